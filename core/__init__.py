@@ -1,0 +1,1 @@
+"""What computes: reading data, losses, penalties, Gaussian processes, tuning and export. No Qt."""

@@ -1,0 +1,1 @@
+"""A file becomes a Dataset: reading, column roles, task, encoding, splits and groups."""

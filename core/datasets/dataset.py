@@ -1,0 +1,127 @@
+"""The Dataset: a table or sparse matrix with its columns' roles and kinds, target and task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+Role = Literal["target", "feature", "group", "ignore"]
+Kind = Literal["number", "category", "yes/no", "date", "text", "identifier", "constant"]
+Task = Literal["regression", "binary", "multiclass"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of the file.
+
+    Attributes:
+        name: as in the header, or "column 3" / "feature 3" (counted from 1) where there is none.
+        role: target, feature, group (rows with one value stay on one side of every split), ignore.
+        kind: what its values are.
+        missing: how many values are missing.
+        distinct: how many different values it has (missing ones not counted).
+        categories: its most frequent values first, at most 20, for categories.
+        note: why it was given its role, a lay person's words; "" where nothing is unusual.
+    """
+
+    name: str
+    role: Role
+    kind: Kind
+    missing: int = 0
+    distinct: int = 0
+    categories: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something a person should know about the data, in one plain sentence."""
+
+    sentence: str
+    column: str = ""
+    serious: bool = False
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the rows came from and how the file was read, enough to read it again.
+
+    Attributes:
+        path: the file; "" for a generated sample.
+        format: csv, libsvm or sample.
+        read_csv: the arguments with which plain ``pandas.read_csv(path, **read_csv)`` gives the
+            same table as the program's own (csv only; JSON types only).
+        libsvm: the same for ``sklearn.datasets.load_svmlight_file`` (libsvm only).
+        fingerprint: SHA-256 of the file's bytes, hexadecimal.
+        described: how it was understood, a lay person's words ("semicolons, decimal commas").
+    """
+
+    path: str
+    format: Literal["csv", "libsvm", "sample"]
+    read_csv: Mapping[str, Any] = field(default_factory=dict)
+    libsvm: Mapping[str, Any] = field(default_factory=dict)
+    fingerprint: str = ""
+    described: str = ""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Rows with a known target, ready to be split.
+
+    Attributes:
+        name: the file's name without folder, or the sample's.
+        source: where it came from.
+        columns: every column of the file, in its order, target included.
+        table: the feature columns as pandas read them, n rows (csv and samples); None if sparse.
+        matrix: the features as CSR, n × p (libsvm); None for a table.
+        target: n values: floats for regression, otherwise class labels as in the file.
+        task: what is predicted.
+        classes: the sorted class labels; empty for regression.
+        row_groups: n values of the column with role group (or LIBSVM's qid), or None.
+        set_aside: how many rows had no target and were left out.
+        findings: what a person should know.
+        test: the second file's rows, read the same way, or None.
+    """
+
+    name: str
+    source: Source
+    columns: tuple[Column, ...]
+    table: pd.DataFrame | None
+    matrix: sparse.csr_matrix | None
+    target: np.ndarray
+    task: Task
+    classes: tuple[Any, ...] = ()
+    row_groups: np.ndarray | None = None
+    set_aside: int = 0
+    findings: tuple[Finding, ...] = ()
+    test: Dataset | None = None
+
+    @property
+    def features(self) -> pd.DataFrame | sparse.csr_matrix:
+        """The feature part, a table or a CSR matrix."""
+        return self.table if self.table is not None else self.matrix
+
+    @property
+    def rows(self) -> int:
+        """How many rows have a target."""
+        return len(self.target)
+
+    @property
+    def target_name(self) -> str:
+        """The target column's name."""
+        return next(column.name for column in self.columns if column.role == "target")
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the feature columns, in the order of `features`."""
+        return [column.name for column in self.columns if column.role == "feature"]
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the features are a sparse matrix."""
+        return self.matrix is not None

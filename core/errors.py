@@ -1,0 +1,36 @@
+"""The one error that is meant for people: what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+
+class UnusableError(Exception):
+    """Input or circumstances that the program cannot work with, said in one sentence.
+
+    Every other exception is a defect of the program. The command line prints this one as a
+    single line and exits with status 2; the window shows it and stays as it was.
+
+    Args:
+        what: what is wrong, a clause without a full stop ("the file is empty").
+        where: file, line, column or option ("heart.csv, line 3"); may be empty.
+        cure: what the person can do, a clause ("give every row 14 values").
+    """
+
+    def __init__(self, what: str, *, where: str = "", cure: str = "") -> None:
+        self.what = what
+        self.where = where
+        self.cure = cure
+        super().__init__(self.sentence)
+
+    @property
+    def sentence(self) -> str:
+        """One line: "where: what; cure."."""
+        place = f"{self.where}: " if self.where else ""
+        cure = f"; {self.cure}" if self.cure else ""
+        return " ".join(f"{place}{self.what}{cure}.".split())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (self.what, self.where, self.cure))
+
+
+def _rebuild(what: str, where: str, cure: str) -> UnusableError:
+    return UnusableError(what, where=where, cure=cure)

@@ -1,0 +1,1 @@
+"""−log p(data | w) of the models that penalty learners tune, with exact derivatives."""

@@ -1,0 +1,1 @@
+"""Strategies that propose trials; each is an Optuna sampler."""

@@ -1,0 +1,1 @@
+"""A run from plan to result: plan, events, the tune generator, executors and the run folder."""

@@ -1,0 +1,216 @@
+"""Everything that happens in a run, as one stream of small immutable events.
+
+An event is a frozen dataclass of plain data, so that one line of JSON carries it anywhere: from the
+worker to the window, into the run file, to the command line, and back again for a replay.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class Event:
+    """What every event has: the seconds since the run first started."""
+
+    seconds: float = 0.0
+    names: ClassVar[dict[str, type[Event]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        Event.names[cls.__name__] = cls
+
+
+@dataclass(frozen=True)
+class RunStarted(Event):
+    """The run begins: everything a view needs to know before the first trial or step."""
+
+    run: str = ""
+    plan: dict[str, Any] = field(default_factory=dict)
+    dataset: dict[str, Any] = field(default_factory=dict)  # name, rows, features, task, classes,
+    # fingerprint, train_rows, test_rows
+    kind: str = "trials"  # "trials" or "penalties"
+    space: list[dict[str, Any]] = field(default_factory=list)  # Axis.as_dict of every axis
+    groups: dict[str, int] = field(default_factory=dict)  # group: number of parameters
+    metric: str = "accuracy"
+    maximize: bool = True
+    total: int = 0  # trials or steps at most; 0 where only time bounds it
+    started_at: str = ""  # ISO time, UTC
+
+
+@dataclass(frozen=True)
+class RunResumed(Event):
+    """An interrupted or finished run goes on, perhaps with more trials."""
+
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True)
+class TrialStarted(Event):
+    """A setting is going to be tried, and why this one."""
+
+    number: int = 0
+    setting: dict[str, Any] = field(default_factory=dict)
+    reason: str = ""  # default, random, grid, improve, explore, start, tpe, cma-es
+    expected: float | None = None  # the surrogate's mean there, in units of the score
+    uncertainty: float | None = None  # its standard deviation
+
+
+@dataclass(frozen=True)
+class TrialFinished(Event):
+    """A setting's validation score."""
+
+    number: int = 0
+    setting: dict[str, Any] = field(default_factory=dict)
+    score: float = math.nan
+    fold_scores: list[float] = field(default_factory=list)
+    took: float = 0.0  # seconds
+    fits: int = 0
+
+
+@dataclass(frozen=True)
+class TrialFailed(Event):
+    """A setting that gave no score, and why; the run goes on."""
+
+    number: int = 0
+    setting: dict[str, Any] = field(default_factory=dict)
+    reason: str = ""  # one sentence
+    took: float = 0.0
+
+
+@dataclass(frozen=True)
+class TrialExcluded(Event):
+    """The person takes a trial out of the competition (or back in)."""
+
+    number: int = 0
+    excluded: bool = True
+
+
+@dataclass(frozen=True)
+class SurrogateFitted(Event):
+    """What a view needs to evaluate the Gaussian process anywhere in the unit cube."""
+
+    trials: int = 0  # how many trials it has seen
+    points: list[list[float]] = field(default_factory=list)  # unit vectors, n × width
+    responses: list[float] = field(default_factory=list)  # scores, n
+    numbers: list[int] = field(default_factory=list)  # trial numbers, n
+    kernel: str = "matern52"  # se, matern32, matern52
+    lengths: list[float] = field(default_factory=list)
+    amplitude: float = 1.0  # variance of the standardized function
+    noise: float = 0.0  # variance of the standardized noise
+    mean: float = 0.0  # scores are mean + scale × standardized
+    scale: float = 1.0
+    maximize: bool = True
+    acquisition: str = "ei"  # ei, pi, mean
+    incumbent: list[float] = field(default_factory=list)  # unit vector of the best trial
+    next: list[float] = field(default_factory=list)  # unit vector of the next trial
+
+
+@dataclass(frozen=True)
+class PenaltyStep(Event):
+    """One step of a penalty learner."""
+
+    step: int = 0
+    objective: float = math.nan
+    loss: float = math.nan
+    penalties: dict[str, float] = field(default_factory=dict)  # group: C
+    norms: dict[str, float] = field(default_factory=dict)  # group: ‖w_j‖
+    switched_off: list[str] = field(default_factory=list)  # groups at their cap
+    iterations: int = 0  # of the inner solver, this step
+    fits: int = 0  # problems solved so far
+
+
+@dataclass(frozen=True)
+class HyperGradientStep(Event):
+    """One step of implicit-gradient hyperparameter learning."""
+
+    step: int = 0
+    holdout_loss: float = math.nan
+    d: dict[str, float] = field(default_factory=dict)  # group: log C
+    gradient_norm: float = math.nan
+    at_bound: list[str] = field(default_factory=list)
+    iterations: int = 0
+    fits: int = 0
+
+
+@dataclass(frozen=True)
+class EnsembleUpdated(Event):
+    """The members of an average and their weights."""
+
+    members: list[int] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Progress(Event):
+    """How far the run is and how long it will take."""
+
+    done: int = 0
+    total: int = 0
+    seconds_left: float | None = None
+    best: float | None = None
+    default: float | None = None  # the default setting's validation score
+    without_improvement: int = 0
+    fits: int = 0
+
+
+@dataclass(frozen=True)
+class RunFinished(Event):
+    """The run ended by itself; `results` as described in core.tuning.results."""
+
+    because: str = ""
+    results: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunStopped(Event):
+    """The run was stopped; what was best until then is kept in `results`."""
+
+    because: str = ""
+    results: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunFailed(Event):
+    """The run could not go on; `sentence` says why and what to do."""
+
+    sentence: str = ""
+
+
+def to_json(event: Event) -> str:
+    """One line of strict JSON (no NaN: not-a-number becomes null), without the line's end."""
+    plain = {"event": type(event).__name__, **asdict(event)}
+    return json.dumps(_finite(plain), ensure_ascii=False, allow_nan=False)
+
+
+def from_json(line: str) -> Event:
+    """The event that `to_json` wrote. Unknown fields of newer versions are passed over.
+
+    Raises:
+        ValueError: the line is torn or names no event.
+    """
+    plain = json.loads(line)
+    if not isinstance(plain, dict) or plain.get("event") not in Event.names:
+        raise ValueError("not an event")
+    kind = Event.names[plain.pop("event")]
+    known = {f.name: f for f in fields(kind)}
+    given = {name: value for name, value in plain.items() if name in known}
+    for name, value in given.items():
+        if value is None and known[name].type == "float":
+            given[name] = math.nan
+    return kind(**given)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if hasattr(value, "item"):
+        return _finite(value.item())
+    return value

@@ -1,0 +1,78 @@
+"""The plan of a run: everything that decides what it will do, as plain data that JSON takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class DataPlan:
+    """Which data, and how to understand it; empty fields are settled by looking at the file.
+
+    Attributes:
+        file: a path, or ``sample:NAME``.
+        target: the target column's name; "" for the usual guess.
+        task: regression, binary or multiclass; "" to tell from the target.
+        roles: {column: feature, group or ignore}, where a person changed it.
+        kinds: {column: number, category, yes/no or date}, where a person changed it.
+        test_file: a second file to test on; "" to hold rows out.
+        test_size: the share of rows held out when there is no second file.
+    """
+
+    file: str
+    target: str = ""
+    task: str = ""
+    roles: dict[str, str] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
+    test_file: str = ""
+    test_size: float = 0.3
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to tune, how, and how long.
+
+    Attributes:
+        data: the data.
+        model, strategy: names in the registries.
+        options: the strategy's options that were given (checked and completed by `tune`).
+        groups: regularization groups: single, each (output column), column (one-hot columns of a
+            category together), prefix (of the column's name), or {group: [columns]}.
+        trials: how many trials at most; None for the strategy's own default.
+        minutes: how long at most; None for no limit.
+        seed: of everything random.
+        workers: processes that run trials.
+        folds: of the cross-validation that scores a trial.
+        metric: "" for the task's usual one (accuracy, or r2).
+        time_limit: seconds a trial may take; None for no limit.
+        standardize: whether linear models see standardized columns (off for the papers' figures).
+    """
+
+    data: DataPlan
+    model: str
+    strategy: str
+    options: dict[str, Any] = field(default_factory=dict)
+    groups: str | dict[str, list[str]] = "single"
+    trials: int | None = None
+    minutes: float | None = None
+    seed: int = 0
+    workers: int = 1
+    folds: int = 5
+    metric: str = ""
+    time_limit: float | None = None
+    standardize: bool = True
+
+    def as_dict(self) -> dict[str, Any]:
+        """A plain dict that JSON takes; `plan_from_dict` reverses it."""
+        return asdict(self)
+
+    def changed(self, **changes: Any) -> Plan:
+        """The same plan with other values in some fields."""
+        return replace(self, **changes)
+
+
+def plan_from_dict(plain: Mapping[str, Any]) -> Plan:
+    """The plan that `Plan.as_dict` gave."""
+    return Plan(**{**plain, "data": DataPlan(**plain["data"])})

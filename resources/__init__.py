@@ -1,0 +1,1 @@
+"""Icons, help texts, translations, sample data and theme."""
