@@ -1,0 +1,22 @@
+"""What every test may ask for: a quiet numerical environment and the folder of real datasets."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+# Before numpy is imported: BLAS threads beside parallel tests only fight each other.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder with the real datasets, or a skip with the reason."""
+    folder = Path(__file__).parent.parent.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("the real datasets are not on this machine (no folder ../shared/data)")
+    return folder
