@@ -1,0 +1,441 @@
+"""The session: what the window knows, what a person may do, and which signals tell the pages.
+
+The pages speak with nothing else. The session holds plain data only; reading, tuning and exporting
+happen in the worker, which keeps the rows to itself.
+
+States of the run: idle (none yet), running, paused, stopping (the best is being worked out),
+interrupted (the worker was lost; `resume` goes on), finished.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.worker import messages as m
+from app.worker.thread import WorkerThread
+from core.tuning.events import (
+    Event,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+    RunStopped,
+    SurrogateFitted,
+    TrialFailed,
+    TrialFinished,
+)
+from core.tuning.plan import DataPlan, Plan, plan_from_dict
+
+BUSY_AFTER = 600  # milliseconds; a shorter wait is no news
+ESTIMATE_AFTER = 300  # milliseconds after the last change of the plan
+SURROGATES_KEPT = 400  # of one run in memory; the run folder keeps all
+
+
+class Session(QObject):
+    """Everything that the pages show and change.
+
+    Attributes:
+        data: which data are open and how they are understood, or None.
+        summary: what the data look like, as `core.datasets.summary.summarize` gives it.
+        advice: the models and strategies that fit, as `core.tuning.guidance.advise` gives them.
+        estimate: {"seconds", "trials", "sentence"}; with "unusable": True, the sentence says why
+            the plan cannot be carried out.
+        plan: what would be tuned now; the recommendation until a person chooses.
+        events: of the run that is shown, oldest first.
+        results: of that run once it ended, as described in core.tuning.results.
+        run_folder: where that run keeps everything.
+        state: idle, running, paused, stopping, interrupted or finished.
+        details: what "Copy details" copies for the last problem; no data in it.
+        exporters: {name, title, sentence, warning, suffix} of everything that can be saved.
+    """
+
+    data_changed = Signal()
+    advice_changed = Signal()
+    plan_changed = Signal()
+    estimate_changed = Signal()
+    run_changed = Signal()  # the state, the folder or the results
+    run_replaced = Signal()  # another run is shown now: begin again with `events`
+    event_arrived = Signal(object)
+    exported = Signal(str)
+    exporters_changed = Signal()
+    problem = Signal(str)
+    busy_changed = Signal(str)
+
+    def __init__(self, runs_root: Path | None = None, worker: WorkerThread | None = None) -> None:
+        super().__init__()
+        self.data: DataPlan | None = None
+        self.summary: dict[str, Any] | None = None
+        self.advice: dict[str, Any] | None = None
+        self.estimate: dict[str, Any] | None = None
+        self.plan: Plan | None = None
+        self.events: list[Event] = []
+        self.results: dict[str, Any] | None = None
+        self.run_folder: Path | None = None
+        self.state = "idle"
+        self.details = ""
+        self.exporters: list[dict[str, Any]] = []
+        self._runs_root = runs_root
+        self._ticket = 0
+        self._wanted: dict[type, int] = {}  # the ticket of the latest request of each kind
+        self._keeps_best = True
+        self._plan_to_restore: Plan | None = None
+        self._busy = ""
+        self._busy_timer = self._timer(BUSY_AFTER, lambda: self.busy_changed.emit(self._busy))
+        self._estimate_timer = self._timer(ESTIMATE_AFTER, self._ask_estimate)
+        self._worker = worker or WorkerThread()
+        self._worker.arrived.connect(self._take)
+        self._worker.start()
+
+    # Data -----------------------------------------------------------------------------------
+
+    def open_file(self, path: str | Path) -> None:
+        """Open a file; on success `data_changed` and `advice_changed` follow."""
+        self._open(DataPlan(file=str(path)))
+
+    def open_sample(self, name: str) -> None:
+        """Open a sample that comes with the program."""
+        self._open(DataPlan(file=f"sample:{name}"))
+
+    def change_data(self, **fields: Any) -> None:
+        """Read the same file with other fields of DataPlan: target, task, roles, kinds, test…"""
+        if self.data is not None:
+            self._open(replace(self.data, **fields))
+
+    def _open(self, data: DataPlan) -> None:
+        if self._is_tuning():
+            self.problem.emit(self.tr("A run is going on. Stop it first, then change the data."))
+            return
+        name = data.file.removeprefix("sample:").replace("\\", "/").rsplit("/", 1)[-1]
+        self._set_busy(self.tr("Reading {name} …").format(name=name))
+        self._ask(m.Open(data))
+
+    # Plan -----------------------------------------------------------------------------------
+
+    def set_groups(self, spec: str | dict[str, list[str]]) -> None:
+        """Set the regularization groups: single, each, column, prefix or {group: [columns]}."""
+        self.set_plan(groups=spec)
+
+    def choose_model(self, name: str) -> None:
+        """Tune this model; the strategy stays if it fits, else it becomes the recommended one."""
+        if self.plan is None or self.advice is None:
+            return
+        offered = self.advice["strategies"].get(name, [])
+        keeps = any(strategy["name"] == self.plan.strategy for strategy in offered)
+        if keeps:
+            self.set_plan(model=name)
+        else:
+            self.set_plan(model=name, strategy=_recommended(offered), options={}, trials=None)
+
+    def choose_strategy(self, name: str) -> None:
+        """Tune in this way, with its options at their defaults."""
+        if self.plan is not None and name != self.plan.strategy:
+            self.set_plan(strategy=name, options={}, trials=None)
+
+    def set_option(self, name: str, value: Any) -> None:
+        """Set one option of the strategy."""
+        if self.plan is not None:
+            self.set_plan(options={**self.plan.options, name: value})
+
+    def set_budget(self, trials: int | None = None, minutes: float | None = None) -> None:
+        """Bound the run; None leaves a bound out."""
+        self.set_plan(trials=trials, minutes=minutes)
+
+    def set_plan(self, **fields: Any) -> None:
+        """Change fields of the plan."""
+        if self.plan is None:
+            return
+        changed = self.plan.changed(**fields)
+        if changed != self.plan:
+            self.plan = changed
+            self.plan_changed.emit()
+            self._estimate_timer.start()
+
+    def _ask_estimate(self) -> None:
+        if self.plan is not None and not self._is_tuning():
+            self._ask(m.Estimate(self.plan))
+
+    # Run ------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin a new run of the plan."""
+        if self.plan is None or self._is_tuning():
+            return
+        self._show_run([], None)
+        self._tune(m.Tune(self.plan, root=str(self._root())))
+
+    def pause(self) -> None:
+        """Wait after the current trial; the state becomes paused when it is done."""
+        if self.state == "running":
+            self._tell(m.Pause())
+
+    def resume(self) -> None:
+        """Go on after a pause, or after the worker was lost."""
+        if self.state == "paused":
+            self._tell(m.Resume())
+            self._set_state("running")
+        elif self.state == "interrupted" and self.run_folder is not None:
+            self._tune(m.Tune(self._run_plan(), folder=str(self.run_folder)))
+
+    def stop(self) -> None:
+        """End the run and keep the best; results follow even if the worker does not react."""
+        if self.state == "interrupted" and self.run_folder is not None:
+            self._conclude()
+        elif self._is_tuning():
+            self._end(keep=True)
+
+    def discard(self) -> None:
+        """End the run and delete everything it found."""
+        if self._is_tuning() and self._wanted.get(m.Tune):
+            self._end(keep=False)
+        else:
+            self._forget_run()
+
+    def more_trials(self, count: int) -> None:
+        """Go on with a run that ended, for more trials and without a limit of minutes."""
+        if self.state in ("finished", "interrupted") and self.run_folder is not None:
+            done = sum(isinstance(e, (TrialFinished, TrialFailed)) for e in self.events)
+            plan = self._run_plan().changed(trials=done + count, minutes=None)
+            self._tune(m.Tune(plan, folder=str(self.run_folder)))
+
+    def exclude(self, number: int, excluded: bool = True) -> None:
+        """Take a trial out of the competition, or back in; the best is chosen anew."""
+        control = m.Exclude(number, excluded)
+        if self.state in ("running", "paused"):
+            self._tell(control)
+        elif self.state in ("finished", "interrupted") and self.run_folder is not None:
+            self._conclude(control)
+
+    def export(self, format: str, path: str | Path) -> None:
+        """Save something of the run that is shown; `exported` tells the path."""
+        if self.run_folder is not None:
+            self._set_busy(self.tr("Saving …"))
+            self._ask(m.Export(str(self.run_folder), format, str(path)))
+
+    # Past runs ------------------------------------------------------------------------------
+
+    def past_runs(self) -> list[Any]:
+        """The runs kept on this computer, as `core.tuning.run_folder.list_runs` gives them."""
+        from core.tuning.run_folder import list_runs  # not needed for the first paint
+
+        return list(list_runs(self._root()))
+
+    def open_run(self, folder: str | Path) -> None:
+        """Show a past run in the same views, and open its data so that it can go on."""
+        from core.errors import UnusableError
+        from core.tuning.run_folder import RunFolder
+
+        if self._is_tuning():
+            self.problem.emit(self.tr("A run is going on. Stop it first, then open another."))
+            return
+        try:
+            run = RunFolder.open(Path(folder))
+            events, plan = list(run.events()), run.plan
+        except UnusableError as error:
+            self.problem.emit(error.sentence)
+            return
+        self._show_run(events, Path(folder))
+        self._plan_to_restore = plan
+        self._ask(m.Open(plan.data))
+
+    def shutdown(self) -> None:
+        """End the worker; a run that is going on can be continued at the next start."""
+        self._busy_timer.stop()
+        self._estimate_timer.stop()
+        self._worker.close()
+
+    # What the run is made of ----------------------------------------------------------------
+
+    def _is_tuning(self) -> bool:
+        return self.state in ("running", "paused", "stopping")
+
+    def _run_plan(self) -> Plan:
+        started = next(e for e in self.events if isinstance(e, RunStarted))
+        return plan_from_dict(started.plan)
+
+    def _tune(self, request: m.Tune) -> None:
+        self._keeps_best = True
+        self.results = None
+        self._ask(request)
+        self._set_state("running")
+
+    def _conclude(self, exclude: m.Exclude | None = None) -> None:
+        self._keeps_best = True
+        self._wanted[m.Tune] = self._ask(m.Conclude(str(self.run_folder), exclude))
+        self._set_state("stopping")
+
+    def _end(self, keep: bool) -> None:
+        self._keeps_best = keep
+        self._tell(m.Stop(keep))
+        self._set_state("stopping")
+
+    def _forget_run(self) -> None:
+        folder = self.run_folder
+        self._wanted.pop(m.Tune, None)
+        self._show_run([], None)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _show_run(self, events: list[Event], folder: Path | None) -> None:
+        self.events = events
+        self.run_folder = folder
+        last = next((e for e in reversed(events) if isinstance(e, (RunFinished, RunStopped))), None)
+        ended = last is not None and last is events[-1]
+        self.results = last.results if last is not None and ended else None
+        self.state = "finished" if ended else "interrupted" if events else "idle"
+        self.run_replaced.emit()
+        self.run_changed.emit()
+
+    def _root(self) -> Path:
+        if self._runs_root is None:
+            from core.tuning.run_folder import runs_root
+
+            self._runs_root = runs_root()
+        return self._runs_root
+
+    # The worker -----------------------------------------------------------------------------
+
+    def _ask(self, what: m.Work) -> int:
+        self._ticket += 1
+        self._wanted[type(what)] = self._ticket
+        self._worker.ask(m.Request(self._ticket, what))
+        return self._ticket
+
+    def _tell(self, control: m.Control) -> None:
+        self._worker.ask(m.Request(self._wanted[m.Tune], control))
+
+    def _take(self, batch: list[m.Message]) -> None:
+        for message in batch:
+            kind = next((k for k, t in self._wanted.items() if t == message.ticket), None)
+            if message.ticket == 0 or kind is not None:
+                self._match(message.answer, kind)
+
+    def _match(self, answer: m.Answer, kind: type | None) -> None:
+        match answer:
+            case m.Ready():
+                self.exporters = answer.exporters
+                self.exporters_changed.emit()
+            case m.Opened():
+                self._take_data(answer)
+            case m.Estimated():
+                self.estimate = answer.estimate
+                self.estimate_changed.emit()
+            case m.FolderMade():
+                self.run_folder = Path(answer.folder)
+                self.run_changed.emit()
+            case m.Happened():
+                self._take_event(answer.event)
+            case m.Paused():
+                self._set_state("paused")
+            case m.Ended():
+                self._take_end()
+            case m.Exported():
+                self._set_busy("")
+                self.exported.emit(answer.path)
+            case m.Refused():
+                self._take_refusal(kind, answer.sentence)
+            case m.Broke():
+                self.details = answer.details
+                self._take_refusal(kind, answer.sentence)
+            case m.Died():
+                self._take_death(answer)
+
+    def _take_data(self, opened: m.Opened) -> None:
+        self._set_busy("")
+        other = self.data is None or self.data.file != opened.data.file
+        self.data, self.summary, self.advice = opened.data, opened.summary, opened.advice
+        self.estimate = None
+        before, self._plan_to_restore = self._plan_to_restore, None
+        if before is None and other and self.events:
+            self._show_run([], None)
+        self.plan = before or _plan_for(opened, None if other else self.plan)
+        self.data_changed.emit()
+        self.advice_changed.emit()
+        self.plan_changed.emit()
+        self._estimate_timer.start()
+
+    def _take_event(self, event: Event) -> None:
+        self.events.append(event)
+        if isinstance(event, SurrogateFitted):
+            self._thin_surrogates()
+        if isinstance(event, (RunFinished, RunStopped)):
+            self.results = event.results
+        self.event_arrived.emit(event)
+        if isinstance(event, RunFailed):
+            self.problem.emit(event.sentence)
+
+    def _thin_surrogates(self) -> None:
+        fitted = [i for i, e in enumerate(self.events) if isinstance(e, SurrogateFitted)]
+        if len(fitted) > SURROGATES_KEPT:
+            dropped = set(fitted[1:-1:2])
+            self.events[:] = [e for i, e in enumerate(self.events) if i not in dropped]
+
+    def _take_end(self) -> None:
+        if self._keeps_best:
+            self._set_state("finished")
+        else:
+            self._forget_run()
+
+    def _take_refusal(self, kind: type | None, sentence: str) -> None:
+        self._set_busy("")
+        if kind is m.Open and self._plan_to_restore is not None:
+            self._plan_to_restore = None
+            sentence = self.tr("The run is shown without its data. {why}").format(why=sentence)
+        if kind in (m.Tune, m.Conclude):
+            self._set_state("interrupted" if self.events else "idle")
+        self.problem.emit(sentence)
+
+    def _take_death(self, died: m.Died) -> None:
+        self._set_busy("")
+        if not self._is_tuning():
+            self.problem.emit(died.sentence)
+        elif not self._keeps_best:
+            self._forget_run()
+        elif died.forced and self.run_folder is not None:
+            self._conclude()
+        else:
+            kept = sum(isinstance(e, TrialFinished) for e in self.events)
+            lost = self.tr("{count} trials are kept; the current one is lost.").format(count=kept)
+            self._set_state("interrupted" if self.run_folder is not None else "idle")
+            self.problem.emit(f"{died.sentence} {lost}")
+
+    def _set_state(self, state: str) -> None:
+        if state != self.state:
+            self.state = state
+            self.run_changed.emit()
+
+    def _set_busy(self, what: str) -> None:
+        self._busy = what
+        if what:
+            self._busy_timer.start()
+        else:
+            self._busy_timer.stop()
+            self.busy_changed.emit("")
+
+    def _timer(self, after: int, then: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(after)
+        timer.timeout.connect(then)
+        return timer
+
+
+def _recommended(offered: list[dict[str, Any]]) -> str:
+    ordered = sorted(offered, key=lambda entry: not entry["recommended"])
+    return str(ordered[0]["name"]) if ordered else ""
+
+
+def _plan_for(opened: m.Opened, before: Plan | None) -> Plan | None:
+    """The plan before with the new data where it still fits, else what is recommended."""
+    fitting = [entry for entry in opened.advice["models"] if entry["fits_task"]]
+    if before is not None and any(entry["name"] == before.model for entry in fitting):
+        return before.changed(data=opened.data)
+    if not fitting:
+        return None
+    model = _recommended(fitting)
+    strategy = _recommended(opened.advice["strategies"].get(model, []))
+    return Plan(data=opened.data, model=model, strategy=strategy)

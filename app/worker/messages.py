@@ -1,0 +1,209 @@
+"""What the window asks of the worker, and what the worker answers, as small frozen records.
+
+A *ticket* is a number that the window gives to every request; every answer carries the ticket of
+its request and a number that counts the answers to it. An answer to a ticket that is no longer
+wanted is dropped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.tuning.events import Event
+from core.tuning.plan import DataPlan, Plan
+
+# Requests -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Open:
+    """Read the data, keep them in the worker, and tell what they are."""
+
+    data: DataPlan
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Say how long a plan will take."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class Tune:
+    """Carry out a plan in a new folder below `root`, or go on in `folder`."""
+
+    plan: Plan
+    root: str = ""
+    folder: str = ""
+
+
+@dataclass(frozen=True)
+class Conclude:
+    """Work out the results of a run anew from its folder, perhaps without one of its trials."""
+
+    folder: str
+    exclude: Exclude | None = None
+
+
+@dataclass(frozen=True)
+class Export:
+    """Write something of a run that ended."""
+
+    folder: str
+    format: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Pause:
+    """Do nothing after the current trial until Resume."""
+
+
+@dataclass(frozen=True)
+class Resume:
+    """Go on after Pause."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """End the run after the current trial; `keep` works out the results of what there is."""
+
+    keep: bool = True
+
+
+@dataclass(frozen=True)
+class Exclude:
+    """Take a trial out of the competition, or back in."""
+
+    number: int
+    excluded: bool = True
+
+
+Control = Pause | Resume | Stop | Exclude
+Work = Open | Estimate | Tune | Conclude | Export
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request with its ticket; a control carries the ticket of the run it is for."""
+
+    ticket: int
+    what: Control | Work
+
+
+# Answers ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The worker has imported what it needs; `exporters` describes what can be saved."""
+
+    process: int
+    exporters: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The data were read."""
+
+    data: DataPlan
+    summary: dict[str, Any]
+    advice: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """How long the plan will take, or (unusable) why it cannot be carried out."""
+
+    estimate: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class FolderMade:
+    """Where the run keeps everything."""
+
+    folder: str
+
+
+@dataclass(frozen=True)
+class Happened:
+    """An event of the run."""
+
+    event: Event
+
+
+@dataclass(frozen=True)
+class Paused:
+    """The current trial is done and the run waits."""
+
+
+@dataclass(frozen=True)
+class Concluding:
+    """The flag to stop was seen; the results are being worked out."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The run is over and its folder is complete."""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """The file was written."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Unusable input: one sentence that says what, where and what to do."""
+
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Broke:
+    """A defect: a plain sentence, and details without any data for a report."""
+
+    sentence: str
+    details: str
+
+
+@dataclass(frozen=True)
+class Died:
+    """The process ended; said by the thread, not by the worker.
+
+    Attributes:
+        sentence: what happened, for a person.
+        forced: whether the window ended it itself because it did not react.
+    """
+
+    sentence: str
+    forced: bool = False
+
+
+Answer = (
+    Ready
+    | Opened
+    | Estimated
+    | FolderMade
+    | Happened
+    | Paused
+    | Concluding
+    | Ended
+    | Exported
+    | Refused
+    | Broke
+    | Died
+)
+
+
+@dataclass(frozen=True)
+class Message:
+    """An answer with the ticket of its request and its number among the answers to it."""
+
+    ticket: int
+    number: int
+    answer: Answer
