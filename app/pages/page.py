@@ -1,0 +1,126 @@
+"""What every page has: a head with one primary button, a scrolling body, words for the panel.
+
+A page is made once, at the first visit. The window then calls `visited` each time it comes to the
+front. A page shows what the session says and changes it through the session only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from app.widgets.buttons import PlainButton, PrimaryButton
+from app.widgets.labels import label
+
+if TYPE_CHECKING:
+    from app.session import Session
+
+
+class Page(QWidget):
+    """One page.
+
+    Attributes:
+        topic: the help text that "Read more" opens.
+        body: the layout that takes the page's content.
+        words: title and sentences for the panel at the right.
+
+    Signals:
+        step_wanted: the key of the step to go to (data, model, strategy, tune, results, export).
+        told: `words` changed.
+        head_changed: title and subtitle changed.
+    """
+
+    step_wanted = Signal(str)
+    told = Signal()
+    head_changed = Signal(str, str)
+
+    topic: ClassVar[str] = "start"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.words: tuple[str, tuple[str, ...]] = ("", ())
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(22, 14, 10, 10)
+        whole.setSpacing(10)
+        whole.addLayout(self._make_head())
+        self.under_head = QVBoxLayout()
+        self.under_head.setContentsMargins(0, 0, 12, 0)
+        whole.addLayout(self.under_head)
+        self.body = QVBoxLayout()
+        whole.addWidget(self._make_body(), 1)
+
+    def _make_head(self) -> QHBoxLayout:
+        self._title = label("", "heading")
+        self._subtitle = label("", "muted")
+        self._subtitle.hide()
+        lines = QVBoxLayout()
+        lines.setSpacing(2)
+        lines.addWidget(self._title)
+        lines.addWidget(self._subtitle)
+        head = QHBoxLayout()
+        head.setContentsMargins(0, 0, 12, 0)
+        head.setSpacing(10)
+        head.addLayout(lines, 1)
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(10)
+        head.addLayout(self._buttons)
+        head.setAlignment(self._buttons, Qt.AlignmentFlag.AlignTop)
+        return head
+
+    def _make_body(self) -> QScrollArea:
+        content = QWidget()
+        content.setObjectName("scrolled")
+        content.setLayout(self.body)
+        self.body.setContentsMargins(0, 0, 12, 4)
+        self.body.setSpacing(12)
+        self.scroll = QScrollArea()
+        self.scroll.setWidgetResizable(True)
+        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.scroll.setWidget(content)
+        self.scroll.viewport().setAutoFillBackground(False)
+        return self.scroll
+
+    @property
+    def title(self) -> str:
+        """The head's first line."""
+        return self._title.text()
+
+    def set_head(self, title: str, subtitle: str = "") -> None:
+        """Change the head."""
+        if (title, subtitle) == (self._title.text(), self._subtitle.text()):
+            return
+        self._title.setText(title)
+        self._subtitle.setText(subtitle)
+        self._subtitle.setVisible(bool(subtitle))
+        self.setAccessibleName(title)
+        self.head_changed.emit(title, subtitle)
+
+    def add_button(self, text: str, pressed: Callable[[], object], icon: str = "") -> PlainButton:
+        """An ordinary button in the head; add these before the primary one."""
+        made = PlainButton(text, pressed, icon)
+        self._buttons.addWidget(made, 0, Qt.AlignmentFlag.AlignTop)
+        return made
+
+    def add_primary(
+        self, text: str, pressed: Callable[[], object], icon: str = ""
+    ) -> PrimaryButton:
+        """The one primary button of the head, at the top right."""
+        made = PrimaryButton(text, pressed, icon)
+        self._buttons.addWidget(made, 0, Qt.AlignmentFlag.AlignTop)
+        return made
+
+    def tell(self, title: str, sentences: Sequence[str]) -> None:
+        """Say something in the panel at the right, while this page is in front."""
+        words = (title, tuple(sentences))
+        if words != self.words:
+            self.words = words
+            self.told.emit()
+
+    def visited(self) -> None:
+        """The page comes to the front; pages bring themselves up to date here."""

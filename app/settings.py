@@ -1,0 +1,113 @@
+"""What the window remembers between starts: size, look, folded parts and last choices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QByteArray, QSettings
+
+_SCHEMES = ("system", "light", "dark")
+
+
+class _Where:
+    file: Path | None = None
+    store: QSettings | None = None
+
+
+def use_file(path: Path | None) -> None:
+    """Remember in this file instead of the user's own place (None for the latter)."""
+    if _Where.store is not None:
+        _Where.store.sync()
+    _Where.file, _Where.store = path, None
+
+
+def store() -> QSettings:
+    """The settings on disk."""
+    if _Where.store is None:
+        if _Where.file is not None:
+            _Where.store = QSettings(str(_Where.file), QSettings.Format.IniFormat)
+        else:
+            ini, user = QSettings.Format.IniFormat, QSettings.Scope.UserScope
+            _Where.store = QSettings(ini, user, "Tunescope", "tunescope")
+    return _Where.store
+
+
+def folder() -> Path:
+    """The folder that holds the settings file; it exists."""
+    place = Path(store().fileName()).parent
+    place.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+def text(key: str, default: str = "") -> str:
+    """A remembered word."""
+    value = store().value(key, default)
+    return default if value is None else str(value)
+
+
+def number(key: str, default: float) -> float:
+    """A remembered number; a spoilt entry counts as forgotten."""
+    try:
+        return float(store().value(key, default))
+    except (TypeError, ValueError):
+        return default
+
+
+def flag(key: str, default: bool = False) -> bool:
+    """A remembered yes or no."""
+    return text(key, "yes" if default else "no") in {"yes", "true"}
+
+
+def remember(key: str, value: Any) -> None:
+    """Keep a value under a key; yes and no are written as words."""
+    store().setValue(key, ("yes" if value else "no") if isinstance(value, bool) else value)
+
+
+def forget() -> None:
+    """Forget everything."""
+    store().clear()
+
+
+def scheme() -> str:
+    """system, light or dark."""
+    chosen = text("look/scheme", "system")
+    return chosen if chosen in _SCHEMES else "system"
+
+
+def remember_scheme(chosen: str) -> None:
+    """Keep system, light or dark."""
+    remember("look/scheme", chosen if chosen in _SCHEMES else "system")
+
+
+def text_percent() -> int:
+    """The text size in percent, 100 to 200."""
+    return int(min(200, max(100, number("look/text_percent", 100))))
+
+
+def remember_text_percent(percent: int) -> None:
+    """Keep the text size in percent."""
+    remember("look/text_percent", percent)
+
+
+def geometry() -> QByteArray | None:
+    """The window's remembered place and size."""
+    value = store().value("window/geometry")
+    return value if isinstance(value, QByteArray) and not value.isEmpty() else None
+
+
+def remember_geometry(value: QByteArray) -> None:
+    """Keep the window's place and size."""
+    store().setValue("window/geometry", value)
+
+
+def recent_files() -> list[str]:
+    """The files opened last, newest first."""
+    value = store().value("data/recent", [])
+    return [value] if isinstance(value, str) else [str(name) for name in value or []]
+
+
+def remember_file(file: str) -> None:
+    """Put a file at the head of those opened last; six are kept."""
+    others = [name for name in recent_files() if name != file]
+    store().setValue("data/recent", [file, *others][:6])

@@ -1,0 +1,101 @@
+"""Buttons: the primary one of a page, ordinary ones, those that look like links, and icons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
+
+from app import icons
+from resources.theme import TARGET
+
+
+def _named(text: str) -> str:
+    return text.replace("&", "").rstrip("….")
+
+
+class PlainButton(QPushButton):
+    """An ordinary button with words, perhaps with an icon before them."""
+
+    token = "ink"
+
+    def __init__(
+        self,
+        text: str,
+        pressed: Callable[[], object],
+        icon: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(text, parent)
+        self.setAutoDefault(False)
+        self.setAccessibleName(_named(text))
+        self.setMinimumHeight(TARGET)
+        if icon:
+            self.setIcon(icons.icon(icon, self.token))
+        self.clicked.connect(lambda _checked=False: pressed())
+
+    def rename(self, text: str) -> None:
+        """Other words on the same button."""
+        self.setText(text)
+        self.setAccessibleName(_named(text))
+
+    def allow(self, allowed: bool, why_not: str = "") -> None:
+        """Enable it, or disable it and say why in tooltip and description."""
+        self.setEnabled(allowed)
+        self.setToolTip("" if allowed else why_not)
+        self.setAccessibleDescription("" if allowed else why_not)
+
+
+class PrimaryButton(PlainButton):
+    """The one button of a page that leads on."""
+
+    token = "accent_text"
+
+    def __init__(
+        self,
+        text: str,
+        pressed: Callable[[], object],
+        icon: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(text, pressed, icon, parent)
+        self.setProperty("primary", True)
+
+
+class LinkButton(PlainButton):
+    """A button that looks like a link."""
+
+    token = "accent"
+
+    def __init__(
+        self,
+        text: str,
+        pressed: Callable[[], object],
+        icon: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(text, pressed, icon, parent)
+        self.setProperty("plain", True)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+
+class IconButton(QToolButton):
+    """A button that is only an icon; its name is said aloud and shown as the tooltip."""
+
+    def __init__(
+        self,
+        icon: str,
+        name: str,
+        pressed: Callable[[], object] | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setIcon(icons.icon(icon, "muted"))
+        self.setIconSize(QSize(16, 16))
+        self.setMinimumSize(TARGET, TARGET)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName(name)
+        self.setToolTip(name)
+        if pressed is not None:
+            self.clicked.connect(lambda _checked=False: pressed())

@@ -1,0 +1,66 @@
+"""Text: labels that wrap, say their part in the stylesheet, and read data as data."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOption, QWidget
+
+
+def label(text: str = "", voice: str = "", parent: QWidget | None = None) -> QLabel:
+    """A wrapping label; `voice` names its part in the stylesheet ("muted", "heading", …).
+
+    The text is always plain, so that a column called "<b>" is shown as that.
+    """
+    made = QLabel(parent)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setWordWrap(True)
+    made.setText(text)
+    if voice:
+        made.setProperty("voice", voice)
+    policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+    policy.setHeightForWidth(True)
+    made.setSizePolicy(policy)
+    return made
+
+
+class OneLine(QLabel):
+    """One line that ends in … where the place is too narrow; the tooltip then has it all."""
+
+    def __init__(self, text: str = "", voice: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setText(text)
+        if voice:
+            self.setProperty("voice", voice)
+
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as a few letters."""
+        return QSize(self.fontMetrics().averageCharWidth() * 6, super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw what fits."""
+        box = self.contentsRect()
+        shown = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, box.width())
+        cut = shown != self.text()
+        if cut != bool(self.toolTip()):
+            self.setToolTip(self.text() if cut else "")
+        painter = QPainter(self)
+        option = QStyleOption()
+        option.initFrom(self)
+        self.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        painter.drawText(box, int(self.alignment()), shown)
+
+
+def restyle(widget: QWidget, **properties: object) -> None:
+    """Set properties that the stylesheet looks at, and let it look again."""
+    changed = False
+    for name, value in properties.items():
+        if widget.property(name) != value:
+            widget.setProperty(name, value)
+            changed = True
+    if changed:
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+        widget.update()
