@@ -26,6 +26,8 @@ class Model:
         scaled: whether it wants standardized columns.
         script: (task, setting, seed) -> (import line, constructor expression) for the exported
             Python script.
+        defaults: (task, prepared training columns) -> the default values that depend on the data,
+            for the axes that have such ones; None where no axis has.
     """
 
     name: str
@@ -39,3 +41,4 @@ class Model:
     takes_sparse: bool
     scaled: bool
     script: Callable[[str, Setting, int], tuple[str, str]]
+    defaults: Callable[[str, Any], Setting] | None = None

@@ -1,0 +1,43 @@
+"""Gradient boosting of small trees on binned columns."""
+
+from __future__ import annotations
+
+from core.estimators.model import Model
+from core.estimators.recipe import Recipe, building, scripting
+from core.space import Axis, Setting
+
+
+def _space(task: str) -> tuple[Axis, ...]:
+    return (
+        Axis("learning_rate", "Size of every step", "float", 0.01, 1.0, log=True, default=0.1),
+        Axis("max_iter", "Number of trees", "int", 10, 500, log=True, default=100),
+        Axis("max_leaf_nodes", "Leaves of a tree", "int", 2, 127, log=True, default=31),
+        Axis("min_samples_leaf", "Rows in the smallest leaf", "int", 1, 100, True, default=20),
+    )
+
+
+def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
+    arguments = {
+        "learning_rate": float(setting["learning_rate"]),
+        "max_iter": int(setting["max_iter"]),
+        "max_leaf_nodes": int(setting["max_leaf_nodes"]),
+        "min_samples_leaf": int(setting["min_samples_leaf"]),
+        "random_state": seed,
+    }
+    kind = "Regressor" if task == "regression" else "Classifier"
+    return Recipe("sklearn.ensemble", f"HistGradientBoosting{kind}", arguments)
+
+
+BOOSTING = Model(
+    name="boosting",
+    title="Gradient boosting",
+    good_for="Often the most accurate on tables with a thousand rows or more.",
+    cost="Quick for its size, also with many rows. Takes several settings to tune.",
+    tasks=("regression", "binary", "multiclass"),
+    space=_space,
+    build=building(_recipe),
+    loss={},
+    takes_sparse=False,
+    scaled=False,
+    script=scripting(_recipe),
+)

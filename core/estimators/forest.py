@@ -1,0 +1,44 @@
+"""Random forests."""
+
+from __future__ import annotations
+
+from core.estimators.model import Model
+from core.estimators.recipe import Recipe, building, scripting
+from core.space import Axis, Setting
+
+
+def _space(task: str) -> tuple[Axis, ...]:
+    usual = 1.0 if task == "regression" else "sqrt"
+    tried = "Columns tried at every split (a share, or a root)"
+    return (
+        Axis("n_estimators", "Number of trees", "int", 10, 500, log=True, default=100),
+        Axis("max_features", tried, "choice", choices=("sqrt", 0.3, 0.6, 1.0), default=usual),
+        Axis("min_samples_leaf", "Rows in the smallest leaf", "int", 1, 50, True, default=1),
+    )
+
+
+def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
+    arguments = {
+        "n_estimators": int(setting["n_estimators"]),
+        "max_features": setting["max_features"],
+        "min_samples_leaf": int(setting["min_samples_leaf"]),
+        "n_jobs": 1,
+        "random_state": seed,
+    }
+    kind = "Regressor" if task == "regression" else "Classifier"
+    return Recipe("sklearn.ensemble", f"RandomForest{kind}", arguments)
+
+
+FOREST = Model(
+    name="forest",
+    title="Random forest",
+    good_for="Good on almost any table without much tuning. Unusual values do not disturb it.",
+    cost="Time grows with the number of trees and rows; the model file is large.",
+    tasks=("regression", "binary", "multiclass"),
+    space=_space,
+    build=building(_recipe),
+    loss={},
+    takes_sparse=True,
+    scaled=False,
+    script=scripting(_recipe),
+)

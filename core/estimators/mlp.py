@@ -1,0 +1,46 @@
+"""Multilayer perceptrons with one or two hidden layers."""
+
+from __future__ import annotations
+
+from core.estimators.model import Model
+from core.estimators.recipe import Recipe, building, on_standard_target, scripting
+from core.space import Axis, Setting
+
+
+def _space(task: str) -> tuple[Axis, ...]:
+    step = "Size of every step"
+    return (
+        Axis("first_layer", "Neurons in the first layer", "int", 4, 256, log=True, default=100),
+        Axis("second_layer", "Neurons in the second layer (0: none)", "int", 0, 128, default=0),
+        Axis("alpha", "Penalty on large weights", "float", 1e-6, 1.0, log=True, default=1e-4),
+        Axis("learning_rate_init", step, "float", 1e-4, 1e-1, log=True, default=1e-3),
+    )
+
+
+def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
+    sizes = (int(setting["first_layer"]), int(setting["second_layer"]))
+    arguments = {
+        "hidden_layer_sizes": sizes if sizes[1] else sizes[:1],
+        "alpha": float(setting["alpha"]),
+        "learning_rate_init": float(setting["learning_rate_init"]),
+        "random_state": seed,
+    }
+    if task == "regression":
+        return on_standard_target(Recipe("sklearn.neural_network", "MLPRegressor", arguments))
+    return Recipe("sklearn.neural_network", "MLPClassifier", arguments)
+
+
+MLP = Model(
+    name="mlp",
+    title="Multilayer perceptron",
+    good_for="A small neural network. It finds smooth, curved relations when there are some "
+    "thousand rows.",
+    cost="Slow, and its scores vary from start to start.",
+    tasks=("regression", "binary", "multiclass"),
+    space=_space,
+    build=building(_recipe),
+    loss={},
+    takes_sparse=True,
+    scaled=True,
+    script=scripting(_recipe),
+)

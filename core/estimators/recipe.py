@@ -1,0 +1,82 @@
+"""The recipe of an estimator: its class and arguments, to build it or to write it down as code."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.space import Setting
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A scikit-learn class, where it comes from, and its arguments (which may be recipes).
+
+    The class is imported only when it is built, so that the registry can be read without
+    scikit-learn.
+
+    Attributes:
+        module: where the class is imported from ("sklearn.svm").
+        name: of the class ("SVC").
+        arguments: of the constructor, in the order in which the script shows them.
+    """
+
+    module: str
+    name: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    def build(self) -> Any:
+        """The unfitted estimator."""
+        arguments = {
+            key: value.build() if isinstance(value, Recipe) else value
+            for key, value in self.arguments.items()
+        }
+        return getattr(importlib.import_module(self.module), self.name)(**arguments)
+
+    def imports(self) -> list[str]:
+        """The sorted import lines that the expression needs."""
+        inner = [value for value in self.arguments.values() if isinstance(value, Recipe)]
+        own = f"from {self.module} import {self.name}"
+        return sorted({own, *(line for recipe in inner for line in recipe.imports())})
+
+    def expression(self) -> str:
+        """The constructor call as Python code; evaluated, it gives an equal estimator."""
+        shown = (
+            f"{key}={value.expression() if isinstance(value, Recipe) else repr(value)}"
+            for key, value in self.arguments.items()
+        )
+        return f"{self.name}({', '.join(shown)})"
+
+
+Cook = Callable[[str, Setting, int], Recipe]
+
+
+def building(cook: Cook) -> Callable[[str, Setting, int], Any]:
+    """The `build` of a model whose recipe `cook` gives."""
+    return lambda task, setting, seed: cook(task, setting, seed).build()
+
+
+def scripting(cook: Cook) -> Callable[[str, Setting, int], tuple[str, str]]:
+    """The `script` of a model whose recipe `cook` gives: import lines, then the expression."""
+
+    def script(task: str, setting: Setting, seed: int) -> tuple[str, str]:
+        recipe = cook(task, setting, seed)
+        return "\n".join(recipe.imports()), recipe.expression()
+
+    return script
+
+
+def on_standard_target(regressor: Recipe) -> Recipe:
+    """The regressor behind a target of mean 0 and standard deviation 1.
+
+    Support vector machines and networks presuppose that scale: without it prices in the
+    hundred thousands would never be reached with scikit-learn's default settings.
+    """
+    scaler = Recipe("sklearn.preprocessing", "StandardScaler")
+    return Recipe(
+        "sklearn.compose",
+        "TransformedTargetRegressor",
+        {"regressor": regressor, "transformer": scaler},
+    )

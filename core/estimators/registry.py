@@ -1,0 +1,16 @@
+"""The registry of models: a new one is one file beside this and one line here."""
+
+from __future__ import annotations
+
+from core.estimators.boosting import BOOSTING
+from core.estimators.elastic_net import ELASTIC_NET
+from core.estimators.forest import FOREST
+from core.estimators.linear import LINEAR
+from core.estimators.logistic import LOGISTIC
+from core.estimators.mlp import MLP
+from core.estimators.model import Model
+from core.estimators.svm import SVM
+
+_ALL = (LINEAR, LOGISTIC, ELASTIC_NET, SVM, FOREST, BOOSTING, MLP)
+
+MODELS: dict[str, Model] = {model.name: model for model in _ALL}
