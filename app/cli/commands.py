@@ -1,0 +1,64 @@
+"""`tunescope` on the command line: arguments, exit status, and one line for what went wrong.
+
+Exit status: 0 done, 1 the run failed, 2 unusable input, 130 interrupted with the best so far kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from app.cli import listing, predicting, past, reproducing, tuning
+from core.errors import UnusableError
+
+DONE, FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+PARTS = (tuning, predicting, past, listing, reproducing)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaint is one line."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message}. See {self.prog} --help.", file=sys.stderr)
+        raise SystemExit(UNUSABLE)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    whole = _Parser(
+        prog="tunescope",
+        description="Tune machine-learning models while watching. Without a command: the window.",
+    )
+    commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for part in PARTS:
+        part.add_to(commands)
+    return whole
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    # Before numpy is loaded: more BLAS threads only get in the way of the trials.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    given = parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    try:
+        return int(given.run(given))
+    except UnusableError as error:
+        print(f"tunescope: {error.sentence}", file=sys.stderr)
+        return UNUSABLE
+    except KeyboardInterrupt:
+        print("tunescope: interrupted before there was anything to keep.", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone (head, less): nothing is left to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+
+
+def _as_interrupt(signal_number: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt

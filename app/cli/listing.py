@@ -1,0 +1,103 @@
+"""`tunescope models | strategies | samples`: what there is to choose from."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+from typing import Any
+
+
+def add_to(commands: Any) -> None:
+    """Add the commands to the parser."""
+    for name, what, run in (
+        ("models", "the models and what each is good for", _models),
+        ("strategies", "the strategies, what they cost and their options", _strategies),
+        ("samples", "the datasets that come with the program", _samples),
+    ):
+        command = commands.add_parser(name, help=f"list {what}")
+        command.add_argument("--json", action="store_true", help="print as JSON")
+        command.set_defaults(run=run)
+
+
+def _models(given: argparse.Namespace) -> int:
+    from core.estimators.registry import MODELS
+
+    entries = [
+        {
+            "name": model.name,
+            "title": model.title,
+            "good_for": model.good_for,
+            "cost": model.cost,
+            "tasks": list(model.tasks),
+            "space": [axis.as_dict() for axis in model.space(model.tasks[0])],
+        }
+        for model in MODELS.values()
+    ]
+    if given.json:
+        print(json.dumps(entries))
+        return 0
+    for entry in entries:
+        _entry(entry["name"], entry["title"], entry["good_for"], entry["cost"])
+        print(f"    Tasks: {', '.join(entry['tasks'])}")
+        for axis in entry["space"]:
+            print(f"    {axis['name']}: {_range(axis)} (default {axis['default']})")
+    return 0
+
+
+def _range(axis: dict[str, Any]) -> str:
+    if axis["kind"] == "choice":
+        return " | ".join(str(choice) for choice in axis["choices"])
+    return f"{axis['low']:g} to {axis['high']:g}{', logarithmic' if axis['log'] else ''}"
+
+
+def _strategies(given: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
+    from core.tuning.strategies import STRATEGIES
+
+    if given.json:
+        kept = ("name", "title", "kind", "does", "costs", "shows", "default_trials", "source")
+        entries = [
+            {name: getattr(strategy, name) for name in kept}
+            | {"options": [_finite(asdict(option)) for option in strategy.options]}
+            for strategy in STRATEGIES.values()
+        ]
+        print(json.dumps(entries))
+        return 0
+    for strategy in STRATEGIES.values():
+        source = f" ({strategy.source})" if strategy.source else ""
+        _entry(strategy.name, strategy.title + source, strategy.does, strategy.costs)
+        for option in strategy.options:
+            choices = " | ".join(option.choices) or option.range_in_words()
+            choices = "yes | no" if option.kind == "bool" else choices
+            print(f"    {option.name} ({choices}; default {option.default}): {option.help}")
+    return 0
+
+
+def _finite(option: dict[str, Any]) -> dict[str, Any]:
+    bounds = {key: option[key] for key in ("low", "high")}
+    return option | {key: None if abs(b) == float("inf") else b for key, b in bounds.items()}
+
+
+def _samples(given: argparse.Namespace) -> int:
+    from core.datasets.samples import SAMPLES
+
+    if given.json:
+        print(
+            json.dumps(
+                [
+                    {"name": s.name, "title": s.title, "sentence": s.sentence, "task": s.task}
+                    for s in SAMPLES.values()
+                ]
+            )
+        )
+        return 0
+    for sample in SAMPLES.values():
+        _entry(f"sample:{sample.name}", sample.title, sample.sentence)
+    return 0
+
+
+def _entry(name: str, title: str, *sentences: str) -> None:
+    print(f"{name}: {title}")
+    print(textwrap.fill(" ".join(sentences), 100, initial_indent="    ", subsequent_indent="    "))

@@ -1,0 +1,108 @@
+"""`tunescope runs | resume | replay | report`: what the run folders hold."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from app.cli.progress import ProgressLine
+from app.cli.tuning import add_ending, follow, give_result
+from app.cli.words import result_in_words
+
+
+def add_to(commands: Any) -> None:
+    """Add the commands to the parser."""
+    runs = commands.add_parser("runs", help="list past runs")
+    runs.add_argument("--json", action="store_true", help="print as JSON")
+    runs.set_defaults(run=_runs)
+
+    resume = commands.add_parser("resume", help="go on with an interrupted or finished run")
+    resume.add_argument("folder", metavar="RUN", help="a name that tunescope runs shows, or a path")
+    resume.add_argument(
+        "--trials", type=int, default=0, metavar="N", help="so many trials more than planned"
+    )
+    add_ending(resume)
+    resume.set_defaults(run=_resume)
+
+    replay = commands.add_parser("replay", help="tell a past run again")
+    replay.add_argument("folder", metavar="RUN")
+    replay.add_argument("--json", action="store_true", help="print its events as JSON lines")
+    replay.set_defaults(run=_replay)
+
+    report = commands.add_parser("report", help="write the HTML report of a past run")
+    report.add_argument("folder", metavar="RUN")
+    report.add_argument("--out", metavar="FILE.html", help="where to (default: RUN.html here)")
+    report.set_defaults(run=_report)
+
+
+def _runs(given: argparse.Namespace) -> int:
+    from core.tuning.past_runs import list_runs
+
+    summaries = list_runs()
+    if given.json:
+        kept = [asdict(summary) for summary in summaries]
+        print(json.dumps([{k: v for k, v in run.items() if k != "results"} for run in kept]))
+        return 0
+    if not summaries:
+        print("There are no runs yet. Start one with: tunescope tune FILE", file=sys.stderr)
+        return 0
+    width = max(len(summary.name) for summary in summaries)
+    print(f"{'run':{width}}  {'state':11}  {'test score':22}  gain")
+    for summary in summaries:
+        test = "" if summary.test is None else f"{summary.metric} {summary.test:.4g}"
+        gain = "" if summary.gain is None else f"{summary.gain:+.4g}"
+        print(f"{summary.name:{width}}  {summary.state:11}  {test:22}  {gain}".rstrip())
+    return 0
+
+
+def _resume(given: argparse.Namespace) -> int:
+    from core.export.exporters import format_of
+    from core.tuning.events import RunFinished
+    from core.tuning.problem import read_data
+    from core.tuning.run_folder import RunFolder
+    from core.tuning.tune import tune
+
+    for path in given.export:
+        format_of(path)
+    folder = RunFolder.open(given.folder)
+    plan, past = folder.plan, folder.events()
+    dataset = read_data(plan.data)
+    if past and isinstance(past[-1], RunFinished) and not given.trials:
+        print("This run is finished; --trials N goes on with more trials.", file=sys.stderr)
+        give_result(past[-1].results, plan, dataset, folder, given)
+        return 0
+    stream = tune(plan, dataset, folder=folder, past=past, more_trials=given.trials)
+    return follow(stream, plan, dataset, folder, given)
+
+
+def _replay(given: argparse.Namespace) -> int:
+    from core.tuning.events import RunFailed, RunFinished, RunStopped, to_json
+    from core.tuning.run_folder import RunFolder
+
+    folder = RunFolder.open(given.folder)
+    line = ProgressLine(sys.stdout)
+    for event in folder.events():
+        if given.json:
+            print(to_json(event))
+            continue
+        line.consume(event)
+        if isinstance(event, (RunFinished, RunStopped)):
+            line.say(result_in_words(event.results, folder.plan))
+        elif isinstance(event, RunFailed):
+            line.say(event.sentence)
+    line.close()
+    return 0
+
+
+def _report(given: argparse.Namespace) -> int:
+    from core.export.exporters import export
+    from core.tuning.run_folder import RunFolder
+
+    folder = RunFolder.open(given.folder)
+    out = Path(given.out) if given.out else Path(f"{folder.name}.html")
+    print(export(folder, out, "report"))
+    return 0

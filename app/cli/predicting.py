@@ -1,0 +1,30 @@
+"""`tunescope predict`: predictions of an exported model, without the training data."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    predict = commands.add_parser("predict", help="predict with an exported model")
+    predict.add_argument("model", metavar="MODEL", help="a .skops or .joblib file")
+    predict.add_argument("file", metavar="FILE", help="CSV or LIBSVM file with raw rows")
+    predict.add_argument("--out", metavar="FILE", help="write here instead of standard output")
+    predict.set_defaults(run=run)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Write a table of predictions as CSV."""
+    from core.export.prediction import predict_file
+
+    out = Path(given.out) if given.out else None
+    table = predict_file(Path(given.model), given.file, out)
+    if out is None:
+        table.to_csv(sys.stdout, index=False)
+    else:
+        print(f"{len(table)} predictions: {out}", file=sys.stderr)
+    return 0

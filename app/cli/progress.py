@@ -1,0 +1,101 @@
+"""One line on standard error that says how the run stands: a bar on a terminal, else milestones."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TextIO
+
+from app.cli.words import duration, number, setting_in_words
+from core.tuning.events import (
+    Event,
+    HyperGradientStep,
+    PenaltyStep,
+    Progress,
+    RunResumed,
+    RunStarted,
+    TrialFailed,
+    TrialFinished,
+)
+
+BAR = 24
+
+
+class ProgressLine:
+    """Consumes a run's events; on a terminal the line is drawn over itself."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._live = stream.isatty()
+        self._drawn = False
+        self._started = RunStarted()
+        self._total = 0
+        self._best: float | None = None
+
+    def consume(self, event: Event) -> None:
+        """Show what the event changes."""
+        match event:
+            case RunStarted():
+                self._started, self._total = event, event.total
+                rows, features = event.dataset["rows"], event.dataset["features"]
+                self.say(
+                    f"{event.plan['model']} on {event.dataset['name']} "
+                    f"({rows} rows, {features} columns), strategy {event.plan['strategy']}"
+                )
+            case RunResumed():
+                self._total = event.total
+                self.say(f"Going on after {event.done} trials.")
+            case TrialFinished():
+                self._trial(event)
+            case TrialFailed():
+                self.say(f"Trial {event.number} failed: {event.reason}")
+            case PenaltyStep():
+                self._draw(f"step {event.step} · objective {number(event.objective)}", event.step)
+            case HyperGradientStep():
+                loss = number(event.holdout_loss)
+                self._draw(f"step {event.step} · held-out loss {loss}", event.step)
+            case Progress():
+                self._progress(event)
+
+    def _trial(self, event: TrialFinished) -> None:
+        better = self._best is None or (
+            event.score > self._best if self._started.maximize else event.score < self._best
+        )
+        if better:
+            self._best = event.score
+            what = "default setting" if event.number == 0 else setting_in_words(event.setting)
+            self.say(f"Trial {event.number}: {self._started.metric} {number(event.score)} · {what}")
+
+    def _progress(self, event: Progress) -> None:
+        left = f" · {duration(event.seconds_left)} left" if event.seconds_left else ""
+        best = f" · best {number(event.best)}" if event.best is not None else ""
+        still = event.without_improvement
+        none = f" · no improvement for {still} trials" if still > 4 else ""
+        of = f" of {self._total}" if self._total else ""
+        self._draw(f"trial {event.done}{of}{best}{left}{none}", event.done)
+
+    def _draw(self, text: str, done: int) -> None:
+        if not self._live:
+            return
+        share = min(1.0, done / self._total) if self._total else 0.0
+        full = round(BAR * share)
+        width = shutil.get_terminal_size().columns - 1
+        line = f"[{'#' * full}{'.' * (BAR - full)}] {text}"[:width]
+        self._stream.write("\r" + line.ljust(width))
+        self._stream.flush()
+        self._drawn = True
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        self._wipe()
+        self._stream.write(text + "\n")
+        self._stream.flush()
+
+    def _wipe(self) -> None:
+        if self._drawn:
+            self._stream.write("\r" + " " * (shutil.get_terminal_size().columns - 1) + "\r")
+            self._drawn = False
+
+    def close(self) -> None:
+        """Leave the terminal tidy."""
+        self._wipe()
+        self._stream.flush()

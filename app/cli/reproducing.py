@@ -1,0 +1,40 @@
+"""`tunescope reproduce`: a table or figure of the papers, theirs beside ours."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    reproduce = commands.add_parser("reproduce", help="a table of the papers, theirs beside ours")
+    reproduce.add_argument("name", metavar="NAME", help="one of those that --help of it lists")
+    reproduce.add_argument("--data", metavar="DIR", help="the folder with the datasets")
+    reproduce.add_argument("--quick", action="store_true", help="fewer seeds, smaller data")
+    reproduce.add_argument("--json", action="store_true", help="print the rows as JSON")
+    reproduce.set_defaults(run=run)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Measure and print the table row by row."""
+    from core.reproduction.registry import reproduction
+
+    chosen = reproduction(given.name)
+    folder = Path(given.data) if given.data else None
+    rows = []
+    for row in chosen.rows(folder, given.quick):
+        rows.append(row)
+        if not given.json:
+            print(
+                row.line() if len(rows) > 1 else f"{chosen.title}\n\n{row.header()}\n{row.line()}"
+            )
+            sys.stdout.flush()
+    if given.json:
+        print(json.dumps([row.as_dict() for row in rows]))
+    elif chosen.closing:
+        print(f"\n{chosen.closing}")
+    return 0

@@ -1,0 +1,261 @@
+"""`tunescope tune`: the whole job headless, from the file to the exported model."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.cli.progress import ProgressLine
+from app.cli.words import result_in_words
+from core.errors import UnusableError
+
+if TYPE_CHECKING:
+    from core.datasets.dataset import Dataset
+    from core.tuning.events import Event
+    from core.tuning.plan import Plan
+    from core.tuning.run_folder import RunFolder
+
+PLAN_OPTIONS = {
+    "metric": str,
+    "folds": int,
+    "time_limit": float,
+    "standardize": lambda text: text.lower() in ("yes", "true", "1", "on"),
+}
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    tune = commands.add_parser("tune", help="tune a model on a file")
+    tune.add_argument("file", metavar="FILE", help="CSV or LIBSVM file, or sample:NAME")
+    tune.add_argument("--target", default="", metavar="COL", help="the column to predict")
+    tune.add_argument("--model", default="", metavar="NAME", help="see tunescope models")
+    tune.add_argument("--strategy", default="", metavar="NAME", help="see tunescope strategies")
+    tune.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="an option of the strategy, or metric, folds, time_limit, standardize",
+    )
+    tune.add_argument(
+        "--groups",
+        default="single",
+        metavar="prefix|each|column|single|FILE.json",
+        help="which columns share one penalty",
+    )
+    tune.add_argument("--trials", type=int, metavar="N", help="how many trials at most")
+    tune.add_argument("--minutes", type=float, metavar="M", help="how long at most")
+    tune.add_argument("--seed", type=int, default=0, metavar="K", help="of everything random")
+    testing = tune.add_mutually_exclusive_group()
+    testing.add_argument("--test", default="", metavar="FILE", help="a second file to test on")
+    testing.add_argument(
+        "--test-size", type=float, default=0.3, metavar="SHARE", help="share of rows held out"
+    )
+    tune.add_argument("--workers", type=int, default=1, metavar="N", help="trials at a time")
+    tune.add_argument("--events", metavar="FILE.jsonl", help="write every event there as well")
+    tune.add_argument("--run-dir", metavar="DIR", help="the folder of this run")
+    add_ending(tune)
+    tune.set_defaults(run=run)
+
+
+def add_ending(parser: argparse.ArgumentParser) -> None:
+    """The arguments that say what is done with the result."""
+    parser.add_argument(
+        "--export",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="save the result: .skops .joblib .json .py .html",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Tune, print the result, export."""
+    from core.export.exporters import format_of
+    from core.tuning.plan import DataPlan
+    from core.tuning.problem import build_problem, read_data
+    from core.tuning.run_folder import RunFolder
+    from core.tuning.tune import tune
+
+    for path in given.export:
+        format_of(path)
+    data = DataPlan(
+        given.file, target=given.target, test_file=given.test, test_size=given.test_size
+    )
+    dataset = read_data(data)
+    plan = plan_of(given, data, dataset)
+    build_problem(plan, dataset)  # refuses before a folder is made
+    folder = RunFolder.create(plan, path=Path(given.run_dir) if given.run_dir else None)
+    stream = tune(plan, dataset, folder=folder)
+    if given.events:
+        stream = _copied(stream, Path(given.events))
+    return follow(stream, plan, dataset, folder, given)
+
+
+def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
+    """The plan that the arguments ask for; the guidance fills what they leave open."""
+    from core.datasets.groups import groups_from_file
+    from core.tuning.plan import Plan
+    from core.tuning.strategies import STRATEGIES
+
+    options = dict(_pair(text) for text in given.option)
+    model, strategy = _recommended(given, dataset)
+    of_strategy = {o.name for o in STRATEGIES[strategy].options} if strategy in STRATEGIES else ()
+    of_plan = {
+        name: _read(name, options.pop(name))
+        for name in PLAN_OPTIONS
+        if name in options and name not in of_strategy
+    }
+    groups = given.groups
+    if groups not in ("single", "each", "column", "prefix"):
+        groups = groups_from_file(groups)
+    return Plan(
+        data=data,
+        model=model,
+        strategy=strategy,
+        options=options,
+        groups=groups,
+        trials=given.trials,
+        minutes=given.minutes,
+        seed=given.seed,
+        workers=given.workers,
+        **of_plan,
+    )
+
+
+def _recommended(given: argparse.Namespace, dataset: Dataset) -> tuple[str, str]:
+    if given.model and given.strategy:
+        return given.model, given.strategy
+    from core.datasets.summary import summarize
+    from core.tuning.guidance import advise
+
+    advice = advise(summarize(dataset))
+    fitting = [entry for entry in advice["models"] if entry["fits_task"]]
+    fitting.sort(key=lambda entry: not entry["recommended"])
+    for entry in [{"name": given.model}] if given.model else fitting:
+        offered = advice["strategies"].get(entry["name"], [])
+        offered = sorted(offered, key=lambda strategy: not strategy["recommended"])
+        names = [strategy["name"] for strategy in offered]
+        if not given.strategy:
+            return entry["name"], names[0] if names else "random"
+        if given.strategy in names:
+            return entry["name"], given.strategy
+    return given.model or fitting[0]["name"], given.strategy
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise UnusableError(
+            f"“{text}” is not KEY=VALUE", where="--option", cure="write for example tau=0.8"
+        )
+    return key.strip(), value.strip()
+
+
+def _read(name: str, text: str) -> Any:
+    try:
+        return PLAN_OPTIONS[name](text)
+    except ValueError:
+        raise UnusableError(
+            f"“{text}” is not a number", where=f"option {name}", cure="give a number"
+        ) from None
+
+
+def _copied(stream: Iterator[Event], path: Path) -> Iterator[Event]:
+    from core.tuning.events import to_json
+
+    try:
+        with path.open("w", encoding="utf-8", buffering=1) as file, contextlib.closing(stream):
+            for event in stream:
+                file.write(to_json(event) + "\n")
+                yield event
+    except OSError as error:
+        raise UnusableError(
+            f"the events cannot be written ({error.strerror})",
+            where=str(path),
+            cure="choose a file that you may write to",
+        ) from error
+
+
+def follow(
+    stream: Iterator[Event],
+    plan: Plan,
+    dataset: Dataset,
+    folder: RunFolder,
+    given: argparse.Namespace,
+) -> int:
+    """Show a run's progress until it ends or is interrupted, then give its result."""
+    from core.tuning.conclude import conclude
+    from core.tuning.events import RunFailed
+
+    status, last = 0, None
+    line = ProgressLine(sys.stderr)
+    try:
+        with contextlib.closing(stream):
+            for last in stream:
+                line.consume(last)
+    except KeyboardInterrupt:
+        line.say("Interrupted; working out the best so far. Interrupt again to leave at once.")
+        because = "it was interrupted"
+        last = conclude(plan, dataset, folder.events(), folder=folder, because=because)
+        status = 130
+    finally:
+        line.close()
+    if last is None or isinstance(last, RunFailed):
+        print(f"tunescope: {getattr(last, 'sentence', 'nothing was run.')}", file=sys.stderr)
+        return status or 1
+    give_result(last.results, plan, dataset, folder, given)
+    return status
+
+
+def give_result(
+    results: dict[str, Any],
+    plan: Plan,
+    dataset: Dataset,
+    folder: RunFolder,
+    given: argparse.Namespace,
+) -> None:
+    """Export what was asked for and print the result."""
+    from core.export.exporters import export
+
+    exports = [str(export(folder, Path(path))) for path in given.export]
+    if given.json:
+        print(json.dumps(result_as_json(results, plan, dataset, folder, exports)))
+        return
+    print(result_in_words(results, plan))
+    print(f"Run:    {folder.name}")
+    for path in exports:
+        print(f"Saved:  {path}")
+
+
+def result_as_json(
+    results: dict[str, Any], plan: Plan, dataset: Dataset, folder: RunFolder, exports: list[str]
+) -> dict[str, Any]:
+    """The one object that `--json` prints."""
+    return {
+        "run": folder.name,
+        "dataset": {
+            "rows": dataset.rows,
+            "features": int(dataset.features.shape[1]),
+            "task": dataset.task,
+        },
+        "model": plan.model,
+        "strategy": plan.strategy,
+        "params": results["setting"],
+        **({"groups": results["groups"]} if results["groups"] else {}),
+        "validation": results["validation"],
+        "test": results["test"],
+        "default_test": results["default_test"],
+        "fits": results["fits"],
+        "trials": results["trials"],
+        "seconds": results["seconds"],
+        "stopped_because": results["stopped_because"],
+        "seed": results["seed"],
+        "exports": exports,
+    }

@@ -1,0 +1,50 @@
+"""Numbers, durations, settings and results in words, for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.tuning.plan import Plan
+
+
+def number(value: Any) -> str:
+    """Four significant digits; whole numbers and words as they are."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def duration(seconds: float) -> str:
+    """ "40 s", "3 min", "2 h 5 min"."""
+    if seconds < 90:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def setting_in_words(setting: Mapping[str, Any]) -> str:
+    """ "C = 0.27, gamma = 0.035"."""
+    return ", ".join(f"{name} = {number(value)}" for name, value in setting.items())
+
+
+def result_in_words(results: Mapping[str, Any], plan: Plan) -> str:
+    """The result as a few lines for a person."""
+    metric, gain = results["metric"], results["gain"]
+    lines = [
+        f"Tuned:   {metric} {number(results['test'][metric])} on rows that tuning never saw",
+        f"Default: {metric} {number(results['default_test'][metric])}",
+        f"Gain:    {gain['difference']:+.4g} (95 % interval {gain['low']:+.4g} to "
+        f"{gain['high']:+.4g}: {'likely real' if gain['real'] else 'may be chance'})",
+    ]
+    if results["setting"]:
+        lines.append(f"Setting: {setting_in_words(results['setting'])}")
+    for group, penalty in list(results["groups"].items())[:30]:
+        off = "  (switched off)" if group in results["switched_off"] else ""
+        lines.append(f"Penalty: C = {penalty:.4g} for {group}{off}")
+    lines += [f"Note:    {remark}" for remark in results["remarks"]]
+    trials = f"{results['trials']} trials, " if results["trials"] else ""
+    lines.append(
+        f"Cost:    {trials}{results['fits']} fits, {duration(results['seconds'])}; "
+        f"ended because {results['stopped_because']}"
+    )
+    return "\n".join(lines)

@@ -1,0 +1,194 @@
+"""The end of a run: the best setting fitted on all training rows and tested on unseen ones."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from core.datasets.dataset import Dataset
+from core.datasets.preparation import output_names
+from core.errors import UnusableError
+from core.estimators.fitting import fit
+from core.space import Setting
+from core.tuning.clock import Clock
+from core.tuning.events import Event, RunFailed, RunStopped
+from core.tuning.learning import Learned, refit
+from core.tuning.plan import Plan
+from core.tuning.problem import Problem, build_problem
+from core.tuning.results import Contestant, build_results
+from core.tuning.run_folder import RunFolder, write_whole
+from core.tuning.standing import Standing
+from core.tuning.takeaway import takeaway_of
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The tuned model: a pipeline fitted on the training rows, and how it came about."""
+
+    pipeline: Pipeline
+    setting: Setting
+    validation: dict[str, float]
+    remarks: tuple[str, ...] = ()
+    learned: Learned | None = None
+
+
+def conclude(
+    plan: Plan,
+    dataset: Dataset,
+    events: Sequence[Event],
+    *,
+    folder: RunFolder | None = None,
+    because: str = "it was stopped",
+) -> Event:
+    """The last event of a run that was stopped or killed: what was best until then is kept.
+
+    Args:
+        plan: the run's plan.
+        dataset: its data.
+        events: everything the run reported so far.
+        folder: where the event is recorded and the fitted best is kept.
+        because: why the run ends here, a clause.
+
+    Returns:
+        RunStopped with results, or RunFailed where no trial or step had ended.
+    """
+    standing = Standing()
+    for event in events:
+        standing.consume(event)
+    clock = Clock(standing.seconds)
+    problem = build_problem(plan, dataset)
+    if standing.best is None and not standing.steps:
+        sentence = "The run was stopped before its first trial ended; there is nothing to keep."
+        last: Event = RunFailed(sentence=sentence)
+    else:
+        results = conclusion(problem, standing, clock.seconds, because, folder, None)
+        last = RunStopped(because=because, results=results)
+    last = replace(last, seconds=round(clock.seconds, 4))
+    if folder is not None:
+        with folder.owned():
+            folder.append(last)
+    return last
+
+
+def conclusion(
+    problem: Problem,
+    standing: Standing,
+    seconds: float,
+    because: str,
+    folder: RunFolder | None,
+    learned: Learned | None,
+) -> dict[str, Any]:
+    """Fit the winner and the default on all training rows, test both, keep the winner.
+
+    Args:
+        problem: the run's problem.
+        standing: how the run stands.
+        seconds: of work until now.
+        because: why the run ends.
+        folder: where the fitted best goes; None for nowhere.
+        learned: the penalty learner's own state, where it is at hand (saves a fit).
+
+    Returns:
+        The results as described in core.tuning.results.
+    """
+    if problem.strategy.kind == "trials":
+        winner = _best_trial(problem, standing)
+    else:
+        winner = _learned(problem, standing, learned)
+    X, y = problem.train
+    default = problem.pipeline(problem.default)
+    fit(default, X, y)
+    test_X, test_y = problem.test
+    results = build_results(
+        tuned=Contestant(winner.pipeline, winner.setting),
+        default=Contestant(default, problem.default),
+        test_X=test_X,
+        test_y=test_y,
+        task=problem.dataset.task,
+        classes=problem.dataset.classes,
+        metric=problem.metric,
+        validation=winner.validation,
+        seed=problem.plan.seed,
+        row_groups=_test_groups(problem),
+    )
+    results |= _record(standing, winner, seconds, because, problem)
+    if folder is not None:
+        _keep(problem, folder, winner)
+    return results
+
+
+def _test_groups(problem: Problem) -> np.ndarray | None:
+    groups = problem.dataset.row_groups
+    return None if groups is None or problem.dataset.test else groups[problem.test_rows]
+
+
+def _best_trial(problem: Problem, standing: Standing) -> Winner:
+    best = standing.best
+    assert best is not None  # callers have checked that a trial has ended
+    pipeline = problem.pipeline(best.setting)
+    remarks = fit(pipeline, *problem.train)
+    return Winner(pipeline, best.setting, {problem.metric.name: best.score}, remarks)
+
+
+def _learned(problem: Problem, standing: Standing, learned: Learned | None) -> Winner:
+    if learned is None:
+        learned = refit(problem, standing)
+    validation = {} if learned.holdout_loss is None else {"holdout_loss": learned.holdout_loss}
+    return Winner(learned.pipeline(), {}, validation, learned.remarks, learned)
+
+
+def _record(
+    standing: Standing, winner: Winner, seconds: float, because: str, problem: Problem
+) -> dict[str, Any]:
+    learned = winner.learned
+    return {
+        "groups": learned.penalties if learned else {},
+        "switched_off": learned.switched_off if learned else [],
+        "remarks": list(winner.remarks),
+        "fits": standing.fits,
+        "trials": len(standing.trials),
+        "failed": len(standing.failed),
+        "seconds": round(seconds, 4),
+        "stopped_because": because,
+        "seed": problem.plan.seed,
+    }
+
+
+def _keep(problem: Problem, folder: RunFolder, winner: Winner) -> None:
+    dataset, learned = problem.dataset, winner.learned
+    test_rows = np.arange(dataset.test.rows) if dataset.test else problem.test_rows
+    takeaway = takeaway_of(
+        dataset,
+        problem.train_rows,
+        test_rows,
+        output_names=output_names(winner.pipeline.named_steps["prepare"]),
+        penalties=learned.penalties if learned else None,
+        group_of_output=learned.group_of_output if learned else (),
+        noise_variance=learned.noise_variance if learned else None,
+        standardize=problem.plan.standardize,
+    )
+    draft = folder.model_path.with_name(folder.model_path.name + ".part")
+    try:
+        joblib.dump(winner.pipeline, draft)
+        draft.replace(folder.model_path)
+        write_whole(folder.takeaway_path, takeaway.as_json())
+    except OSError as error:
+        raise _not_kept(folder.path, error) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _not_kept(path: Path, error: OSError) -> UnusableError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return UnusableError(
+        "the disk is full" if full else f"the model cannot be kept here ({error.strerror})",
+        where=str(path),
+        cure="make room and resume the run; no trial is lost",
+    )

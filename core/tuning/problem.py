@@ -1,0 +1,201 @@
+"""The problem of a run: its rows, folds, model and metric, and the pipeline of any setting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from core.datasets.dataset import Dataset
+from core.datasets.preparation import preparation
+from core.datasets.reading import read_dataset
+from core.datasets.splits import folds, hold_out
+from core.errors import UnusableError
+from core.estimators.model import Model
+from core.estimators.registry import MODELS
+from core.options import complete
+from core.space import Axis, Setting, default_setting
+from core.tuning.metrics import METRICS, Metric, default_metric
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.strategies import STRATEGIES
+from core.tuning.strategy import Strategy
+
+
+@dataclass(frozen=True)
+class FoldData:
+    """One fold, prepared once: what an estimator is fitted on and what it is scored on.
+
+    The preparation was fitted on the fit rows alone. Matrices are float64, dense or CSR.
+    """
+
+    fit_X: Any
+    fit_y: np.ndarray
+    score_X: Any
+    score_y: np.ndarray
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Everything fixed before the first trial or step.
+
+    Attributes:
+        train_rows, test_rows: rows of `dataset`; no test rows where a second file is the test.
+        options: the strategy's options, checked and completed.
+    """
+
+    plan: Plan
+    dataset: Dataset
+    model: Model
+    strategy: Strategy
+    metric: Metric
+    options: dict[str, Any]
+    train_rows: np.ndarray
+    test_rows: np.ndarray
+
+    @property
+    def space(self) -> tuple[Axis, ...]:
+        """The search space of the model for this task."""
+        return self.model.space(self.dataset.task)
+
+    @property
+    def default(self) -> Setting:
+        """The setting that a person would get without tuning."""
+        return default_setting(self.space)
+
+    @property
+    def train(self) -> tuple[Any, np.ndarray]:
+        """Raw training rows and their targets."""
+        return take(self.dataset.features, self.train_rows), self.dataset.target[self.train_rows]
+
+    @property
+    def test(self) -> tuple[Any, np.ndarray]:
+        """Raw rows that tuning never sees, and their targets."""
+        if self.dataset.test is not None:
+            return self.dataset.test.features, self.dataset.test.target
+        return take(self.dataset.features, self.test_rows), self.dataset.target[self.test_rows]
+
+    def preparation(self) -> Any:
+        """An unfitted transformer from raw rows to the model's matrix."""
+        scale = self.model.scaled and self.plan.standardize
+        return preparation(self.dataset, scale=scale, sparse_ok=self.model.takes_sparse)
+
+    def estimator(self, setting: Setting) -> Any:
+        """The unfitted estimator of a setting."""
+        return self.model.build(self.dataset.task, setting, self.plan.seed)
+
+    def pipeline(self, setting: Setting) -> Pipeline:
+        """The unfitted pipeline of a setting: it takes raw rows."""
+        return Pipeline([("prepare", self.preparation()), ("model", self.estimator(setting))])
+
+    @cached_property
+    def splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """(rows to fit on, rows to score on) of every fold of the training part."""
+        return folds(self.dataset, self.train_rows, self.plan.folds, self.plan.seed)
+
+    def fold_data(self) -> list[FoldData]:
+        """Every fold prepared: the preparation is fitted inside it, and only once a run."""
+        prepare, features, target = self.preparation(), self.dataset.features, self.dataset.target
+        prepared = []
+        for fit_rows, score_rows in self.splits:
+            fitted = clone(prepare)
+            prepared.append(
+                FoldData(
+                    fit_X=fitted.fit_transform(take(features, fit_rows), target[fit_rows]),
+                    fit_y=target[fit_rows],
+                    score_X=fitted.transform(take(features, score_rows)),
+                    score_y=target[score_rows],
+                )
+            )
+        return prepared
+
+
+def take(features: Any, rows: np.ndarray) -> Any:
+    """Some rows of a table or a CSR matrix."""
+    return features.iloc[rows] if hasattr(features, "iloc") else features[rows]
+
+
+def read_data(data: DataPlan) -> Dataset:
+    """The dataset of a data plan. Raises UnusableError as `read_dataset` does."""
+    return read_dataset(
+        data.file,
+        target=data.target,
+        task=data.task,
+        roles=data.roles,
+        kinds=data.kinds,
+        test_file=data.test_file,
+    )
+
+
+def build_problem(plan: Plan, dataset: Dataset) -> Problem:
+    """Check a plan against its data and split the rows.
+
+    Raises:
+        UnusableError: the model, strategy, metric or an option does not fit, with the cure.
+    """
+    model, strategy = (
+        _chosen(MODELS, "model", plan.model),
+        _chosen(STRATEGIES, "strategy", plan.strategy),
+    )
+    _check_pair(model, strategy, dataset.task)
+    _check_budget(plan)
+    metric = METRICS[default_metric(dataset.task)]
+    if plan.metric:
+        metric = _chosen(METRICS, "metric", plan.metric)
+        if dataset.task not in metric.tasks:
+            fitting = [name for name, other in METRICS.items() if dataset.task in other.tasks]
+            raise UnusableError(
+                f"{plan.metric} does not measure this task ({dataset.task})",
+                where="option metric",
+                cure="choose one of " + ", ".join(fitting),
+            )
+    if dataset.test is not None:
+        train, test = np.arange(dataset.rows), np.arange(0)
+    else:
+        train, test = hold_out(dataset, plan.data.test_size, plan.seed)
+    options = complete(strategy.options, plan.options)
+    return Problem(plan, dataset, model, strategy, metric, options, train, test)
+
+
+def _chosen(registry: dict[str, Any], kind: str, name: str) -> Any:
+    if name not in registry:
+        raise UnusableError(
+            f"there is no {kind} “{name}”", cure=f"choose one of {', '.join(registry)}"
+        )
+    return registry[name]
+
+
+def _check_pair(model: Model, strategy: Strategy, task: str) -> None:
+    if task not in model.tasks:
+        fitting = [name for name, other in MODELS.items() if task in other.tasks]
+        raise UnusableError(
+            f"{model.name} cannot do {task}", cure="choose one of " + ", ".join(fitting)
+        )
+    if strategy.kind == "penalties" and task not in model.loss:
+        others = [name for name, other in STRATEGIES.items() if other.kind == "trials"]
+        raise UnusableError(
+            f"{strategy.name} learns penalties of linear and logistic models, not of {model.name}",
+            cure="choose model linear or logistic, or one of the strategies " + ", ".join(others),
+        )
+
+
+def _check_budget(plan: Plan) -> None:
+    limits = (
+        ("trials", plan.trials, 1),
+        ("minutes", plan.minutes, 0),
+        ("workers", plan.workers, 1),
+        ("folds", plan.folds, 2),
+        ("time limit", plan.time_limit, 0),
+        ("seed", plan.seed, 0),
+    )
+    for name, value, least in limits:
+        if value is not None and (value < least or (least == 0 and value <= 0 and name != "seed")):
+            more = "a number above 0" if least == 0 and name != "seed" else f"at least {least}"
+            raise UnusableError(f"“{value}” is out of range", where=name, cure=f"give {more}")
+    if not 0 < plan.data.test_size < 1:
+        raise UnusableError(
+            f"“{plan.data.test_size}” is out of range", where="test size", cure="give 0.05 to 0.9"
+        )

@@ -1,0 +1,130 @@
+"""The registry of strategies: the penalty learners and the samplers, described for people."""
+
+from __future__ import annotations
+
+from core.penalties.registry import LEARNERS
+from core.samplers.registry import SAMPLERS
+from core.tuning.strategy import Strategy
+
+FOO = "Foo, Do and Ng 2009"
+DO = "Do, Foo and Ng 2008"
+BROFOS = "Brofos 2013"
+
+
+def _learner(name: str, title: str, does: str, costs: str, shows: str, source: str) -> Strategy:
+    learner = LEARNERS[name]
+    return Strategy(
+        name, title, "penalties", does, costs, shows, learner.options, learner.run, 0, source
+    )
+
+
+def _sampler(
+    name: str, title: str, does: str, costs: str, shows: str, trials: int, source: str = ""
+) -> Strategy:
+    sampler = SAMPLERS[name]
+    return Strategy(
+        name, title, "trials", does, costs, shows, sampler.options, sampler.make, trials, source
+    )
+
+
+_ALL = (
+    _learner(
+        "mm",
+        "Learn the penalty (MM)",
+        "Learns how strongly to hold back the model's weights, one penalty for all columns or one "
+        "for each group, from the training data alone.",
+        "About as much as one fit: no trials, no validation data.",
+        "Every group's penalty on its way, the objective that falls at each step, and which "
+        "groups were switched off.",
+        FOO,
+    ),
+    _learner(
+        "evidence",
+        "Learn the penalty (evidence)",
+        "Like MM, but counts only the weights that the data really determines. Better when there "
+        "are many columns for few rows.",
+        "A little more than one fit: no trials, no validation data.",
+        "Every group's penalty on its way and which groups were switched off.",
+        "MacKay 1992; " + FOO,
+    ),
+    _learner(
+        "direct",
+        "Learn the penalty (direct)",
+        "Minimizes the same objective as MM in one go with a general-purpose optimizer; the "
+        "papers' point of comparison, often stuck in poorer solutions.",
+        "About as much as one fit.",
+        "The objective and the penalties at each step.",
+        FOO,
+    ),
+    _learner(
+        "gradient",
+        "Learn the penalty (validation gradient)",
+        "Follows the slope of the error on held-out rows with respect to every group's penalty.",
+        "A few dozen fits, however many groups there are.",
+        "The held-out error and the path of every penalty.",
+        DO,
+    ),
+    _sampler(
+        "grid",
+        "Grid search, coarse to fine",
+        "Tries evenly spread settings, first a coarse net over the whole range, then finer ones.",
+        "Many trials; the number grows steeply with each further hyperparameter.",
+        "The score of every setting tried.",
+        50,
+    ),
+    _sampler(
+        "random",
+        "Random search",
+        "Tries settings drawn at random over the whole range.",
+        "One trial a draw; nothing is learned from earlier trials.",
+        "The score of every setting tried.",
+        50,
+    ),
+    _sampler(
+        "gp",
+        "Gaussian process",
+        "Guesses the score of every setting from those tried so far, and tries next where the "
+        "most improvement is expected.",
+        "Few trials; choosing each takes some hundredths of a second.",
+        "What it believes about every setting, how sure it is, and where it looks next.",
+        40,
+        BROFOS,
+    ),
+    _sampler(
+        "hybrid",
+        "Gaussian process, hybrid exploration",
+        "Like the Gaussian process, but one trial in five goes where least is known, so that a "
+        "better region is not missed.",
+        "Few trials, a fifth of them spent on exploring.",
+        "What it believes about every setting, how sure it is, and where it looks next.",
+        40,
+        BROFOS,
+    ),
+    _sampler(
+        "variable",
+        "Gaussian process, variable threshold",
+        "Like hybrid, but explores more often the more promising the least known setting is.",
+        "Few trials; how many explore depends on what was found.",
+        "What it believes about every setting, how sure it is, and where it looks next.",
+        40,
+        BROFOS,
+    ),
+    _sampler(
+        "tpe",
+        "Tree-structured Parzen estimator (Optuna)",
+        "Optuna's default: compares where good and where poor trials lie.",
+        "More trials than a Gaussian process, each chosen at once.",
+        "The score of every setting tried.",
+        60,
+    ),
+    _sampler(
+        "cma-es",
+        "CMA-ES (Optuna)",
+        "Moves and reshapes a cloud of settings towards better scores. For numbers only.",
+        "Many trials; suits several hundred.",
+        "The score of every setting tried.",
+        100,
+    ),
+)
+
+STRATEGIES: dict[str, Strategy] = {strategy.name: strategy for strategy in _ALL}

@@ -1,0 +1,253 @@
+"""Runs of trials: ask the sampler, evaluate in other processes, tell, report."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import optuna
+from optuna.trial import TrialState
+
+from core.samplers.search_space import distributions
+from core.tuning.clock import Clock
+from core.tuning.events import (
+    Event,
+    RunResumed,
+    SurrogateFitted,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+)
+from core.tuning.executors import Executor
+from core.tuning.problem import Problem
+from core.tuning.scoring import Outcome, Work
+from core.tuning.standing import Standing
+
+BEAT = 0.4  # seconds: how long nothing is said while trials run, so that a stop is heard
+MOST_TRIALS = 100_000  # where only time bounds the run
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+class Asker:
+    """The strategy's sampler in a study in memory; asking again what was asked before resumes it.
+
+    Samplers depend on their seed and on the order of asks and tells alone, so that a resumed run
+    goes on exactly where the interrupted one would have.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._space = distributions(problem.space)
+        self._open: dict[int, optuna.Trial] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        problem = self._problem
+        seed = problem.plan.seed
+        self.sampler = problem.strategy.make(problem.space, problem.options, seed)
+        direction = "maximize" if problem.metric.maximize else "minimize"
+        self._study = optuna.create_study(sampler=self.sampler, direction=direction)
+        self._study.enqueue_trial(problem.default)
+
+    def ask(self) -> TrialStarted:
+        """The next setting to try, and why."""
+        trial = self._study.ask(self._space)
+        self._open[trial.number] = trial
+        why = trial.user_attrs
+        return TrialStarted(
+            number=trial.number,
+            setting=dict(trial.params),
+            reason="default" if trial.number == 0 else why.get("reason", self._fallback),
+            expected=why.get("expected") if trial.number else None,
+            uncertainty=why.get("uncertainty") if trial.number else None,
+        )
+
+    @property
+    def _fallback(self) -> str:
+        return self._problem.strategy.name
+
+    def tell(self, outcome: Outcome) -> None:
+        """What became of a trial."""
+        trial = self._open.pop(outcome.number)
+        if outcome.failure:
+            self._study.tell(trial, state=TrialState.FAIL)
+        else:
+            self._study.tell(trial, outcome.score)
+
+    @property
+    def finished(self) -> str:
+        """Why the sampler has nothing more to propose; "" while it has."""
+        return str(getattr(self.sampler, "finished_reason", "") or "")
+
+    def surrogate(self) -> SurrogateFitted | None:
+        """The Gaussian process behind the last proposal, for strategies that have one."""
+        surrogate = getattr(self.sampler, "surrogate", None)
+        return None if surrogate is None else surrogate_event(surrogate)
+
+    def repeat(self, past: Sequence[Event]) -> None:
+        """Ask and tell again what the past of this run holds.
+
+        Where a proposal comes out otherwise (another version of a library), the recorded trials
+        are given to the sampler as they are instead.
+        """
+        for event in past:
+            match event:
+                case TrialStarted():
+                    if event.number in self._open:
+                        continue  # begun again by an earlier resume
+                    if self.ask().setting != event.setting:
+                        self._adopt(past)
+                        return
+                case TrialFinished():
+                    self.tell(Outcome(event.number, event.setting, (event.score,)))
+                case TrialFailed():
+                    self.tell(Outcome(event.number, event.setting, failure=event.reason))
+
+    def _adopt(self, past: Sequence[Event]) -> None:
+        self._open = {}
+        self._begin()
+        ended = {e.number: e for e in past if isinstance(e, (TrialFinished, TrialFailed))}
+        begun = {e.number: e for e in past if isinstance(e, TrialStarted)}
+        self._study._pop_waiting_trial_id()  # the default setting is among the recorded ones
+        for number in sorted(begun):
+            score = getattr(ended.get(number), "score", None)
+            self._study.add_trial(
+                optuna.trial.create_trial(
+                    params=begun[number].setting,
+                    distributions=self._space,
+                    value=score,
+                    state=TrialState.FAIL if score is None else TrialState.COMPLETE,
+                )
+            )
+
+
+def surrogate_event(surrogate: Any) -> SurrogateFitted:
+    """The event of a fitted surrogate: the same fields, arrays as lists."""
+    names = [name for name in SurrogateFitted.__dataclass_fields__ if name != "seconds"]
+    fields = {name: getattr(surrogate, name) for name in names}
+    plain = {n: v.tolist() if hasattr(v, "tolist") else v for n, v in fields.items()}
+    return SurrogateFitted(**plain)
+
+
+class TrialRun:
+    """The generator's state: what is asked, what runs, and how much budget is left."""
+
+    def __init__(
+        self, problem: Problem, standing: Standing, clock: Clock, requests: deque[Event]
+    ) -> None:
+        self._problem, self._standing, self._clock = problem, standing, clock
+        self._requests = requests
+        self._asker = Asker(problem)
+        self.because = ""
+
+    def events(self, past: Sequence[Event]) -> Iterator[Event]:
+        """Every trial until the budget is spent or the sampler has nothing more to propose."""
+        self._asker.repeat(past)
+        plan, dataset = self._problem.plan, self._problem.dataset
+        work = Work(
+            plan.model,
+            dataset.task,
+            self._problem.metric.name,
+            plan.seed,
+            dataset.classes,
+            self._problem.fold_data(),
+        )
+        with contextlib.closing(Executor(work, plan.workers, plan.time_limit)) as executor:
+            for lost in list(self._standing.pending.values()):
+                executor.submit(lost.number, lost.setting)
+            while True:
+                yield from self._heard()
+                yield from self._started(executor)
+                if not executor.running:
+                    return
+                yield from self._ended(executor)
+                if self._time_is_up:
+                    yield from self._given_up()
+                    return
+
+    def _heard(self) -> Iterator[Event]:
+        while self._requests:
+            event = self._requests.popleft()
+            self._standing.consume(event)
+            yield event
+
+    def _started(self, executor: Executor) -> Iterator[Event]:
+        while executor.free and self._may_ask(executor):
+            started = self._asker.ask()
+            if (surrogate := self._asker.surrogate()) is not None and started.number:
+                yield surrogate
+            executor.submit(started.number, started.setting)
+            self._standing.consume(started)
+            yield started
+
+    def _may_ask(self, executor: Executor) -> bool:
+        standing = self._standing
+        begun = standing.done + executor.running
+        if begun >= (standing.total or MOST_TRIALS):
+            self.because = f"the budget of {standing.total} trials was spent"
+        elif self._time_is_up:
+            self.because = f"the time of {self._problem.plan.minutes:g} minutes was up"
+        elif begun > 0:
+            # The first trial is the default setting, whatever the sampler thinks of the space.
+            self.because = self._asker.finished
+        return not self.because
+
+    @property
+    def _time_is_up(self) -> bool:
+        minutes = self._problem.plan.minutes
+        return minutes is not None and self._clock.seconds >= 60 * minutes
+
+    def _ended(self, executor: Executor) -> Iterator[Event]:
+        for outcome in executor.wait(BEAT):
+            self._asker.tell(outcome)
+            event = trial_event(outcome, len(self._problem.splits))
+            self._standing.consume(event)
+            yield event
+        yield self._standing.progress(self._seconds_left(executor.running))
+
+    def _given_up(self) -> Iterator[Event]:
+        self.because = f"the time of {self._problem.plan.minutes:g} minutes was up"
+        for lost in list(self._standing.pending.values()):
+            failed = TrialFailed(
+                number=lost.number, setting=lost.setting, reason="The time of the run was up."
+            )
+            self._standing.consume(failed)
+            yield failed
+
+    def _seconds_left(self, running: int) -> float | None:
+        standing, plan = self._standing, self._problem.plan
+        left = []
+        if plan.minutes is not None:
+            left.append(60 * plan.minutes - self._clock.seconds)
+        if standing.total and standing.trials:
+            took = [trial.took for trial in standing.trials.values()]
+            mean = sum(took) / len(took)
+            left.append(mean * max(0, standing.total - standing.done) / plan.workers)
+        return max(0.0, min(left)) if left else None
+
+
+def trial_event(outcome: Outcome, folds: int) -> TrialFinished | TrialFailed:
+    """What became of a trial, as an event."""
+    if outcome.failure:
+        return TrialFailed(
+            number=outcome.number,
+            setting=outcome.setting,
+            reason=outcome.failure,
+            took=round(outcome.took, 4),
+        )
+    return TrialFinished(
+        number=outcome.number,
+        setting=outcome.setting,
+        score=outcome.score,
+        fold_scores=list(outcome.fold_scores),
+        took=round(outcome.took, 4),
+        fits=folds,
+    )
+
+
+def extended(standing: Standing, trials: int | None) -> RunResumed:
+    """The event with which a run goes on, with so many more trials than it was planned for."""
+    return RunResumed(done=standing.done, total=standing.total + (trials or 0))

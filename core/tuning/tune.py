@@ -1,0 +1,153 @@
+"""The tune generator: ask the strategy, evaluate, tell, report; one stream of events.
+
+The same generator serves the window's worker, the command line and the tests. Stopping closes it;
+pausing stops asking it; `core.tuning.conclude.conclude` then gives what was best until there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from core.datasets.dataset import Dataset
+from core.errors import UnusableError
+from core.tuning.clock import Clock
+from core.tuning.conclude import conclusion
+from core.tuning.events import Event, RunFailed, RunFinished, RunStarted
+from core.tuning.learning import LearningRun
+from core.tuning.plan import Plan
+from core.tuning.problem import Problem, build_problem
+from core.tuning.run_folder import RunFolder, now
+from core.tuning.standing import Standing
+from core.tuning.trials import TrialRun, extended
+
+
+def tune(
+    plan: Plan,
+    dataset: Dataset,
+    *,
+    folder: RunFolder | None = None,
+    past: Sequence[Event] = (),
+    more_trials: int = 0,
+    requests: deque[Event] | None = None,
+) -> Iterator[Event]:
+    """Run a plan, or go on with an interrupted or finished run of it.
+
+    Args:
+        plan: what to do.
+        dataset: the data of ``plan.data``.
+        folder: where every event is recorded before it is given out, and the fitted best is kept;
+            None keeps nothing.
+        past: the recorded events of the run to go on with; trials that had begun are begun again.
+        more_trials: that many trials beyond the budget of `past`.
+        requests: what a person asks for while it runs (TrialExcluded, RunResumed with a new
+            total); taken from the left and made part of the stream.
+
+    Yields:
+        RunStarted (or RunResumed), the strategy's own events, then RunFinished or RunFailed.
+
+    Raises:
+        UnusableError: plan and data do not fit, the data has changed since, the disk is full.
+    """
+    problem = build_problem(plan, dataset)
+    standing = Standing()
+    for event in past:
+        standing.consume(event)
+    _check_same_data(standing, dataset)
+    clock = Clock(standing.seconds)
+    if folder is None:
+        stream = _stream(problem, standing, clock, past, more_trials, requests, None)
+        yield from clock.stamped(stream)
+        return
+    with folder.owned():
+        stream = _stream(problem, standing, clock, past, more_trials, requests, folder)
+        with contextlib.closing(stream):
+            for event in clock.stamped(stream):
+                folder.append(event)
+                yield event
+
+
+def _stream(
+    problem: Problem,
+    standing: Standing,
+    clock: Clock,
+    past: Sequence[Event],
+    more_trials: int,
+    requests: deque[Event] | None,
+    folder: RunFolder | None,
+) -> Iterator[Event]:
+    requests = deque() if requests is None else requests
+    run: TrialRun | LearningRun
+    if problem.strategy.kind == "trials":
+        run = TrialRun(problem, standing, clock, requests)
+    else:
+        run = LearningRun(problem, standing, requests)
+    first = extended(standing, more_trials) if past else started(problem, run.groups, folder)
+    standing.consume(first)
+    yield first
+    with contextlib.closing(run.events(past)) as events:
+        yield from events
+    if problem.strategy.kind == "trials" and standing.best is None:
+        yield RunFailed(sentence=_all_failed(standing))
+        return
+    results = conclusion(problem, standing, clock.seconds, run.because, folder, run.learned)
+    yield RunFinished(because=run.because, results=results)
+
+
+def started(problem: Problem, groups: dict[str, int], folder: RunFolder | None) -> RunStarted:
+    """The first event of a run: everything a view needs to know about it."""
+    dataset, plan, strategy = problem.dataset, problem.plan, problem.strategy
+    test_rows = len(problem.test_rows) if dataset.test is None else dataset.test.rows
+    return RunStarted(
+        run=folder.name if folder else "",
+        plan=plan.as_dict(),
+        dataset={
+            "name": dataset.name,
+            "rows": dataset.rows,
+            "features": dataset.features.shape[1],
+            "task": dataset.task,
+            "target": dataset.target_name,
+            "classes": [str(label) for label in dataset.classes],
+            "fingerprint": dataset.source.fingerprint,
+            "train_rows": len(problem.train_rows),
+            "test_rows": test_rows,
+        },
+        kind=strategy.kind,
+        space=[axis.as_dict() for axis in problem.space] if strategy.kind == "trials" else [],
+        groups=groups,
+        metric=problem.metric.name,
+        maximize=problem.metric.maximize,
+        total=_total(problem),
+        started_at=now(),
+    )
+
+
+def _total(problem: Problem) -> int:
+    plan, strategy = problem.plan, problem.strategy
+    if strategy.kind == "penalties":
+        return int(problem.options.get("max_steps", problem.options.get("steps", 0)))
+    if plan.trials is not None:
+        return plan.trials
+    return strategy.default_trials if plan.minutes is None else 0
+
+
+def _all_failed(standing: Standing) -> str:
+    reasons = [trial.reason for trial in standing.failed.values()]
+    most = max(set(reasons), key=reasons.count) if reasons else "nothing was tried"
+    return (
+        f"No trial gave a score. The reason given most often: {most} "
+        "Choose another model, or allow each trial more time."
+    )
+
+
+def _check_same_data(standing: Standing, dataset: Dataset) -> None:
+    if standing.started is None:
+        return
+    before = standing.started.dataset.get("fingerprint", "")
+    if before and before != dataset.source.fingerprint:
+        raise UnusableError(
+            "the data has changed since this run began",
+            where=dataset.source.path or dataset.name,
+            cure="put the old file back, or start a new run",
+        )
