@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -23,6 +23,7 @@ from core.tuning.events import (
     Event,
     RunFailed,
     RunFinished,
+    RunResumed,
     RunStarted,
     RunStopped,
     SurrogateFitted,
@@ -30,6 +31,9 @@ from core.tuning.events import (
     TrialFinished,
 )
 from core.tuning.plan import DataPlan, Plan, plan_from_dict
+
+if TYPE_CHECKING:
+    from core.tuning.past_runs import RunSummary
 
 BUSY_AFTER = 600  # milliseconds; a shorter wait is no news
 ESTIMATE_AFTER = 300  # milliseconds after the last change of the plan
@@ -51,7 +55,7 @@ class Session(QObject):
         run_folder: where that run keeps everything.
         state: idle, running, paused, stopping, interrupted or finished.
         details: what "Copy details" copies for the last problem; no data in it.
-        exporters: {name, title, sentence, warning, suffix} of everything that can be saved.
+        exporters: {name, title, sentence, warning, ending} of everything that can be saved.
     """
 
     data_changed = Signal()
@@ -102,7 +106,7 @@ class Session(QObject):
         self._open(DataPlan(file=f"sample:{name}"))
 
     def change_data(self, **fields: Any) -> None:
-        """Read the same file with other fields of DataPlan: target, task, roles, kinds, test…"""
+        """Read the same file with other fields of DataPlan: target, task, roles, kinds or test."""
         if self.data is not None:
             self._open(replace(self.data, **fields))
 
@@ -199,8 +203,9 @@ class Session(QObject):
         """Go on with a run that ended, for more trials and without a limit of minutes."""
         if self.state in ("finished", "interrupted") and self.run_folder is not None:
             done = sum(isinstance(e, (TrialFinished, TrialFailed)) for e in self.events)
-            plan = self._run_plan().changed(trials=done + count, minutes=None)
-            self._tune(m.Tune(plan, folder=str(self.run_folder)))
+            begun = [e.total for e in self.events if isinstance(e, (RunStarted, RunResumed))]
+            plan, more = self._run_plan().changed(minutes=None), done + count - begun[-1]
+            self._tune(m.Tune(plan, folder=str(self.run_folder), more_trials=more))
 
     def exclude(self, number: int, excluded: bool = True) -> None:
         """Take a trial out of the competition, or back in; the best is chosen anew."""
@@ -218,11 +223,11 @@ class Session(QObject):
 
     # Past runs ------------------------------------------------------------------------------
 
-    def past_runs(self) -> list[Any]:
-        """The runs kept on this computer, as `core.tuning.run_folder.list_runs` gives them."""
-        from core.tuning.run_folder import list_runs  # not needed for the first paint
+    def past_runs(self) -> list[RunSummary]:
+        """The runs kept on this computer, as `core.tuning.past_runs.list_runs` gives them."""
+        from core.tuning.past_runs import list_runs  # not needed for the first paint
 
-        return list(list_runs(self._root()))
+        return list_runs(self._root())
 
     def open_run(self, folder: str | Path) -> None:
         """Show a past run in the same views, and open its data so that it can go on."""
@@ -234,7 +239,7 @@ class Session(QObject):
             return
         try:
             run = RunFolder.open(Path(folder))
-            events, plan = list(run.events()), run.plan
+            events, plan = run.events(), run.plan
         except UnusableError as error:
             self.problem.emit(error.sentence)
             return
@@ -376,7 +381,8 @@ class Session(QObject):
 
     def _take_end(self) -> None:
         if self._keeps_best:
-            self._set_state("finished")
+            self._set_state("finished" if self.results is not None else "interrupted")
+            self._estimate_timer.start()
         else:
             self._forget_run()
 

@@ -32,11 +32,15 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Tune:
-    """Carry out a plan in a new folder below `root`, or go on in `folder`."""
+    """Carry out a plan in a new folder below `root`, or go on in `folder`.
+
+    `more_trials` are tried beyond the budget with which the run in `folder` began.
+    """
 
     plan: Plan
     root: str = ""
     folder: str = ""
+    more_trials: int = 0
 
 
 @dataclass(frozen=True)

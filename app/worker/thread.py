@@ -6,8 +6,10 @@ import contextlib
 import multiprocessing
 import os
 import queue
+import shutil
 import signal
 import sys
+import tempfile
 import time
 from multiprocessing.connection import Connection, wait
 
@@ -46,6 +48,7 @@ class WorkerThread(QThread):
         self._closing = False
         self._process: multiprocessing.process.BaseProcess | None = None
         self._pipe: Connection | None = None
+        self._scratch = ""  # the process's folder for temporary files
         self._waiting: list[Message] = []
         self._flushed = 0.0
         self._failed_starts = 0
@@ -105,8 +108,9 @@ class WorkerThread(QThread):
 
     def _start_process(self) -> None:
         ours, theirs = self._context.Pipe()
+        self._scratch = tempfile.mkdtemp(prefix="tunescope-")
         self._process = self._context.Process(
-            target=run_worker, args=(theirs, self._engine), name="tunescope worker", daemon=False
+            target=run_worker, args=(theirs, self._engine, self._scratch), name="tunescope worker"
         )
         self._process.start()
         theirs.close()  # so that each side sees when the other is gone
@@ -160,6 +164,7 @@ class WorkerThread(QThread):
         pipe.close()
         died = Died(sentence_of(process.exitcode), forced=self._forced)
         process.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
         self._waiting.append(Message(0, 0, died))
         self._deadline = None
         self._failed_starts += 1
@@ -181,6 +186,7 @@ class WorkerThread(QThread):
         self._process.join()
         self._process.close()
         self._process = None
+        shutil.rmtree(self._scratch, ignore_errors=True)
 
 
 def _kill_family(process: multiprocessing.process.BaseProcess) -> None:

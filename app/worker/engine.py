@@ -1,0 +1,88 @@
+"""What the worker's process does with core: read, advise, estimate, tune, conclude, export.
+
+The rows stay in here; the window only ever gets a summary.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from app.worker import messages as m
+from core.datasets.dataset import Dataset
+from core.datasets.summary import summarize
+from core.export.exporters import EXPORTERS, export
+from core.tuning.conclude import conclude
+from core.tuning.events import Event, TrialExcluded
+from core.tuning.guidance import advise, estimate
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import read_data
+from core.tuning.run_folder import RunFolder
+from core.tuning.tune import tune
+
+
+class Engine:
+    """Keeps the dataset that was read last, and works on it."""
+
+    def __init__(self) -> None:
+        self._data: DataPlan | None = None
+        self._dataset: Dataset | None = None
+
+    def warm(self) -> list[dict[str, Any]]:
+        """Everything is imported by now; tell what can be exported."""
+        fields = ("name", "ending", "title", "sentence", "warning")
+        return [{name: getattr(e, name) for name in fields} for e in EXPORTERS.values()]
+
+    def open(self, data: DataPlan) -> tuple[dict[str, Any], dict[str, Any]]:
+        """(summary, advice) of data; on an unusable file those read before stay."""
+        dataset = read_data(data)
+        summary = summarize(dataset)
+        advice = advise(summary)
+        self._data, self._dataset = data, dataset
+        return summary, advice
+
+    def estimate(self, plan: Plan) -> dict[str, Any]:
+        """How long a plan will take."""
+        return estimate(plan, self._dataset_of(plan))
+
+    def folder(self, request: m.Tune) -> str:
+        """The run's folder: a new one, or the one to go on in."""
+        if request.folder:
+            return str(RunFolder.open(request.folder).path)
+        return str(RunFolder.create(request.plan, root=Path(request.root)).path)
+
+    def tune(self, request: m.Tune, folder: str, requests: deque[Event]) -> Iterator[Event]:
+        """The events of a run; what happened in its folder before counts."""
+        run = RunFolder.open(folder)
+        return tune(
+            request.plan,
+            self._dataset_of(request.plan),
+            folder=run,
+            past=run.events(),
+            more_trials=request.more_trials,
+            requests=requests,
+        )
+
+    def conclude(self, request: m.Conclude) -> Iterator[Event]:
+        """The results of a run that was cut off, or without one of its trials."""
+        run = RunFolder.open(request.folder)
+        plan = run.plan
+        if request.exclude is not None:
+            changed = TrialExcluded(
+                number=request.exclude.number, excluded=request.exclude.excluded
+            )
+            with run.owned():
+                run.append(changed)
+            yield changed
+        yield conclude(plan, self._dataset_of(plan), run.events(), folder=run)
+
+    def export(self, request: m.Export) -> str:
+        """Write one file; its path."""
+        return str(export(RunFolder.open(request.folder), request.path, request.format))
+
+    def _dataset_of(self, plan: Plan) -> Dataset:
+        if self._dataset is None or self._data != plan.data:
+            self._data, self._dataset = plan.data, read_data(plan.data)
+        return self._dataset

@@ -1,0 +1,215 @@
+"""The worker's process: it reads, tunes and exports, and leaves when the window is gone.
+
+The main thread does one request after the other. A second thread only listens: it queues work,
+hears pause and stop at any time, and ends the process when the pipe closes. No Qt in here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import importlib
+import os
+import queue
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import traceback
+from collections import deque
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from typing import Any
+
+from app.worker import messages as m
+from core.tuning.events import Event, TrialExcluded
+
+THREAD_LIMITS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
+NICENESS = 10
+BELOW_NORMAL = 0x00004000  # BELOW_NORMAL_PRIORITY_CLASS of Windows
+
+
+def run_worker(pipe: Connection, engine: str, scratch: str) -> None:
+    """The whole life of the process.
+
+    Args:
+        pipe: our end; when the other end closes, the process ends at once.
+        engine: the module whose class `Engine` does the work.
+        scratch: a folder for temporary files that goes when the process does.
+    """
+    _settle_down(scratch)
+    worker = _Worker(pipe, scratch)
+    threading.Thread(target=worker.listen, name="listener", daemon=True).start()
+    worker.work(importlib.import_module(engine).Engine())
+
+
+def _settle_down(scratch: str) -> None:
+    """One BLAS thread (before numpy comes), low priority, a group and a scratch of its own."""
+    os.environ.update(dict.fromkeys(THREAD_LIMITS, "1"))
+    os.environ.update(dict.fromkeys(("TMPDIR", "TEMP", "TMP"), scratch))
+    tempfile.tempdir = scratch
+    if sys.platform == "win32":
+        import ctypes
+
+        kernel = ctypes.windll.kernel32
+        kernel.SetPriorityClass(kernel.GetCurrentProcess(), BELOW_NORMAL)
+    else:
+        os.setpgid(0, 0)  # with it, the window can end the processes of the trials too
+        os.nice(NICENESS)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the window
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):
+            faulthandler.enable()
+
+
+class _Worker:
+    """What both threads share: the pipe, the queue of work, and what was told about the run."""
+
+    def __init__(self, pipe: Connection, scratch: str) -> None:
+        self._pipe, self._scratch = pipe, scratch
+        self._work: queue.Queue[m.Request] = queue.Queue()
+        self._lock = threading.Lock()  # of the writing end
+        self._numbers: dict[int, int] = {}
+        self._told = threading.Condition()
+        self._run = 0  # the ticket of the run that is going on
+        self._paused = False
+        self._stop: dict[int, m.Stop] = {}
+        self._requests: deque[Event] = deque()
+
+    # The listening thread -------------------------------------------------------------------
+
+    def listen(self) -> None:
+        """Take what comes until the window is gone."""
+        while True:
+            try:
+                request = self._pipe.recv()
+            except (EOFError, OSError):
+                self._leave()
+            if isinstance(request.what, m.Control):
+                self._hear(request)
+            else:
+                self._work.put(request)
+
+    def _hear(self, request: m.Request) -> None:
+        with self._told:
+            match request.what:
+                case m.Stop():
+                    self._stop[request.ticket] = request.what
+                case _ if request.ticket != self._run:
+                    return
+                case m.Pause():
+                    self._paused = True
+                case m.Resume():
+                    self._paused = False
+                case m.Exclude(number=number, excluded=excluded):
+                    self._requests.append(TrialExcluded(number=number, excluded=excluded))
+            self._told.notify_all()
+
+    def _leave(self) -> None:
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        if sys.platform != "win32":
+            os.killpg(0, signal.SIGKILL)  # this process and those of its trials
+        os._exit(0)
+
+    # The working thread ---------------------------------------------------------------------
+
+    def work(self, engine: Any) -> None:
+        """Do one request after the other, for ever."""
+        exporters = self._guarded(0, engine.warm)
+        self._say(0, m.Ready(os.getpid(), exporters or []))
+        while True:
+            request = self._work.get()
+            self._guarded(request.ticket, lambda asked=request: self._do(engine, asked))
+
+    def _do(self, engine: Any, request: m.Request) -> None:
+        ticket = request.ticket
+        match request.what:
+            case m.Open(data=data):
+                self._say(ticket, m.Opened(data, *engine.open(data)))
+            case m.Estimate(plan=plan):
+                self._say(ticket, m.Estimated(engine.estimate(plan)))
+            case m.Tune():
+                self._tune(engine, ticket, request.what)
+            case m.Conclude():
+                self._say(ticket, m.Concluding())
+                self._tell_all(ticket, engine.conclude(request.what))
+                self._say(ticket, m.Ended())
+            case m.Export():
+                self._say(ticket, m.Exported(engine.export(request.what)))
+
+    def _tune(self, engine: Any, ticket: int, request: m.Tune) -> None:
+        with self._told:
+            self._run, self._paused = ticket, False
+            self._requests.clear()
+        folder = engine.folder(request)
+        self._say(ticket, m.FolderMade(folder))
+        with contextlib.closing(engine.tune(request, folder, self._requests)) as events:
+            for event in events:
+                self._say(ticket, m.Happened(event))
+                self._wait_while_paused(ticket)
+                if ticket in self._stop:
+                    break
+        stop = self._stop.pop(ticket, None)
+        if stop is not None:
+            self._say(ticket, m.Concluding())
+            if stop.keep:
+                self._tell_all(ticket, engine.conclude(m.Conclude(folder)))
+        self._say(ticket, m.Ended())
+
+    def _tell_all(self, ticket: int, events: Iterator[Event]) -> None:
+        for event in events:
+            self._say(ticket, m.Happened(event))
+
+    def _wait_while_paused(self, ticket: int) -> None:
+        with self._told:
+            if self._paused and ticket not in self._stop:
+                self._say(ticket, m.Paused())
+            while self._paused and ticket not in self._stop:
+                self._told.wait()
+
+    def _guarded(self, ticket: int, call: Any) -> Any:
+        """Do it; what goes wrong becomes a sentence."""
+        from core.errors import UnusableError
+
+        try:
+            return call()
+        except UnusableError as error:
+            self._say(ticket, m.Refused(error.sentence))
+        except MemoryError:
+            self._say(ticket, m.Refused(NO_MEMORY))
+        except Exception as error:
+            self._say(ticket, m.Broke(SORRY, details_of(error)))
+        return None
+
+    def _say(self, ticket: int, answer: m.Answer) -> None:
+        with self._lock:
+            self._numbers[ticket] = self._numbers.get(ticket, 0) + 1
+            try:
+                self._pipe.send(m.Message(ticket, self._numbers[ticket], answer))
+            except OSError:
+                self._leave()
+
+
+NO_MEMORY = (
+    "There is not enough memory for this; close other programs, or use fewer rows or columns."
+)
+SORRY = "Something in the program went wrong. This was not your doing; nothing else was changed."
+
+
+def details_of(error: BaseException) -> str:
+    """Where an exception came from, without its message: that could hold a value of the data."""
+    lines = [type(error).__name__]
+    for frame in traceback.extract_tb(error.__traceback__):
+        place = frame.filename.replace("\\", "/").rsplit("/", 3)[-3:]
+        lines.append(f"  {'/'.join(place)}, line {frame.lineno}, in {frame.name}")
+    if error.__cause__ is not None:
+        lines += ["caused by", details_of(error.__cause__)]
+    return "\n".join(lines)

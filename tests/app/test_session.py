@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.tuning.events import RunResumed, TrialExcluded, TrialFinished
+
+
+def reach(qtbot, session, state, timeout=30_000):
+    qtbot.waitUntil(lambda: session.state == state, timeout=timeout)
+
+
+def scores(session):
+    return [e.number for e in session.events if isinstance(e, TrialFinished)]
+
+
+def test_opening_gives_summary_advice_and_the_recommended_plan(opened):
+    assert opened.summary["name"] == "some.csv"
+    assert (opened.plan.model, opened.plan.strategy) == ("logistic", "mm")
+    assert opened.data.file == "some.csv"
+
+
+def test_an_unusable_file_is_one_sentence_and_the_window_stays_as_it_was(opened, qtbot):
+    with qtbot.waitSignal(opened.problem, timeout=20_000) as heard:
+        opened.open_file("missing.csv")
+    assert heard.args == ["missing.csv: there is no such file; choose another."]
+    assert opened.data.file == "some.csv"
+
+
+def test_a_defect_is_a_sentence_with_details_that_hold_no_data(opened, qtbot):
+    with qtbot.waitSignal(opened.problem, timeout=20_000) as heard:
+        opened.open_file("defect.csv")
+    assert "went wrong" in heard.args[0]
+    assert "ValueError" in opened.details
+    assert "fake_engine.py" in opened.details
+    assert "4711" not in opened.details + heard.args[0]
+
+
+def test_only_the_last_of_several_openings_counts(opened, qtbot):
+    names = []
+    opened.data_changed.connect(lambda: names.append(opened.summary["name"]))
+    opened.open_file("slow one.csv")
+    opened.open_file("other.csv")
+    qtbot.waitUntil(lambda: bool(names), timeout=20_000)
+    qtbot.wait(200)
+    assert names == ["other.csv"]
+
+
+def test_a_long_reading_says_so_and_then_no_more(opened, qtbot):
+    said = []
+    opened.busy_changed.connect(said.append)
+    with qtbot.waitSignal(opened.data_changed, timeout=20_000):
+        opened.open_file("/data/slow.csv")
+    assert said == ["Reading slow.csv …", ""]
+
+
+def test_changing_the_data_keeps_a_plan_that_still_fits(opened, qtbot):
+    opened.choose_model("svm")
+    with qtbot.waitSignal(opened.data_changed, timeout=20_000):
+        opened.change_data(target="blood")
+    assert opened.summary["target"] == "blood"
+    assert opened.plan.model == "svm"
+    assert opened.plan.data.target == "blood"
+
+
+def test_a_model_without_the_strategy_gets_the_recommended_one(opened):
+    opened.choose_model("svm")
+    assert opened.plan.strategy == "gp"
+    opened.choose_strategy("random")
+    opened.choose_model("logistic")
+    assert opened.plan.strategy == "random"
+
+
+def test_changes_of_the_plan_bring_one_estimate(opened, qtbot):
+    qtbot.waitSignal(opened.estimate_changed, timeout=20_000).wait()
+    with qtbot.waitSignal(opened.estimate_changed, timeout=20_000):
+        opened.set_budget(trials=3)
+        opened.set_budget(trials=7)
+    assert opened.estimate["trials"] == 7
+
+
+def test_a_run_to_its_end(opened, qtbot):
+    opened.set_plan(trials=4)
+    opened.start()
+    reach(qtbot, opened, "finished")
+    assert scores(opened) == [0, 1, 2, 3]
+    assert opened.results == {"test": {"accuracy": 1.0}}
+    assert opened.run_folder.is_dir()
+
+
+def test_of_many_surrogates_few_arrive_and_every_trial_does(opened, qtbot):
+    opened.set_plan(trials=50, options={"surrogates": 20})
+    opened.start()
+    reach(qtbot, opened, "finished")
+    assert scores(opened) == list(range(50))
+    fitted = sum(type(e).__name__ == "SurrogateFitted" for e in opened.events)
+    assert 0 < fitted < 1000
+
+
+def test_pause_resume_and_stop_keep_the_best(opened, qtbot):
+    opened.set_plan(trials=1000, options={"trial_seconds": 0.02})
+    opened.start()
+    qtbot.waitUntil(lambda: len(scores(opened)) >= 2, timeout=30_000)
+    opened.pause()
+    reach(qtbot, opened, "paused")
+    before = len(opened.events)
+    qtbot.wait(300)
+    assert len(opened.events) == before
+    opened.resume()
+    qtbot.waitUntil(lambda: len(opened.events) > before, timeout=30_000)
+    opened.stop()
+    reach(qtbot, opened, "finished")
+    assert opened.results["trials"] > 2
+
+
+def test_stopping_a_trial_that_never_ends_still_ends_with_results(opened, qtbot):
+    opened.set_plan(trials=3, options={"trial_seconds": 600, "stubborn": True})
+    opened.start()
+    qtbot.waitUntil(lambda: len(opened.events) >= 2, timeout=30_000)
+    first = opened._worker.process_id
+    opened.stop()
+    reach(qtbot, opened, "finished")
+    assert opened.results == {"trials": 2}
+    assert opened._worker.process_id != first
+
+
+def test_a_discarded_run_leaves_nothing(opened, qtbot):
+    opened.set_plan(trials=1000, options={"trial_seconds": 0.02})
+    opened.start()
+    qtbot.waitUntil(lambda: len(scores(opened)) >= 2, timeout=30_000)
+    folder = opened.run_folder
+    opened.discard()
+    reach(qtbot, opened, "idle")
+    assert not folder.exists()
+    assert opened.events == []
+
+
+def test_twenty_more_trials_go_on_in_the_same_run(opened, qtbot):
+    opened.set_plan(trials=2)
+    opened.start()
+    reach(qtbot, opened, "finished")
+    opened.more_trials(20)
+    assert opened.state == "running"
+    reach(qtbot, opened, "finished")
+    assert scores(opened) == list(range(22))
+    assert any(isinstance(e, RunResumed) for e in opened.events)
+
+
+def test_a_trial_is_excluded_while_running_and_afterwards(opened, qtbot):
+    opened.set_plan(trials=1000, options={"trial_seconds": 0.02})
+    opened.start()
+    qtbot.waitUntil(lambda: len(scores(opened)) >= 2, timeout=30_000)
+    opened.exclude(1)
+    qtbot.waitUntil(lambda: TrialExcluded(0.0, 1, True) in opened.events, timeout=30_000)
+    opened.stop()
+    reach(qtbot, opened, "finished")
+    opened.exclude(0)
+    reach(qtbot, opened, "stopping")
+    reach(qtbot, opened, "finished")
+    assert TrialExcluded(0.0, 0, True) in opened.events
+
+
+def test_a_killed_worker_costs_the_current_trial_only_and_the_run_goes_on(opened, qtbot):
+    opened.set_plan(trials=6, options={"killed_at": 3})
+    with qtbot.waitSignal(opened.problem, timeout=30_000) as heard:
+        opened.start()
+    assert heard.args == [
+        "The worker was stopped by the system, most likely out of memory. "
+        "3 trials are kept; the current one is lost."
+    ]
+    assert opened.state == "interrupted"
+    opened.resume()
+    reach(qtbot, opened, "finished")
+    assert scores(opened) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_worker_that_dies_while_reading_says_so_and_the_next_one_works(opened, qtbot):
+    with qtbot.waitSignal(opened.problem, timeout=30_000) as heard:
+        opened.open_file("deadly.csv")
+    assert "out of memory" in heard.args[0]
+    with qtbot.waitSignal(opened.data_changed, timeout=30_000):
+        opened.open_file("fine.csv")
+
+
+def test_a_past_run_is_shown_again(opened, qtbot):
+    opened.set_plan(trials=3)
+    opened.start()
+    reach(qtbot, opened, "finished")
+    folder, events = opened.run_folder, list(opened.events)
+    with qtbot.waitSignal(opened.data_changed, timeout=20_000):
+        opened.open_file("other.csv")
+    assert opened.state == "idle"
+    assert [Path(run.path) for run in opened.past_runs()] == [folder]
+    with qtbot.waitSignal(opened.data_changed, timeout=20_000):
+        opened.open_run(folder)
+    assert opened.state == "finished"
+    assert opened.events == events
+    assert opened.plan.trials == 3
+
+
+def test_data_cannot_change_under_a_run(opened, qtbot):
+    opened.set_plan(trials=1000, options={"trial_seconds": 0.02})
+    opened.start()
+    with qtbot.waitSignal(opened.problem) as heard:
+        opened.open_file("other.csv")
+    assert "Stop it first" in heard.args[0]
+    opened.discard()
+    reach(qtbot, opened, "idle")
+
+
+def test_export_tells_the_path(opened, qtbot, tmp_path):
+    opened.set_plan(trials=2)
+    opened.start()
+    reach(qtbot, opened, "finished")
+    with qtbot.waitSignal(opened.exported, timeout=20_000) as heard:
+        opened.export("json", tmp_path / "out.json")
+    assert heard.args == [str(tmp_path / "out.json")]
+    assert (tmp_path / "out.json").read_text() == "json"
+
+
+@pytest.mark.parametrize("action", ["pause", "resume", "stop", "start"])
+def test_nothing_happens_where_there_is_nothing_to_do(session, action):
+    getattr(session, action)()
+    assert session.state == "idle"

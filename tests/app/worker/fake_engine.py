@@ -1,0 +1,123 @@
+"""An engine without any statistics: its plan's options say how it behaves, its folder is real."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from core.errors import UnusableError
+from core.tuning.events import (
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+    SurrogateFitted,
+    TrialExcluded,
+    TrialFinished,
+    TrialStarted,
+)
+from core.tuning.run_folder import RunFolder
+
+MODELS = [
+    {"name": "svm", "title": "Support vector machine", "good_for": "", "cost": "",
+     "recommended": False, "reason": "", "fits_task": True},
+    {"name": "logistic", "title": "Logistic regression", "good_for": "", "cost": "",
+     "recommended": True, "reason": "", "fits_task": True},
+]  # fmt: skip
+
+
+def _strategy(name: str, recommended: bool) -> dict:
+    words = dict.fromkeys(("does", "costs", "shows", "reason"), "")
+    rest = {"kind": "trials", "recommended": recommended, "options": [], "default_trials": 5}
+    return {"name": name, "title": name, **words, **rest}
+
+
+STRATEGIES = {
+    "svm": [_strategy("random", False), _strategy("gp", True)],
+    "logistic": [_strategy("mm", True), _strategy("random", False)],
+}
+
+
+class Engine:
+    def warm(self):
+        return [
+            {"name": "json", "title": "Numbers", "sentence": "", "warning": "", "ending": ".json"}
+        ]
+
+    def open(self, data):
+        if "missing" in data.file:
+            raise UnusableError("there is no such file", where=data.file, cure="choose another")
+        if "defect" in data.file:
+            raise ValueError("secret value 4711")
+        if "deadly" in data.file:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "slow" in data.file:
+            time.sleep(1)
+        summary = {
+            "name": data.file,
+            "pid": os.getpid(),
+            "niceness": os.nice(0),
+            "threads": os.environ["OPENBLAS_NUM_THREADS"],
+            "target": data.target,
+        }
+        return summary, {"models": MODELS, "strategies": STRATEGIES}
+
+    def estimate(self, plan):
+        return {"seconds": 1.0, "trials": plan.trials, "sentence": "about 1 second"}
+
+    def folder(self, request):
+        if request.folder:
+            return request.folder
+        return str(RunFolder.create(request.plan, root=Path(request.root)).path)
+
+    def tune(self, request, folder, requests):
+        run = RunFolder(folder)
+        past = run.events()
+        for event in self._events(request, past, requests):
+            run.append(event)
+            yield event
+
+    def _events(self, request, past, requests):
+        plan = request.plan
+        how = plan.options
+        done = sum(isinstance(e, TrialFinished) for e in past)
+        total = (plan.trials or 5) + request.more_trials
+        if past:
+            yield RunResumed(done=done, total=total)
+        else:
+            yield RunStarted(plan=plan.as_dict(), total=total, dataset={"name": "fake"})
+        for number in range(done, total):
+            while requests:
+                yield requests.popleft()
+            yield TrialStarted(number=number, setting={"C": 1.0})
+            if number == how.get("killed_at") and not past:
+                os.kill(os.getpid(), signal.SIGKILL)
+            self._try(how.get("trial_seconds", 0.0), how.get("stubborn", False))
+            for beat in range(how.get("surrogates", 0)):
+                yield SurrogateFitted(trials=beat)
+            yield TrialFinished(number=number, setting={"C": 1.0}, score=number / 100)
+        yield RunFinished(because="done", results={"test": {"accuracy": 1.0}})
+
+    def _try(self, seconds, stubborn):
+        if stubborn:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            time.sleep(0.005)
+
+    def conclude(self, request):
+        run = RunFolder(request.folder)
+        if request.exclude is not None:
+            event = TrialExcluded(0.0, request.exclude.number, request.exclude.excluded)
+            run.append(event)
+            yield event
+        last = replace(RunStopped(because="stopped"), results={"trials": len(run.events())})
+        run.append(last)
+        yield last
+
+    def export(self, request):
+        Path(request.path).write_text(request.format)
+        return request.path

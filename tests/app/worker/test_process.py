@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from app.worker import messages as m
+from app.worker.coalescing import coalesced
+from app.worker.exit_codes import sentence_of
+from app.worker.process import THREAD_LIMITS, details_of, run_worker
+from core.tuning.events import Progress, SurrogateFitted, TrialFinished
+from core.tuning.plan import DataPlan
+
+
+def happened(ticket, *events):
+    return [m.Message(ticket, n, m.Happened(e)) for n, e in enumerate(events)]
+
+
+def test_the_latest_surrogate_wins_and_no_trial_is_lost():
+    first, last = SurrogateFitted(trials=1), SurrogateFitted(trials=2)
+    trials = [TrialFinished(number=n) for n in range(3)]
+    waiting = happened(1, first, trials[0], Progress(done=1), trials[1], last, trials[2])
+    kept = [message.answer.event for message in coalesced(waiting)]
+    assert kept == [trials[0], Progress(done=1), trials[1], last, trials[2]]
+
+
+def test_surrogates_of_different_runs_do_not_displace_each_other():
+    waiting = happened(1, SurrogateFitted(trials=1)) + happened(2, SurrogateFitted(trials=2))
+    assert coalesced(waiting) == waiting
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [(-9, "memory"), (-11, "crashed"), (-15, "ended by"), (1, "exit status 1"),
+     (0xC0000005 - 2**32, "crashed")],
+)  # fmt: skip
+def test_an_exit_code_is_a_sentence(code, word):
+    assert word in sentence_of(code)
+    assert sentence_of(code).endswith(".")
+
+
+def test_details_name_places_but_not_values():
+    try:
+        float("blood pressure 184")
+    except ValueError as error:
+        details = details_of(error)
+    assert "test_process.py" in details
+    assert "184" not in details
+
+
+@pytest.fixture
+def child(monkeypatch, tmp_path):
+    """A worker process and our end of its pipe."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    process = context.Process(target=run_worker, args=(theirs, "fake_engine", str(scratch)))
+    process.start()
+    theirs.close()
+    yield ours, process, scratch
+    ours.close()
+    process.kill()
+    process.join()
+
+
+def answer(pipe):
+    assert pipe.poll(30)
+    return pipe.recv()
+
+
+def test_the_worker_is_another_process_capped_and_polite(child):
+    pipe, process, _ = child
+    ready = answer(pipe)
+    assert ready.answer.process == process.pid != os.getpid()
+    pipe.send(m.Request(1, m.Open(DataPlan("some.csv"))))
+    summary = answer(pipe).answer.summary
+    assert summary["pid"] == process.pid
+    assert summary["threads"] == "1"
+    if sys.platform != "win32":
+        assert summary["niceness"] == os.nice(0) + 10
+        assert os.getpgid(process.pid) == process.pid
+
+
+def test_the_limits_cover_every_usual_numerical_library():
+    assert {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"} <= set(THREAD_LIMITS)
+
+
+def test_the_worker_leaves_with_its_scratch_when_the_window_is_gone(child):
+    pipe, process, scratch = child
+    answer(pipe)
+    pipe.send(m.Request(1, m.Open(DataPlan("slow.csv"))))
+    pipe.close()
+    process.join(5)
+    assert process.exitcode is not None
+    assert not scratch.exists()
+
+
+def test_answers_carry_the_ticket_and_count_up(child):
+    pipe, _, _ = child
+    answer(pipe)
+    pipe.send(m.Request(7, m.Open(DataPlan("missing.csv"))))
+    refused = answer(pipe)
+    assert (refused.ticket, refused.number) == (7, 1)
+    assert "no such file" in refused.answer.sentence
+
+
+def test_a_control_for_another_run_is_not_heard(child, tmp_path):
+    from core.tuning.plan import Plan
+
+    pipe, _, _ = child
+    answer(pipe)
+    plan = Plan(DataPlan("some.csv"), "svm", "gp", options={"trial_seconds": 0.05}, trials=10)
+    pipe.send(m.Request(3, m.Tune(plan, root=str(tmp_path))))
+    pipe.send(m.Request(2, m.Pause()))
+    pipe.send(m.Request(2, m.Stop()))
+    until, answers = time.monotonic() + 30, []
+    while not any(isinstance(a, m.Ended) for a in answers) and time.monotonic() < until:
+        answers.append(answer(pipe).answer)
+    assert not any(isinstance(a, (m.Paused, m.Concluding)) for a in answers)
+    assert sum(isinstance(getattr(a, "event", None), TrialFinished) for a in answers) == 10
