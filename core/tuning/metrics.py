@@ -1,0 +1,256 @@
+"""Metrics: what a score can be, on rows or on many resamples of them at once.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| n | | | rows |
+| K | | | classes; labels are coded 0 … K − 1 in the order of `classes` |
+| B | | | resamples |
+| w | ``weights`` | (B, n) | how often a resample contains a row |
+| y | ``y`` | (n,) | targets: codes, or numbers |
+
+Every metric is written once, for weights; a plain score is the case B = 1, w = 1. What a model
+says about rows (`Said`) is worked out once and serves all metrics and all resamples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from core.errors import UnusableError
+
+_CLASSES = ("binary", "multiclass")
+_NUMBERS = ("regression",)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a fitted model says about n rows.
+
+    Attributes:
+        labels: the predicted codes, (n,); for regression the predicted numbers.
+        scores: how much a row looks like each class, (n, K); None for regression.
+        probabilities: of each class, (n, K); None where the model gives none.
+    """
+
+    labels: np.ndarray
+    scores: np.ndarray | None = None
+    probabilities: np.ndarray | None = None
+
+    def rows(self, rows: np.ndarray) -> Said:
+        """The same for some of the rows."""
+        parts = (self.labels, self.scores, self.probabilities)
+        labels, scores, probabilities = (None if part is None else part[rows] for part in parts)
+        return Said(labels, scores, probabilities)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One way of scoring.
+
+    Attributes:
+        name: on the command line and in results.
+        title: in the window.
+        tasks: which tasks it measures.
+        maximize: whether more is better.
+        share: whether it is a share of one, shown in percent and its differences in points.
+        needs: the part of `Said` that it looks at.
+        function: (y, that part, weights) -> scores, shape (B,); NaN where a resample has none.
+    """
+
+    name: str
+    title: str
+    tasks: tuple[str, ...]
+    maximize: bool
+    share: bool
+    needs: Literal["labels", "scores", "probabilities"]
+    function: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+    def weighted(self, y: np.ndarray, said: Said, weights: np.ndarray) -> np.ndarray:
+        """The scores of B resamples, shape (B,)."""
+        return self.function(y, getattr(said, self.needs), weights)
+
+    def score(self, y: np.ndarray, said: Said) -> float:
+        """The score of the rows as they are."""
+        return float(self.weighted(y, said, np.ones((1, len(y))))[0])
+
+    def better(self, difference: float) -> float:
+        """A difference of two scores with its sign turned so that more is better."""
+        return difference if self.maximize else -difference
+
+
+def _mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return weights @ values / weights.sum(axis=1)
+
+
+def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)
+
+
+def _mean_of_known(values: np.ndarray) -> np.ndarray:
+    known = np.isfinite(values)
+    return _ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(float))
+
+
+def _accuracy(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return _mean((y == labels).astype(float), weights)
+
+
+def _counts(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Rows rightly called k, rows of class k, and rows called k, each of shape (B, K)."""
+    codes = np.arange(int(max(y.max(), labels.max())) + 1)
+    actual, called = (y[:, None] == codes).astype(float), (labels[:, None] == codes).astype(float)
+    return weights @ (actual * called), weights @ actual, weights @ called
+
+
+def _balanced_accuracy(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    right, actual, _ = _counts(y, labels, weights)
+    return _mean_of_known(_ratio(right, actual))
+
+
+def _f1(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Macro-averaged over the classes that occur: 2 right / (actual + called)."""
+    right, actual, called = _counts(y, labels, weights)
+    return _mean_of_known(_ratio(2 * right, actual + called))
+
+
+def _auc(y: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """One class against the rest, averaged over classes; with two classes both are the same."""
+    codes = (1,) if scores.shape[1] == 2 else range(scores.shape[1])
+    each = [_area(y == code, scores[:, code], weights) for code in codes]
+    return _mean_of_known(np.stack(each, axis=1))
+
+
+def _area(positive: np.ndarray, score: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """P(score of a positive > score of a negative) + ½ P(equal), shape (B,); O(n) a resample."""
+    order = np.argsort(score, kind="stable")
+    ordered = score[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    sorted_weights = weights[:, order]
+    above = np.add.reduceat(sorted_weights * positive[order], starts, axis=1)
+    below = np.add.reduceat(sorted_weights * ~positive[order], starts, axis=1)
+    wins = (above * (np.cumsum(below, axis=1) - below / 2)).sum(axis=1)
+    return _ratio(wins, above.sum(axis=1) * below.sum(axis=1))
+
+
+def _log_loss(y: np.ndarray, probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    tiny = np.finfo(float).eps
+    own = np.take_along_axis(probabilities, y[:, None].astype(int), axis=1)[:, 0]
+    return _mean(-np.log(np.clip(own, tiny, 1 - tiny)), weights)
+
+
+def _mse(y: np.ndarray, numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return _mean((y - numbers) ** 2, weights)
+
+
+def _mae(y: np.ndarray, numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return _mean(np.abs(y - numbers), weights)
+
+
+def _r2(y: np.ndarray, numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    centred = y - y.mean()  # large means would cancel below
+    spread = _mean(centred**2, weights) - _mean(centred, weights) ** 2
+    return 1.0 - _ratio(_mse(y, numbers, weights), spread)
+
+
+_ALL = (
+    Metric("accuracy", "Accuracy", _CLASSES, True, True, "labels", _accuracy),
+    Metric(
+        "balanced_accuracy",
+        "Accuracy, every class counted the same",
+        _CLASSES,
+        True,
+        True,
+        "labels",
+        _balanced_accuracy,
+    ),
+    Metric("f1", "F1, averaged over classes", _CLASSES, True, True, "labels", _f1),
+    Metric("auc", "Area under the ROC curve", _CLASSES, True, True, "scores", _auc),
+    Metric("log_loss", "Log loss", _CLASSES, False, False, "probabilities", _log_loss),
+    Metric("r2", "Share of variance explained (R²)", _NUMBERS, True, True, "labels", _r2),
+    Metric("mse", "Mean squared error", _NUMBERS, False, False, "labels", _mse),
+    Metric("mae", "Mean absolute error", _NUMBERS, False, False, "labels", _mae),
+)
+
+METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
+
+
+def default_metric(task: str) -> str:
+    """The metric that a task usually has: r2 for regression, otherwise accuracy."""
+    return "r2" if task == "regression" else "accuracy"
+
+
+def codes_of(y: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
+    """Class labels as their places in the sorted classes; numbers of a regression as they are."""
+    if not len(classes):
+        return np.asarray(y, dtype=float)
+    return np.searchsorted(np.asarray(classes), np.asarray(y, dtype=np.asarray(classes).dtype))
+
+
+def say(estimator: Any, X: Any, classes: Sequence[Any]) -> Said:
+    """Everything that a fitted estimator says about rows.
+
+    Args:
+        estimator: a scikit-learn classifier or regressor, or a pipeline that ends in one.
+        X: what it takes, n rows.
+        classes: the sorted class labels of the dataset; empty for regression. Classes that the
+            estimator never saw get probability 0.
+    """
+    if not len(classes):
+        return Said(np.asarray(estimator.predict(X), dtype=float).ravel())
+    known = codes_of(estimator.classes_, classes)
+    if hasattr(estimator, "predict_proba"):
+        given = estimator.predict_proba(X)
+        probabilities = np.zeros((len(given), len(classes)))
+        probabilities[:, known] = given
+        return Said(known[np.argmax(given, axis=1)], probabilities, probabilities)
+    decisions = np.asarray(estimator.decision_function(X))
+    if decisions.ndim == 1:
+        decisions = np.stack([-decisions, decisions], axis=1)
+    scores = np.full((len(decisions), len(classes)), decisions.min() - 1.0)
+    scores[:, known] = decisions
+    return Said(codes_of(estimator.predict(X), classes), scores)
+
+
+def score_one(
+    metric: Metric, estimator: Any, X: Any, y: np.ndarray, classes: Sequence[Any]
+) -> float:
+    """The score of a fitted estimator on rows.
+
+    Args:
+        metric: what to measure.
+        estimator: fitted.
+        X: rows that it takes.
+        y: their targets, as in the dataset.
+        classes: the sorted class labels of the dataset; empty for regression.
+
+    Raises:
+        UnusableError: the metric needs probabilities and the model gives none.
+    """
+    said = say(estimator, X, classes)
+    if getattr(said, metric.needs) is None:
+        raise UnusableError(
+            f"{metric.title.lower()} needs probabilities, and this model gives none",
+            where="option metric",
+            cure="choose accuracy or auc, or another model",
+        )
+    return metric.score(codes_of(y, classes), said)
+
+
+def score_said(y: np.ndarray, said: Said, task: str) -> dict[str, float]:
+    """Every metric of a task that can be had, {metric: value}; `y` in codes or numbers."""
+    return {
+        name: metric.score(y, said)
+        for name, metric in METRICS.items()
+        if task in metric.tasks and getattr(said, metric.needs) is not None
+    }
+
+
+def score_all(
+    estimator: Any, X: Any, y: np.ndarray, task: str, classes: Sequence[Any]
+) -> dict[str, float]:
+    """Every metric of the task for a fitted estimator; without those that it cannot give."""
+    return score_said(codes_of(y, classes), say(estimator, X, classes), task)
