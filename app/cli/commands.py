@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from app.cli import listing, predicting, past, reproducing, tuning
+from app.cli import listing, past, predicting, reproducing, tuning
 from core.errors import UnusableError
 
 DONE, FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130

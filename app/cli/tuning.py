@@ -101,6 +101,7 @@ def run(given: argparse.Namespace) -> int:
 def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
     """The plan that the arguments ask for; the guidance fills what they leave open."""
     from core.datasets.groups import groups_from_file
+
     from core.tuning.plan import Plan
     from core.tuning.strategies import STRATEGIES
 

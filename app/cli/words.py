@@ -15,7 +15,7 @@ def number(value: Any) -> str:
 
 
 def duration(seconds: float) -> str:
-    """ "40 s", "3 min", "2 h 5 min"."""
+    """Such as "40 s", "3 min", "2 h 5 min"."""
     if seconds < 90:
         return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
     minutes = round(seconds / 60)
@@ -23,7 +23,7 @@ def duration(seconds: float) -> str:
 
 
 def setting_in_words(setting: Mapping[str, Any]) -> str:
-    """ "C = 0.27, gamma = 0.035"."""
+    """Such as "C = 0.27, gamma = 0.035"."""
     return ", ".join(f"{name} = {number(value)}" for name, value in setting.items())
 
 

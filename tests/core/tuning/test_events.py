@@ -1,0 +1,71 @@
+"""Events: every kind survives a line of JSON, and numbers that JSON lacks do no harm."""
+
+import json
+import math
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from core.tuning.events import (
+    Event,
+    PenaltyStep,
+    Progress,
+    SurrogateFitted,
+    TrialFinished,
+    from_json,
+    to_json,
+)
+
+SAMPLES = {
+    "str": "ä “quoted”\n",
+    "int": 7,
+    "float": 0.1 + 0.2,
+    "float | None": 1e-300,
+    "bool": False,
+    "list[int]": [1, 2],
+    "list[str]": ["a"],
+    "list[float]": [0.1, 1 / 3],
+    "list[list[float]]": [[0.1, 0.2], [1.0, 0.0]],
+    "list[dict[str, Any]]": [{"name": "C", "choices": ["a", None]}],
+    "dict[str, Any]": {"C": 1.5, "kernel": None},
+    "dict[str, int]": {"blood": 3},
+    "dict[str, float]": {"blood": 0.25},
+}
+
+
+@pytest.mark.parametrize("kind", Event.names.values(), ids=Event.names)
+def test_every_event_survives_its_line(kind):
+    event = kind(**{f.name: SAMPLES[f.type] for f in fields(kind)})
+    line = to_json(event)
+    assert "\n" not in line
+    assert from_json(line) == event
+
+
+def test_not_a_number_becomes_null_and_comes_back():
+    line = to_json(TrialFinished(number=1, score=math.nan))
+    assert json.loads(line)["score"] is None
+    assert math.isnan(from_json(line).score)
+    assert from_json(to_json(Progress(best=None))).best is None
+
+
+def test_numbers_of_numpy_are_plain_numbers():
+    step = PenaltyStep(step=int(np.int64(3)), penalties={"a": np.float64(2.5)})
+    assert from_json(to_json(step)).penalties == {"a": 2.5}
+
+
+def test_the_next_versions_fields_are_passed_over():
+    line = json.dumps({"event": "Progress", "done": 3, "mood": "good"})
+    assert from_json(line) == Progress(done=3)
+
+
+@pytest.mark.parametrize("line", ["", '{"event": "Prog', "[1]", '{"event": "Unheard"}', "null"])
+def test_what_is_no_event_is_a_value_error(line):
+    with pytest.raises(ValueError, match=r"."):
+        from_json(line)
+
+
+def test_a_surrogate_is_as_large_as_its_points():
+    points = np.random.default_rng(0).random((50, 4)).tolist()
+    line = to_json(SurrogateFitted(points=points, responses=[0.5] * 50))
+    assert len(line) < 8000
