@@ -1,0 +1,137 @@
+"""The points that may be tried: the unit cube with whole numbers on their lattice, choices one-hot.
+
+A *point* is a unit vector (core.space); an *allowed* point is one that some setting maps to.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.gp.kernels import Array, Indices
+from core.space import Axis
+
+ALL_NEIGHBOURS = 16  # a whole number with at most so many values tries them all
+
+
+class Domain:
+    """The allowed points of a space.
+
+    Args:
+        space: the axes, at least one.
+
+    Attributes:
+        axis_of: for every entry of a point its axis, shape (width,).
+        free: which entries are real numbers, shape (width,), bool.
+        size: how many allowed points there are; infinite with a real number of positive range.
+    """
+
+    def __init__(self, space: Sequence[Axis]) -> None:
+        self.space = tuple(space)
+        widths = [axis.width for axis in self.space]
+        self.axis_of: Indices = np.repeat(np.arange(len(widths)), widths)
+        self.first = np.concatenate([[0], np.cumsum(widths)]).astype(int)
+        ranged = [axis.kind == "float" and axis.high > axis.low for axis in self.space]
+        self.free = np.array([ranged[axis] for axis in self.axis_of])
+        self.size = math.prod(self.count(axis) for axis in self.space)
+
+    @staticmethod
+    def count(axis: Axis) -> float:
+        """How many values an axis has; infinite for a real number of positive range."""
+        if axis.kind == "choice":
+            return len(axis.choices)
+        if axis.kind == "float":
+            return math.inf if axis.high > axis.low else 1
+        return round(axis.high) - round(axis.low) + 1
+
+    @property
+    def width(self) -> int:
+        """The number of entries of a point."""
+        return len(self.axis_of)
+
+    def snap(self, points: Array) -> Array:
+        """The nearest allowed points, shape (m, width): numbers rounded, choices by their largest.
+
+        Equal to `unit_vector(space, setting_at(space, point))` for every point, but at once.
+        """
+        snapped = np.clip(points, 0.0, 1.0)
+        for at, axis in zip(self.first, self.space, strict=False):
+            if axis.kind == "choice":
+                block = snapped[:, at : at + axis.width]
+                snapped[:, at : at + axis.width] = np.eye(axis.width)[block.argmax(axis=1)]
+            elif self.count(axis) == 1:
+                snapped[:, at] = axis.to_unit(axis.low)[0]
+            elif axis.kind == "int":
+                snapped[:, at] = self._to_unit(axis, self._from_unit(axis, snapped[:, at]))
+        return snapped
+
+    @staticmethod
+    def _ends(axis: Axis) -> tuple[float, float, float, float]:
+        """Where the first and last whole number lie on the axis, and in the unit interval."""
+        low, high = axis.to_unit(axis.low)[0], axis.to_unit(axis.high)[0]
+        if axis.log:
+            return math.log(axis.low), math.log(axis.high), low, high
+        return axis.low, axis.high, low, high
+
+    def _from_unit(self, axis: Axis, units: Array) -> Array:
+        start, end, low, high = self._ends(axis)
+        at = start + (units - low) / (high - low) * (end - start)
+        return np.clip(np.rint(np.exp(at) if axis.log else at), axis.low, axis.high)
+
+    def _to_unit(self, axis: Axis, values: Array) -> Array:
+        start, end, low, high = self._ends(axis)
+        at = np.log(values) if axis.log else values
+        return low + (at - start) / (end - start) * (high - low)
+
+    def spread(self, columns: Array) -> Array:
+        """Allowed points from uniform draws, one column an axis: shape (m, axes) -> (m, width)."""
+        points = np.empty((len(columns), self.width))
+        for k, (at, axis) in enumerate(zip(self.first, self.space, strict=False)):
+            if axis.kind == "choice":
+                picked = np.minimum(columns[:, k] * axis.width, axis.width - 1).astype(int)
+                points[:, at : at + axis.width] = np.eye(axis.width)[picked]
+            else:
+                points[:, at] = columns[:, k]
+        return self.snap(points)
+
+    def everything(self) -> Array:
+        """All allowed points of a finite domain, shape (size, width)."""
+        blocks = [self._values(axis) for axis in self.space]
+        rows = [np.concatenate(parts) for parts in itertools.product(*blocks)]
+        return np.array(rows)
+
+    def _values(self, axis: Axis) -> Array:
+        if axis.kind == "choice":
+            return np.eye(axis.width)
+        if self.count(axis) == 1:
+            return np.array([axis.to_unit(axis.low)])
+        return self._to_unit(axis, np.arange(round(axis.low), round(axis.high) + 1.0))[:, None]
+
+    def neighbours(self, point: Array) -> Array:
+        """Allowed points that differ from an allowed one in a single whole number or choice.
+
+        Every other choice; every other whole number where there are few, otherwise steps of
+        1, 2, 4 … up and down. Shape (any number, width).
+        """
+        found = []
+        for at, axis in zip(self.first, self.space, strict=False):
+            if self.count(axis) == 1 or axis.kind == "float":
+                continue
+            block = slice(at, at + axis.width)
+            for entries in self._values_near(axis, point[block]):
+                if not np.array_equal(entries, point[block]):
+                    near = point.copy()
+                    near[block] = entries
+                    found.append(near)
+        return np.array(found).reshape(-1, self.width)
+
+    def _values_near(self, axis: Axis, entries: Array) -> Array:
+        if self.count(axis) <= ALL_NEIGHBOURS or axis.kind == "choice":
+            return self._values(axis)
+        steps = 2.0 ** np.arange(int(math.log2(self.count(axis))) + 1)
+        values = self._from_unit(axis, entries)[0] + np.concatenate([-steps[::-1], steps])
+        inside = (values >= axis.low) & (values <= axis.high)
+        return self._to_unit(axis, values[inside])[:, None]

@@ -1,0 +1,80 @@
+"""Fitting a Gaussian process to a growing set of points, with as little work as that takes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.gp.kernels import Array, Indices
+from core.gp.likelihood import Likelihood, learn
+from core.gp.regression import Hyperparameters, Regression
+
+SEVERAL_STARTS_BELOW = 40  # observations; a search from several starts costs milliseconds there
+JITTERS = (0.0, 1e-8, 1e-6, 1e-4)
+
+
+class Fitter:
+    """Keeps hyperparameters and the Cholesky factor from one fit to the next.
+
+    Hyperparameters are learned anew while points are few, and later each time their number has
+    grown by four percent, starting from the last ones; from several starts while that is cheap and
+    each time the number has grown by half. In between the Cholesky factor is only extended.
+
+    Args:
+        kernel: se, matern32 or matern52.
+        axis_of: for every entry of a point its axis, shape (width,).
+        always: learn the hyperparameters at every fit.
+    """
+
+    def __init__(self, kernel: str, axis_of: Indices, *, always: bool = False) -> None:
+        self.kernel, self.axis_of, self.always = kernel, axis_of, always
+        self.theta: Array | None = None
+        self.learned_at = self.searched_at = 0
+        self.last: Regression | None = None
+
+    def fit(self, X: Array, z: Array, random: np.random.Generator) -> Regression:
+        """The posterior given points (n, width) and standardized responses (n,)."""
+        n = len(X)
+        if self.theta is None or self.always or n - self.learned_at >= max(1, n // 25):
+            self.last = self._learned(X, z, random)
+        else:
+            self.last = self._extended(X, z) or self._posterior(X, z, self.theta)
+        return self.last
+
+    def _extended(self, X: Array, z: Array) -> Regression | None:
+        """The last posterior with the new points; None unless X is its points and new ones."""
+        if self.last is None:
+            return None
+        old = len(self.last.X)
+        if old >= len(X) or not np.array_equal(X[:old], self.last.X):
+            return None
+        try:
+            return self.last.extended(X[old:], z)
+        except np.linalg.LinAlgError:
+            return None
+
+    def _learned(self, X: Array, z: Array, random: np.random.Generator) -> Regression:
+        n = len(X)
+        likelihood = Likelihood(self.kernel, X, z, self.axis_of)
+        starts = [] if self.theta is None else [self.theta]
+        if n < SEVERAL_STARTS_BELOW or n >= 1.5 * self.searched_at:
+            scattered = likelihood.prior_mean + random.standard_normal(len(likelihood.prior_mean))
+            starts += [likelihood.prior_mean, scattered]
+            self.searched_at = n
+        self.theta = learn(likelihood, starts)
+        self.learned_at = n
+        return self._posterior(X, z, self.theta)
+
+    def _posterior(self, X: Array, z: Array, theta: Array) -> Regression:
+        """The posterior at θ, with more noise where the kernel matrix is not positive definite."""
+        hyper = Likelihood(self.kernel, X, z, self.axis_of).hyperparameters(theta)
+        for jitter in JITTERS:
+            try:
+                return Regression(
+                    self.kernel,
+                    Hyperparameters(hyper.lengths, hyper.amplitude, hyper.noise + jitter),
+                    X,
+                    z,
+                )
+            except np.linalg.LinAlgError:
+                continue
+        raise np.linalg.LinAlgError("the kernel matrix is not positive definite at any jitter")

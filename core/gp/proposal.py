@@ -1,0 +1,152 @@
+"""The next point: where an acquisition function is largest among the points not tried yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import qmc
+
+from core.gp.acquisition import Acquisition
+from core.gp.ascent import climb
+from core.gp.domain import Domain
+from core.gp.kernels import Array
+from core.gp.regression import Regression
+
+ENUMERATED = 2048  # domains up to this size are searched point by point
+SAME = 1e-6  # two points closer than this in every entry are one
+STARTS = 6
+CLOUD = 96  # candidates scattered around the incumbent
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A point to try.
+
+    Attributes:
+        point: the unit vector, allowed, shape (width,).
+        value: the acquisition there (a logarithm for EI, PI and the standard deviation).
+        mean, sd: the posterior there, standardized.
+    """
+
+    point: Array
+    value: float
+    mean: float
+    sd: float
+
+
+class Search:
+    """Maximizes acquisition functions of one posterior over one domain.
+
+    Candidates are a scrambled Sobol set and a cloud around the incumbent; the best few that lie
+    apart are climbed with exact gradients; whole numbers and choices then try their neighbours.
+
+    Args:
+        regression: the posterior.
+        domain: the allowed points.
+        best: the standardized response to beat.
+        incumbent: the point of that response, shape (width,).
+        taken: points tried already or being tried, shape (any number, width).
+        random: the source of the scrambling.
+    """
+
+    def __init__(
+        self,
+        regression: Regression,
+        domain: Domain,
+        best: float,
+        incumbent: Array,
+        taken: Array,
+        random: np.random.Generator,
+    ) -> None:
+        self.regression, self.domain, self.best, self.taken = regression, domain, best, taken
+        self.pool = self._left(self._candidates(incumbent, random))
+        self.posterior = self.regression.posterior(self.pool) if len(self.pool) else None
+
+    def maximize(self, acquisition: Acquisition) -> Proposal | None:
+        """The untried point where the acquisition is largest; None if every point was tried."""
+        if self.posterior is None:
+            return None
+        values = acquisition(*self.posterior, self.best)[0]
+        if self.domain.size <= ENUMERATED:
+            return self._proposal(acquisition, self.pool[[int(np.argmax(values))]])
+        points, _ = self._climb(acquisition, self.pool[self._apart(values)])
+        points = self._left(np.vstack([points, self.pool[[int(np.argmax(values))]]]))
+        return self._proposal(acquisition, points)
+
+    def _candidates(self, incumbent: Array, random: np.random.Generator) -> Array:
+        domain = self.domain
+        if domain.size <= ENUMERATED:
+            return domain.everything()
+        # Evaluating m candidates costs m n² flops: fewer of them where n is large.
+        power = int(np.clip(np.log2(4e8 / len(self.regression.X) ** 2), 8, 10))
+        axes = len(domain.space)
+        sobol = qmc.Sobol(axes, scramble=True, rng=random).random_base2(power)
+        radius = 10.0 ** random.uniform(-4.0, -0.5, size=(CLOUD, 1))
+        cloud = incumbent + radius * random.standard_normal((CLOUD, domain.width))
+        flipped = random.random((CLOUD, axes)) < 1.0 / axes
+        sparse = np.where(flipped[:, domain.axis_of] | ~domain.free, cloud, incumbent)
+        return np.vstack([domain.spread(sobol), domain.snap(sparse), domain.snap(cloud[::2])])
+
+    def _left(self, points: Array) -> Array:
+        """The points that were not tried, in their order."""
+        if len(self.taken) == 0 or len(points) == 0:
+            return points
+        fresh = np.ones(len(points), dtype=bool)
+        for tried in self.taken:
+            fresh &= np.abs(points - tried).max(axis=1) > SAME
+        return points[fresh]
+
+    def _apart(self, values: Array) -> list[int]:
+        """The best few candidates, none close to a better one in units of the length scales."""
+        order = np.argsort(-values, kind="stable")[:100]
+        scaled = self.pool[order] / np.minimum(self.regression.hyper.lengths, 1.0)
+        chosen = [0]
+        for k in range(1, len(order)):
+            if len(chosen) == STARTS:
+                break
+            if np.abs(scaled[chosen] - scaled[k]).max(axis=1).min() > 0.1:
+                chosen.append(k)
+        return [int(order[k]) for k in chosen]
+
+    def _climb(self, acquisition: Acquisition, starts: Array) -> tuple[Array, Array]:
+        """The starts moved uphill: real numbers by their gradient, the rest by neighbours."""
+
+        def function(points: Array) -> tuple[Array, Array]:
+            mean, sd, mean_slope, sd_slope = self.regression.posterior_gradients(points)
+            value, by_mean, by_sd = acquisition(mean, sd, self.best)
+            return value, by_mean[:, None] * mean_slope + by_sd[:, None] * sd_slope
+
+        free = self.domain.free
+        points, values = (
+            climb(function, starts, free)
+            if free.any()
+            else (starts, acquisition(*self.regression.posterior(starts), self.best)[0])
+        )
+        if free.all():
+            return points, values
+        best = int(np.argmax(values))
+        point, value = points[best], values[best]
+        for _ in range(10):
+            near = self._left(self.domain.neighbours(point))
+            if len(near) == 0:
+                break
+            there = acquisition(*self.regression.posterior(near), self.best)[0]
+            if there.max() <= value:
+                break
+            stepped = near[[int(np.argmax(there))]]
+            climbed, climbed_value = (
+                climb(function, stepped, free)
+                if free.any()
+                else (stepped, there.max(keepdims=True))
+            )
+            point, value = climbed[0], climbed_value[0]
+        return np.vstack([points, point]), np.append(values, value)
+
+    def _proposal(self, acquisition: Acquisition, points: Array) -> Proposal:
+        """The best of the points, as it will be tried; from the pool where all were tried."""
+        points = points if len(points) else self.pool[:1]
+        mean, sd = self.regression.posterior(points)
+        value = acquisition(mean, sd, self.best)[0]
+        k = int(np.argmax(value))
+        return Proposal(points[k], float(value[k]), float(mean[k]), float(sd[k]))

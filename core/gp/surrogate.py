@@ -1,0 +1,86 @@
+"""The surrogate: a Gaussian process fitted to scores, and the plain data that redraws it anywhere.
+
+Scores may be maximized or minimized; inside, responses are standardized and turned so that larger
+is better: z = ±(score − mean)/scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from core.gp.kernels import Array
+from core.gp.regression import Hyperparameters, Regression
+
+
+@dataclass(frozen=True)
+class Surrogate:
+    """What a view needs to evaluate the Gaussian process anywhere in the unit cube.
+
+    Attributes:
+        trials: how many trials it has seen.
+        points: their unit vectors, n × width.
+        responses: their scores, n.
+        numbers: their trial numbers, n.
+        kernel: se, matern32 or matern52.
+        lengths: one for every entry of the unit vector.
+        amplitude: variance of the standardized function.
+        noise: variance of the standardized noise.
+        mean, scale: scores are mean + scale × standardized.
+        maximize: whether larger scores are better.
+        acquisition: ei, pi or mean.
+        incumbent: unit vector of the best trial.
+        next: unit vector of the next trial.
+    """
+
+    trials: int = 0
+    points: list[list[float]] = field(default_factory=list)
+    responses: list[float] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    kernel: str = "matern52"
+    lengths: list[float] = field(default_factory=list)
+    amplitude: float = 1.0
+    noise: float = 0.0
+    mean: float = 0.0
+    scale: float = 1.0
+    maximize: bool = True
+    acquisition: str = "ei"
+    incumbent: list[float] = field(default_factory=list)
+    next: list[float] = field(default_factory=list)
+
+    @property
+    def sign(self) -> float:
+        """+1 where larger scores are better, −1 where smaller ones are."""
+        return 1.0 if self.maximize else -1.0
+
+    def regression(self) -> Regression:
+        """The posterior, refactored from the plain data; n³/3 flops."""
+        hyper = Hyperparameters(np.array(self.lengths), self.amplitude, self.noise)
+        z = self.sign * (np.array(self.responses) - self.mean) / self.scale
+        return Regression(self.kernel, hyper, np.array(self.points), z)
+
+
+def surrogate_from_dict(plain: Mapping[str, Any]) -> Surrogate:
+    """The surrogate in a dict with (at least) its fields; other entries are passed over."""
+    known = {entry.name for entry in fields(Surrogate)}
+    return Surrogate(**{name: value for name, value in plain.items() if name in known})
+
+
+def standardization(scores: Array) -> tuple[float, float]:
+    """Mean and population standard deviation of scores; scale 1 where all are equal."""
+    mean = float(scores.mean())
+    scale = float(scores.std())
+    return mean, scale if scale > 1e-12 * max(1.0, abs(mean)) else 1.0
+
+
+def response_to_beat(regression: Regression) -> tuple[float, int]:
+    """The largest posterior mean at an observed point, and which: the noise-free best so far.
+
+    The posterior mean at the observed points is z − σ²α, because (aR + σ²I)α = z.
+    """
+    smoothed = regression.z - regression.hyper.noise * regression.alpha
+    k = int(np.argmax(smoothed))
+    return float(smoothed[k]), k

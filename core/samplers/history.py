@@ -1,0 +1,84 @@
+"""What a study holds, as a Gaussian process wants it: points, scores, and what is still open."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from optuna.study import Study, StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from core.gp.kernels import Array
+from core.samplers.search_space import SearchSpace
+
+
+@dataclass(frozen=True)
+class History:
+    """The trials of a study in the unit cube, in the order of their numbers.
+
+    Attributes:
+        points, scores, numbers: finished trials with a finite score, shapes (n, width), (n,), (n,).
+        pending: trials that are running, shape (any, width).
+        failed: trials that gave no finite score, or were pruned, shape (any, width).
+        maximize: whether larger scores are better.
+    """
+
+    points: Array
+    scores: Array
+    numbers: list[int]
+    pending: Array
+    failed: Array
+    maximize: bool
+
+    @property
+    def taken(self) -> Array:
+        """All points tried or being tried, shape (any, width)."""
+        return np.vstack([self.points, self.pending, self.failed])
+
+
+class HistoryReader:
+    """Reads a study's history; the points of finished trials are computed once."""
+
+    def __init__(self, space: SearchSpace) -> None:
+        self.space = space
+        self._points: dict[int, Array] = {}
+
+    def read(self, study: Study, asked: FrozenTrial) -> History:
+        """The history of a study, without the trial that is being asked for."""
+        scored: list[tuple[int, Array, float]] = []
+        pending: list[Array] = []
+        failed: list[Array] = []
+        for trial in study.get_trials(deepcopy=False):
+            if trial.number == asked.number or not self.space.contains(trial.params):
+                continue
+            point = self._point(trial)
+            if trial.state == TrialState.RUNNING:
+                pending.append(point)
+            elif trial.state == TrialState.COMPLETE and _score(trial) is not None:
+                scored.append((trial.number, point, float(trial.values[0])))
+            elif trial.state.is_finished():
+                failed.append(point)
+        return History(
+            points=self._stacked([point for _, point, _ in scored]),
+            scores=np.array([score for _, _, score in scored]),
+            numbers=[number for number, _, _ in scored],
+            pending=self._stacked(pending),
+            failed=self._stacked(failed),
+            maximize=study.direction == StudyDirection.MAXIMIZE,
+        )
+
+    def _point(self, trial: FrozenTrial) -> Array:
+        if trial.number not in self._points:
+            self._points[trial.number] = self.space.unit(trial.params)
+        return self._points[trial.number]
+
+    def _stacked(self, points: list[Array]) -> Array:
+        width = sum(axis.width for axis in self.space.axes)
+        return np.array(points).reshape(-1, width)
+
+
+def _score(trial: FrozenTrial) -> float | None:
+    """The trial's score where it is a finite number."""
+    value = trial.values[0] if trial.values else math.nan
+    return value if math.isfinite(value) else None

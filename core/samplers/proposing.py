@@ -1,0 +1,128 @@
+"""What all our samplers share: their search space, their randomness, and the notes on a trial.
+
+Every random number derives from the seed and the trial's number, never from a state that runs on:
+a run that is resumed by asking again for the same trials gets the same trials.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler
+from optuna.search_space import IntersectionSearchSpace
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState
+
+from core.samplers.search_space import SearchSpace, distributions
+from core.space import Axis, Setting
+
+
+class ProposingSampler(BaseSampler):
+    """An Optuna sampler that proposes whole settings and says why.
+
+    The search space is the given one, or, in a study that defines it by running, what all finished
+    trials have in common; parameters outside of it are drawn uniformly.
+
+    Args:
+        space: the axes; None to learn them from the study's trials.
+        seed: of everything random.
+
+    Attributes:
+        exhausted: whether asking again gains nothing; a trial that was already asked still counts.
+        finished_reason: why, a clause; empty until then.
+    """
+
+    def __init__(self, space: Sequence[Axis] | None = None, *, seed: int = 0) -> None:
+        self.seed = seed
+        self.exhausted = False
+        self.finished_reason = ""
+        self._fixed = distributions(space) if space is not None else None
+        self._seen = IntersectionSearchSpace()
+        self._space: SearchSpace | None = None
+
+    def infer_relative_search_space(
+        self, study: Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        """The fixed space, or the intersection of the finished trials' spaces."""
+        return self._fixed if self._fixed is not None else self._seen.calculate(study)
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """A whole setting from `propose`; nothing while the space is unknown."""
+        if not search_space:
+            note(study, trial, "random")
+            return {}
+        if self._space is None or self._space.described != search_space:
+            self._space = SearchSpace(search_space)
+        return self.propose(study, trial, self._space)
+
+    def propose(self, study: Study, trial: FrozenTrial, space: SearchSpace) -> Setting:
+        """The setting to try, noted on the trial with its reason."""
+        raise NotImplementedError
+
+    def sample_independent(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
+        """A uniform draw from one distribution."""
+        one = SearchSpace({param_name: param_distribution})
+        random = self.random(trial, zlib.crc32(param_name.encode()))
+        return uniform_setting(one, random)[param_name]
+
+    def after_trial(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        state: TrialState,
+        values: Sequence[float] | None,
+    ) -> None:
+        """Ends `Study.optimize` when asking again gains nothing."""
+        if self.exhausted:
+            try:
+                study.stop()
+            except RuntimeError:
+                # Not inside `optimize`: whoever asks and tells polls `exhausted`.
+                return
+
+    def random(self, trial: FrozenTrial, purpose: int) -> np.random.Generator:
+        """The random numbers of one trial for one purpose."""
+        return np.random.default_rng([self.seed, trial.number, purpose])
+
+    def finish(self, reason: str) -> None:
+        """Says that asking again gains nothing, and why."""
+        self.exhausted, self.finished_reason = True, reason
+
+
+def note(
+    study: Study,
+    trial: FrozenTrial,
+    reason: str,
+    expected: float | None = None,
+    uncertainty: float | None = None,
+) -> None:
+    """Writes on a trial why its setting was chosen, and what the surrogate expects of it."""
+    notes = {"reason": reason, "expected": expected, "uncertainty": uncertainty}
+    for name, value in notes.items():
+        if value is not None:
+            study._storage.set_trial_user_attr(trial._trial_id, name, value)
+            trial.user_attrs[name] = value  # what the asked trial itself shows
+
+
+def uniform_setting(space: SearchSpace, random: np.random.Generator) -> Setting:
+    """A setting drawn uniformly: numbers over their (logarithmic) range, choices evenly."""
+    unit = []
+    for axis in space.axes:
+        draw = random.random()
+        if axis.kind == "choice":
+            unit += np.eye(axis.width)[int(draw * axis.width)].tolist()
+        else:
+            unit.append(draw)
+    return space.setting(np.array(unit))

@@ -1,0 +1,176 @@
+"""Every sampler by its name, with its options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from optuna.samplers import BaseSampler
+
+from core.options import Option, complete
+from core.samplers.bayes import GpSampler, HybridSampler, VariableSampler
+from core.samplers.grid import GridSampler
+from core.samplers.peers import NotedCmaEsSampler, NotedTpeSampler
+from core.samplers.random import RandomSampler
+from core.space import Axis
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """One way of proposing trials.
+
+    Attributes:
+        name: on the command line.
+        options: what can be set, with the papers' defaults.
+        build: (space, checked options, seed) -> the Optuna sampler.
+        source: the paper it comes from.
+    """
+
+    name: str
+    options: tuple[Option, ...]
+    build: Callable[[Sequence[Axis], dict[str, Any], int], BaseSampler]
+    source: str = ""
+
+    def make(self, space: Sequence[Axis], options: Mapping[str, Any], seed: int) -> BaseSampler:
+        """The sampler over a space.
+
+        Raises:
+            UnusableError: an option that does not exist or is out of its range.
+        """
+        return self.build(space, complete(self.options, options), seed)
+
+
+START_TRIALS = Option(
+    "start_trials",
+    "Trials spread evenly at the start",
+    "int",
+    -1,
+    "How many settings are spread evenly over the space before the surrogate decides. "
+    "−1 chooses by the number of settings; 0 leaves the start to trials that exist already.",
+    low=-1,
+)
+KERNEL = Option(
+    "kernel",
+    "Smoothness of the score",
+    "choice",
+    "matern52",
+    "How smooth the score is believed to be: se very smooth, matern52 smooth, matern32 rougher.",
+    choices=("se", "matern32", "matern52"),
+)
+ACQUISITION = Option(
+    "acquisition",
+    "What makes a setting promising",
+    "choice",
+    "ei",
+    "ei: the expected improvement. pi: the probability of any improvement, which stays closer to "
+    "the best so far. mean: the expected score alone, which hardly looks elsewhere.",
+    choices=("ei", "pi", "mean"),
+)
+STOP_WHEN_CERTAIN = Option(
+    "stop_when_certain",
+    "Stop when nothing is left to find",
+    "bool",
+    False,
+    "Ends the run early when no better setting is expected and none is still unknown.",
+)
+GP_OPTIONS = (ACQUISITION, KERNEL, START_TRIALS, STOP_WHEN_CERTAIN)
+TAU = Option(
+    "tau",
+    "Share of trials that improve",
+    "float",
+    0.8,
+    "The probability of trying the most promising setting; otherwise the least known one is tried. "
+    "The paper's value is 4/5.",
+    low=0.0,
+    high=1.0,
+)
+VARIABLE_TAU = Option(
+    "tau",
+    "Eagerness to explore",
+    "float",
+    1.0,
+    "Multiplies the probability that the least known setting improves on the best; the product "
+    "decides how often it is tried. 1 takes that probability as it is.",
+    low=0.0,
+)
+RULE = Option(
+    "rule",
+    "Which rule decides when to explore",
+    "choice",
+    "corrected",
+    "corrected: the more promising the least known setting, the more often it is tried, as the "
+    "paper's text says. printed: the opposite, as the paper's listing has it, which always tries "
+    "an unknown that promises nothing; it finds the best less often.",
+    choices=("corrected", "printed"),
+)
+POINTS = Option(
+    "points",
+    "Values of every setting",
+    "int",
+    0,
+    "How many values of every number are tried. 0 chooses so that the grid has some 500 settings "
+    "at most where that is possible; the coarse ones come first.",
+    low=0,
+    high=1001,
+)
+POWERS_OF_TWO = Option(
+    "powers_of_two",
+    "Powers of two on logarithmic ranges",
+    "bool",
+    False,
+    "Tries the powers of two within every logarithmic range, such as C = 2⁻¹⁰ … 2¹⁰.",
+)
+TPE_START = Option(
+    "start_trials", "Random trials at the start", "int", 10, "Random trials before TPE begins.", 0
+)
+
+_BROFOS = "Brofos 2013"
+
+
+def _bayes(kind: type[GpSampler]) -> Callable[[Sequence[Axis], dict[str, Any], int], BaseSampler]:
+    def build(space: Sequence[Axis], options: dict[str, Any], seed: int) -> BaseSampler:
+        start = options["start_trials"]
+        given = {**options, "start_trials": None if start < 0 else start}
+        return kind(space, seed=seed, **given)
+
+    return build
+
+
+SAMPLERS: dict[str, Sampler] = {
+    sampler.name: sampler
+    for sampler in (
+        Sampler(
+            "grid",
+            (POINTS, POWERS_OF_TWO),
+            lambda space, options, seed: GridSampler(space, seed=seed, **options),
+            "LIBSVM, grid.py",
+        ),
+        Sampler(
+            "random",
+            (),
+            lambda space, options, seed: RandomSampler(space, seed=seed),
+            "Bergstra & Bengio 2012",
+        ),
+        Sampler("gp", GP_OPTIONS, _bayes(GpSampler), f"{_BROFOS}, Algorithm 1"),
+        Sampler("hybrid", (TAU, *GP_OPTIONS), _bayes(HybridSampler), f"{_BROFOS}, Algorithm 2"),
+        Sampler(
+            "variable",
+            (RULE, VARIABLE_TAU, *GP_OPTIONS),
+            _bayes(VariableSampler),
+            f"{_BROFOS}, Algorithm 3",
+        ),
+        Sampler(
+            "tpe",
+            (TPE_START,),
+            lambda space, options, seed: NotedTpeSampler(seed=seed, **options),
+            "Bergstra et al. 2011",
+        ),
+        Sampler(
+            "cma-es",
+            (),
+            lambda space, options, seed: NotedCmaEsSampler(seed=seed),
+            "Hansen 2016",
+        ),
+    )
+}
