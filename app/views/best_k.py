@@ -1,0 +1,37 @@
+"""The chooser that filters every plot of the board to the best trials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.widgets.quiet_controls import QuietComboBox
+
+COUNTS = (None, 5, 10, 25, 100)
+
+
+class BestK(QuietComboBox):
+    """All trials, or only the best few.
+
+    Args:
+        ask: called with how many, or None for all, when a person chooses.
+    """
+
+    def __init__(self, ask: Callable[[int | None], object]) -> None:
+        super().__init__()
+        self.setAccessibleName(self.tr("Show all trials or only the best"))
+        self.setToolTip(self.accessibleName())
+        self._fill(COUNTS)
+        self.activated.connect(lambda at: ask(self.itemData(at)))
+
+    def show_k(self, k: int | None) -> None:
+        """Show what is chosen elsewhere."""
+        if self.currentData() != k or self.currentIndex() < 0:
+            if self.findData(k) < 0:
+                self._fill((*COUNTS, k))
+            self.setCurrentIndex(self.findData(k))
+
+    def _fill(self, counts: tuple[int | None, ...]) -> None:
+        self.clear()
+        for count in counts:
+            words = self.tr("All trials") if count is None else self.tr("Best {}").format(count)
+            self.addItem(words, count)

@@ -1,0 +1,189 @@
+"""The board: the views of a run side by side, fed and redrawn together."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
+
+from app.views.record import Record
+from app.views.registry import VIEWS
+from app.views.view import View
+from core.tuning.events import Event, RunStarted
+from resources.theme import GAP
+
+TICK = 33  # milliseconds between two looks at what is dirty
+SLICE = 0.012  # seconds of one tick spent on drawing; the rest waits for the next
+LOWEST = 270  # pixels of a row below which the board scrolls
+PEEK = 36  # pixels of the next row that show that there is more
+
+
+class Board(QScrollArea):
+    """The views that want a run, in two columns; wide ones and a last odd one take both."""
+
+    trial_selected = Signal(int)
+    exclude_requested = Signal(int, bool)
+    lens_wanted = Signal(object)
+    problem = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.record = Record()
+        self.views: dict[str, View] = {}
+        self._drawn: dict[str, float] = {}
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._page = QWidget()
+        self._page.setObjectName("scrolled")
+        self._grid = QGridLayout(self._page)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(GAP)
+        self._grid.setColumnStretch(0, 3)
+        self._grid.setColumnStretch(1, 2)
+        self.setWidget(self._page)
+        self._timer = QTimer(self)
+        self._timer.setInterval(TICK)
+        self._timer.timeout.connect(self._tick)
+
+    # -- what happens --------------------------------------------------------------------------
+
+    def start(self, started: RunStarted) -> None:
+        """A run begins: the views that want it, empty."""
+        self.record.start(started)
+        wanted = [name for name, view in VIEWS.items() if view.wants(started)]
+        if wanted != list(self.views):
+            self._compose(wanted)
+        for view in self.views.values():
+            view.consume(started)
+
+    def consume(self, event: Event) -> None:
+        """Take an event in; RunStarted begins anew. Drawing waits for the timer."""
+        if isinstance(event, RunStarted):
+            self.start(event)
+            return
+        self.record.consume(event)
+        for view in self.views.values():
+            view.consume(event)
+
+    def reset(self) -> None:
+        """Forget what was received of the run; its views stay, empty."""
+        self.start(self.record.started)
+
+    def set_best_k(self, k: int | None) -> None:
+        """Show only the best k trials in all plots; None for all of them."""
+        self.record.best_k = k
+        self._all_dirty()
+
+    def select_trial(self, number: int | None) -> None:
+        """Ring a trial in every plot and choose it in the table; None for none."""
+        if number != self.record.selected:
+            self.record.selected = number
+            self._all_dirty()
+
+    def lens_arrived(self, reply: dict[str, Any]) -> None:
+        """Hand the answer to a lens request to the view that asked."""
+        view = self.views.get(reply.get("view", ""))
+        if view is not None:
+            view.lens_arrived(reply)
+
+    def redraw_now(self) -> None:
+        """Draw everything that is dirty, seen or not (for pictures and tests)."""
+        for view in self.views.values():
+            if view.dirty:
+                view.redraw()
+
+    def describe(self) -> str:
+        """All views in words."""
+        shown = (view for view in self.views.values() if view.has_content())
+        return " ".join(view.describe() for view in shown)
+
+    # -- drawing -------------------------------------------------------------------------------
+
+    def _tick(self) -> None:
+        begun = time.perf_counter()
+        longest_waiting = sorted(self.views.values(), key=lambda view: self._drawn[view.name])
+        for view in longest_waiting:
+            now = time.perf_counter()
+            if now - begun > SLICE:
+                return
+            due = now - self._drawn[view.name] >= view.interval
+            if view.dirty and due and not view.visibleRegion().isEmpty():
+                self._drawn[view.name] = now
+                view.redraw()
+
+    def _all_dirty(self) -> None:
+        for view in self.views.values():
+            view.dirty = True
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        """Draw from now on."""
+        super().showEvent(event)
+        self._timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
+        """Nothing is drawn that nobody sees."""
+        super().hideEvent(event)
+        self._timer.stop()
+
+    # -- composing -----------------------------------------------------------------------------
+
+    def _compose(self, names: list[str]) -> None:
+        for view in self.views.values():
+            self._grid.removeWidget(view)
+            view.hide()
+            view.deleteLater()
+        self.views = {name: VIEWS[name](self.record) for name in names}
+        self._drawn = dict.fromkeys(names, 0.0)
+        for view in self.views.values():
+            view.trial_selected.connect(self._selected)
+            view.exclude_requested.connect(self.exclude_requested)
+            view.best_k_requested.connect(self.set_best_k)
+            view.lens_wanted.connect(self.lens_wanted)
+            view.problem.connect(self.problem)
+        for view, (row, column, width) in zip(
+            self.views.values(), places(list(self.views.values())), strict=True
+        ):
+            self._grid.addWidget(view, row, column, 1, width)
+        self._fit_rows()
+
+    def _selected(self, number: int) -> None:
+        self.select_trial(number)
+        self.trial_selected.emit(number)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Two rows fill the height; a third shows its head below them."""
+        super().resizeEvent(event)
+        self._fit_rows()
+
+    def _fit_rows(self) -> None:
+        rows = 1 + max((row for row, _, _ in places(list(self.views.values()))), default=0)
+        tall = self.viewport().height()
+        seen = min(rows, 2)
+        spare = PEEK if rows > 2 else 0
+        height = max(LOWEST, (tall - spare - GAP * (seen - 1)) // seen - (GAP if spare else 0))
+        for row in range(self._grid.rowCount()):
+            there = row < rows
+            self._grid.setRowMinimumHeight(row, height if there else 0)
+            self._grid.setRowStretch(row, 1 if there else 0)
+
+
+def places(views: list[View]) -> list[tuple[int, int, int]]:
+    """(row, column, columns taken) of every view in order."""
+    found: list[tuple[int, int, int]] = []
+    row, column = 0, 0
+    for at, view in enumerate(views):
+        last = at == len(views) - 1 or (column == 0 and views[at + 1].wide)
+        if view.wide or (column == 0 and last):
+            if column:
+                row, column = row + 1, 0
+            found.append((row, 0, 2))
+            row += 1
+        else:
+            found.append((row, column, 1))
+            row, column = (row, 1) if column == 0 else (row + 1, 0)
+    return found

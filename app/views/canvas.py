@@ -1,0 +1,197 @@
+"""The canvas of a view: plots without mouse tricks, named for everyone, re-themed, pickable."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QToolTip
+
+from app import appearance
+from app.views.axes import ScaleAxis
+from app.views.scales import Scale
+
+pg.setConfigOptions(antialias=True, useOpenGL=False)
+
+REACH = 12.0  # pixels from a dot within which a click or the pointer means it
+
+
+class Plot(pg.PlotItem):
+    """One plot whose ranges are held: they change only when data would leave them."""
+
+    def __init__(self, bottom: Scale | None = None, left: Scale | None = None) -> None:
+        self.bottom = ScaleAxis("bottom", bottom)
+        self.left = ScaleAxis("left", left)
+        super().__init__(axisItems={"bottom": self.bottom, "left": self.left}, enableMenu=False)
+        self.hideButtons()
+        self.setMouseEnabled(False, False)
+        self.vb.disableAutoRange()
+        self.vb.setDefaultPadding(0)
+        self._held: list[tuple[float, float] | None] = [None, None]
+
+    def hold_x(self, low: float, high: float, *, exact: bool = False) -> None:
+        """Show at least these places along the bottom."""
+        self._hold(0, low, high, exact)
+
+    def hold_y(self, low: float, high: float, *, exact: bool = False) -> None:
+        """Show at least these places along the left."""
+        self._hold(1, low, high, exact)
+
+    def forget_ranges(self) -> None:
+        """The next data choose their ranges anew."""
+        self._held = [None, None]
+
+    def _hold(self, axis: int, low: float, high: float, exact: bool) -> None:
+        if not (math.isfinite(low) and math.isfinite(high)):
+            return
+        held = self._held[axis]
+        if held is not None and not exact and held[0] <= low and high <= held[1]:
+            return
+        if not exact:
+            low, high = self._roomy(held, low, high)
+        if (low, high) == held:
+            return
+        self._held[axis] = (low, high)
+        (self.setXRange if axis == 0 else self.setYRange)(low, high, padding=0)
+        if axis == 1:
+            self.left.fit()
+
+    @staticmethod
+    def _roomy(held: tuple[float, float] | None, low: float, high: float) -> tuple[float, float]:
+        # Room beyond the data, so that the next value seldom changes the range again.
+        span = (high - low) or max(abs(high) * 0.1, 1e-3)
+        if held is None:
+            return low - 0.08 * span, high + 0.08 * span
+        return (
+            held[0] if held[0] <= low else low - 0.15 * span,
+            held[1] if held[1] >= high else high + 0.15 * span,
+        )
+
+
+class Canvas(pg.GraphicsLayoutWidget):
+    """The drawing area of a view; dots that it was told of can be clicked and pointed at."""
+
+    picked = Signal(int)
+    stepped = Signal(int)  # −1 or +1: an arrow key asks for the trial before or after
+    wheeled = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.plots: list[Plot] = []
+        self.keeps_wheel = False
+        self._dots: list[tuple[Plot, np.ndarray, np.ndarray, np.ndarray]] = []
+        self._telling: Any = None
+        self.ci.layout.setContentsMargins(0, 4, 6, 0)
+        self.ci.layout.setSpacing(2)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumSize(160, 110)
+        self.setMouseTracking(True)
+        self.paint_theme()
+
+    def add_plot(
+        self, bottom: Scale | None = None, left: Scale | None = None, *, row: int = 0
+    ) -> Plot:
+        """One more plot, below the others where `row` says so."""
+        plot = Plot(bottom, left)
+        self.addItem(plot, row=row, col=0)
+        self.plots.append(plot)
+        return plot
+
+    def paint_theme(self) -> None:
+        """Take the colours of the theme."""
+        theme = appearance.current()
+        self.setBackground(QColor(theme.paper))
+        for plot in self.plots:
+            plot.bottom.paint_theme(theme)
+            plot.left.paint_theme(theme)
+
+    def align_left(self) -> None:
+        """Give all plots the same left edge."""
+        width = max(plot.left.needed() for plot in self.plots)
+        for plot in self.plots:
+            plot.left.setWidth(width)
+
+    def set_pickable(self, plot: Plot, x: np.ndarray, y: np.ndarray, numbers: np.ndarray) -> None:
+        """The dots of a plot and the trials that they are."""
+        self._dots = [dots for dots in self._dots if dots[0] is not plot]
+        self._dots.append((plot, x, y, numbers))
+
+    def tell_with(self, telling: Any) -> None:
+        """A function of a trial's number that gives the words shown at its dot."""
+        self._telling = telling
+
+    def number_at(self, place: QPointF) -> int | None:
+        """The trial whose dot is nearest to a place in the widget, within reach."""
+        scene = self.mapToScene(place.toPoint())
+        nearest, found = REACH, None
+        for plot, x, y, numbers in self._dots:
+            if not len(numbers) or not plot.vb.sceneBoundingRect().contains(scene):
+                continue
+            at = plot.vb.mapSceneToView(scene)
+            wide, tall = plot.vb.viewPixelSize()
+            far = np.hypot((x - at.x()) / wide, (y - at.y()) / tall)
+            far = np.where(np.isfinite(far), far, np.inf)
+            best = int(np.argmin(far))
+            if far[best] < nearest:
+                nearest, found = float(far[best]), int(numbers[best])
+        return found
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        """A click picks the nearest dot."""
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        number = self.number_at(event.position())
+        if number is not None:
+            self.picked.emit(number)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        """Say what the dot under the pointer is."""
+        number = self.number_at(event.position())
+        if number is None or self._telling is None:
+            QToolTip.hideText()
+            return
+        QToolTip.showText(event.globalPosition().toPoint(), self._telling(number), self)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        """Nothing to do: plots are neither dragged nor zoomed."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Left and right go from trial to trial."""
+        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+        scrolls = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
+        if event.key() in steps and self._dots:
+            self.stepped.emit(steps[event.key()])
+        elif event.key() in scrolls and self.keeps_wheel:
+            self.wheeled.emit(scrolls[event.key()])
+        else:
+            event.ignore()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
+        """The wheel scrolls the page, or the bars of a long list."""
+        if self.keeps_wheel:
+            self.wheeled.emit(-1 if event.angleDelta().y() > 0 else 1)
+            event.accept()
+        else:
+            event.ignore()
+
+    def focusInEvent(self, event: QEvent) -> None:  # noqa: N802
+        """Show the focus ring."""
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QEvent) -> None:  # noqa: N802
+        """Hide the focus ring."""
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """The plots, and a ring around them while the keyboard is here."""
+        super().paintEvent(event)
+        if self.hasFocus():
+            painter = QPainter(self.viewport())
+            painter.setPen(QPen(QColor(appearance.current().focus), 2))
+            painter.drawRect(self.viewport().rect().adjusted(1, 1, -1, -1))
+            painter.end()

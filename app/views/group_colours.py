@@ -1,0 +1,30 @@
+"""The colour of each group of columns, the same in every plot of a run."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QPen
+
+from app import appearance
+from app.views.items import pen
+
+
+class GroupColours:
+    """Groups take the series colours in the order of the run; beyond, they begin anew."""
+
+    def __init__(self) -> None:
+        self._rank: dict[str, int] = {}
+
+    def start(self, groups: list[str]) -> None:
+        """The groups of a run in their order."""
+        self._rank = {name: rank for rank, name in enumerate(groups)}
+
+    def of(self, name: str) -> str:
+        """A group's colour in the current theme."""
+        series = appearance.current().series
+        return series[self._rank.setdefault(name, len(self._rank)) % len(series)]
+
+
+def pens_of(colour: str, width: float = 2.0) -> tuple[QPen, QPen | None]:
+    """The pen of a line and, for a colour too light for the paper, the ink below it."""
+    theme = appearance.current()
+    return pen(colour, width), pen(theme.ink, width + 1.6) if colour in theme.outlined else None

@@ -1,0 +1,237 @@
+"""What plots are drawn from: dots, lines, bands and bars, each kind one graphics item."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from pyqtgraph.Qt.internals import PrimitiveArray
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
+from PySide6.QtSvg import QSvgGenerator
+
+
+def pen(colour: str, width: float = 1.0, dashed: bool = False) -> QPen:
+    """A cosmetic pen: its width counts in pixels at any zoom."""
+    made = QPen(QColor(colour), width)
+    made.setCosmetic(True)
+    made.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+    if dashed:
+        made.setDashPattern([5.0, 3.0])
+    return made
+
+
+def clear_colour(colour: str, alpha: float) -> QColor:
+    """A colour that lets so much through."""
+    made = QColor(colour)
+    made.setAlphaF(alpha)
+    return made
+
+
+class Dots(pg.UIGraphicsItem):
+    """Many equal symbols as one item; symbols that fall on the same pixel are drawn once.
+
+    Args:
+        symbol: circle, cross, star or diamond.
+        size: in pixels.
+    """
+
+    def __init__(self, symbol: str = "circle", size: float = 9.0) -> None:
+        super().__init__()
+        self.symbol, self.size = symbol, size
+        self.x, self.y = np.empty(0), np.empty(0)
+        self._fill, self._outline = QBrush(), QPen()
+        self._sprite: QPixmap | None = None
+        self._fragments = PrimitiveArray(QPainter.PixmapFragment, 10)
+
+    def set_style(self, fill: str | QColor | None, outline: str | None, width: float = 1.2) -> None:
+        """Fill and outline colours (None for none)."""
+        self._fill = QBrush(QColor(fill)) if fill is not None else QBrush(Qt.BrushStyle.NoBrush)
+        self._outline = pen(outline, width) if outline else QPen(Qt.PenStyle.NoPen)
+        self._outline.setCapStyle(Qt.PenCapStyle.RoundCap)
+        self._sprite = None
+        self.update()
+
+    def set_data(self, x: Any, y: Any) -> None:
+        """The places of the symbols; those with a NaN are left out."""
+        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        kept = np.isfinite(x) & np.isfinite(y)
+        self.x, self.y = x[kept], y[kept]
+        self.update()
+
+    def paint(self, painter: QPainter, *_args: Any) -> None:
+        """Draw at device pixels: sprites on screen, shapes in an SVG."""
+        if not len(self.x):
+            return
+        points = pg.functions.transformCoordinates(
+            painter.transform(), np.vstack([self.x, self.y])
+        ).T
+        painter.save()
+        painter.resetTransform()
+        if isinstance(painter.device(), QSvgGenerator):
+            self._draw_shapes(painter, points)
+        else:
+            self._draw_sprites(painter, np.unique(np.round(points), axis=0))
+        painter.restore()
+
+    def _draw_sprites(self, painter: QPainter, points: np.ndarray) -> None:
+        ratio = painter.device().devicePixelRatioF()
+        if self._sprite is None or self._sprite.devicePixelRatio() != ratio:
+            self._sprite = self._drawn_sprite(ratio)
+        self._fragments.resize(len(points))
+        rows = self._fragments.ndarray()
+        rows[:, 0:2] = points
+        rows[:, 2:6] = [0, 0, self._sprite.width(), self._sprite.height()]
+        rows[:, 6:10] = [1 / ratio, 1 / ratio, 0.0, 1.0]
+        painter.drawPixmapFragments(*self._fragments.drawargs(), self._sprite)
+
+    def _drawn_sprite(self, ratio: float) -> QPixmap:
+        side = int(self.size + 6)
+        sprite = QPixmap(int(side * ratio), int(side * ratio))
+        sprite.setDevicePixelRatio(ratio)
+        sprite.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(sprite)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._draw_shapes(painter, np.array([[side / 2, side / 2]]))
+        painter.end()
+        return sprite
+
+    def _draw_shapes(self, painter: QPainter, points: np.ndarray) -> None:
+        painter.setPen(self._outline)
+        painter.setBrush(self._fill)
+        shape = symbol_path(self.symbol, self.size)
+        for x, y in points:
+            painter.drawPath(shape.translated(float(x), float(y)))
+
+
+def symbol_path(symbol: str, size: float) -> QPainterPath:
+    """The outline of a symbol around the origin."""
+    path, half = QPainterPath(), size / 2
+    if symbol == "cross":
+        path.moveTo(-half, -half)
+        path.lineTo(half, half)
+        path.moveTo(-half, half)
+        path.lineTo(half, -half)
+    elif symbol == "star":
+        turns = np.arange(10) * np.pi / 5 - np.pi / 2
+        reach = np.where(np.arange(10) % 2 == 0, half, half * 0.45)
+        corners = zip(reach * np.cos(turns), reach * np.sin(turns), strict=True)
+        path.addPolygon(QPolygonF([QPointF(x, y) for x, y in corners]))
+        path.closeSubpath()
+    elif symbol == "diamond":
+        path.addPolygon(QPolygonF([QPointF(*c) for c in ((0, -half), (half, 0), (0, half))]))
+        path.lineTo(-half, 0)
+        path.closeSubpath()
+    else:
+        path.addEllipse(QPointF(0, 0), half, half)
+    return path
+
+
+class Lines(pg.UIGraphicsItem):
+    """Any number of lines of one colour as one path; an outline below for light colours."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.x, self.y = np.empty(0), np.empty(0)
+        self._path = QPainterPath()
+        self._pen, self._under = QPen(Qt.PenStyle.NoPen), QPen(Qt.PenStyle.NoPen)
+
+    def set_style(self, line: QPen, under: QPen | None = None) -> None:
+        """The pen, and a wider one below it."""
+        self._pen, self._under = line, under or QPen(Qt.PenStyle.NoPen)
+        self.update()
+
+    def set_data(self, x: Any, y: Any, connect: Any = "finite") -> None:
+        """The corners; `connect` as in pyqtgraph (NaN corners leave gaps)."""
+        self.x, self.y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        self._path = (
+            pg.functions.arrayToQPath(self.x, self.y, connect) if len(self.x) else QPainterPath()
+        )
+        self.update()
+
+    def paint(self, painter: QPainter, *_args: Any) -> None:
+        """Draw the path, outline first."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for stroke in (self._under, self._pen):
+            if stroke.style() != Qt.PenStyle.NoPen:
+                painter.strokePath(self._path, stroke)
+
+
+class Band(pg.UIGraphicsItem):
+    """The area between two lines as one path."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.x, self.low, self.high = np.empty(0), np.empty(0), np.empty(0)
+        self._path, self._fill = QPainterPath(), QBrush()
+
+    def set_style(self, fill: QColor) -> None:
+        """The colour of the area."""
+        self._fill = QBrush(fill)
+        self.update()
+
+    def set_data(self, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+        """The common places and the two edges; each run of finite values is an area of its own."""
+        self.x, self.low, self.high = x, low, high
+        self._path = QPainterPath()
+        for part in _finite_runs(np.isfinite(low) & np.isfinite(high)):
+            along = np.concatenate([x[part], x[part][::-1]])
+            edge = np.concatenate([low[part], high[part][::-1]])
+            self._path.addPath(pg.functions.arrayToQPath(along, edge))
+            self._path.closeSubpath()
+        self.update()
+
+    def paint(self, painter: QPainter, *_args: Any) -> None:
+        """Fill the area."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillPath(self._path, self._fill)
+
+
+def _finite_runs(finite: np.ndarray) -> list[slice]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], finite.astype(int), [0]])))
+    return [slice(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+class Bars(pg.UIGraphicsItem):
+    """Horizontal bars; hatched ones say what a colour alone would."""
+
+    def __init__(self, thickness: float = 0.62) -> None:
+        super().__init__()
+        self.thickness = thickness
+        self.bars: list[tuple[float, float, float]] = []  # row, from, to
+        self._fills: list[QColor] = []
+        self._hatched: list[bool] = []
+        self._edge = QPen()
+
+    def set_data(
+        self,
+        bars: list[tuple[float, float, float]],
+        fills: list[str],
+        hatched: list[bool],
+        edge: str,
+    ) -> None:
+        """Rows, their ends, colours, whether hatched, and the colour of edges."""
+        self.bars, self._hatched = bars, hatched
+        self._fills, self._edge = [QColor(fill) for fill in fills], pen(edge, 1.0)
+        self.update()
+
+    def paint(self, painter: QPainter, *_args: Any) -> None:
+        """Draw in device pixels, so that the hatching keeps its density."""
+        transform, shown = painter.transform(), self.viewRect()
+        painter.save()
+        painter.resetTransform()
+        painter.setPen(self._edge)
+        for (row, start, end), fill, hatched in zip(
+            self.bars, self._fills, self._hatched, strict=True
+        ):
+            if not shown.top() - 1 <= row <= shown.bottom() + 1:
+                continue
+            half = self.thickness / 2
+            box = transform.mapRect(QRectF(start, row - half, end - start, self.thickness))
+            if hatched:
+                painter.setBrush(QBrush(fill, Qt.BrushStyle.BDiagPattern))
+            else:
+                painter.setBrush(fill)
+            painter.drawRect(box)
+        painter.restore()

@@ -1,0 +1,62 @@
+"""How numbers are written on the screen: plain, short, in the locale's decimal mark."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QLocale
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def plain(value: float | None, digits: int = 3) -> str:
+    """A number with so many significant digits: 0.01, 1, 250, 10⁻⁷; "–" where there is none."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    if value == 0:
+        return "0"
+    size = math.floor(math.log10(abs(value)) + 1e-12)
+    if not -5 <= size <= 6:
+        return _powered(value, size, digits)
+    text = f"{value:.{max(0, digits - 1 - size)}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return _localized(text)
+
+
+def fixed(value: float | None, decimals: int) -> str:
+    """A number with so many decimals; "–" where there is none."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    return _localized(f"{value:.{decimals}f}")
+
+
+def shown(value: object, digits: int = 3) -> str:
+    """Any value of a setting: numbers plain, everything else as its text."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    return str(value) if isinstance(value, int) else plain(value, digits)
+
+
+def seconds(value: float) -> str:
+    """A duration: "0.29 s", "12 s", "3 min 20 s"."""
+    if value < 10:
+        return f"{fixed(value, 2)} s"
+    if value < 120:
+        return f"{value:.0f} s"
+    return f"{int(value // 60)} min {int(value % 60)} s"
+
+
+def power_of_ten(exponent: int) -> str:
+    """10 with a raised exponent."""
+    return "10" + str(exponent).translate(_SUPERSCRIPTS)
+
+
+def _powered(value: float, size: int, digits: int) -> str:
+    front = f"{value / 10.0**size:.{digits - 1}f}".rstrip("0").rstrip(".")
+    if front == "1":
+        return power_of_ten(size)
+    return f"{_localized(front)}×{power_of_ten(size)}"
+
+
+def _localized(text: str) -> str:
+    return text.replace(".", QLocale().decimalPoint()).replace("-", "−")

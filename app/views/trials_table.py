@@ -1,0 +1,210 @@
+"""The trials table: every trial, newest first, sortable, with why it failed."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QModelIndex, QPoint, Qt
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
+
+from app import appearance
+from app.views.best_k import BestK
+from app.views.numbers import plain, shown
+from app.views.record import Record, Trial
+from app.views.trials_model import TrialsModel
+from app.views.twin import Table
+from app.views.view import View
+from app.widgets.labels import OneLine
+from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
+from resources.theme import TARGET
+
+
+class TrialsGrid(QTableView):
+    """The table with its keys: Delete excludes or includes, Ctrl+C copies."""
+
+    def __init__(self, view: TrialsTable) -> None:
+        super().__init__()
+        self._view = view
+        self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        self.setSortingEnabled(True)
+        self.setAlternatingRowColors(True)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._menu)
+        rows = self.verticalHeader()
+        rows.hide()
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        rows.setDefaultSectionSize(appearance.pixels(TARGET))
+        self.horizontalHeader().setSortIndicator(0, Qt.SortOrder.DescendingOrder)
+        self.horizontalHeader().setStretchLastSection(True)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Delete and Ctrl+C; everything else as in any table."""
+        trial = self._view.chosen()
+        if event.key() == Qt.Key.Key_Delete and trial is not None:
+            self._view.exclude_requested.emit(trial.number, not trial.excluded)
+        elif event.matches(QKeySequence.StandardKey.Copy) and trial is not None:
+            self._view.copy_trial()
+        else:
+            super().keyPressEvent(event)
+
+    def _menu(self, place: QPoint) -> None:
+        trial = self._view.chosen()
+        if trial is not None:
+            self._view.menu_of(trial).popup(self.viewport().mapToGlobal(place))
+
+
+class TrialsTable(View):
+    """Every trial with its setting, score, time and what is to be said of it."""
+
+    name = "trials"
+    title = QT_TRANSLATE_NOOP("TrialsTable", "Trials")
+    question = QT_TRANSLATE_NOOP("TrialsTable", "What was tried? Choose one to see it everywhere.")
+    waiting = QT_TRANSLATE_NOOP("TrialsTable", "Trials are listed here as they end.")
+    listens = (TrialFinished, TrialFailed, TrialExcluded)
+
+    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self._table_button.hide()
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        """Every run of trials."""
+        return started.kind == "trials"
+
+    def make_content(self) -> QWidget:
+        """The table, and below it the chosen trial's note in full."""
+        self.model = TrialsModel(self.record)
+        self.table = TrialsGrid(self)
+        self.table.setAccessibleName(self.tr("Trials"))
+        self.table.setModel(self.model)
+        self.table.selectionModel().currentRowChanged.connect(self._chose)
+        self._detail = OneLine("", "caption")
+        whole = QWidget()
+        column = QVBoxLayout(whole)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self.table, 1)
+        column.addWidget(self._detail)
+        return whole
+
+    def controls(self) -> list[QWidget]:
+        """The filter to the best."""
+        self.best_k = BestK(self.best_k_requested.emit)
+        return [self.best_k]
+
+    def start(self, started: RunStarted) -> None:
+        """Other columns."""
+        self.model.restart()
+        self._fit_columns()
+
+    def has_content(self) -> bool:
+        """From the first trial that ended."""
+        return bool(self.record.trials)
+
+    def draw(self) -> None:
+        """Rows that are new; the selection of the board."""
+        self.best_k.show_k(self.record.best_k)
+        self.model.refresh()
+        if self.table.horizontalHeader().count() and not self.table.columnWidth(0):
+            self._fit_columns()
+        row = self.model.row_of(self.record.selected)
+        if row is not None and row != self.table.currentIndex().row():
+            self.table.setCurrentIndex(self.model.index(row, 0))
+        trial = self.record.trial(self.record.selected)
+        self._detail.setText("" if trial is None else self._said(trial))
+        self._detail.setVisible(trial is not None)
+
+    def paint_theme(self) -> None:
+        """Rows and columns as large as the text."""
+        self.table.verticalHeader().setDefaultSectionSize(appearance.pixels(TARGET))
+        self._fit_columns()
+
+    def chosen(self) -> Trial | None:
+        """The trial of the current row."""
+        index = self.table.currentIndex()
+        return self.model.trial_at(index.row()) if index.isValid() else None
+
+    def menu_of(self, trial: Trial) -> QMenu:
+        """What can be done with a trial."""
+        menu = QMenu(self.table)
+        word = self.tr("Include it again") if trial.excluded else self.tr("Exclude this trial")
+        act = menu.addAction(word)
+        act.setShortcut(QKeySequence(Qt.Key.Key_Delete))
+        act.triggered.connect(lambda: self.exclude_requested.emit(trial.number, not trial.excluded))
+        copy = menu.addAction(self.tr("Copy its setting"), self.copy_trial)
+        copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
+        menu.addAction(self.tr("Copy the whole table"), self.copy_table)
+        return menu
+
+    def copy_trial(self) -> None:
+        """The current trial's setting and result to the clipboard."""
+        trial = self.chosen()
+        if trial is not None:
+            QGuiApplication.clipboard().setText(self._tell(trial.number))
+
+    def describe(self) -> str:
+        """How many, and which is the best."""
+        count = len(self.record.trials)
+        best = self.record.best()
+        if best is None:
+            return self.tr("{} trials, none with a score.").format(count)
+        said = self.tr("{} trials; trial {} is the best with {}.")
+        return said.format(count, best.number, plain(best.score))
+
+    def rows(self) -> Table:
+        """All trials in the order shown."""
+        names = [axis["name"] for axis in self.record.axes]
+        headers = [self.tr("trial"), *names, self.tr("score"), self.tr("seconds"), self.tr("note")]
+        trials = [self.model.trial_at(row) for row in range(self.model.rowCount())]
+        rows = [
+            [
+                trial.number,
+                *(trial.setting.get(name) for name in names),
+                trial.score if math.isfinite(trial.score) else None,
+                trial.took,
+                self.model.note(trial),
+            ]
+            for trial in trials
+        ]
+        return headers, rows
+
+    def _said(self, trial: Trial) -> str:
+        setting = ", ".join(f"{name} = {shown(value)}" for name, value in trial.setting.items())
+        note = self.model.note(trial)
+        said = self.tr("Trial {}: {}").format(trial.number, setting)
+        return f"{said} · {note}" if note else said
+
+    def _chose(self, now: QModelIndex, _before: QModelIndex) -> None:
+        if now.isValid() and self.table.hasFocus():
+            number = self.model.trial_at(now.row()).number
+            if number != self.record.selected:
+                self.trial_selected.emit(number)
+
+    def _fit_columns(self) -> None:
+        metrics = QFontMetrics(self.table.font())
+        bold = self.table.horizontalHeader().fontMetrics()
+        for column, widest in enumerate(self._widest()):
+            head = str(self.model.headerData(column, Qt.Orientation.Horizontal))
+            # The bold header needs a tenth more, and room for the arrow that shows the order.
+            needed = max(metrics.horizontalAdvance(widest), 1.1 * bold.horizontalAdvance(head) + 14)
+            self.table.setColumnWidth(column, int(needed) + 20)
+
+    def _widest(self) -> list[str]:
+        # Numbers have three digits, so that the widest text of a column is known beforehand.
+        long = max((str(self.record.total), "10000"), key=len)
+        texts = [long if self.record.total > 9999 else "0000"]
+        for axis in self.record.axes:
+            if axis["kind"] == "choice":
+                texts.append(max((str(choice) for choice in axis["choices"]), key=len))
+            elif axis["kind"] == "int":
+                texts.append(str(int(axis["high"])))
+            else:
+                ends = (plain(axis["low"] * 1.234567), plain(axis["high"] / 1.234567))
+                texts.append(max((*ends, "0.0123"), key=len))
+        return [*texts, "−0.0000", "00.00 s"]
