@@ -1,0 +1,150 @@
+"""The forecast: how long a run will take, from a few timed fits on growing parts of the data."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from core.datasets.dataset import Dataset
+from core.tuning.plan import Plan
+
+_FIRST_ROWS = 200
+_ENOUGH_SECONDS = 0.3  # a timing this long is not made longer
+_STEEPEST = 2.5  # a fit's cost grows at most with this power of the rows
+_ASKING = {"gp": 0.05, "hybrid": 0.05, "variable": 0.05}  # seconds a proposal, around trial 50
+_ELSE_ASKING = 0.005
+_LEARNING = {"mm": 3.0, "evidence": 4.0, "direct": 5.0}  # in default fits
+_ELSE_LEARNING = 30.0
+_PREPARED_AT_MOST = 20_000
+
+
+def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
+    """How long a plan will take; at most about a second of work itself.
+
+    Args:
+        plan: what would be run.
+        dataset: its data.
+
+    Returns:
+        ``seconds``; ``trials`` (0 for a penalty learner); ``seconds_per_trial``; ``sentence``,
+        like "about 3 minutes, 50 trials".
+
+    Raises:
+        UnusableError: plan and data do not fit.
+    """
+    # Heavy and needed by a worker only; the advice beside it must stay light.
+    from core.tuning.problem import build_problem
+
+    problem = build_problem(plan, dataset)
+    rows = len(problem.train_rows)
+    fit_rows = rows * (plan.folds - 1) / plan.folds
+    preparing, fitting = _timed(problem, int(fit_rows))
+    if problem.strategy.kind == "penalties":
+        effort = _LEARNING.get(plan.strategy, _ELSE_LEARNING)
+        seconds = preparing + effort * fitting
+        return _told(seconds, 0, 0.0, f"{in_time(seconds)}, no trials needed")
+    asking = _ASKING.get(plan.strategy, _ELSE_ASKING)
+    each = asking + plan.folds * fitting / plan.workers
+    around = (plan.folds + 2) * preparing + 2 * fitting
+    trials = plan.trials or (0 if plan.minutes else problem.strategy.default_trials)
+    if plan.minutes is None:
+        seconds = around + trials * each
+    else:
+        room = max(1, int(60 * plan.minutes / each))
+        trials = min(trials, room) if trials else room
+        seconds = min(around + trials * each, 60 * plan.minutes)
+    some = "1 trial" if trials == 1 else f"{trials:,} trials"
+    return _told(seconds, trials, each, f"{in_time(seconds)}, {some}")
+
+
+def _told(seconds: float, trials: int, each: float, sentence: str) -> dict[str, Any]:
+    return {
+        "seconds": seconds,
+        "trials": trials,
+        "seconds_per_trial": each,
+        "sentence": sentence,
+    }
+
+
+def _timed(problem: Any, fit_rows: int) -> tuple[float, float]:
+    """Seconds to prepare and to fit so many rows at the default setting."""
+    from core.estimators.fitting import fit
+    from core.tuning.problem import take
+
+    sample = _sample(problem, min(fit_rows, _PREPARED_AT_MOST))
+    X, y = take(problem.dataset.features, sample), problem.dataset.target[sample]
+    begun = time.perf_counter()
+    prepared = problem.preparation().fit_transform(X, y)
+    preparing = (time.perf_counter() - begun) * fit_rows / len(sample)
+
+    def fit_some(rows: int) -> None:
+        fit(problem.estimator(problem.default), prepared[:rows], y[:rows])
+
+    return preparing, extrapolated(fit_some, len(sample), fit_rows)
+
+
+def _sample(problem: Any, rows: int) -> np.ndarray:
+    """Some training rows in random order; at the front one of each class, so that parts can fit."""
+    mixed = np.random.default_rng(problem.plan.seed).permutation(problem.train_rows)
+    if not problem.dataset.classes:
+        return mixed[:rows]
+    _, first = np.unique(problem.dataset.target[mixed].astype(str), return_index=True)
+    front = np.zeros(len(mixed), dtype=bool)
+    front[first] = True
+    return np.concatenate([mixed[front], mixed[~front]])[: max(rows, len(first))]
+
+
+def extrapolated(
+    run: Callable[[int], None],
+    most: int,
+    target: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> float:
+    """Seconds that ``run(target)`` would take.
+
+    It is timed on growing sizes up to `most`, or until a timing is long enough to trust; the
+    last two give the power of the growth, between 0 and 2.5.
+
+    Args:
+        run: does the work for a size.
+        most: the largest size that can be timed.
+        target: the size asked for.
+        clock: tells the time in seconds.
+    """
+    size = min(_FIRST_ROWS, most)
+    run(size)  # imports and caches are paid here, not in the timing
+    timings: list[tuple[int, float]] = []
+    while True:
+        begun = clock()
+        run(size)
+        timings.append((size, max(clock() - begun, 1e-6)))
+        if size >= most or timings[-1][1] > _ENOUGH_SECONDS / 4:
+            break
+        size = min(most, 4 * size)
+    (last, took), power = timings[-1], 1.0
+    if len(timings) > 1:
+        before, took_before = timings[-2]
+        power = math.log(took / took_before) / math.log(last / before)
+    return took * (target / last) ** min(_STEEPEST, max(0.0, power))
+
+
+def in_time(seconds: float) -> str:
+    """A duration in a lay person's words: "about 3 minutes"."""
+    if seconds < 1:
+        return "under a second"
+    if seconds < 90:
+        return _about(seconds, "second")
+    if seconds < 90 * 60:
+        return _about(seconds / 60, "minute")
+    return _about(seconds / 3600, "hour")
+
+
+def _about(amount: float, unit: str) -> str:
+    whole = round(amount)
+    if whole > 20:  # no more figures than such a guess has
+        whole = round(whole / 5) * 5
+    return f"about {whole} {unit}{'' if whole == 1 else 's'}"

@@ -1,0 +1,243 @@
+"""Guidance: which model and strategy to take for this data, and why, with the data's numbers.
+
+| symbol | code | meaning |
+| --- | --- | --- |
+| m | ``training`` | rows that tuning will see |
+| p | ``inputs`` | columns after categories are spread over one column a value |
+| K | ``classes`` | classes; 0 for a regression |
+| n | ``weights`` | penalized weights of a linear model: p, or p K with more than two classes |
+
+It works on the plain summary of a dataset, so that it needs neither the data nor scikit-learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from core.estimators.model import Model
+from core.estimators.registry import MODELS
+from core.space import Axis
+from core.tuning.forecast import estimate
+
+__all__ = ["advise", "estimate"]
+
+_TRAINING_SHARE = 0.7
+_ENOUGH_ROWS = 1000  # for flexible models to beat a linear one
+_MOST_BOOSTED = 2e6  # rows × columns × trees a step: about two seconds a fit, seven minutes a run
+_MOST_GROWN = 1e6  # rows × columns of a forest, likewise
+_MOST_KERNEL_ROWS = 20_000
+_VERY_WIDE = 500  # columns of a sparse file that are better not filled in
+_WIDE = 0.4  # weights a training row from which the evidence is recommended
+_DENSE_LIMIT = 4e9  # bytes
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the advice rests on (symbols above), from the summary of a dataset."""
+
+    task: str
+    rows: int
+    columns: int
+    inputs: int
+    classes: int
+    sparse: bool
+    groups: tuple[str, ...]
+
+    @property
+    def training(self) -> int:
+        """Rows that tuning will see."""
+        return max(1, round(_TRAINING_SHARE * self.rows))
+
+    @property
+    def weights(self) -> int:
+        """Penalized weights of a linear model."""
+        return self.inputs * (self.classes if self.classes > 2 else 1)
+
+    @property
+    def trees(self) -> int:
+        """Trees that boosting grows in a step."""
+        return self.classes if self.classes > 2 else 1
+
+    @property
+    def sentence(self) -> str:
+        """The data in a few words: "270 rows, 13 columns, two classes"."""
+        what = f"{in_words(self.classes)} classes" if self.classes else "a number to predict"
+        return f"{self.rows:,} rows, {self.columns:,} columns, {what}"
+
+
+def in_words(count: int) -> str:
+    """A small number as a word, a larger one in digits."""
+    return _WORDS[count] if count < len(_WORDS) else f"{count:,}"
+
+
+def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Every model and its strategies, the recommended ones first.
+
+    Args:
+        summary: as `core.datasets.summary.summarize` gives it.
+
+    Returns:
+        ``models``: a list of {name, title, good_for, cost, recommended, reason, fits_task};
+        ``strategies``: {model: list of {name, title, kind, does, costs, shows, recommended,
+        reason, options, default_trials, groups}}, where groups is the regularization groups that
+        suit the data. Models that do not fit come last, with the reason, and without strategies.
+    """
+    facts = _facts(summary)
+    best, why = _best_model(facts)
+    models: list[dict[str, Any]] = []
+    for name, model in MODELS.items():
+        obstacle = _obstacle(model, facts)
+        models.append(
+            {
+                "name": name,
+                "title": model.title,
+                "good_for": model.good_for,
+                "cost": model.cost,
+                "recommended": name == best,
+                "reason": why if name == best else obstacle or _warning(name, facts),
+                "fits_task": not obstacle,
+            }
+        )
+    models.sort(key=lambda entry: (not entry["recommended"], not entry["fits_task"]))
+    fitting = [entry["name"] for entry in models if entry["fits_task"]]
+    return {"models": models, "strategies": {n: _strategies(MODELS[n], facts) for n in fitting}}
+
+
+def _facts(summary: Mapping[str, Any]) -> Facts:
+    features = [column for column in summary["columns"] if column["role"] == "feature"]
+    # Beyond the columns that the summary lists, each counts as a number.
+    unlisted = max(0, summary["features"] - len(features))
+    spread = sum(_inputs(column) for column in features)
+    columns = [set(names) for names in summary["prefixes"].values() if len(names) > 1]
+    covered = len(set().union(*columns)) if len(columns) > 1 else 0
+    sparse = summary["format"] == "libsvm"
+    return Facts(
+        task=summary["task"],
+        rows=summary["rows"],
+        columns=summary["features"],
+        inputs=max(1, spread + unlisted),
+        classes=len(summary["classes"]),
+        sparse=sparse and summary["features"] > _VERY_WIDE,
+        groups=tuple(summary["prefixes"]) if 2 * covered >= summary["features"] > 0 else (),
+    )
+
+
+def _inputs(column: Mapping[str, Any]) -> int:
+    return max(1, column["distinct"]) if column["kind"] == "category" else 1
+
+
+def _obstacle(model: Model, facts: Facts) -> str:
+    """Why a model cannot be used here; "" if it can."""
+    if facts.task not in model.tasks:
+        if facts.task == "regression":
+            return "It tells classes apart, and here a number is to be predicted."
+        return "It predicts numbers, and here classes are to be told apart."
+    if not model.takes_sparse and 8.0 * facts.rows * facts.inputs > _DENSE_LIMIT:
+        need = 8e-9 * facts.rows * facts.inputs
+        return f"It would need {need:,.0f} GB of memory for {facts.inputs:,} columns."
+    return ""
+
+
+def _warning(name: str, facts: Facts) -> str:
+    """What speaks against a model that would work; "" if nothing does."""
+    if name in ("svm", "mlp") and facts.rows > _MOST_KERNEL_ROWS:
+        return f"{facts.rows:,} rows are many for it: each trial takes minutes."
+    if name in ("boosting", "mlp") and facts.rows < 300:
+        return f"{facts.rows:,} rows are few for it."
+    return ""
+
+
+def _best_model(facts: Facts) -> tuple[str, str]:
+    """The recommended model's name and the reason."""
+    linear = "linear" if facts.task == "regression" else "logistic"
+    title = MODELS[linear].title.lower()
+    if facts.sparse:
+        why = f"mostly zeros, as in such files, suit a {title}, which never fills them in."
+    elif facts.inputs > facts.training:
+        why = (
+            f"with more weights than training rows, a {title} with a learned penalty is safest; "
+            "a flexible model would learn the rows by heart."
+        )
+    elif facts.groups and facts.rows < 20 * _ENOUGH_ROWS:
+        named = ", ".join(facts.groups[:3]) + (", …" if len(facts.groups) > 3 else "")
+        why = (
+            f"the column names form {in_words(len(facts.groups))} groups ({named}), and a {title} "
+            "can learn a penalty for each of them."
+        )
+    elif facts.rows < _ENOUGH_ROWS:
+        why = f"a {title} has little to overfit here and every weight can be read."
+    elif facts.rows * facts.inputs * facts.trees <= _MOST_BOOSTED:
+        boosted = "enough for gradient boosting, often the most accurate on tables like this."
+        return "boosting", f"{facts.sentence}: {boosted}"
+    elif facts.rows * facts.inputs <= _MOST_GROWN:
+        why = "a random forest copes with so many classes in less time than gradient boosting."
+        return "forest", f"{facts.sentence}: {why}"
+    else:
+        why = (
+            f"a {title} is tuned in minutes even so. Gradient boosting may be more accurate, but "
+            "each of its trials takes long."
+        )
+    return linear, f"{facts.sentence}: {why}"
+
+
+def _strategies(model: Model, facts: Facts) -> list[dict[str, Any]]:
+    from core.tuning.strategies import STRATEGIES
+
+    space = model.space(facts.task)
+    learned = facts.task in model.loss
+    best, why = _best_learner(facts) if learned else _best_sampler(space)
+    entries = [
+        {
+            "name": name,
+            "title": strategy.title,
+            "kind": strategy.kind,
+            "does": strategy.does,
+            "costs": strategy.costs,
+            "shows": strategy.shows,
+            "recommended": name == best,
+            "reason": why if name == best else "",
+            "options": [asdict(option) for option in strategy.options],
+            "default_trials": strategy.default_trials,
+            "groups": "prefix" if strategy.kind == "penalties" and facts.groups else "single",
+        }
+        for name, strategy in STRATEGIES.items()
+        if (learned or strategy.kind == "trials") and not (name == "cma-es" and _too_odd(space))
+    ]
+    return sorted(entries, key=lambda entry: not entry["recommended"])
+
+
+def _too_odd(space: tuple[Axis, ...]) -> bool:
+    """Whether CMA-ES has no use for a space: it needs two numbers and knows no choices."""
+    return len(space) < 2 or any(axis.kind == "choice" for axis in space)
+
+
+def _best_sampler(space: tuple[Axis, ...]) -> tuple[str, str]:
+    count = len(space)
+    why = (
+        f"{in_words(count).capitalize()} settings to tune. A grid of five values each would need "
+        f"{5**count:,} trials; a Gaussian process learns from every trial and needs far fewer."
+    )
+    return "gp", why
+
+
+def _best_learner(facts: Facts) -> tuple[str, str]:
+    """MM or the evidence update, by how many weights there are for the training rows.
+
+    MM's integrated-out objective counts every weight as freely determined and so holds wide models
+    back too much; the evidence counts only those that the data determines (MacKay 1992).
+    """
+    given = f"{facts.weights:,} weights for {facts.training:,} training rows"
+    grouped = f", in {in_words(len(facts.groups))} groups" if facts.groups else ""
+    if facts.weights > _WIDE * facts.training:
+        return "evidence", (
+            f"{given}{grouped}: the evidence counts only the weights that the data determines, "
+            "so that so many are not held back too much."
+        )
+    each = "each group's penalty" if facts.groups else "the penalty"
+    return "mm", (
+        f"{given}{grouped}: MM learns {each} in about the time of one fit, and needs no "
+        "validation rows."
+    )
