@@ -142,6 +142,8 @@ class TrialRun:
         self._requests = requests
         self._asker = Asker(problem)
         self.because = ""
+        self.groups: dict[str, int] = {}  # penalties are not learned here
+        self.learned = None
 
     def events(self, past: Sequence[Event]) -> Iterator[Event]:
         """Every trial until the budget is spent or the sampler has nothing more to propose."""

@@ -1,0 +1,67 @@
+"""A table that is measured row by row, each cell under its heading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Cells = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: {heading: value}; `width` of every column is fixed by the table."""
+
+    cells: Cells
+    widths: Mapping[str, int]
+
+    def header(self) -> str:
+        """The headings over the cells."""
+        return "  ".join(f"{name:>{self._width(name)}}" for name in self.cells)
+
+    def line(self) -> str:
+        """The cells; numbers with four significant digits, nothing for None."""
+        shown = {name: in_words(value) for name, value in self.cells.items()}
+        return "  ".join(f"{text:>{self._width(name)}}" for name, text in shown.items())
+
+    def as_dict(self) -> dict[str, Any]:
+        """The plain cells."""
+        return dict(self.cells)
+
+    def _width(self, name: str) -> int:
+        return max(len(name), self.widths.get(name, 9))
+
+
+def in_words(value: Any) -> str:
+    """A cell as text."""
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """One table of a paper.
+
+    Attributes:
+        name: on the command line.
+        title: what it is and where it comes from.
+        needs_data: whether it needs a folder with datasets.
+        measure: (folder or None, quick) -> the cells, row by row.
+        closing: what to bear in mind when comparing.
+        widths: of columns that need more than nine characters.
+    """
+
+    name: str
+    title: str
+    needs_data: bool
+    measure: Callable[[Path | None, bool], Iterator[Cells]]
+    closing: str = ""
+    widths: Mapping[str, int] | None = None
+
+    def rows(self, folder: Path | None, quick: bool) -> Iterator[Row]:
+        """Measure the table."""
+        for cells in self.measure(folder, quick):
+            yield Row(cells, self.widths or {})

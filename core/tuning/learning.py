@@ -1,0 +1,248 @@
+"""Runs of penalty learners: the loss of the training rows, its groups, and the steps as events."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from core.datasets.groups import penalty_groups
+from core.datasets.preparation import output_names, output_sources
+from core.datasets.splits import folds
+from core.losses.fitted import as_estimator
+from core.losses.linear import LinearLoss
+from core.losses.registry import TableLoss, build, parameter_groups
+from core.penalties.descent import solve
+from core.penalties.step import Step
+from core.tuning.events import Event, HyperGradientStep, PenaltyStep
+from core.tuning.problem import Problem, take
+from core.tuning.standing import Standing
+
+HOLDOUT_PARTS = 4  # one holdout split: a quarter of the training rows
+TIGHT = 1e-12  # how near its minimum the model that is kept must be
+
+
+@dataclass(frozen=True)
+class TrainingLoss:
+    """The loss on all training rows, and which group each of its parameters belongs to.
+
+    Attributes:
+        prepare: the fitted preparation.
+        group_of_output: the group of every prepared column.
+        groups: the group of every parameter, −1 for intercepts.
+    """
+
+    prepare: Any
+    loss: TableLoss
+    group_names: list[str]
+    group_of_output: np.ndarray
+    groups: np.ndarray
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """{group: number of penalized parameters}."""
+        counts = np.bincount(self.groups[self.groups >= 0], minlength=len(self.group_names))
+        return {name: int(count) for name, count in zip(self.group_names, counts, strict=True)}
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a penalty learner leaves: the model at its penalties, fitted on all training rows."""
+
+    training: TrainingLoss
+    w: np.ndarray
+    penalties: dict[str, float]
+    classes: tuple[Any, ...]
+    switched_off: list[str] = field(default_factory=list)
+    holdout_loss: float | None = None
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def group_of_output(self) -> tuple[int, ...]:
+        """The group of every prepared column."""
+        return tuple(int(group) for group in self.training.group_of_output)
+
+    @property
+    def noise_variance(self) -> float | None:
+        """σ² of a linear model: its ridge penalties are σ² C_j."""
+        loss = self.training.loss
+        return float(loss.noise_variance(self.w)) if isinstance(loss, LinearLoss) else None
+
+    def pipeline(self) -> Pipeline:
+        """The fitted pipeline: it takes raw rows; scikit-learn's objects only."""
+        one = next(iter(self.penalties.values())) if len(self.penalties) == 1 else None
+        classes = np.asarray(self.classes) if self.classes else None
+        model = as_estimator(self.training.loss, self.w, C=one, classes=classes)
+        return Pipeline([("prepare", self.training.prepare), ("model", model)])
+
+
+def training_loss(problem: Problem, rows: np.ndarray | None = None) -> TrainingLoss:
+    """The loss on the training rows, or on some of them, with a preparation fitted there."""
+    rows = problem.train_rows if rows is None else rows
+    dataset = problem.dataset
+    prepare = clone(problem.preparation())
+    X = prepare.fit_transform(take(dataset.features, rows), dataset.target[rows])
+    loss = build(problem.model.loss[dataset.task], X, dataset.target[rows])
+    names, of_output = penalty_groups(
+        problem.plan.groups, output_names(prepare), output_sources(prepare)
+    )
+    groups = parameter_groups(loss, of_output)
+    return TrainingLoss(prepare, loss, names, of_output, groups)
+
+
+class LearningRun:
+    """The generator's state for a penalty learner."""
+
+    def __init__(self, problem: Problem, standing: Standing, requests: deque[Event]) -> None:
+        self._problem, self._standing, self._requests = problem, standing, requests
+        self.because = ""
+        self.learned: Learned | None = None
+
+    @cached_property
+    def _training(self) -> TrainingLoss:
+        return training_loss(self._problem)
+
+    @property
+    def groups(self) -> dict[str, int]:
+        """{group: number of penalized parameters}."""
+        return self._training.sizes
+
+    def events(self, past: Sequence[Event]) -> Iterator[Event]:
+        """Every step; those that an interrupted run had recorded are taken again unseen.
+
+        A step takes a moment and depends on nothing but data and options, so that going through
+        the recorded ones again is both quicker and surer than keeping the learner's state.
+        """
+        problem, training = self._problem, self._training
+        known = sum(isinstance(event, (PenaltyStep, HyperGradientStep)) for event in past)
+        steps = problem.strategy.make(
+            training.loss,
+            training.groups,
+            problem.options,
+            problem.plan.seed,
+            holdout=self._holdout(),
+            group_count=len(training.group_names),
+        )
+        step: Step | None = None
+        for count, step in enumerate(steps):
+            if count < known:
+                continue
+            event = step_event(step, training.group_names, problem.strategy.name)
+            self._standing.consume(event)
+            yield event
+            yield self._standing.progress(None)
+            while self._requests:
+                yield self._requests.popleft()
+        assert step is not None  # a learner reports at least its start
+        self.because = _why(step, self._standing)
+        self.learned = _learned(problem, training, step)
+
+    def _holdout(self) -> list[tuple[TableLoss, np.ndarray, TableLoss]] | None:
+        """For the validation gradient: (loss to fit, its groups, loss to validate on), a part."""
+        problem = self._problem
+        if problem.strategy.name != "gradient":
+            return None
+        dataset, options, seed = problem.dataset, problem.options, problem.plan.seed
+        single = options["validation"] == "holdout"
+        count = HOLDOUT_PARTS if single else int(options["folds"])
+        parts = folds(dataset, problem.train_rows, count, seed)
+        pairs = []
+        for fit_rows, holdout_rows in parts[:1] if single else parts:
+            fit = training_loss(problem, fit_rows)
+            X = fit.prepare.transform(take(dataset.features, holdout_rows))
+            pairs.append((fit.loss, fit.groups, fit.loss.on(X, dataset.target[holdout_rows])))
+        return pairs
+
+
+def step_event(step: Step, names: Sequence[str], strategy: str) -> PenaltyStep | HyperGradientStep:
+    """A learner's step as an event, arrays as {group: value}."""
+    if strategy == "gradient":
+        bound = step.at_bound if step.at_bound is not None else np.zeros(len(names), bool)
+        return HyperGradientStep(
+            step=step.number,
+            holdout_loss=float(step.objective),
+            d=_by_name(names, np.log(step.C)),
+            gradient_norm=float(step.gradient_norm),
+            at_bound=[name for name, at in zip(names, bound, strict=True) if at],
+            iterations=step.iterations,
+            fits=step.fits,
+        )
+    return PenaltyStep(
+        step=step.number,
+        objective=float(step.objective),
+        loss=float(step.loss),
+        penalties=_by_name(names, step.C),
+        norms=_by_name(names, step.norms),
+        switched_off=[name for name, off in zip(names, step.switched_off, strict=True) if off],
+        iterations=step.iterations,
+        fits=step.fits,
+    )
+
+
+def _by_name(names: Sequence[str], values: np.ndarray) -> dict[str, float]:
+    return {name: float(value) for name, value in zip(names, values, strict=True)}
+
+
+def _why(last: Step, standing: Standing) -> str:
+    if standing.total and last.number >= standing.total:
+        return f"the limit of {standing.total} steps was reached"
+    return "the penalties no longer change"
+
+
+def _learned(problem: Problem, training: TrainingLoss, last: Step) -> Learned:
+    gradient = problem.strategy.name == "gradient"
+    names = training.group_names
+    off = [name for name, is_off in zip(names, last.switched_off, strict=True) if is_off]
+    return _at_penalties(
+        problem,
+        training,
+        last.C,
+        start=None if gradient else last.w,
+        switched_off=off,
+        holdout_loss=float(last.objective) if gradient else None,
+        remarks=last.remarks,
+    )
+
+
+def _at_penalties(
+    problem: Problem,
+    training: TrainingLoss,
+    C: np.ndarray,
+    *,
+    start: np.ndarray | None,
+    switched_off: list[str],
+    holdout_loss: float | None,
+    remarks: tuple[str, ...] = (),
+) -> Learned:
+    penalties = np.concatenate(([0.0], C))[training.groups + 1]
+    first = training.loss.start() if start is None else start
+    w = solve(training.loss, penalties, first, tolerance=TIGHT, most=100).point.w
+    return Learned(
+        training,
+        w,
+        _by_name(training.group_names, C),
+        problem.dataset.classes,
+        switched_off,
+        holdout_loss,
+        remarks,
+    )
+
+
+def refit(problem: Problem, standing: Standing) -> Learned:
+    """The model at the penalties of the last recorded step, for a run that did not end itself."""
+    training, last = training_loss(problem), standing.steps[-1]
+    if isinstance(last, HyperGradientStep):
+        by_name = {name: np.exp(d) for name, d in last.d.items()}
+        off, holdout = [], last.holdout_loss
+    else:
+        by_name, off, holdout = last.penalties, last.switched_off, None
+    C = np.array([by_name[name] for name in training.group_names])
+    return _at_penalties(
+        problem, training, C, start=None, switched_off=list(off), holdout_loss=holdout
+    )
