@@ -66,6 +66,7 @@ class Session(QObject):
     run_replaced = Signal()  # another run is shown now: begin again with `events`
     event_arrived = Signal(object)
     exported = Signal(str)
+    looked = Signal(object)  # the answer to `look`
     exporters_changed = Signal()
     problem = Signal(str)
     busy_changed = Signal(str)
@@ -221,6 +222,10 @@ class Session(QObject):
             self._set_busy(self.tr("Saving …"))
             self._ask(m.Export(str(self.run_folder), format, str(path)))
 
+    def look(self, request: dict[str, Any]) -> None:
+        """Evaluate a surrogate for a view; `looked` brings the answer."""
+        self._ask(m.Look(request))
+
     # Past runs ------------------------------------------------------------------------------
 
     def past_runs(self) -> list[RunSummary]:
@@ -316,7 +321,8 @@ class Session(QObject):
     def _take(self, batch: list[m.Message]) -> None:
         for message in batch:
             kind = next((k for k, t in self._wanted.items() if t == message.ticket), None)
-            if message.ticket == 0 or kind is not None:
+            looked = isinstance(message.answer, m.Looked)  # every view waits for its own answer
+            if message.ticket == 0 or kind is not None or looked:
                 self._match(message.answer, kind)
 
     def _match(self, answer: m.Answer, kind: type | None) -> None:
@@ -341,6 +347,8 @@ class Session(QObject):
             case m.Exported():
                 self._set_busy("")
                 self.exported.emit(answer.path)
+            case m.Looked():
+                self.looked.emit(answer.reply)
             case m.Refused():
                 self._take_refusal(kind, answer.sentence)
             case m.Broke():

@@ -61,6 +61,13 @@ class Export:
 
 
 @dataclass(frozen=True)
+class Look:
+    """Evaluate a surrogate for a view: a slice or a surface, as `app.worker.lens` reads it."""
+
+    request: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class Pause:
     """Do nothing after the current trial until Resume."""
 
@@ -86,7 +93,7 @@ class Exclude:
 
 
 Control = Pause | Resume | Stop | Exclude
-Work = Open | Estimate | Tune | Conclude | Export
+Work = Open | Estimate | Tune | Conclude | Export | Look
 
 
 @dataclass(frozen=True)
@@ -161,6 +168,13 @@ class Exported:
 
 
 @dataclass(frozen=True)
+class Looked:
+    """What a view asked to see."""
+
+    reply: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class Refused:
     """Unusable input: one sentence that says what, where and what to do."""
 
@@ -198,6 +212,7 @@ Answer = (
     | Concluding
     | Ended
     | Exported
+    | Looked
     | Refused
     | Broke
     | Died

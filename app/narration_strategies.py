@@ -1,0 +1,121 @@
+"""How each strategy works, in two sentences for people, and what data it judges by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication
+
+from core.tuning.events import RunStarted
+
+MODELLING = ("gp", "hybrid", "variable")
+HYBRID_TAU = 0.8  # the share of trials that go for an improvement (Brofos 2013, Algorithm 2)
+FROM_TRAINING_ALONE = ("mm", "evidence", "direct")
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Narration", text)
+
+
+def how_it_works(strategy: str, options: dict[str, Any], tried: int) -> str:
+    """How a strategy works; those that model the score also say from how many trials."""
+    if strategy in MODELLING:
+        return f"{_model_so_far(tried)} {_where_next(strategy, options)}"
+    return {
+        "grid": _tr(
+            "The program visits the points of a grid, first far apart, then those in between, so "
+            "that the picture means something early."
+        ),
+        "random": _tr(
+            "Every setting is drawn at random from the whole range; nothing is learned from the "
+            "earlier ones."
+        ),
+        "tpe": _tr(
+            "The program compares where good and where poor trials lie, and tries next where good "
+            "ones are dense."
+        ),
+        "cma-es": _tr(
+            "A cloud of settings moves and changes its shape towards better scores, round by round."
+        ),
+        "mm": _tr(
+            "Each group of columns has its own penalty. The program fits the model, looks at how "
+            "large each group's weights come out, and sets the penalty from that. Then it fits "
+            "again."
+        ),
+        "evidence": _tr(
+            "Each group of columns has its own penalty. The program fits the model, counts how "
+            "many of each group's weights the data really determines, and sets the penalty from "
+            "that. Then it fits again."
+        ),
+        "direct": _tr(
+            "Weights and penalties are improved together by one general-purpose optimizer, until "
+            "nothing moves."
+        ),
+        "gradient": _tr(
+            "Some rows are held out. The program works out how their error changes with each "
+            "penalty, and changes all penalties in the direction in which it falls."
+        ),
+    }.get(strategy, "")
+
+
+def _model_so_far(tried: int) -> str:
+    if tried == 0:
+        return _tr("A Gaussian process learns to guess the score of every setting.")
+    if tried == 1:
+        return _tr("A Gaussian process guesses the score of every setting from the one tried.")
+    words = _tr(
+        "A Gaussian process guesses the score of every setting from the {tried} tried so far."
+    )
+    return words.format(tried=tried)
+
+
+def _where_next(strategy: str, options: dict[str, Any]) -> str:
+    if strategy == "hybrid":
+        improving = float(options.get("tau", HYBRID_TAU))
+        words = _tr(
+            "Most trials go where the score is expected to improve most. {share} goes where the "
+            "guess is least certain, so that a better region is not missed."
+        )
+        return words.format(share=_share_in_words(1 - improving))
+    if strategy == "variable":
+        return _tr(
+            "Trials go where the score is expected to improve most, or where the guess is least "
+            "certain; the more promising the unknown is, the more often it is explored."
+        )
+    goals = {
+        "pi": _tr("The next trial goes where an improvement is most likely."),
+        "mean": _tr("The next trial goes where the guess is best."),
+    }
+    usual = _tr("The next trial goes where the score is expected to improve most.")
+    return goals.get(str(options.get("acquisition", "ei")), usual)
+
+
+def _share_in_words(share: float) -> str:
+    for count, words in (
+        (2, _tr("One in two")),
+        (3, _tr("One in three")),
+        (4, _tr("One in four")),
+        (5, _tr("One in five")),
+        (10, _tr("One in ten")),
+    ):
+        if abs(share - 1 / count) < 0.01:
+            return words
+    return _tr("About {count} in a hundred").format(count=round(100 * share))
+
+
+def what_is_held_out(started: RunStarted) -> str:
+    """Which rows judge the settings of this run, "" where nothing is known yet."""
+    strategy = started.plan.get("strategy", "")
+    if not strategy:
+        return ""
+    test_rows = started.dataset.get("test_rows", 0)
+    aside = _tr("{rows} rows are put aside; tuning never sees them.").format(rows=test_rows)
+    if strategy in FROM_TRAINING_ALONE:
+        words = _tr("The penalty comes from the training rows themselves: no validation is needed.")
+    elif strategy == "gradient":
+        return aside if test_rows else ""
+    else:
+        folds = started.plan.get("folds", 5)
+        words = _tr("Each score is the mean over {folds} parts of the training rows.")
+        words = words.format(folds=folds)
+    return f"{words} {aside}" if test_rows else words

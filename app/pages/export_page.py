@@ -1,0 +1,175 @@
+"""Export: a card for everything that can be taken away, with what each file is for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLabel, QWidget
+
+from app import icons, settings
+from app.pages.page import Page
+from app.widgets.buttons import LinkButton, PlainButton
+from app.widgets.card import Card, clear
+from app.widgets.labels import label
+
+if TYPE_CHECKING:
+    from app.session import Session
+
+FOLDER_KEY = "export/folder"
+
+
+class ExportCard(Card):
+    """One kind of file: what it is for, what to know before, Save as…, and what was saved."""
+
+    def __init__(self, exporter: dict[str, Any], page: ExportPage) -> None:
+        super().__init__(exporter["title"], exporter["sentence"])
+        self.exporter = exporter
+        if exporter["warning"]:
+            self.body.addLayout(self._warning(exporter["warning"]))
+        self.body.addStretch(1)
+        self._saved = label("", "good")
+        self._saved.hide()
+        self.body.addWidget(self._saved)
+        row = QHBoxLayout()
+        self.save_button = PlainButton(
+            self.tr("Save as…"), lambda: page.save(exporter["name"]), "save"
+        )
+        self.save_button.setAccessibleName(
+            self.tr("Save {title} as").format(title=exporter["title"])
+        )
+        row.addWidget(self.save_button)
+        self.folder_button = LinkButton(self.tr("Open folder"), self._open_folder, "folder")
+        self.folder_button.hide()
+        row.addWidget(self.folder_button)
+        row.addStretch(1)
+        row.addWidget(label(exporter["ending"], "caption"))
+        self.body.addLayout(row)
+        self._path: Path | None = None
+
+    def _warning(self, sentence: str) -> QHBoxLayout:
+        row = QHBoxLayout()
+        sign = QLabel()
+        sign.setPixmap(icons.icon("warning", "warning").pixmap(18, 18))
+        row.addWidget(sign)
+        row.addWidget(label(sentence, "warning"), 1)
+        return row
+
+    def show_saved(self, path: Path | None) -> None:
+        """Say where the file went; None says nothing."""
+        self._path = path
+        self._saved.setVisible(path is not None)
+        self.folder_button.setVisible(path is not None)
+        if path is not None:
+            self._saved.setText(self.tr("Saved as {path}").format(path=path))
+
+    def _open_folder(self) -> None:
+        if self._path is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._path.parent)))
+
+
+class ExportPage(Page):
+    """The last step: leave with a model, its numbers, a script or a report."""
+
+    topic = "export"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.cards: dict[str, ExportCard] = {}
+        self._saving: list[str] = []
+        self.primary = self.add_primary(self.tr("Save the model…"), self._save_first, "save")
+        self._grid = QGridLayout()
+        self._grid.setSpacing(12)
+        for column in (0, 1):
+            self._grid.setColumnStretch(column, 1)
+        self.body.addLayout(self._grid)
+        self._waiting = label(
+            self.tr("What can be saved appears here as soon as the worker is ready."), "muted"
+        )
+        self.body.addWidget(self._waiting)
+        self.body.addStretch(1)
+        session.exporters_changed.connect(self._make_cards)
+        session.exported.connect(self._exported)
+        session.problem.connect(self._failed)
+        session.run_replaced.connect(self._forget)
+        session.run_changed.connect(self._show)
+        self._make_cards()
+
+    def visited(self) -> None:
+        """Bring head and buttons up to date."""
+        self._show()
+
+    def save(self, name: str) -> None:
+        """Ask for a place and save this kind of file there."""
+        exporter = self.cards[name].exporter
+        path = self._ask_path(exporter)
+        if not path:
+            return
+        if not Path(path).suffix:
+            path += exporter["ending"]
+        settings.remember(FOLDER_KEY, str(Path(path).parent))
+        self.cards[name].show_saved(None)
+        self._saving.append(name)
+        self.session.export(name, path)
+
+    def _ask_path(self, exporter: dict[str, Any]) -> str:
+        folder = settings.text(FOLDER_KEY, str(Path.home()))
+        proposed = str(Path(folder) / (self._file_name() + exporter["ending"]))
+        kind = f"{exporter['title']} (*{exporter['ending']})"
+        title = self.tr("Save {title}").format(title=exporter["title"])
+        return QFileDialog.getSaveFileName(self, title, proposed, kind)[0]
+
+    def _file_name(self) -> str:
+        plan, summary = self.session.plan, self.session.summary
+        name = Path(str((summary or {}).get("name") or "model")).name.split(".")[0]
+        return f"{name} {plan.model}" if plan is not None else name
+
+    def _save_first(self) -> None:
+        if self.cards:
+            self.save(next(iter(self.cards)))
+
+    def _make_cards(self) -> None:
+        if not self.session.exporters or self.cards:
+            return
+        clear(self._grid)
+        for at, exporter in enumerate(self.session.exporters):
+            card = ExportCard(exporter, self)
+            self.cards[exporter["name"]] = card
+            self._grid.addWidget(card, at // 2, at % 2)
+        self._waiting.hide()
+        self._show()
+
+    def _show(self) -> None:
+        ended = self.session.results is not None
+        self.set_head(
+            self.tr("Take the model away"),
+            self.tr("Everything is made on this computer and stays where you save it."),
+        )
+        why_not = self.tr("There is nothing to save before a run has ended, in step 4.")
+        for button in [self.primary, *(card.save_button for card in self.cards.values())]:
+            button.allow(ended and bool(self.cards), why_not)
+        self.tell(
+            self.tr("Which one?"),
+            (
+                self.tr("To predict new rows, here or in Python, save the model."),
+                self.tr("To show others what was found, save the report."),
+                self.tr("To check every step or train again, save the Python script: it needs your "
+                        "data file, and not this program."),
+                self.tr("The model takes rows just as they are in your file. Filling gaps, "
+                        "encoding categories and scaling are part of it."),
+            ),
+        )  # fmt: skip
+
+    def _exported(self, path: str) -> None:
+        if self._saving:
+            self.cards[self._saving.pop(0)].show_saved(Path(path))
+
+    def _failed(self, _sentence: str) -> None:
+        self._saving.clear()
+
+    def _forget(self) -> None:
+        self._saving.clear()
+        for card in self.cards.values():
+            card.show_saved(None)

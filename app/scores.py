@@ -1,0 +1,55 @@
+"""How scores and their differences are said: shares in percent and points, others as numbers."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.views.numbers import fixed, plain
+from core.tuning.metrics import METRICS
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Scores", text)
+
+
+def is_share(metric: str) -> bool:
+    """Whether a metric is a share of one."""
+    return metric in METRICS and METRICS[metric].share
+
+
+def metric_title(metric: str) -> str:
+    """A metric's name inside a sentence: "accuracy", "share of variance explained (R²)"."""
+    title = METRICS[metric].title if metric in METRICS else metric
+    return title if title[:2].isupper() or title[:2] == "F1" else title[:1].lower() + title[1:]
+
+
+def score_in_words(metric: str, score: float | None) -> str:
+    """A score: "87.7 %", "0.412", "–"."""
+    if score is None:
+        return "–"
+    return f"{fixed(100 * score, 1)} %" if is_share(metric) else plain(score)
+
+
+def difference_in_words(metric: str, difference: float | None) -> str:
+    """A difference of scores, with its unit: "3.7 points", "0.041"."""
+    if difference is None:
+        return "–"
+    if not is_share(metric):
+        return plain(difference)
+    points = fixed(100 * difference, 1)
+    unit = _tr("{points} point") if abs(round(100 * difference, 1)) == 1 else _tr("{points} points")
+    return unit.format(points=points)
+
+
+def duration_in_words(seconds: float) -> str:
+    """A duration to wait for: "1 s", "40 s", "3 min", "2 h 10 min"."""
+    if seconds < 1:
+        return _tr("less than 1 s")
+    if seconds < 10:
+        return f"{seconds:.0f} s"
+    if seconds < 90:
+        return f"{5 * round(seconds / 5):.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min" if minutes % 60 else f"{minutes // 60} h"
