@@ -27,6 +27,7 @@ class Column:
         distinct: how many different values it has (missing ones not counted).
         categories: its most frequent values first, at most 20, for categories.
         note: why it was given its role, a lay person's words; "" where nothing is unusual.
+        date_format: for dates, the format that ``pandas.to_datetime`` reads them with.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Column:
     distinct: int = 0
     categories: tuple[str, ...] = ()
     note: str = ""
+    date_format: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class Source:
         libsvm: the same for ``sklearn.datasets.load_svmlight_file`` (libsvm only).
         fingerprint: SHA-256 of the file's bytes, hexadecimal.
         described: how it was understood, a lay person's words ("semicolons, decimal commas").
+        compression: gzip, bz2, xz, zip or "". scikit-learn's loader opens .gz and .bz2 by itself;
+            for the others it wants the opened file.
     """
 
     path: str
@@ -67,6 +71,7 @@ class Source:
     libsvm: Mapping[str, Any] = field(default_factory=dict)
     fingerprint: str = ""
     described: str = ""
+    compression: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,191 @@
+"""What the columns of a table are: kind, missing and different values, and whether to use them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import get_args
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.dataset import Column, Kind, Role
+from core.datasets.dates import date_format
+from core.errors import UnusableError
+
+YES_NO = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("off", "on"))
+_ID_NAME = re.compile(
+    r"(^|[_\s.-])(id|ids|uuid|guid|index|idx|key|rowid|nr)$"
+    r"|^unnamed: \d+$|^id([_\s.-]|$)|[a-z]I[dD]$"
+)
+_FEW_ROWS = 10  # with fewer rows, that all values differ means nothing
+_LONG_TEXT, _MANY_WORDS = 40, 5
+
+
+def check_names(given: Mapping[str, str], names: list[str], what: str, allowed: tuple) -> None:
+    """See that every column of ``given`` exists and every value is allowed.
+
+    Raises:
+        UnusableError: with the nearest name.
+    """
+    for name, value in given.items():
+        if name not in names:
+            raise unknown_column(name, names, what)
+        if value not in allowed:
+            raise UnusableError(
+                f"“{value}” is no {what}", where=f"column {name}", cure=f"use {', '.join(allowed)}"
+            )
+
+
+def unknown_column(name: str, names: list[str], where: str) -> UnusableError:
+    """The error for a column that is not there, with the nearest name or all of a few."""
+    near = difflib.get_close_matches(name, names, n=1)
+    some = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
+    cure = f"did you mean “{near[0]}”" if near else f"the columns are {some}"
+    return UnusableError(f"there is no column “{name}”", where=where, cure=cure)
+
+
+def describe_columns(
+    table: pd.DataFrame, target: str, roles: Mapping[str, str], kinds: Mapping[str, str]
+) -> tuple[Column, ...]:
+    """Every column's role and kind, a person's choices first.
+
+    Raises:
+        UnusableError: roles or kinds name a column that is not there or a word that is none.
+    """
+    names = list(table.columns)
+    check_names(roles, names, "role", get_args(Role))
+    check_names(kinds, names, "kind", get_args(Kind))
+    found = [
+        _with_choices(
+            describe_column(table[name], first=i == 0, kind=kinds.get(name, "")),
+            "target" if name == target else roles.get(name, ""),
+        )
+        for i, name in enumerate(names)
+    ]
+    if not any(column.role == "feature" for column in found):
+        # Numbers that merely count are better than nothing to learn from.
+        found = [
+            _use_anyway(column) if _could_serve(column, table, roles) else column
+            for column in found
+        ]
+    return tuple(found)
+
+
+def _could_serve(column: Column, table: pd.DataFrame, roles: Mapping[str, str]) -> bool:
+    numeric = pd.api.types.is_numeric_dtype(table[column.name].dtype)
+    return (
+        column.kind == "identifier"
+        and numeric
+        and column.name not in roles
+        and (column.role == "ignore")
+    )
+
+
+def _use_anyway(column: Column) -> Column:
+    note = "only counts the rows, but there is no other feature"
+    return Column(column.name, "feature", "number", column.missing, column.distinct, (), note)
+
+
+def _with_choices(column: Column, role: str) -> Column:
+    if not role:
+        return column
+    note = column.note if role in ("ignore", column.role) else ""
+    return Column(
+        column.name,
+        role,  # type: ignore[arg-type]
+        column.kind,
+        column.missing,
+        column.distinct,
+        column.categories,
+        note,
+        column.date_format,
+    )
+
+
+def describe_column(values: pd.Series, *, first: bool, kind: str = "") -> Column:
+    """One column's description; ``first`` says that it is the leftmost, where row numbers stand."""
+    missing = int(values.isna().sum())
+    distinct = int(values.nunique())
+    numeric = pd.api.types.is_numeric_dtype(values.dtype)
+    form = ""
+    if distinct <= 1:
+        kind, note = kind or "constant", _nothing_to_learn(distinct, missing)
+    elif kind:
+        note = ""
+        form = date_format(values) if kind == "date" else ""
+        if kind == "date" and not form:
+            raise UnusableError(
+                "the values are no dates in any usual form",
+                where=f"column {values.name}",
+                cure="let it be a category, or write dates like 2024-12-31",
+            )
+    elif numeric:
+        kind, note = _kind_of_numbers(values, distinct, missing, first=first)
+    else:
+        kind, note, form = _kind_of_texts(values, distinct, missing)
+    return Column(
+        name=str(values.name),
+        role="ignore" if note else "feature",
+        kind=kind,  # type: ignore[arg-type]
+        missing=missing,
+        distinct=distinct,
+        categories=_most_frequent(values) if kind in ("category", "yes/no") else (),
+        note=note,
+        date_format=form,
+    )
+
+
+def _nothing_to_learn(distinct: int, missing: int) -> str:
+    if distinct == 0:
+        return "every value is missing"
+    return "the same value wherever there is one" if missing else "the same value in every row"
+
+
+def _most_frequent(values: pd.Series) -> tuple[str, ...]:
+    return tuple(str(value) for value in values.value_counts().index[:20])
+
+
+def _kind_of_numbers(
+    values: pd.Series, distinct: int, missing: int, *, first: bool
+) -> tuple[str, str]:
+    low, high = float(values.min()), float(values.max())
+    if distinct == 2 and (low, high) == (0, 1):
+        return "yes/no", ""
+    count = len(values) - missing
+    named = _ID_NAME.search(str(values.name).strip()) or _ID_NAME.search(
+        str(values.name).strip().lower()
+    )
+    if distinct < count or count < _FEW_ROWS or not (named or first):
+        return "number", ""
+    given = values.dropna().to_numpy(dtype=float)
+    if not np.array_equal(given, np.floor(given)):
+        return "number", ""
+    if named:
+        return "identifier", "a different number in every row, by its name an identifier"
+    if high - low == count - 1 and np.all(np.diff(given) == 1):
+        return "identifier", "only counts the rows"
+    return "number", ""
+
+
+def _kind_of_texts(values: pd.Series, distinct: int, missing: int) -> tuple[str, str, str]:
+    count = len(values) - missing
+    if distinct == 2:
+        pair = sorted(str(value).strip().lower() for value in values.dropna().unique())
+        if tuple(pair) in YES_NO:
+            return "yes/no", "", ""
+    form = date_format(values)
+    if form:
+        return "date", "", form
+    sample = values.dropna().iloc[:: max(1, count // 1000)].astype(str)
+    long = sample.str.len().mean() > _LONG_TEXT or (
+        sample.str.count(r"\s+").mean() + 1 > _MANY_WORDS
+    )
+    if long and distinct > max(20, 0.3 * count):
+        return "text", f"free text with {distinct:,} different values", ""
+    if distinct == count and count >= _FEW_ROWS:
+        return "identifier", "a different value in every row", ""
+    if distinct > 100 and distinct > 0.5 * count:
+        return "text", f"{distinct:,} different values, hardly any of them twice", ""
+    return "category", "", ""

@@ -1,0 +1,42 @@
+"""Which way of writing dates a column uses."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+# Day first comes before month first only where the numbers leave no choice (a 13th month).
+_FORMATS = (
+    "ISO8601",
+    *("%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y"),
+    *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y"),
+    *("%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S"),
+    *("%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S"),
+    *("%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%m/%d/%Y %I:%M %p", "%m/%d/%Y %I:%M:%S %p"),
+)
+_SHAPE = re.compile(r"(?=.*\d)(?=.*[-/. ])[\w\-/.:, +]{6,35}")
+_SAMPLE = 20_000
+
+
+def date_format(values: pd.Series) -> str:
+    """The format, for ``pandas.to_datetime``, that fits every value of a text column; or "".
+
+    Of a long column, 20,000 values spread evenly over it are tried.
+    """
+    texts = values.dropna()
+    if texts.empty or pd.api.types.is_numeric_dtype(texts.dtype):
+        return ""
+    texts = texts.iloc[:: max(1, len(texts) // _SAMPLE)]
+    texts = pd.Series(texts.unique(), dtype="str").str.strip()
+    first = texts.iloc[:20]
+    if not all(_SHAPE.fullmatch(text) for text in first):
+        return ""
+    for form in _FORMATS:
+        if _fits(first, form) and _fits(texts, form):
+            return form
+    return ""
+
+
+def _fits(texts: pd.Series, form: str) -> bool:
+    return bool(pd.to_datetime(texts, format=form, errors="coerce", utc=True).notna().all())

@@ -1,0 +1,157 @@
+"""Regularization groups: which output columns share a penalty."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from core.datasets.opening import check_path, file_faults
+from core.errors import UnusableError
+
+SPECS = ("single", "each", "column", "prefix")
+OTHER = "other"
+_SEPARATOR = re.compile(r"[_.\-:/ ]")
+
+
+def penalty_groups(
+    spec: str | Mapping[str, Sequence[str]], names: Sequence[str], sources: Sequence[str]
+) -> tuple[list[str], np.ndarray]:
+    """The groups' names and, for each output column, the number of its group.
+
+    Args:
+        spec: single (one for all), each (one an output), column (one-hot outputs of a column
+            together), prefix (columns that begin alike together), or {group: [columns]}, where a
+            column is a source or an output, and what is in no group is in "other".
+        names: the output columns' names.
+        sources: the source column of each output.
+
+    Raises:
+        UnusableError: an unknown word or column (with the nearest name), or one in two groups.
+    """
+    if not isinstance(spec, str):
+        return _numbered(_of_mapping(spec, names, sources))
+    if spec == "single":
+        return ["all"], np.zeros(len(names), dtype=np.int64)
+    if spec == "each":
+        return list(names), np.arange(len(names))
+    if spec == "column":
+        return _numbered(list(sources))
+    if spec == "prefix":
+        group_of = {c: g for g, columns in prefix_groups(sources).items() for c in columns}
+        return _numbered([group_of[source] for source in sources])
+    near = difflib.get_close_matches(spec, SPECS, n=1)
+    cure = f"did you mean {near[0]}" if near else f"use {', '.join(SPECS)} or a JSON file"
+    raise UnusableError(f"there is no grouping “{spec}”", where="groups", cure=cure)
+
+
+def _numbered(labels: Sequence[str]) -> tuple[list[str], np.ndarray]:
+    """Labels to names in order of first appearance, and the number of each label."""
+    numbers: dict[str, int] = {}
+    of_output = [numbers.setdefault(label, len(numbers)) for label in labels]
+    return list(numbers), np.array(of_output, dtype=np.int64)
+
+
+def prefix_groups(columns: Sequence[str]) -> dict[str, list[str]]:
+    """Columns by the part of their name before the first _ . - : / or blank.
+
+    A prefix that only one column has, or that is nothing but a count of the column ("feature 3"),
+    makes no group; such columns are together in "other".
+    """
+    unique = list(dict.fromkeys(columns))
+    members: dict[str, list[str]] = {}
+    for name in unique:
+        members.setdefault(_SEPARATOR.split(name, maxsplit=1)[0].strip(), []).append(name)
+    group_of: dict[str, str] = {}
+    for prefix, own in members.items():
+        nameless = prefix in ("feature", "column", "Unnamed")
+        for name in own:
+            group_of[name] = prefix if len(own) > 1 and prefix and not nameless else OTHER
+    groups: dict[str, list[str]] = {}
+    for name in unique:
+        groups.setdefault(group_of[name], []).append(name)
+    return groups
+
+
+def _of_mapping(
+    spec: Mapping[str, Sequence[str]], names: Sequence[str], sources: Sequence[str]
+) -> list[str]:
+    known = {*names, *sources}
+    group_of: dict[str, str] = {}
+    for group, columns in spec.items():
+        for column in columns:
+            if column not in known:
+                raise _unknown(column, group, known)
+            if group_of.setdefault(column, group) != group:
+                raise UnusableError(
+                    f"the column “{column}” is in two groups, “{group_of[column]}” and “{group}”",
+                    where="groups",
+                    cure="leave it in one",
+                )
+    # An output's own name is more precise than its source's.
+    return [
+        group_of.get(name, group_of.get(source, OTHER))
+        for name, source in zip(names, sources, strict=True)
+    ]
+
+
+def _unknown(column: str, group: str, known: set[str]) -> UnusableError:
+    near = difflib.get_close_matches(column, sorted(known), n=1)
+    cure = f"did you mean “{near[0]}”" if near else "name only columns that are features"
+    return UnusableError(
+        f"there is no feature “{column}”", where=f"groups, group “{group}”", cure=cure
+    )
+
+
+def groups_from_file(file: str | Path) -> dict[str, list[str]]:
+    """Groups from a JSON file like {"blood": ["blood_iron", "blood_salt"], "sleep": ["hours"]}.
+
+    Raises:
+        UnusableError: the file is missing or no such JSON, with line and column.
+    """
+    path = check_path(str(file))
+    try:
+        with file_faults(path.name):
+            read = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_pairs)
+    except json.JSONDecodeError as error:
+        raise UnusableError(
+            f"this is no JSON ({error.msg.lower()})",
+            where=f"{path.name}, line {error.lineno}, column {error.colno}",
+            cure=_EXAMPLE,
+        ) from None
+    except UnicodeDecodeError:
+        raise UnusableError("the file is no text", where=path.name, cure=_EXAMPLE) from None
+    except _SameGroup as error:
+        raise UnusableError(
+            f"the group “{error}” is there twice", where=path.name, cure="put it together"
+        ) from None
+    if not isinstance(read, dict) or not read:
+        raise UnusableError("there are no groups in the file", where=path.name, cure=_EXAMPLE)
+    for group, columns in read.items():
+        if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+            raise UnusableError(
+                "the group is no list of column names",
+                where=f"{path.name}, group “{group}”",
+                cure=_EXAMPLE,
+            )
+    return read
+
+
+_EXAMPLE = 'write it like {"blood": ["iron", "salt"], "rest": ["age"]}'
+
+
+class _SameGroup(Exception):
+    """A JSON object names a group twice, of which json would keep only the last."""
+
+
+def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    seen: dict[str, object] = {}
+    for key, value in pairs:
+        if key in seen:
+            raise _SameGroup(key)
+        seen[key] = value
+    return seen

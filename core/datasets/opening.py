@@ -1,0 +1,280 @@
+"""The bytes of a file: decompressed on the way, guarded against what no table contains."""
+
+from __future__ import annotations
+
+import bz2
+import difflib
+import gzip
+import hashlib
+import io
+import lzma
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from core.errors import UnusableError
+
+LONGEST_LINE = 64 * 2**20
+HEAD_BYTES = 2**20
+
+# The first bytes of what people open by mistake, and what it is.
+_FOREIGN = (
+    (b"%PDF", "a PDF document"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"GIF8", "a picture"),
+    (b"PAR1", "a Parquet file"),
+    (b"SQLite format 3", "an SQLite database"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook"),
+    (b"ARROW1", "an Arrow file"),
+    (b"\x93NUMPY", "a numpy array"),
+    (b"\x7fELF", "a program"),
+    (b"7z\xbc\xaf", "a 7z archive"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
+)
+_COMPRESSED = (
+    (b"\x1f\x8b", "gzip"),
+    (b"BZh", "bz2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"PK\x03\x04", "zip"),
+)
+
+
+class GuardedFile(io.RawIOBase):
+    """Decompressed bytes of a file, read in order, that refuses endless lines and NUL bytes.
+
+    It also counts delimiters and lines on the way, from which ragged rows show without parsing.
+
+    Attributes:
+        delimiters, lines, quotes: how often these bytes have passed.
+        fault: the error that was raised while reading, if any.
+    """
+
+    def __init__(
+        self, inner: IO[bytes], name: str, *, delimiter: bytes = b"", quote: bytes = b"", wide: bool
+    ) -> None:
+        self._inner = inner
+        self._name = name
+        self._delimiter = delimiter
+        self._quote = quote
+        self._wide = wide  # UTF-16, where NUL is half of a letter
+        self._since_newline = 0
+        self._last = b"\n"
+        self.delimiters = 0
+        self.lines = 0
+        self.quotes = 0
+        self.fault: UnusableError | None = None
+
+    def readable(self) -> bool:
+        """Always: it is made for reading."""
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        """Fill the buffer from the file; raises UnusableError at a broken or endless place."""
+        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        try:
+            with file_faults(self._name):
+                data = self._inner.read(len(view))
+            view[: len(data)] = data
+            self._watch(data)
+        except UnusableError as fault:
+            self.fault = fault
+            raise
+        return len(data)
+
+    def close(self) -> None:
+        """Close the file beneath too."""
+        self._inner.close()
+        super().close()
+
+    def _watch(self, data: bytes) -> None:
+        if not data:
+            self.lines += self._last != b"\n"
+            self._last = b"\n"
+            return
+        self._last = data[-1:]
+        if not self._wide and b"\0" in data:
+            before = self.lines + data.count(b"\n", 0, data.index(b"\0"))
+            raise UnusableError(
+                "there is a NUL byte, so this is no plain text",
+                where=f"{self._name}, line {before + 1}",
+                cure="save the table as CSV again, in UTF-8",
+            )
+        newlines = data.count(b"\n")
+        self.lines += newlines
+        self._measure_line(data)
+        if self._delimiter:
+            self.delimiters += data.count(self._delimiter)
+            self.quotes += data.count(self._quote)
+
+    def _measure_line(self, data: bytes) -> None:
+        last = max(data.rfind(b"\n"), data.rfind(b"\r"))
+        self._since_newline = len(data) - last - 1 if last >= 0 else self._since_newline + len(data)
+        if self._since_newline > LONGEST_LINE:
+            raise UnusableError(
+                f"the line is longer than {LONGEST_LINE // 2**20} megabytes",
+                where=f"{self._name}, line {self.lines + 1}",
+                cure="check that the file is a table with one row a line",
+            )
+
+
+def check_path(file: str) -> Path:
+    """The path of an existing, ordinary file.
+
+    Raises:
+        UnusableError: nothing is there (with the nearest name in the folder), or it is a folder.
+    """
+    path = Path(file).expanduser()
+    try:
+        if path.is_dir():
+            raise UnusableError("this is a folder, not a file", where=file, cure=_files_in(path))
+        if path.is_file():
+            return path
+        beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    except OSError as error:
+        raise _unreadable(file, error) from None
+    if path.exists():
+        raise UnusableError("this is no ordinary file", where=file, cure="choose a CSV file")
+    near = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.5)
+    cure = f"did you mean {path.with_name(near[0])}" if near else "check the path and the name"
+    raise UnusableError("there is no such file", where=file, cure=cure)
+
+
+def _files_in(folder: Path) -> str:
+    names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
+    tables = [name for name in names if ".csv" in name or ".libsvm" in name or ".svm" in name]
+    return f"choose a file in it, such as {tables[0]}" if tables else "choose a file in it"
+
+
+def _unreadable(name: str, error: OSError) -> UnusableError:
+    if isinstance(error, PermissionError):
+        return UnusableError(
+            "the file may not be read", where=name, cure="ask for the right to read it"
+        )
+    if isinstance(error, FileNotFoundError):
+        return UnusableError("the file is gone", where=name, cure="put it back or choose another")
+    reason = (error.strerror or str(error)).lower()
+    return UnusableError(f"the file cannot be read ({reason})", where=name, cure="copy it anew")
+
+
+@contextmanager
+def file_faults(name: str) -> Iterator[None]:
+    """Turn what goes wrong while reading a file into one sentence.
+
+    Raises:
+        UnusableError: the file vanished, may not be read, or its compressed content is broken.
+    """
+    broken = UnusableError(
+        "the compressed file is broken or cut short", where=name, cure="download or pack it again"
+    )
+    try:
+        yield
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile):
+        raise broken from None
+    except OSError as error:
+        if error.errno is None:  # bz2 says "Invalid data stream" this way
+            raise broken from None
+        raise _unreadable(name, error) from None
+
+
+def compression_of(path: Path) -> str:
+    """The compression, told by the first bytes: gzip, bz2, xz, zip or "" for none.
+
+    Raises:
+        UnusableError: the file is empty, or of a kind that is no table.
+    """
+    with file_faults(path.name), path.open("rb") as file:
+        start = file.read(16)
+    if not start:
+        raise UnusableError("the file is empty", where=path.name, cure="choose a file with rows")
+    for magic, what in _FOREIGN:
+        if start.startswith(magic):
+            raise UnusableError(f"this is {what}, not a table", where=path.name, cure=_SAVE_AS)
+    return next((name for magic, name in _COMPRESSED if start.startswith(magic)), "")
+
+
+_SAVE_AS = "save the table as CSV and open that"
+
+
+def open_bytes(path: Path, compression: str) -> IO[bytes]:
+    """The file's decompressed bytes."""
+    with file_faults(path.name):
+        if compression == "gzip":
+            return cast(IO[bytes], gzip.open(path, "rb"))
+        if compression == "bz2":
+            return cast(IO[bytes], bz2.open(path, "rb"))
+        if compression == "xz":
+            return cast(IO[bytes], lzma.open(path, "rb"))
+        if compression == "zip":
+            return _open_zip(path)
+        return path.open("rb")
+
+
+def _open_zip(path: Path) -> IO[bytes]:
+    archive = zipfile.ZipFile(path)
+    names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    if "[Content_Types].xml" in names:
+        raise UnusableError("this is an Excel workbook", where=path.name, cure=_SAVE_AS)
+    if len(names) != 1:
+        raise UnusableError(
+            f"the archive holds {len(names)} files, not one",
+            where=path.name,
+            cure="unpack it and open one of them" if names else "choose another file",
+        )
+    if archive.infolist()[0].flag_bits & 1:
+        raise UnusableError("the archive has a password", where=path.name, cure="unpack it first")
+    return archive.open(names[0])
+
+
+def read_head(path: Path, compression: str) -> bytes:
+    """The first megabyte, or more where lines are so long that it holds fewer than ten.
+
+    Raises:
+        UnusableError: empty, binary, or with a line that never ends.
+    """
+    with io.BufferedReader(
+        GuardedFile(open_bytes(path, compression), path.name, wide=True)
+    ) as file:
+        head = file.read(HEAD_BYTES)
+        while len(head) < 4 * LONGEST_LINE and head.count(b"\n") + head.count(b"\r") < 10:
+            more = file.read(HEAD_BYTES)
+            if not more:
+                break
+            head += more
+    if not head.strip():
+        raise UnusableError("the file is empty", where=path.name, cure="choose a file with rows")
+    _check_text(head, path.name)
+    return head
+
+
+def _check_text(head: bytes, name: str) -> None:
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return
+    start = head[: 2**16]
+    odd = sum(start.count(byte) for byte in range(32) if byte not in b"\t\n\r\f\x1a")
+    if odd > 0.02 * len(start) or (b"\0" in start[:512]):
+        raise UnusableError("this is a binary file, not a table", where=name, cure=_SAVE_AS)
+
+
+def fingerprint(path: Path) -> str:
+    """SHA-256 of the file's bytes as they lie on disk, hexadecimal."""
+    with file_faults(path.name), path.open("rb", buffering=0) as file:
+        digest = hashlib.sha256()
+        while chunk := file.read(4 * 2**20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def size_in_words(path: Path) -> str:
+    """The file's size for a sentence: "12 MB"."""
+    size = float(os.path.getsize(path))
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"

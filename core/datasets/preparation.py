@@ -1,0 +1,227 @@
+"""Raw rows become a numeric matrix: imputation, encoding, scaling, all in one scikit-learn object.
+
+Only scikit-learn, numpy and pandas objects are inside, so that a fitted pipeline can be loaded
+where this program is not installed. Values that were never seen, and missing ones, are taken in
+every column, also where the training rows had none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
+
+from core.datasets.columns import YES_NO
+from core.datasets.dataset import Column, Dataset
+from core.errors import UnusableError
+
+MOST_CATEGORIES = 50  # of one column; the others share one output
+LARGEST_DENSE = 2 * 10**9  # bytes
+SPARSE_FROM = 2 * 10**8  # bytes of the dense matrix from which one-hot columns stay sparse
+_NO_TIME = float(np.iinfo(np.int64).min)  # what a missing date becomes as a number
+
+
+def preparation(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
+    """An unfitted transformer from rows of ``dataset.features`` to a numeric matrix.
+
+    Numbers: missing ones become the median (the mean in columns that have no missing value here,
+    which is cheaper and matters only for later rows). Yes/no: 0 and 1. Categories: one output
+    each, the rare ones together, all 0 for a new one. Dates: seconds since 1970.
+
+    Args:
+        dataset: what the rows look like.
+        scale: whether outputs are standardized; sparse ones keep their zeros and are only divided
+            by their standard deviation. Dates are standardized in any case.
+        sparse_ok: whether what follows takes CSR; otherwise the output is always dense.
+
+    Raises:
+        UnusableError: the output must be dense and would be larger than two gigabytes.
+    """
+    if dataset.matrix is not None:
+        return _of_matrix(dataset, scale=scale, sparse_ok=sparse_ok)
+    table = dataset.table
+    assert table is not None
+    columns = {column.name: column for column in dataset.columns}
+    described = [columns[str(name)] for name in table.columns]
+    width = sum(_outputs(table[column.name], column) for column in described)
+    stay_sparse = sparse_ok and len(table) * width * 8 > SPARSE_FROM and width > 3 * len(described)
+    if not stay_sparse:
+        _refuse_too_large(len(table), width)
+    encode = ColumnTransformer(
+        _steps(table, described),
+        remainder="drop",
+        sparse_threshold=0.3 if stay_sparse else 0.0,
+        verbose_feature_names_out=False,
+    )
+    steps: list[tuple[str, Any]] = [("columns", encode)]
+    if scale:
+        steps.append(("scale", StandardScaler(with_mean=not stay_sparse)))
+    return Pipeline(steps)
+
+
+def _of_matrix(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
+    assert dataset.matrix is not None
+    rows, width = dataset.matrix.shape
+    if not sparse_ok:
+        _refuse_too_large(rows, width)
+    # A ColumnTransformer that passes everything on is scikit-learn's own way to a dense matrix.
+    encode = ColumnTransformer(
+        [("numbers", "passthrough", slice(0, None))], sparse_threshold=1.0 if sparse_ok else 0.0
+    )
+    steps: list[tuple[str, Any]] = [
+        ("columns", FunctionTransformer(accept_sparse=True) if sparse_ok else encode)
+    ]
+    if scale:
+        steps.append(("scale", StandardScaler(with_mean=not sparse_ok)))
+    return Pipeline(steps)
+
+
+def _refuse_too_large(rows: int, width: int) -> None:
+    if rows * width * 8 > LARGEST_DENSE:
+        raise UnusableError(
+            f"the full table of {rows:,} × {width:,} numbers needs {rows * width * 8e-9:.0f} GB",
+            where="model",
+            cure="choose a model that takes sparse data, such as logistic or linear",
+        )
+
+
+def _outputs(values: pd.Series, column: Column) -> int:
+    """An upper bound of how many outputs a column has."""
+    return min(column.distinct, MOST_CATEGORIES) if _way(values, column) == "category" else 1
+
+
+def _way(values: pd.Series, column: Column) -> str:
+    """How a column is encoded: by what pandas read, and by its kind where that is text."""
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        return "number"
+    if column.kind == "date":
+        return "date"
+    return "yes/no" if column.kind == "yes/no" else "category"
+
+
+def _steps(table: pd.DataFrame, columns: list[Column]) -> list[tuple[str, Any, Any]]:
+    """The transformers, each with its columns, those of one kind together."""
+    by_way: dict[str, list[Column]] = {}
+    for column in columns:
+        way = _way(table[column.name], column)
+        if way == "number":
+            missing = "with holes" if table[column.name].isna().any() else "complete"
+            way = f"{way} {'yes/no' if column.kind == 'yes/no' and missing[0] == 'w' else missing}"
+        elif way == "category" and column.missing:
+            way = "category with holes"
+        by_way.setdefault(way, []).append(column)
+    steps: list[tuple[str, Any, Any]] = []
+    for way, members in by_way.items():
+        names = [column.name for column in members]
+        if way == "date":
+            steps += [(f"date {c.name}", _date(c.date_format), c.name) for c in members]
+        elif way == "yes/no":
+            steps.append(("yes/no", _yes_no(table, members), names))
+        elif way.startswith("category"):
+            steps.append((way, _categories(len(table), "holes" in way), names))
+        else:
+            strategy = {"with holes": "median", "complete": "mean", "yes/no": "most_frequent"}
+            how = strategy[way.removeprefix("number ")]
+            steps.append((way, SimpleImputer(strategy=how, keep_empty_features=True), names))
+    return steps
+
+
+def _categories(rows: int, holes: bool) -> Any:
+    """One-hot; a category in fewer than 0.5 % of the rows (3 to 20 of them) counts as rare."""
+    rare = int(np.clip(0.005 * rows, 3, 20))
+    one_hot = OneHotEncoder(
+        handle_unknown="infrequent_if_exist",
+        min_frequency=rare,
+        max_categories=MOST_CATEGORIES,
+    )
+    if not holes:
+        return one_hot
+    fill = SimpleImputer(strategy="most_frequent", keep_empty_features=True)
+    return Pipeline([("fill", fill), ("one-hot", one_hot)])
+
+
+def _yes_no(table: pd.DataFrame, columns: list[Column]) -> Pipeline:
+    """0 for no, 1 for yes; what is missing or neither becomes the more frequent of the two."""
+    order = [
+        sorted((str(value) for value in table[column.name].dropna().unique()), key=_no_first)
+        for column in columns
+    ]
+    encode = OrdinalEncoder(
+        categories=[np.array(pair, dtype=object) for pair in order],
+        handle_unknown="use_encoded_value",
+        unknown_value=np.nan,
+        encoded_missing_value=np.nan,
+    )
+    fill = SimpleImputer(strategy="most_frequent", keep_empty_features=True)
+    return Pipeline([("encode", encode), ("fill", fill)])
+
+
+def _no_first(text: str) -> tuple[int, str]:
+    word = text.strip().lower()
+    return next((pair.index(word) for pair in YES_NO if word in pair), 2), text
+
+
+def _date(form: str) -> Pipeline:
+    """Text to seconds since 1970, standardized; what is no date becomes the median one."""
+    reading = {"errors": "coerce", "format": form, "utc": True}
+    return Pipeline(
+        [
+            ("read", FunctionTransformer(pd.to_datetime, kw_args=reading)),
+            ("seconds", FunctionTransformer(np.asarray, kw_args={"dtype": "datetime64[s]"})),
+            ("number", FunctionTransformer(np.asarray, kw_args={"dtype": "float64"})),
+            ("column", FunctionTransformer(np.expand_dims, kw_args={"axis": 1})),
+            (
+                "fill",
+                SimpleImputer(missing_values=_NO_TIME, strategy="median", keep_empty_features=True),
+            ),
+            ("scale", StandardScaler()),
+        ]
+    )
+
+
+def output_sources(fitted: Pipeline) -> list[str]:
+    """The source column of every output column of a fitted preparation."""
+    return [source for source, _ in _named_outputs(fitted)]
+
+
+def output_names(fitted: Pipeline) -> list[str]:
+    """The name of every output column: the column's own, or "column=category"."""
+    return [name for _, name in _named_outputs(fitted)]
+
+
+def _named_outputs(fitted: Pipeline) -> list[tuple[str, str]]:
+    encode = fitted.named_steps["columns"]
+    names = getattr(encode, "feature_names_in_", None)
+    if names is None:
+        count = encode.n_features_in_
+        return [(f"feature {i + 1}", f"feature {i + 1}") for i in range(count)]
+    found: list[tuple[str, str]] = []
+    for way, step, chosen in encode.transformers_:
+        if way == "remainder":
+            continue
+        sources = [chosen] if isinstance(chosen, str) else list(chosen)
+        if not way.startswith("category"):
+            found += [(source, source) for source in sources]
+            continue
+        one_hot = step.named_steps["one-hot"] if isinstance(step, Pipeline) else step
+        for i, source in enumerate(sources):
+            found += [(source, f"{source}={word}") for word in _output_words(one_hot, i)]
+    return found
+
+
+def _output_words(one_hot: OneHotEncoder, place: int) -> list[str]:
+    """The categories of one column that have an output of their own, and "rare" for the rest."""
+    rare = one_hot.infrequent_categories_[place]
+    few = set() if rare is None else set(rare)
+    words = [str(word) for word in one_hot.categories_[place] if word not in few]
+    return [*words, "rare"] if few else words

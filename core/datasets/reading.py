@@ -1,0 +1,126 @@
+"""A file becomes a Dataset: CSV, LIBSVM or a sample, told apart by what is in it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from core.datasets import libsvm
+from core.datasets.csv_table import CsvTable, read_csv_table
+from core.datasets.dataset import Dataset
+from core.datasets.opening import HEAD_BYTES, check_path, compression_of, read_head
+from core.datasets.samples import SAMPLES
+from core.datasets.sniffing import decode, looks_like_libsvm
+from core.datasets.target import check_task
+from core.datasets.understanding import from_table, test_part
+from core.errors import UnusableError
+
+_LIBSVM_ENDINGS = (".libsvm", ".svm", ".svmlight")
+
+
+def read_dataset(
+    file: str,
+    *,
+    target: str = "",
+    task: str = "",
+    roles: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    test_file: str = "",
+) -> Dataset:
+    """Read a dataset.
+
+    Args:
+        file: a path, or ``sample:NAME``.
+        target: the target column; "" for target, label, class or y, or the last one.
+        task: regression, binary or multiclass; "" to tell from the target.
+        roles: {column: target, feature, group or ignore} where a person decided.
+        kinds: {column: number, category, yes/no, date, …} where a person decided.
+        test_file: a second file of the same format to test on.
+
+    Raises:
+        UnusableError: whatever makes the file unusable, in one sentence with place and cure.
+    """
+    check_task(task)
+    choices = {"target": target, "task": task, "roles": roles or {}, "kinds": kinds or {}}
+    if file.startswith("sample:"):
+        if test_file:
+            raise UnusableError(
+                "a sample has no second file", where=test_file, cure="leave the test file out"
+            )
+        return _sample(file.removeprefix("sample:"), choices)
+    path = check_path(file)
+    compression = compression_of(path)
+    head = read_head(path, compression)
+    if _is_libsvm(path, head):
+        dataset = libsvm.from_rows(
+            libsvm.read_rows(path, compression, head),
+            path,
+            compression,
+            **choices,  # type: ignore[arg-type]
+        )
+        return _with_libsvm_test(dataset, test_file) if test_file else dataset
+    read = _read_table(path, compression, head, kinds or {})
+    dataset = from_table(
+        read.table,
+        path.name,
+        read.source,
+        found=read.findings,
+        **choices,  # type: ignore[arg-type]
+    )
+    return replace(dataset, test=_table_test(dataset, test_file)) if test_file else dataset
+
+
+def _sample(name: str, choices: Mapping[str, object]) -> Dataset:
+    if name not in SAMPLES:
+        near = difflib.get_close_matches(name, SAMPLES, n=1)
+        cure = f"did you mean sample:{near[0]}" if near else f"choose one of {', '.join(SAMPLES)}"
+        raise UnusableError("there is no such sample", where=f"sample:{name}", cure=cure)
+    return SAMPLES[name].read(**choices)
+
+
+def _is_libsvm(path: Path, head: bytes) -> bool:
+    text = decode(head)[1]
+    if looks_like_libsvm(text):
+        return True
+    named = any(suffix in _LIBSVM_ENDINGS for suffix in path.suffixes)
+    return named and ":" in text
+
+
+def _read_table(path: Path, compression: str, head: bytes, kinds: Mapping[str, str]) -> CsvTable:
+    complete = len(head) < HEAD_BYTES
+    return read_csv_table(path, compression, head, complete=complete, kinds=kinds)
+
+
+def _with_libsvm_test(train: Dataset, file: str) -> Dataset:
+    path = check_path(file)
+    compression = compression_of(path)
+    head = read_head(path, compression)
+    if not _is_libsvm(path, head):
+        raise _other_format(path, "LIBSVM")
+    return libsvm.with_test(train, libsvm.read_rows(path, compression, head), path, compression)
+
+
+def _table_test(train: Dataset, file: str) -> Dataset:
+    path = check_path(file)
+    compression = compression_of(path)
+    head = read_head(path, compression)
+    if _is_libsvm(path, head):
+        raise _other_format(path, "CSV")
+    # Text stays text and numbers stay numbers, whatever this file's values look like.
+    kinds = {
+        column.name: "category" if column.kind not in ("number", "date") else column.kind
+        for column in train.columns
+        if column.name in train.source.read_csv.get("dtype", {})
+    }
+    read = _read_table(path, compression, head, kinds)
+    return test_part(train, read.table, path.name, read.source)
+
+
+def _other_format(path: Path, wanted: str) -> UnusableError:
+    return UnusableError(
+        f"the first file is {wanted}, this one is not",
+        where=path.name,
+        cure="choose two files of the same format",
+    )

@@ -1,0 +1,263 @@
+"""How a text table is written, told from its head: encoding, delimiter, header, decimal sign."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from core.errors import UnusableError
+
+DELIMITERS = (";", "\t", "|", ",", " ")
+IN_WORDS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas", " ": "spaces"}
+MISSING = (
+    *("", "NA", "N/A", "n/a", "na", "N.A.", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "NAN"),
+    *("-nan", "-NaN", "null", "Null", "NULL", "none", "None", "NONE", "?", "-", "--", ".", "NaT"),
+    *("missing", "Missing", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
+)
+_MISSING = frozenset(MISSING)
+SAMPLE_ROWS = 2000
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
+_COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_DOT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+_DOT_THOUSANDS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
+_COMMA_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+_LIBSVM_PAIR = re.compile(r"-?\d+:\S+")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the table is written.
+
+    Attributes:
+        encoding: for Python's open.
+        delimiter: one of DELIMITERS; a space stands for any run of blanks.
+        quote: the quoting sign.
+        decimal: "." or ",".
+        thousands: "", "," or ".".
+        skip: lines before the table begins.
+        header: the header's cells, or () where there is none.
+        width: how many cells a row has.
+        extra: cells that rows have beyond the header: "" none, "empty" a delimiter at every line's
+            end, "names" row names in front.
+        padded: whether blanks follow the delimiters.
+        rows: the first rows below the header, as text.
+    """
+
+    encoding: str
+    delimiter: str
+    quote: str = '"'
+    decimal: str = "."
+    thousands: str = ""
+    skip: int = 0
+    header: tuple[str, ...] = ()
+    width: int = 0
+    extra: str = ""
+    padded: bool = False
+    rows: list[list[str]] = field(default_factory=list)
+
+    @property
+    def described(self) -> str:
+        """In words: "semicolons between columns, decimal commas, a header, UTF-8"."""
+        parts = [f"{IN_WORDS[self.delimiter]} between columns"]
+        if self.decimal == ",":
+            parts.append("decimal commas")
+        parts.append("a header" if self.header else "no header")
+        names = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1"}
+        return ", ".join([*parts, names.get(self.encoding, self.encoding)])
+
+
+def decode(head: bytes) -> tuple[str, str]:
+    """The encoding's name and the head as text; a letter cut at the end is left out."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16", codecs.getincrementaldecoder("utf-16")().decode(head)
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(head)
+        return "utf-8", text.removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        pass
+    if any(byte in head for byte in range(0x80, 0xA0)):
+        try:
+            return "cp1252", head.decode("cp1252")
+        except UnicodeDecodeError:
+            pass
+    return "latin-1", head.decode("latin-1")
+
+
+def looks_like_libsvm(text: str) -> bool:
+    """Whether most lines are a label followed by index:value pairs and nothing else."""
+    hits = lines = 0
+    for line in text.splitlines()[:200]:
+        tokens = line.split("#", 1)[0].split()
+        if not tokens:
+            continue
+        lines += 1
+        pairs = [token for token in tokens[1:] if not token.startswith("qid:")]
+        good = sum(_LIBSVM_PAIR.fullmatch(token) is not None for token in pairs)
+        hits += good > 0 and 2 * good >= len(pairs) and ";" not in line
+    return hits > 0 and 2 * hits >= lines
+
+
+def sniff(head: bytes, name: str, *, complete: bool) -> Dialect:
+    """The dialect of a text table.
+
+    Args:
+        head: the file's first bytes.
+        name: the file's name, for errors.
+        complete: whether the head is the whole file; otherwise its last line is cut and left out.
+
+    Raises:
+        UnusableError: there is only one column, or nothing below the header.
+    """
+    encoding, text = decode(head)
+    lines = text.splitlines(keepends=True)
+    if not complete:
+        lines = lines[:-1]
+    skip = 1 if lines and re.fullmatch(r"sep=.\s*", lines[0]) else 0
+    lines = lines[skip:]
+    quote = _quote_of(lines)
+    delimiter, table = _delimiter_of(lines, quote, name)
+    width = Counter(len(row) for row in table[1:] or table).most_common(1)[0][0]
+    header = _header_of(table, width)
+    rows = table[1:] if header else table
+    if not rows:
+        raise UnusableError("there is no row below the header", where=name, cure="add rows")
+    decimal, thousands = _decimal_of(rows, delimiter)
+    return Dialect(
+        encoding=encoding,
+        delimiter=delimiter,
+        quote=quote,
+        decimal=decimal,
+        thousands=thousands,
+        skip=skip,
+        header=header,
+        width=width,
+        extra=_extra_of(header, rows, width),
+        padded=delimiter != " " and _is_padded(lines, delimiter),
+        rows=rows,
+    )
+
+
+def _quote_of(lines: list[str]) -> str:
+    start = "".join(lines[:200])
+    if '"' not in start and re.search(r"(^|[;,\t|])'[^'\n]*'([;,\t|\r\n]|$)", start):
+        return "'"
+    return '"'
+
+
+def split_rows(lines: list[str], delimiter: str, quote: str) -> list[list[str]]:
+    """The lines' cells, blank lines left out; [] where the csv module cannot make sense of it."""
+    blank = delimiter == " "
+    source = [line.strip() + "\n" for line in lines] if blank else lines
+    reader = csv.reader(
+        io.StringIO("".join(source), newline=""),
+        delimiter=delimiter,
+        quotechar=quote,
+        skipinitialspace=True,
+    )
+    rows: list[list[str]] = []
+    try:
+        for row in reader:
+            if row and (len(row) > 1 or row[0].strip()):
+                rows.append(row)
+            if len(rows) > SAMPLE_ROWS:
+                break
+    except csv.Error:  # a cell beyond the csv module's limit: wrong delimiter or an open quote
+        pass
+    return rows
+
+
+def _delimiter_of(lines: list[str], quote: str, name: str) -> tuple[str, list[list[str]]]:
+    """The delimiter under which most rows have the same number of cells, two or more."""
+    best: tuple[float, str, list[list[str]]] | None = None
+    for delimiter in DELIMITERS:
+        rows = split_rows(lines, delimiter, quote)
+        counts = Counter(len(row) for row in rows[1:] or rows)
+        if not counts:
+            continue
+        width, hits = counts.most_common(1)[0]
+        if width < 2:
+            continue
+        # A first row as wide as the others (or one short: row names) speaks for the delimiter.
+        fits = len(rows[0]) in (width, width - 1) and len(rows[0]) > 1
+        score = round(hits / sum(counts.values()), 2) + fits
+        if best is None or score > best[0]:
+            best = (score, delimiter, rows)
+    if best is None:
+        raise UnusableError(
+            "there is only one column",
+            where=name,
+            cure="give a target and at least one feature, separated by commas or semicolons",
+        )
+    return best[1], best[2]
+
+
+def is_number(cell: str, decimal: str = ".", thousands: str = "") -> bool:
+    """Whether a cell is a number in this way of writing."""
+    cell = cell.strip()
+    if thousands:
+        cell = cell.replace(thousands, "")
+    if decimal == ",":
+        cell = cell.replace(",", ".") if "." not in cell else "no"
+    return _NUMBER.fullmatch(cell) is not None
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell is one of the usual spellings of nothing."""
+    return cell.strip() in _MISSING
+
+
+def _header_of(table: list[list[str]], width: int) -> tuple[str, ...]:
+    """The first row where it names the columns, otherwise ()."""
+    first, below = [cell.strip() for cell in table[0]], table[1:]
+    if len(first) == width - 1:  # row names stand in front of each row: only a header is shorter
+        return tuple(table[0])
+    numeric = [any(is_number(cell, mark) for mark in ".,") for cell in first]
+    counting = [str(i) for i in range(len(first))], [str(i + 1) for i in range(len(first))]
+    if first in counting and len(first) > 2:
+        return tuple(table[0])
+    if all(numeric):
+        return ()
+    seen = [{row[i] for row in below if i < len(row)} for i in range(len(first))]
+    for i, cell in enumerate(first):
+        values = [value for value in seen[i] if not is_missing(value)]
+        numbers = sum(any(is_number(value, mark) for mark in ".,") for value in values)
+        if values and numbers >= 0.9 * len(values) and not numeric[i] and not is_missing(cell):
+            return tuple(table[0])
+    if any(numeric):
+        return ()
+    again = sum(table[0][i] in seen[i] for i in range(len(first)))
+    return () if below and again > 0 else tuple(table[0])
+
+
+def _extra_of(header: tuple[str, ...], rows: list[list[str]], width: int) -> str:
+    if header and width == len(header) + 1:
+        ends = all(not row[-1].strip() for row in rows if len(row) == width)
+        return "empty" if ends else "names"
+    return ""
+
+
+def _is_padded(lines: list[str], delimiter: str) -> bool:
+    start = "".join(lines[:200])
+    return start.count(delimiter + " ") > 0.5 * start.count(delimiter)
+
+
+def _decimal_of(rows: list[list[str]], delimiter: str) -> tuple[str, str]:
+    """The decimal sign and the sign between thousands, by which cells look like which."""
+    cells = [cell.strip() for row in rows for cell in row]
+    commas = [cell for cell in cells if "," in cell]
+    comma_numbers = sum(_COMMA_NUMBER.fullmatch(cell) is not None for cell in commas)
+    comma_groups = sum(_COMMA_THOUSANDS.fullmatch(cell) is not None for cell in commas)
+    dot_groups = sum(_DOT_THOUSANDS.fullmatch(cell) is not None for cell in commas)
+    dots = [cell for cell in cells if _DOT_NUMBER.fullmatch(cell)]
+    if not comma_numbers and not dot_groups:
+        return (".", ",") if comma_groups else (".", "")
+    if dots and not all(_DOT_THOUSANDS.fullmatch(cell) for cell in dots):
+        return (".", ",") if comma_groups and comma_groups >= comma_numbers else (".", "")
+    if delimiter == "," and comma_groups >= comma_numbers:
+        return ".", ","
+    return ",", "." if dot_groups else ""

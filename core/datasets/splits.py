@@ -1,0 +1,168 @@
+"""Which rows train, validate and test: stratified by class, groups of rows kept together."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    train_test_split,
+)
+
+from core.datasets.dataset import Dataset
+from core.errors import UnusableError
+
+Split = tuple[np.ndarray, np.ndarray]
+
+
+def hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
+    """Row numbers to train on and to test on, both sorted.
+
+    Args:
+        dataset: the rows.
+        test_size: the share of rows to test on, above 0 and below 1.
+        seed: of the shuffle.
+
+    Raises:
+        UnusableError: the share is out of range, or rows, classes or groups are too few.
+    """
+    if not 0 < test_size < 1:
+        raise UnusableError(
+            f"a test share of {test_size:g} is out of range",
+            where="test size",
+            cure="give a number between 0 and 1, such as 0.3",
+        )
+    rows = np.arange(dataset.rows)
+    count = round(dataset.rows * test_size)
+    if dataset.rows < 4 or count < 1 or dataset.rows - count < 2:
+        raise UnusableError(
+            f"{_counted(dataset.rows)} cannot be split into training and test rows",
+            where=dataset.name,
+            cure="give more rows, or another test share",
+        )
+    _refuse_lonely_class(dataset, rows)
+    if dataset.row_groups is not None:
+        train, test = _grouped_hold_out(dataset, test_size, seed)
+    else:
+        train, test = train_test_split(
+            rows,
+            test_size=max(count, len(dataset.classes)),
+            random_state=seed,
+            stratify=dataset.target if dataset.classes else None,
+        )
+    return np.sort(train), np.sort(test)
+
+
+def _counted(rows: int) -> str:
+    return "1 row" if rows == 1 else f"{rows:,} rows"
+
+
+def _refuse_lonely_class(dataset: Dataset, rows: np.ndarray) -> None:
+    """A class with one row cannot be both learned and scored."""
+    if not dataset.classes:
+        return
+    labels, counts = np.unique(dataset.target[rows], return_counts=True)
+    if counts.min() < 2:
+        lonely = labels[counts.argmin()]
+        part = "" if len(rows) == dataset.rows else " to train on"
+        raise UnusableError(
+            f"class “{lonely}” has only one row{part}, too few to learn it and to test it",
+            where=f"{dataset.name}, column {dataset.target_name}",
+            cure="give more rows of this class, or leave it out",
+        )
+
+
+def _grouped_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
+    """Whole groups are tested; of ten tries the one whose class shares are nearest the whole's."""
+    groups = dataset.row_groups
+    assert groups is not None
+    found = len(np.unique(groups))
+    if found < 2:
+        raise UnusableError(
+            "all rows belong to one group, which cannot be split",
+            where=dataset.name,
+            cure="give another column the role group, or none",
+        )
+    tries = GroupShuffleSplit(n_splits=10, test_size=test_size, random_state=seed)
+    candidates = list(tries.split(np.zeros(len(groups)), groups=groups))
+    if not dataset.classes:
+        return candidates[0]
+    codes = np.searchsorted(np.array(dataset.classes), dataset.target)
+    shares = np.bincount(codes, minlength=len(dataset.classes)) / len(codes)
+
+    def unlike(split: Split) -> float:
+        worst = 0.0
+        for part in split:
+            own = np.bincount(codes[part], minlength=len(shares)) / len(part)
+            worst = max(worst, float(np.abs(own - shares).max()), float((own == 0).any()))
+        return worst
+
+    best = min(candidates, key=unlike)
+    if unlike(best) >= 1:
+        raise UnusableError(
+            "every split by groups leaves a class without rows to train or to test",
+            where=dataset.name,
+            cure="give another column the role group, or none",
+        )
+    return best
+
+
+def folds(dataset: Dataset, rows: np.ndarray, count: int, seed: int) -> list[Split]:
+    """Folds of cross-validation: (rows to fit, rows to score) for each, as row numbers.
+
+    Args:
+        dataset: the data.
+        rows: the row numbers to divide (usually the training rows).
+        count: how many folds.
+        seed: of the shuffle.
+
+    Raises:
+        UnusableError: fewer than two folds, fewer rows or groups than folds, a class with one row.
+    """
+    if count < 2:
+        raise UnusableError(f"{count} folds are too few", where="folds", cure="use two or more")
+    if len(rows) < count:
+        raise UnusableError(
+            f"{_counted(len(rows))} to train on cannot make {count} folds",
+            where=dataset.name,
+            cure="use fewer folds or give more rows",
+        )
+    _refuse_lonely_class(dataset, rows)
+    target = dataset.target[rows]
+    groups = None if dataset.row_groups is None else dataset.row_groups[rows]
+    if groups is not None and len(np.unique(groups)) < count:
+        raise UnusableError(
+            f"{len(np.unique(groups))} groups of rows cannot make {count} folds",
+            where=dataset.name,
+            cure="use fewer folds",
+        )
+    if groups is None and dataset.classes:
+        divide = StratifiedKFold(_most_folds(target, count), shuffle=True, random_state=seed)
+    elif groups is None:
+        divide = KFold(count, shuffle=True, random_state=seed)
+    elif dataset.classes:
+        divide = StratifiedGroupKFold(count, shuffle=True, random_state=seed)
+    else:
+        divide = GroupKFold(count, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        # A class with fewer rows than folds is missing from some folds; findings say so already.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        parts = list(divide.split(np.zeros(len(rows)), target, groups))
+    return [(rows[fit], rows[score]) for fit, score in parts]
+
+
+def _most_folds(target: np.ndarray, count: int) -> int:
+    """Stratified folds need one class with as many rows; five rows of three classes have none."""
+    largest = int(np.unique(target, return_counts=True)[1].max())
+    if largest < count:
+        raise UnusableError(
+            f"no class has {count} rows to train on, so there cannot be {count} folds",
+            where="folds",
+            cure=f"use {max(2, largest)} folds or give more rows",
+        )
+    return count

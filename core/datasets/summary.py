@@ -1,0 +1,88 @@
+"""A dataset as plain data: what the window shows and the guidance reads."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from core.datasets.dataset import Dataset
+from core.datasets.groups import prefix_groups
+
+MOST_COLUMNS = 300
+PREVIEW_ROWS = 50
+PREVIEW_COLUMNS = 300
+
+
+def summarize(dataset: Dataset) -> dict[str, Any]:
+    """The dataset's description in JSON types: columns, classes, findings, first rows, prefixes."""
+    source = dataset.source
+    shown = dataset.columns[:MOST_COLUMNS]
+    if all(column.role != "target" for column in shown):
+        shown = (*shown[:-1], next(c for c in dataset.columns if c.role == "target"))
+    return {
+        "name": dataset.name,
+        "described": source.described,
+        "format": source.format,
+        "fingerprint": source.fingerprint,
+        "rows": dataset.rows,
+        "features": len(dataset.feature_names),
+        "task": dataset.task,
+        "target": dataset.target_name,
+        "classes": _classes(dataset),
+        "set_aside": dataset.set_aside,
+        "test_rows": dataset.test.rows if dataset.test is not None else 0,
+        "columns": [
+            {
+                "name": column.name,
+                "role": column.role,
+                "kind": column.kind,
+                "missing": column.missing,
+                "distinct": column.distinct,
+                "categories": list(column.categories),
+                "note": column.note,
+            }
+            for column in shown
+        ],
+        "more_columns": len(dataset.columns) - len(shown),
+        "preview": _preview(dataset),
+        "findings": [asdict(finding) for finding in _all_findings(dataset)],
+        "prefixes": prefix_groups(dataset.feature_names),
+    }
+
+
+def _all_findings(dataset: Dataset) -> list[Any]:
+    test = dataset.test.findings if dataset.test is not None else ()
+    return sorted((*dataset.findings, *test), key=lambda finding: not finding.serious)
+
+
+def _classes(dataset: Dataset) -> list[dict[str, Any]]:
+    labels, counts = np.unique(dataset.target, return_counts=True)
+    found = dict(zip(labels.tolist(), counts.tolist(), strict=True)) if dataset.classes else {}
+    return [{"label": str(label), "count": found.get(label, 0)} for label in dataset.classes]
+
+
+def _preview(dataset: Dataset) -> dict[str, Any]:
+    """The first rows as text, the target last."""
+    names = dataset.feature_names[:PREVIEW_COLUMNS]
+    if dataset.table is not None:
+        part = dataset.table.iloc[:PREVIEW_ROWS, : len(names)]
+        columns = [["" if _is_nothing(v) else _text(v) for v in part[name]] for name in names]
+    else:
+        assert dataset.matrix is not None
+        dense = dataset.matrix[:PREVIEW_ROWS, : len(names)].toarray()
+        columns = [[_text(value) for value in dense[:, i]] for i in range(len(names))]
+    columns.append([_text(value) for value in dataset.target[:PREVIEW_ROWS]])
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    return {"columns": [*names, dataset.target_name], "rows": rows}
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is None or value != value
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.6g}"
+    return str(value)

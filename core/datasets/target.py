@@ -1,0 +1,177 @@
+"""The target: which column it is, which task it makes, and its values as an array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.columns import unknown_column
+from core.datasets.dataset import Finding, Task
+from core.errors import UnusableError
+
+USUAL_NAMES = ("target", "label", "class", "y")
+FEW_CLASSES = 10  # whole numbers with at most so many values are classes
+MANY_CLASSES = 100  # and at most so many if the values are about equally frequent
+TEXT_CLASSES = 1000
+
+
+def target_column(names: Sequence[str], wanted: str, where: str) -> str:
+    """The wanted column, or the one named target, label, class or y, or the last one.
+
+    Raises:
+        UnusableError: the wanted one is not there.
+    """
+    if wanted:
+        if wanted not in names:
+            raise unknown_column(wanted, list(names), where)
+        return wanted
+    for usual in USUAL_NAMES:
+        for name in names:
+            if name.strip().lower() == usual:
+                return name
+    return names[-1]
+
+
+def check_task(task: str) -> None:
+    """See that a task given by name exists.
+
+    Raises:
+        UnusableError: with the names of the tasks.
+    """
+    if task and task not in get_args(Task):
+        raise UnusableError(
+            f"there is no task “{task}”", where="task", cure=f"use {', '.join(get_args(Task))}"
+        )
+
+
+def guess_task(values: np.ndarray) -> Task:
+    """Regression or classes, from the target's known values.
+
+    Text makes classes; so do two values of any kind, and few whole numbers: at most 10 that
+    come twice or more on average, or at most 100 that leave few gaps and are about equally
+    frequent (no class below a fifth of the mean count), as codes are and amounts are not.
+    """
+    different, counts = np.unique(values, return_counts=True)
+    if len(different) <= 2:
+        return "binary"
+    if values.dtype.kind not in "iufb":
+        return "multiclass"
+    whole = bool(np.all(different == np.floor(different)))
+    twice = len(values) >= 2 * len(different)
+    span = float(different[-1]) - float(different[0]) + 1
+    even = counts.min() >= 0.2 * counts.mean() and span <= 1.5 * len(different)
+    few = len(different) <= FEW_CLASSES
+    many = len(different) <= MANY_CLASSES and even and len(values) >= 10 * len(different)
+    return "multiclass" if whole and twice and (few or many) else "regression"
+
+
+def settle_target(
+    values: pd.Series, task: str, where: str
+) -> tuple[np.ndarray, Task, tuple[Any, ...]]:
+    """The target's values in their final form, the task, and the sorted classes.
+
+    Args:
+        values: the known values (no missing ones).
+        task: what a person chose, or "".
+        where: file and column, for errors.
+
+    Raises:
+        UnusableError: no value, one value, too many classes, text for a regression.
+    """
+    check_task(task)
+    if values.empty:
+        raise UnusableError(
+            "every value of the target is missing", where=where, cure="choose another target"
+        )
+    numeric = pd.api.types.is_numeric_dtype(values.dtype)
+    array = values.to_numpy() if numeric else np.asarray(values.to_numpy(dtype=object), dtype=str)
+    chosen = task or guess_task(array)
+    if chosen == "regression":
+        return _amounts(array, where), "regression", ()
+    if array.dtype.kind == "b" or (array.dtype.kind == "f" and np.all(array == np.floor(array))):
+        array = array.astype(np.int64)
+    classes = np.unique(array)
+    _check_classes(classes, len(array), numeric, chosen, where)
+    return array, "binary" if len(classes) == 2 else "multiclass", tuple(classes.tolist())
+
+
+def _amounts(array: np.ndarray, where: str) -> np.ndarray:
+    if array.dtype.kind not in "iufb":
+        raise UnusableError(
+            f"the target is text (“{array[0]}”), and regression needs numbers",
+            where=where,
+            cure="choose another target, or classes as the task",
+        )
+    amounts = array.astype(float)
+    if amounts.min() == amounts.max():
+        raise _one_value(amounts[0], where)
+    return amounts
+
+
+def _one_value(value: Any, where: str) -> UnusableError:
+    return UnusableError(
+        f"the target has the same value in every row ({value})",
+        where=where,
+        cure="choose another target",
+    )
+
+
+def _check_classes(classes: np.ndarray, rows: int, numeric: bool, task: str, where: str) -> None:
+    count = len(classes)
+    if count < 2:
+        raise _one_value(classes[0], where)
+    if task == "binary" and count > 2:
+        raise UnusableError(
+            f"the target has {count:,} different values, and two classes have two",
+            where=where,
+            cure="choose several classes as the task, or another target",
+        )
+    scarce = count > FEW_CLASSES and count > rows / 2
+    if count > TEXT_CLASSES or scarce:
+        raise UnusableError(
+            f"the target is {'numbers' if numeric else 'text'} with {count:,} different values,"
+            " too many for classes",
+            where=where,
+            cure="choose regression as the task, or another target"
+            if numeric
+            else "choose another target",
+        )
+
+
+def target_findings(
+    name: str, target: np.ndarray, task: Task, classes: Sequence[Any], given: bool, set_aside: int
+) -> list[Finding]:
+    """What a person should know about the target: the task in words, rare classes, lost rows."""
+    findings = []
+    if set_aside:
+        rows = "1 row has" if set_aside == 1 else f"{set_aside:,} rows have"
+        findings.append(Finding(f"{rows} no value in “{name}” and will be left out.", name))
+    whole = target.dtype.kind in "iu"
+    if classes and whole and len(classes) > 2 and not given:
+        findings.append(
+            Finding(
+                f"“{name}” has {len(classes)} different whole numbers, taken as classes;"
+                " choose regression if they are amounts.",
+                name,
+            )
+        )
+    if classes:
+        findings += _rare_classes(name, target)
+    return findings
+
+
+def _rare_classes(name: str, target: np.ndarray) -> list[Finding]:
+    labels, counts = np.unique(target, return_counts=True)
+    rare = [(label, n) for label, n in zip(labels, counts, strict=True) if n < 10]
+    if not rare:
+        return []
+    if len(rare) > 3:
+        words = f"{len(rare)} classes of “{name}” have fewer than 10 rows each"
+    else:
+        parts = [f"“{label}” has {n} row{'s' if n > 1 else ''}" for label, n in rare]
+        words = f"Rare classes of “{name}”: {', '.join(parts)}"
+    serious = bool(counts.min() < 2)
+    return [Finding(f"{words}; scores for them are uncertain.", name, serious)]

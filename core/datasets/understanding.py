@@ -1,0 +1,173 @@
+"""A table becomes a Dataset: roles, kinds, target, task and what a person should know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.columns import describe_columns, unknown_column
+from core.datasets.dataset import Column, Dataset, Finding, Source
+from core.datasets.findings import table_findings
+from core.datasets.target import settle_target, target_column, target_findings
+from core.errors import UnusableError
+
+
+def from_table(
+    table: pd.DataFrame,
+    name: str,
+    source: Source,
+    *,
+    target: str = "",
+    task: str = "",
+    roles: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    found: Sequence[Finding] = (),
+) -> Dataset:
+    """The dataset of a table, with the person's choices where there are any.
+
+    Raises:
+        UnusableError: choices that do not fit the table, an unusable target, no feature left.
+    """
+    roles = dict(roles or {})
+    names = [str(column) for column in table.columns]
+    if len(names) < 2:
+        raise UnusableError(
+            "there is only one column", where=name, cure="give a target and at least one feature"
+        )
+    by_role = [column for column, role in roles.items() if role == "target" and column in names]
+    chosen = target_column(names, target or (by_role[0] if by_role else ""), name)
+    # Whatever else was said to be the target is an ordinary column now.
+    roles = {c: r for c, r in roles.items() if c != chosen and r != "target"}
+    columns = describe_columns(table, chosen, roles, kinds or {})
+    known = table[chosen].notna().to_numpy()
+    where = f"{name}, column {chosen}"
+    values, settled, classes = settle_target(table[chosen][known], task, where)
+    features = [column.name for column in columns if column.role == "feature"]
+    if not features:
+        raise _no_feature(columns, name)
+    set_aside = int(len(table) - known.sum())
+    rows = table if not set_aside else table[known].reset_index(drop=True)
+    dataset = Dataset(
+        name=name,
+        source=source,
+        columns=columns,
+        table=rows[features],
+        matrix=None,
+        target=values,
+        task=settled,
+        classes=classes,
+        row_groups=_row_groups(rows, columns),
+        set_aside=set_aside,
+        findings=(
+            *target_findings(chosen, values, settled, classes, bool(task), set_aside),
+            *found,
+        ),
+    )
+    return replace(dataset, findings=(*dataset.findings, *table_findings(dataset)))
+
+
+def _no_feature(columns: Sequence[Column], name: str) -> UnusableError:
+    left_out = [f"“{c.name}”: {c.note}" for c in columns if c.role == "ignore" and c.note]
+    reason = f" ({'; '.join(left_out[:3])})" if left_out else ""
+    return UnusableError(
+        f"no column is left to learn from{reason}",
+        where=name,
+        cure="give a column with different values the role feature",
+    )
+
+
+def _row_groups(rows: pd.DataFrame, columns: Sequence[Column]) -> np.ndarray | None:
+    grouping = [column.name for column in columns if column.role == "group"]
+    if not grouping:
+        return None
+    if len(grouping) > 1:
+        raise UnusableError(
+            f"{len(grouping)} columns have the role group",
+            where=f"columns {', '.join(grouping)}",
+            cure="give it to one",
+        )
+    codes, _ = pd.factorize(rows[grouping[0]], use_na_sentinel=True)
+    # A row without a value belongs to nobody else: each is a group of its own.
+    alone = np.flatnonzero(codes < 0)
+    codes[alone] = codes.max(initial=-1) + 1 + np.arange(len(alone))
+    return codes
+
+
+def test_part(train: Dataset, table: pd.DataFrame, name: str, source: Source) -> Dataset:
+    """A second file's rows, understood as the first file's were.
+
+    Raises:
+        UnusableError: columns are missing, or a value's kind is another one.
+    """
+    needed = [*train.feature_names, train.target_name]
+    groups = [column.name for column in train.columns if column.role == "group"]
+    for column in needed:
+        if column not in table.columns:
+            raise unknown_column(column, [str(c) for c in table.columns], name)
+    for column in train.feature_names:
+        _check_same_kind(train, table[column], name)
+    known = table[train.target_name].notna().to_numpy()
+    rows = table[known].reset_index(drop=True)
+    values, _, classes = settle_target_like(train, rows[train.target_name], name)
+    new = [label for label in classes if label not in train.classes]
+    findings = []
+    if new:
+        some = ", ".join(f"“{label}”" for label in new[:5])
+        findings.append(
+            Finding(f"The test file has classes that the first file has not: {some}.", serious=True)
+        )
+    own = [column for column in train.columns if column.name in groups and column.name in rows]
+    return Dataset(
+        name=name,
+        source=source,
+        columns=train.columns,
+        table=rows[train.feature_names],
+        matrix=None,
+        target=values,
+        task=train.task,
+        classes=train.classes,
+        row_groups=_row_groups(rows, own),
+        set_aside=int(len(table) - known.sum()),
+        findings=tuple(findings),
+    )
+
+
+def settle_target_like(
+    train: Dataset, values: pd.Series, name: str
+) -> tuple[np.ndarray, str, tuple]:
+    """A second file's target as the first one's type; its classes may be fewer.
+
+    Raises:
+        UnusableError: no value at all, or of another type.
+    """
+    where = f"{name}, column {train.target_name}"
+    if values.empty:
+        raise UnusableError(
+            "no row has a value of the target", where=where, cure="choose another test file"
+        )
+    numeric = train.target.dtype.kind in "iuf"
+    if numeric and not pd.api.types.is_numeric_dtype(values.dtype):
+        raise UnusableError(
+            f"the target is text (“{values.iloc[0]}”), in the first file it is numbers",
+            where=where,
+            cure="choose a test file of the same kind",
+        )
+    array = values.to_numpy() if numeric else np.asarray(values.astype(str), dtype=str)
+    if train.task == "regression":
+        return array.astype(float), train.task, ()
+    if numeric and np.all(array == np.floor(array)):
+        array = array.astype(np.int64)
+    return array, train.task, tuple(np.unique(array).tolist())
+
+
+def _check_same_kind(train: Dataset, values: pd.Series, name: str) -> None:
+    was_number = pd.api.types.is_numeric_dtype(train.features[values.name].dtype)
+    if was_number and not pd.api.types.is_numeric_dtype(values.dtype):
+        raise UnusableError(
+            f"the column has text (“{values.dropna().iloc[0]}”), in the first file it has numbers",
+            where=f"{name}, column {values.name}",
+            cure="choose a test file of the same kind",
+        )
