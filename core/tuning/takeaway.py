@@ -67,7 +67,7 @@ class Takeaway:
 
     def as_json(self) -> str:
         """One JSON document; `read_takeaway` reads it from the folder."""
-        return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
+        return json.dumps(asdict(self), ensure_ascii=False)
 
 
 def takeaway_of(

@@ -1,0 +1,159 @@
+"""Constructor expressions: Python code that builds an unfitted scikit-learn object anew."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+WIDTH = 96
+
+
+@dataclass
+class Code:
+    """Expressions of objects, and the import lines that they need.
+
+    Attributes:
+        names: {code of a list: variable that stands for it}, so that long column lists are
+            written once and have a name.
+        imports: {module: names imported from it}.
+        modules: whole import lines of Python's own library.
+    """
+
+    names: dict[str, str] = field(default_factory=dict)
+    imports: dict[str, set[str]] = field(default_factory=dict)
+    modules: set[str] = field(default_factory=set)
+
+    def expression(self, value: Any, indent: int = 0) -> str:
+        """Code whose value equals `value`, broken into lines where it is long.
+
+        Only parameters that differ from their defaults are written.
+        """
+        if isinstance(value, BaseEstimator):
+            return self._call(value, indent)
+        if isinstance(value, (list, tuple)):
+            return self._sequence(value, indent)
+        if isinstance(value, dict):
+            items = [
+                f"{self.expression(key)}: {self.expression(item, indent + 4)}"
+                for key, item in value.items()
+            ]
+            return _bracketed("{", items, "}", indent)
+        return self._simple(value)
+
+    def import_lines(self) -> list[str]:
+        """One line a module, sorted."""
+        return [
+            f"from {module} import {', '.join(sorted(names))}"
+            for module, names in sorted(self.imports.items())
+        ]
+
+    def _call(self, estimator: BaseEstimator, indent: int) -> str:
+        kind = type(estimator)
+        self._import(kind)
+        positional: list[str] = []
+        named: list[str] = []
+        # scikit-learn's own habit: the first parameter of a container is given by position.
+        first = next(iter(inspect.signature(kind.__init__).parameters.values()), None)
+        for name, value in _changed(estimator).items():
+            lead = name in ("steps", "transformers", "transformer_list")
+            code = self.expression(value, indent + 4)
+            (positional if lead and first is not None else named).append(
+                code if lead else f"{name}={code}"
+            )
+        return _bracketed(f"{kind.__name__}(", positional + named, ")", indent)
+
+    def _sequence(self, value: list[Any] | tuple[Any, ...], indent: int) -> str:
+        items = [self.expression(item, indent + 4) for item in value]
+        opening, closing = "[]" if isinstance(value, list) else "()"
+        if opening == "(" and len(items) == 1:
+            return f"({items[0]},)"
+        flat = opening + ", ".join(items) + closing
+        if flat in self.names:
+            return self.names[flat]
+        return _bracketed(opening, items, closing, indent)
+
+    def _simple(self, value: Any) -> str:
+        if isinstance(value, type) or callable(value):
+            return self._import(value)
+        if isinstance(value, np.ndarray):
+            self.imports.setdefault("numpy", set()).add("array")
+            return f"array({value.tolist()!r})"
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, float) and (value != value or value in (np.inf, -np.inf)):
+            return f'float("{value}")'
+        return _quoted(value) if isinstance(value, str) else repr(value)
+
+    def _import(self, thing: Any) -> str:
+        module = _public_module(thing)
+        name = thing.__name__
+        if module != "builtins":
+            self.imports.setdefault(module, set()).add(name)
+        return name
+
+
+def list_code(items: list[Any]) -> str:
+    """A flat list as `Code.expression` writes it, the key of `Code.names`."""
+    return "[" + ", ".join(Code().expression(item) for item in items) + "]"
+
+
+def wrapped_list(items: list[Any], indent: int = 0) -> str:
+    """A list filled line by line, for names and numbers."""
+    codes = [Code().expression(item) for item in items]
+    flat = "[" + ", ".join(codes) + "]"
+    if indent + len(flat) <= WIDTH - 20:
+        return flat
+    lines, line = [], ""
+    for code in codes:
+        if line and indent + 4 + len(line) + len(code) + 2 > WIDTH:
+            lines.append(line.rstrip())
+            line = ""
+        line += code + ", "
+    pad = " " * (indent + 4)
+    body = "\n".join(pad + each for each in [*lines, line.rstrip()])
+    return f"[\n{body}\n{' ' * indent}]"
+
+
+def _changed(estimator: BaseEstimator) -> dict[str, Any]:
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(type(estimator).__init__).parameters.items()
+    }
+    given = estimator.get_params(deep=False)
+    return {name: value for name, value in given.items() if not _same(value, defaults.get(name))}
+
+
+def _same(value: Any, default: Any) -> bool:
+    if isinstance(value, float) and isinstance(default, float):
+        return value == default or (value != value and default != default)
+    return type(value) is type(default) and repr(value) == repr(default)
+
+
+def _bracketed(opening: str, items: list[str], closing: str, indent: int) -> str:
+    flat = opening + ", ".join(items) + closing
+    if "\n" not in flat and indent + len(flat) <= WIDTH:
+        return flat
+    pad = " " * (indent + 4)
+    return opening + "\n" + "".join(f"{pad}{item},\n" for item in items) + " " * indent + closing
+
+
+def _public_module(thing: Any) -> str:
+    """The shortest public module that has the thing: sklearn.impute, not sklearn.impute._base."""
+    parts = getattr(thing, "__module__", None) or type(thing).__module__
+    module = parts.split("._")[0]
+    if isinstance(thing, np.ufunc):
+        return "numpy"
+    import importlib
+
+    return module if hasattr(importlib.import_module(module), thing.__name__) else parts
+
+
+def _quoted(text: str) -> str:
+    code = repr(text)
+    if code.startswith("'") and '"' not in code and "\\'" not in code:
+        return f'"{code[1:-1]}"'
+    return code

@@ -1,0 +1,70 @@
+"""The destination of an export: a file appears whole, or not at all and a sentence says why."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from core.errors import UnusableError
+
+
+def write_whole_file(path: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` fill a draft beside the destination, then rename it.
+
+    An older file of that name stays as it was until the new one is complete.
+
+    Args:
+        path: the destination.
+        write: fills the file at the path it is given.
+
+    Raises:
+        UnusableError: no such folder, no permission, a full disk, or a folder of that name.
+    """
+    if path.is_dir():
+        raise UnusableError("a folder has this name", where=str(path), cure="choose another name")
+    if not path.parent.is_dir():
+        raise UnusableError(
+            "there is no such folder", where=str(path.parent), cure="create it or choose another"
+        )
+    draft: Path | None = None
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+        os.close(handle)
+        draft = Path(name)
+        write(draft)
+        draft.chmod(_usual_mode())
+        os.replace(draft, path)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    finally:
+        if draft is not None:
+            draft.unlink(missing_ok=True)
+
+
+def _usual_mode() -> int:
+    # mkstemp gives files that only their owner reads; an export is an ordinary file.
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _cannot_write(path: Path, error: OSError) -> UnusableError:
+    where = str(path)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return UnusableError(
+            "the disk is full and nothing was written", where=where, cure="free some space"
+        )
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return UnusableError(
+            "this folder may not be written to",
+            where=str(path.parent),
+            cure="choose another folder",
+        )
+    return UnusableError(
+        f"the file cannot be written ({error.strerror or error})",
+        where=where,
+        cure="choose another folder or name",
+    )

@@ -1,0 +1,86 @@
+"""The finished run as exporters see it: plan, events, results, takeaway and the fitted pipeline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import joblib
+
+from core.errors import UnusableError
+from core.tuning.events import Event, RunFinished, RunStarted, RunStopped
+from core.tuning.plan import Plan
+from core.tuning.run_folder import RunFolder
+from core.tuning.takeaway import Takeaway, read_takeaway
+
+E = TypeVar("E", bound=Event)
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """Everything that a run leaves, read once for all exporters.
+
+    Attributes:
+        name: the run's name.
+        events: every event in order.
+        started: the first event.
+        results: of its last RunFinished or RunStopped.
+        takeaway: what lies beside the fitted pipeline.
+    """
+
+    name: str
+    plan: Plan
+    events: list[Event]
+    started: RunStarted
+    results: dict[str, Any]
+    takeaway: Takeaway
+    folder: RunFolder = field(repr=False)
+
+    @cached_property
+    def pipeline(self) -> Any:
+        """The fitted scikit-learn pipeline that takes raw rows."""
+        return joblib.load(self.folder.model_path)
+
+    def of_kind(self, kind: type[E]) -> list[E]:
+        """Its events of one kind, in order."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def learned_penalties(self) -> bool:
+        """Whether L2 penalties were learned (not settings tried)."""
+        return bool(self.takeaway.penalties)
+
+
+def finished_run(folder: RunFolder) -> FinishedRun:
+    """What a run folder holds.
+
+    Raises:
+        UnusableError: the run has no results or no fitted best yet.
+    """
+    events = folder.events()
+    ends = [event for event in events if isinstance(event, (RunFinished, RunStopped))]
+    starts = [event for event in events if isinstance(event, RunStarted)]
+    if not starts or not ends or not ends[-1].results or not folder.model_path.is_file():
+        raise _nothing_yet(folder)
+    try:
+        takeaway = read_takeaway(folder.path)
+    except FileNotFoundError:
+        raise _nothing_yet(folder) from None
+    return FinishedRun(
+        name=starts[0].run or folder.path.name,
+        plan=folder.plan,
+        events=events,
+        started=starts[0],
+        results=ends[-1].results,
+        takeaway=takeaway,
+        folder=folder,
+    )
+
+
+def _nothing_yet(folder: RunFolder) -> UnusableError:
+    return UnusableError(
+        "this run has no fitted model yet",
+        where=str(folder.path),
+        cure="let it finish, or stop it and keep the best",
+    )

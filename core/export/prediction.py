@@ -1,0 +1,73 @@
+"""Predictions of an exported model for a new file, without the training data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from core.datasets.opening import check_path
+from core.errors import UnusableError
+from core.export import joblib_file, skops_file
+from core.export.destination import write_whole_file
+from core.export.model_card import card_of
+from core.export.raw_rows import read_rows
+
+_LOADERS = {".skops": skops_file.load, ".joblib": joblib_file.load}
+
+
+def predict_file(
+    model_path: Path | str, file: Path | str, out: Path | str | None = None
+) -> pd.DataFrame:
+    """One line a row of the file: the prediction, and for classes the probability of each.
+
+    Args:
+        model_path: a model that Tunescope exported (.skops or .joblib). A joblib file can run
+            code when it is opened: it must come from someone trusted.
+        file: CSV or LIBSVM rows like those the model was trained on; the target may be absent.
+        out: where to write the table as CSV; None to write nothing.
+
+    Returns:
+        Columns "prediction" and, where the model gives them, "probability of CLASS".
+
+    Raises:
+        UnusableError: an unusable model or file, a missing column, or nowhere to write.
+    """
+    pipeline, card = load_model(model_path)
+    table = predictions(pipeline, read_rows(str(file), card))
+    if out is not None:
+        write_whole_file(Path(out).expanduser(), lambda path: table.to_csv(path, index=False))
+    return table
+
+
+def load_model(model_path: Path | str) -> tuple[Any, dict[str, Any]]:
+    """An exported pipeline and what it says about itself.
+
+    Raises:
+        UnusableError: no such file, another ending, damaged, untrusted, or not from Tunescope.
+    """
+    path = check_path(str(model_path))
+    if path.suffix.lower() not in _LOADERS:
+        raise UnusableError(
+            "this is no exported model", where=str(path), cure="give a .skops or .joblib file"
+        )
+    pipeline = _LOADERS[path.suffix.lower()](path)
+    card = card_of(pipeline)
+    if not card or not hasattr(pipeline, "predict"):
+        raise UnusableError(
+            "this model does not say which columns it takes",
+            where=str(path),
+            cure="export the model from Tunescope again",
+        )
+    return pipeline, card
+
+
+def predictions(pipeline: Any, rows: Any) -> pd.DataFrame:
+    """Predictions, and probabilities of every class where the model gives them."""
+    table = pd.DataFrame({"prediction": pipeline.predict(rows)})
+    if hasattr(pipeline, "predict_proba"):
+        probabilities = pipeline.predict_proba(rows)
+        for place, label in enumerate(pipeline.classes_):
+            table[f"probability of {label}"] = probabilities[:, place]
+    return table

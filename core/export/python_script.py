@@ -1,0 +1,184 @@
+"""The script export: a short program that trains the tuned model from the raw file again.
+
+It needs scikit-learn, numpy and pandas only, makes the same split, and prints the same test score.
+Learned penalties are reproduced exactly: dividing column i by √C_i turns ½ Σ C_i w_i² into
+½ ‖u‖² with u_i = √C_i w_i, which is scikit-learn's ``LogisticRegression(C=1)``; for a linear model
+the ridge penalty of column i is σ² C_i, which is ``Ridge(alpha=σ²)`` on the divided columns
+(stationary point of Foo 2009, section 4).
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from core.estimators.registry import MODELS
+from core.export.constructor import Code, list_code, wrapped_list
+from core.export.finished_run import FinishedRun
+from core.export.script_data import data_block, split_block
+from core.export.script_scores import scorer
+
+SETTLED = 1e-10  # the solver's tolerance where a penalty learner's solution is met again
+
+
+def write(run: FinishedRun, path: Path) -> None:
+    """Write the program."""
+    path.write_text(source(run), encoding="utf-8")
+
+
+def source(run: FinishedRun) -> str:
+    """The program's text."""
+    code = Code()
+    data = data_block(run, code)
+    split = split_block(run, code)
+    model = _model_block(run, code)
+    scores = _score_block(run, code)
+    parts = [_docstring(run), _imports(run, code), data, split, model, scores]
+    text = "\n\n".join(part.strip("\n") for part in parts) + "\n"
+    ast.parse(text)  # a program that Python cannot read must never leave the house
+    return text
+
+
+def _docstring(run: FinishedRun) -> str:
+    metric, test = run.results["metric"], run.results["test"]
+    default = run.results.get("default_test", {})
+    model = MODELS[run.plan.model].title.lower()
+    first = f"{model[0].upper()}{model[1:]} for {run.takeaway.dataset}, as Tunescope tuned it."
+    body = (
+        f"It reads the file, puts the same {len(run.takeaway.test_rows):,} rows aside, trains on "
+        f"the others and prints the {metric.replace('_', ' ')} on the rows put aside: "
+        f"{test[metric]:.6f} tuned"
+    )
+    body += f", {default[metric]:.6f} with the default setting." if metric in default else "."
+    usage = "It needs scikit-learn, numpy and pandas. Run it with the data file as its argument."
+    versions = ", ".join(f"{name} {version}" for name, version in run.takeaway.versions.items())
+    made = textwrap.fill(f"Made with {versions}.", 96)
+    paragraphs = (first, textwrap.fill(body, 96), textwrap.fill(usage, 96), made)
+    return '"""' + _in_docstring("\n\n".join(paragraphs)) + '\n"""'
+
+
+def _in_docstring(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"""', "'''")
+
+
+def _imports(run: FinishedRun, code: Code) -> str:
+    standard = sorted(code.modules, key=lambda line: (line.startswith("from"), line))
+    tables = [] if run.takeaway.source["format"] == "libsvm" else ["import pandas as pd"]
+    ours = ["import numpy as np", *tables, *code.import_lines()]
+    return "\n".join([*standard, "", *ours])
+
+
+def _model_block(run: FinishedRun, code: Code) -> str:
+    code.imports.setdefault("sklearn.pipeline", set()).add("Pipeline")
+    prepare = run.pipeline.named_steps["prepare"]
+    named = _column_lists(prepare, code)
+    lines = [f"{name} = {wrapped_list(columns)}" for name, columns in named.items()]
+    lines += ["", "", "def prepare():"] if lines else ["def prepare():"]
+    lines += ['    """How raw columns become numbers; fitted on the training rows only."""']
+    lines += [f"    return {code.expression(prepare, 4)}", "", ""]
+    default = _expression(run, run.results["default_setting"], code)
+    if run.learned_penalties:
+        lines += _learned(run, code)
+    else:
+        tuned = _expression(run, run.results["setting"], code)
+        lines += ["# The tuned setting.", _pipeline("tuned", tuned)]
+    lines += ["# The setting without tuning, to compare with.", _pipeline("default", default)]
+    return "\n".join(lines)
+
+
+def _pipeline(name: str, expression: str) -> str:
+    flat = f'{name} = Pipeline([("prepare", prepare()), ("model", {expression})])'
+    if len(flat) <= 96:
+        return flat
+    return (
+        f'{name} = Pipeline(\n    [\n        ("prepare", prepare()),\n'
+        f'        ("model", {expression}),\n    ]\n)'
+    )
+
+
+def _expression(run: FinishedRun, setting: dict[str, Any], code: Code) -> str:
+    imports, expression = MODELS[run.plan.model].script(run.takeaway.task, setting, run.plan.seed)
+    for line in imports.splitlines():
+        module, _, names = line.removeprefix("from ").partition(" import ")
+        code.imports.setdefault(module, set()).update(names.split(", "))
+    return expression
+
+
+def _column_lists(prepare: Any, code: Code) -> dict[str, list[Any]]:
+    """Long column lists of a ColumnTransformer as variables, {variable: columns}."""
+    named: dict[str, list[Any]] = {}
+    for name, _, columns in getattr(prepare, "transformers", []):
+        if isinstance(columns, list) and columns and list_code(columns) not in code.names:
+            variable = f"{name}_columns".upper().replace("-", "_").replace("/", "_")
+            variable = variable.replace(" ", "_")
+            if variable.isidentifier() and variable not in named:
+                named[variable] = columns
+                code.names[list_code(columns)] = variable
+    return named
+
+
+def _learned(run: FinishedRun, code: Code) -> list[str]:
+    """The tuned pipeline of a penalty learner."""
+    code.imports.setdefault("scipy.sparse", set()).add("diags_array")
+    code.imports.setdefault("sklearn.preprocessing", set()).add("FunctionTransformer")
+    lines = [
+        "# The learned penalties C: a large one means that the columns say little. They act on",
+        "# the prepared columns. scikit-learn has one penalty for all columns, so each column is",
+        "# divided by the root of its own: the model then is the same.",
+        *_penalty_lines(run),
+        "",
+        "",
+        "def weigh(X):",
+        "    return X @ diags_array(1 / np.sqrt(penalties))",
+        "",
+        "",
+    ]
+    solver = _exact_solver(run, code)
+    steps = ('("prepare", prepare())', '("weigh", FunctionTransformer(weigh, accept_sparse=True))')
+    body = "".join(f"        {step},\n" for step in (*steps, f'("model", {solver})'))
+    return [*lines, f"tuned = Pipeline(\n    [\n{body}    ]\n)"]
+
+
+def _penalty_lines(run: FinishedRun) -> list[str]:
+    takeaway = run.takeaway
+    groups, of_output = list(takeaway.penalties.items()), takeaway.group_of_output
+    if len(groups) == 1:
+        return [f"penalties = np.full({len(of_output)}, {groups[0][1]!r})  # one for all columns"]
+    entries = [f"    {Code().expression(name)}: {C!r},\n" for name, C in groups]
+    lines = [f"C = {{\n{''.join(entries)}}}"]
+    if of_output == list(range(len(groups))):
+        return [*lines, "penalties = np.array(list(C.values()))  # one for every prepared column"]
+    return [
+        *lines,
+        f"group_of_column = {wrapped_list(of_output)}",
+        "penalties = np.array(list(C.values()))[group_of_column]",
+    ]
+
+
+def _exact_solver(run: FinishedRun, code: Code) -> str:
+    takeaway = run.takeaway
+    sparse = takeaway.source["format"] == "libsvm"
+    if takeaway.task == "regression":
+        code.imports.setdefault("sklearn.linear_model", set()).add("Ridge")
+        solver = 'solver="sparse_cg", tol=1e-12' if sparse else 'solver="svd"'
+        return f"Ridge(alpha={takeaway.noise_variance!r}, {solver})"
+    code.imports.setdefault("sklearn.linear_model", set()).add("LogisticRegression")
+    vectors = len(takeaway.classes) if takeaway.task == "multiclass" else 1
+    small = vectors * len(takeaway.group_of_output) <= 2000
+    solver = "newton-cholesky" if small else "newton-cg"
+    return f'LogisticRegression(C=1.0, solver="{solver}", tol={SETTLED!r}, max_iter=10000)'
+
+
+def _score_block(run: FinishedRun, code: Code) -> str:
+    test_file = bool(run.takeaway.test_source)
+    fit = "X, y" if test_file else "X_train, y_train"
+    metric = run.results["metric"]
+    expression = scorer(run, code)
+    return textwrap.dedent(f'''
+        for name, model in (("tuned", tuned), ("default setting", default)):
+            model.fit({fit})
+            score = {expression}
+            print(f"{metric} on unseen rows, {{name}}: {{score:.6f}}")
+        ''')

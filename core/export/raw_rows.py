@@ -1,0 +1,148 @@
+"""Raw rows for an exported model: a new file read the way the training file was."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+
+from core.datasets import libsvm, libsvm_faults
+from core.datasets.csv_table import read_csv_table
+from core.datasets.opening import HEAD_BYTES, check_path, compression_of, open_bytes, read_head
+from core.datasets.sniffing import decode, looks_like_libsvm
+from core.errors import UnusableError
+
+_PAIR = re.compile(rb"\d+:\S+")
+
+
+def read_rows(file: str, card: dict[str, Any]) -> pd.DataFrame | sparse.csr_matrix:
+    """The features of every row, as the model's pipeline takes them.
+
+    The target may be there or not; further columns are passed over. The file may be written
+    differently from the training file (delimiter, decimal sign, encoding, compression).
+
+    Args:
+        file: a CSV or LIBSVM file, the same kind as the model was trained on.
+        card: what the model says about itself (core.export.model_card).
+
+    Raises:
+        UnusableError: unreadable, another kind of file, or a column is missing.
+    """
+    path = check_path(file)
+    compression = compression_of(path)
+    head = read_head(path, compression)
+    pairs = looks_like_libsvm(decode(head)[1]) or _without_labels(head)
+    if card["format"] != "libsvm":
+        if pairs:
+            raise _wrong_kind(path, "a table with columns")
+        return _table(path, compression, head, card)
+    if not pairs:
+        raise _wrong_kind(path, "LIBSVM lines (label index:value …)")
+    return _matrix(path, compression, head, card)
+
+
+def _wrong_kind(path: Path, wanted: str) -> UnusableError:
+    return UnusableError(
+        f"the model was trained on {wanted}, and this file is not like that",
+        where=path.name,
+        cure="give a file like the one it was trained on",
+    )
+
+
+def _without_labels(head: bytes) -> bool:
+    """Whether the first line that says something begins with a pair, not with a label."""
+    lines = (line.partition(b"#")[0].split() for line in head.splitlines())
+    first = next((words for words in lines if words), [])
+    return bool(first) and all(_PAIR.fullmatch(word) for word in first)
+
+
+def _matrix(path: Path, compression: str, head: bytes, card: dict[str, Any]) -> sparse.csr_matrix:
+    """The rows, with the model's number of features; features it does not know are passed over."""
+    if _without_labels(head):
+        matrix, from_zero = _unlabelled(path, compression)
+    else:
+        rows = libsvm.read_rows(path, compression, head)
+        matrix, from_zero = rows.matrix, rows.zero_based
+    wanted = bool(card["libsvm"].get("zero_based", False))
+    if from_zero and not wanted:
+        raise UnusableError(
+            "an index is 0, but the model's training file counted from 1",
+            where=path.name,
+            cure="count the features from 1",
+        )
+    shift = int(wanted and not from_zero)
+    width = len(card["features"])
+    entries = matrix.tocoo()
+    columns = entries.col + shift
+    known = columns < width
+    return sparse.csr_matrix(
+        (entries.data[known], (entries.row[known], columns[known])), shape=(matrix.shape[0], width)
+    )
+
+
+def _unlabelled(path: Path, compression: str) -> tuple[sparse.csr_matrix, bool]:
+    """LIBSVM lines without labels: indices from 0, and whether the file counted so."""
+    with open_bytes(path, compression) as stream:
+        lines = stream.read().splitlines()
+    text = b"\n".join(b"0 " + line for line in lines if line.partition(b"#")[0].strip())
+    try:
+        matrix = load_svmlight_file(io.BytesIO(text), zero_based=True)[0]
+    except (ValueError, OverflowError) as error:
+        raise libsvm_faults.explained(error, path, compression) from None
+    if matrix.nnz and matrix.indices.min() == 0:
+        return matrix, True
+    return matrix[:, 1:], False
+
+
+def _table(path: Path, compression: str, head: bytes, card: dict[str, Any]) -> pd.DataFrame:
+    features = card["features"]
+    table = _read_alike(path, compression, card)
+    if table is None:
+        kinds = {name: "category" if name in card["text"] else "number" for name in features}
+        complete = len(head) < HEAD_BYTES
+        table = read_csv_table(path, compression, head, complete=complete, kinds=kinds).table
+        table = _named_by_place(table, card)
+    missing = [name for name in features if name not in table.columns]
+    if missing:
+        raise _missing(path, missing, [str(name) for name in table.columns])
+    return table[features]
+
+
+def _read_alike(path: Path, compression: str, card: dict[str, Any]) -> pd.DataFrame | None:
+    """The table by the training file's own arguments; None where these do not fit this file."""
+    if not card["read_csv"] or "names" in card["read_csv"]:
+        return None
+    arguments = {**card["read_csv"], "compression": compression or None}
+    try:
+        header = pd.read_csv(path, **{**arguments, "nrows": 0})
+        if not set(card["features"]) <= set(header.columns):
+            return None
+        table = pd.read_csv(path, **arguments)
+    except (ValueError, OSError, EOFError):
+        return None  # the closer look of the sniffing reader finds the words
+    numbers = [name for name in card["features"] if name not in card["text"]]
+    fits = all(pd.api.types.is_numeric_dtype(table[name].dtype) for name in numbers)
+    return table if fits else None
+
+
+def _named_by_place(table: pd.DataFrame, card: dict[str, Any]) -> pd.DataFrame:
+    """Columns of files without a header, named as in the training file, target present or not."""
+    if "names" not in card["read_csv"]:
+        return table
+    every = card["columns"]
+    for names in (every, [name for name in every if name != card["target"]]):
+        if len(names) == table.shape[1]:
+            return table.set_axis(names, axis=1)
+    return table
+
+
+def _missing(path: Path, missing: list[str], found: list[str]) -> UnusableError:
+    some = ", ".join(f"“{name}”" for name in missing[:5]) + (" …" if len(missing) > 5 else "")
+    what = f"the column {some} is missing" if len(missing) == 1 else f"columns are missing: {some}"
+    there = ", ".join(found[:8]) + (" …" if len(found) > 8 else "")
+    return UnusableError(what, where=path.name, cure=f"add what is missing; the file has {there}")

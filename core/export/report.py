@@ -1,0 +1,97 @@
+"""The report: one self-contained HTML page with what was gained, the plots, and how it was done."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+from core.estimators.registry import MODELS
+from core.export.finished_run import FinishedRun
+from core.export.html import facts, paragraphs, section
+from core.export.report_history import history_sections
+from core.export.report_results import result_sections, score_words
+from core.export.report_style import style_sheet
+from core.tuning.metrics import METRICS
+from core.tuning.strategies import STRATEGIES
+
+
+def write(run: FinishedRun, path: Path) -> None:
+    """Write the page; it needs no other file and no network."""
+    path.write_text(page(run), encoding="utf-8")
+
+
+def page(run: FinishedRun) -> str:
+    """The whole page as HTML text."""
+    title = f"{headline(run)} – {run.takeaway.dataset}"
+    cards = [_overview(run), *result_sections(run), *history_sections(run)]
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title>\n<style>{style_sheet()}</style></head>\n<body><main>"
+        f'<header><h1>{escape(headline(run))}</h1><p class="lead">{escape(_lead(run))}</p></header>'
+        f'\n<div class="cards">\n{chr(10).join(cards)}\n</div>\n'
+        f"<footer>Made by Tunescope from the run {escape(run.name)}.</footer>"
+        "</main></body></html>\n"
+    )
+
+
+def headline(run: FinishedRun) -> str:
+    """What tuning brought, in one line, no more than the interval allows."""
+    gain = run.results.get("gain")
+    if not gain:
+        return "The tuned model"
+    points, unit = _in_points(gain["metric"], abs(gain["difference"]))
+    if gain["difference"] == 0:
+        return "Tuning ended where the default setting is"
+    if not gain["real"]:
+        return "Tuning made no clear difference"
+    return f"Tuning {'gained' if gain['difference'] > 0 else 'lost'} {points} {unit}"
+
+
+def _in_points(metric: str, difference: float) -> tuple[str, str]:
+    if METRICS[metric].share:
+        return f"{100 * difference:.1f}", "points"
+    return f"{difference:.3g}", f"in {METRICS[metric].title.lower()}"
+
+
+def _lead(run: FinishedRun) -> str:
+    takeaway = run.takeaway
+    tasks = {"regression": "a number", "binary": "two classes"}
+    task = tasks.get(takeaway.task, f"{len(takeaway.classes)} classes")
+    rows = f"{takeaway.rows:,} rows, {len(takeaway.feature_names):,} columns, {task}"
+    model = MODELS[run.plan.model].title
+    return f"{takeaway.dataset}: {rows} · {model} · {STRATEGIES[run.plan.strategy].title}"
+
+
+def _overview(run: FinishedRun) -> str:
+    results, metric = run.results, run.results["metric"]
+    shown = {f"{METRICS[metric].title}, tuned": score_words(metric, results["test"][metric])}
+    if metric in results.get("default_test", {}):
+        shown["default setting"] = score_words(metric, results["default_test"][metric])
+    if results.get("trials"):
+        shown["trials"] = f"{results['trials']:,}"
+    shown["fits"] = f"{results.get('fits', 0):,}"
+    shown["time"] = _duration(results.get("seconds", 0.0))
+    shown["seed"] = str(run.plan.seed)
+    return section("In short", "", facts(shown) + paragraphs(_words(run)), "long")
+
+
+def _words(run: FinishedRun) -> list[str]:
+    results, sentences = run.results, []
+    if right := results.get("right"):
+        sentences.append(
+            f"On {right['rows']:,} rows that were put aside at the start, the tuned model is right "
+            f"on {right['tuned']:,}, the default setting on {right['default']:,}."
+        )
+    said = [str(remark) for remark in results.get("remarks", [])]
+    because = results.get("stopped_because", "")
+    stopped = f"The run ended because: {because.rstrip('.')}." if because else ""
+    return [*sentences, *(remark for remark in said if remark not in sentences), stopped]
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds >= 0.1 else f"{seconds:.2f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

@@ -1,0 +1,126 @@
+"""The report's sections on what came out: scores, errors, the setting and the penalties."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.estimators.registry import MODELS
+from core.export import figures
+from core.export.finished_run import FinishedRun
+from core.export.html import folded, section, table
+from core.tuning.events import PenaltyStep
+from core.tuning.metrics import METRICS
+
+
+def result_sections(run: FinishedRun) -> list[str]:
+    """The sections that this run's results can fill, in reading order."""
+    results = run.results
+    sections = [_scores(run)]
+    if calibration := results.get("calibration"):
+        sections.append(_calibration(run, calibration))
+    if predictions := results.get("predictions"):
+        sections.append(_predictions(run, predictions))
+    if confusion := results.get("confusion"):
+        sections.append(_confusion(confusion))
+    if run.learned_penalties:
+        sections.append(_penalties(run))
+    if results.get("setting") and not run.learned_penalties:
+        sections.append(_setting(run))
+    return sections
+
+
+def score_words(metric: str, score: float | None) -> str:
+    """A score as people say it: "87.7 %" for shares of rows, a plain number otherwise."""
+    if score is None:
+        return "–"
+    return f"{100 * score:.1f} %" if METRICS[metric].share else f"{score:.4g}"
+
+
+def _scores(run: FinishedRun) -> str:
+    results, metric = run.results, run.results["metric"]
+    test, default = results["test"], results.get("default_test", {})
+    rows = [
+        (name, scores[metric], *interval)
+        for name, scores, interval in (
+            ("tuned", test, results.get("test_interval")),
+            ("default setting", default, results.get("default_interval")),
+        )
+        if scores.get(metric) is not None and interval and None not in interval
+    ]
+    label = f"{METRICS[metric].title.lower()}, on unseen rows"
+    drawn = figures.scores(rows, label) if rows else ""
+    validation = results.get("validation", {})
+    names = list(dict.fromkeys([*test, *default]))
+    twin = table(
+        ("measure", "tuned", "default", "tuned, in validation"),
+        [(_title(n), test.get(n), default.get(n), validation.get(n)) for n in names],
+        row_heads=True,
+    )
+    question = "Dot: score. Line: where the true score lies with 95 % confidence."
+    return section("Was tuning worth it?", question, drawn + twin, "wide")
+
+
+def _title(measure: str) -> str:
+    return METRICS[measure].title if measure in METRICS else measure.replace("_", " ")
+
+
+def _calibration(run: FinishedRun, calibration: dict[str, Any]) -> str:
+    predicted, observed = calibration["predicted"], calibration["observed"]
+    label = str(run.takeaway.classes[-1]) if run.takeaway.classes else "the class"
+    drawn = _square(figures.calibration(predicted, observed, label))
+    rows = zip(predicted, observed, calibration["counts"], strict=True)
+    twin = table(("said", "seen", "rows"), [(round(p, 3), round(o, 3), n) for p, o, n in rows])
+    question = "On the dashed line, 70 % means 70 %."
+    body = drawn + folded("As a table", twin)
+    return section("Can its probabilities be trusted?", question, body, "narrow")
+
+
+def _predictions(run: FinishedRun, predictions: dict[str, Any]) -> str:
+    actual, tuned = predictions["actual"], predictions["tuned"]
+    drawn = _square(figures.predictions(actual, tuned, run.takeaway.target))
+    twin = folded(
+        "As a table", table(("actual", "predicted"), list(zip(actual, tuned, strict=True)))
+    )
+    question = "Each dot is a row that tuning never saw. On the dashed line it is right."
+    return section("How close are the predictions?", question, drawn + twin, "narrow")
+
+
+def _confusion(confusion: dict[str, Any]) -> str:
+    labels, counts = confusion["labels"], confusion["tuned"]
+    shares = [row[i] / sum(row) if sum(row) else None for i, row in enumerate(counts)]
+    rows = [
+        (f"is {label}", *row, "–" if share is None else f"{100 * share:.0f} %")
+        for label, row, share in zip(labels, counts, shares, strict=True)
+    ]
+    header = ("", *(f"said {label}" for label in labels), "right")
+    diagonal = frozenset((i, i + 1) for i in range(len(labels)))
+    body = table(header, rows, row_heads=True, marked=diagonal)
+    return section("Where is it wrong?", "Rows that tuning never saw.", body, "half")
+
+
+def _setting(run: FinishedRun) -> str:
+    tuned, default = run.results["setting"], run.results.get("default_setting", {})
+    labels = {axis.name: axis.label for axis in MODELS[run.plan.model].space(run.takeaway.task)}
+    rows = [(labels.get(n, n), n, value, default.get(n)) for n, value in tuned.items()]
+    body = table(("setting", "in scikit-learn", "tuned", "default"), rows, row_heads=True)
+    return section("The tuned setting", "What would you type to get this model?", body, "half")
+
+
+def _penalties(run: FinishedRun) -> str:
+    takeaway, off = run.takeaway, run.results.get("switched_off", [])
+    steps = run.of_kind(PenaltyStep)
+    norms = steps[-1].norms if steps else {}
+    drawn = figures.penalty_bars(takeaway.penalties, off) if len(takeaway.penalties) > 1 else ""
+    rows = [
+        (name, "switched off", None, norms.get(name))
+        if name in off
+        else (name, C, 1 / C if C > 0 else None, norms.get(name))
+        for name, C in takeaway.penalties.items()
+    ]
+    twin = table(("group", "penalty C", "1/C, as in scikit-learn", "size of its weights"), rows)
+    body = drawn + (folded("As a table", twin) if drawn else twin)
+    return section("Learned group penalties", "Which columns does the model trust?", body)
+
+
+def _square(svg: str) -> str:
+    return svg.replace("<svg ", '<svg class="square" ', 1)

@@ -1,0 +1,203 @@
+"""Small SVG drawings: a frame with axes in data units, and marks on it.
+
+Colours are CSS variables (``--ink``, ``--s0`` …) of the page around, so that one drawing serves
+light, dark and paper. Every drawing carries a title and a description for those who cannot see it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+SERIES = 8
+CHARACTER = 6.6  # pixels, the usual width of a character at 12 px
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Data units to pixels, evenly or by logarithm."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        """The pixel of a value."""
+        low, high = self._along(self.low), self._along(self.high)
+        share = (self._along(value) - low) / (high - low)
+        return self.start + share * (self.end - self.start)
+
+    def _along(self, value: float) -> float:
+        return math.log10(value) if self.log else value
+
+    def ticks(self, count: int = 5) -> list[float]:
+        """A few round numbers inside the range."""
+        return log_ticks(self.low, self.high) if self.log else ticks(self.low, self.high, count)
+
+
+def ticks(low: float, high: float, count: int = 5) -> list[float]:
+    """Round numbers, about `count` of them, from low to high."""
+    rough = (high - low) / max(count, 1)
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [round(k * step, 12) for k in range(first, last + 1)]
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Powers of ten, with 3 (or 2 and 5) between them where there is room, at most about seven."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    decades = last - first
+    between = (1, 2, 5) if decades <= 2 else (1, 3) if decades <= 3 else (1,)
+    every = max(1, math.ceil(decades / 7))
+    return [
+        factor * 10.0**power
+        for power in range(first, last + 1, every)
+        for factor in between
+        if low * 0.999 <= factor * 10.0**power <= high * 1.001
+    ]
+
+
+def padded(values: Sequence[float], share: float = 0.06) -> tuple[float, float]:
+    """A range with some air around the values; never empty."""
+    low, high = min(values), max(values)
+    air = (high - low) * share or abs(high) * 0.05 or 0.5
+    return low - air, high + air
+
+
+def padded_log(values: Sequence[float], factor: float = 1.4) -> tuple[float, float]:
+    """The same on a logarithmic axis."""
+    return min(values) / factor, max(values) * factor
+
+
+def plain(value: float) -> str:
+    """A number as people write it: 0.05, 12, 1,500, 2e-7."""
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size >= 1e7 or size < 1e-4:
+        return f"{value:.3g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+    if size >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
+@dataclass
+class Drawing:
+    """Marks collected in order, wrapped with title and description at the end."""
+
+    title: str
+    description: str
+    width: int = 640
+    height: int = 280
+    marks: list[str] = field(default_factory=list)
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
+        """A straight line; `kind` is its CSS class."""
+        self.marks.append(
+            f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+        )
+
+    def path(self, points: Sequence[tuple[float, float]], kind: str) -> None:
+        """An open line through points."""
+        steps = "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        self.marks.append(f'<path class="{kind}" d="M{steps}"/>')
+
+    def dot(self, x: float, y: float, kind: str, radius: float = 3.5, note: str = "") -> None:
+        """A round mark; `note` shows when pointed at."""
+        inside = f"<title>{escape(note)}</title>" if note else ""
+        self.marks.append(
+            f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}">{inside}</circle>'
+        )
+
+    def bar(self, x: float, y: float, width: float, height: float, kind: str) -> None:
+        """A filled rectangle."""
+        self.marks.append(
+            f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" '
+            f'width="{max(width, 0):.1f}" height="{height:.1f}" rx="2"/>'
+        )
+
+    def text(self, x: float, y: float, words: str, kind: str = "tick", anchor: str = "") -> None:
+        """Words at a place; `anchor` is start (the usual one), middle or end."""
+        place = f' text-anchor="{anchor}"' if anchor else ""
+        self.marks.append(
+            f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}"{place}>{escape(words)}</text>'
+        )
+
+    def upright(self, x: float, y: float, words: str) -> None:
+        """The name of a vertical axis, read from below."""
+        self.marks.append(
+            f'<text class="label" transform="translate({x:.1f} {y:.1f}) rotate(-90)" '
+            f'text-anchor="middle">{escape(words)}</text>'
+        )
+
+    def svg(self) -> str:
+        """The finished drawing."""
+        return (
+            f'<svg viewBox="0 0 {self.width} {self.height}" role="img" '
+            f'aria-label="{escape(self.title)}. {escape(self.description)}">'
+            f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>"
+            f"{''.join(self.marks)}</svg>"
+        )
+
+
+@dataclass
+class Frame:
+    """A drawing with an x and a y axis; `x` and `y` map data units to pixels."""
+
+    drawing: Drawing
+    x: Scale
+    y: Scale
+
+    @property
+    def floor(self) -> float:
+        """The y pixel of the horizontal axis."""
+        return self.y.start
+
+
+def frame(
+    drawing: Drawing,
+    x_range: tuple[float, float],
+    y_range: tuple[float, float],
+    labels: tuple[str, str],
+    *,
+    log: tuple[bool, bool] = (False, False),
+    whole_x: bool = False,
+    right: float = 20,
+) -> Frame:
+    """Axes with grid, round ticks and names, leaving `right` pixels for end labels."""
+    y_ticks = Scale(*y_range, 1, 0, log[1]).ticks()
+    left = 34 + CHARACTER * max((len(plain(tick)) for tick in y_ticks), default=2)
+    x = Scale(*x_range, left, drawing.width - right, log[0])
+    y = Scale(*y_range, drawing.height - 46, 14, log[1])
+    for tick in y_ticks:
+        drawing.line(x.start, y(tick), x.end, y(tick), "grid")
+        drawing.text(x.start - 8, y(tick) + 4, plain(tick), anchor="end")
+    x_ticks = [t for t in x.ticks(7) if not whole_x or t == int(t)]
+    for tick in x_ticks:
+        drawing.line(x(tick), y.start, x(tick), y.start + 4, "axis")
+        drawing.text(x(tick), y.start + 19, plain(tick), anchor="middle")
+    drawing.line(x.start, y.start, x.end, y.start, "axis")
+    drawing.text((x.start + x.end) / 2, drawing.height - 8, labels[0], "label", "middle")
+    drawing.upright(14, (y.start + y.end) / 2, labels[1])
+    return Frame(drawing, x, y)
+
+
+def apart(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """The places moved as little as needed to lie at least `gap` apart between low and high."""
+    order = sorted(range(len(places)), key=lambda i: places[i])
+    gap = min(gap, (high - low) / max(len(places) - 1, 1))
+    moved = list(places)
+    for before, after in zip([None, *order], order, strict=False):
+        floor = low if before is None else moved[before] + gap
+        moved[after] = max(places[after], floor)
+    ceiling = high
+    for index in reversed(order):
+        moved[index] = min(moved[index], ceiling)
+        ceiling = moved[index] - gap
+    return moved

@@ -1,0 +1,362 @@
+"""Finished runs to export: small tables with every kind of column, and LIBSVM files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from core.datasets.dataset import Column, Dataset, Finding, Source
+from core.estimators.registry import MODELS
+from core.space import default_setting
+from core.tuning.events import (
+    PenaltyStep,
+    Progress,
+    RunFinished,
+    RunStarted,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+)
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.run_folder import RunFolder
+from core.tuning.takeaway import takeaway_of
+
+ROWS = 160
+LABELS = {"regression": None, "binary": ["no", "yes"], "multiclass": ["a", "b", "c"]}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A run folder and what its model says about the test rows."""
+
+    folder: RunFolder
+    dataset: Dataset
+    test_rows: np.ndarray
+    said: np.ndarray
+    score: float
+    default_score: float
+
+
+def table_of(task: str, rows: int = ROWS) -> pd.DataFrame:
+    """Two groups of numbers (some missing), a category, and a target; one row lacks the target."""
+    random = np.random.default_rng(3)
+    table = pd.DataFrame(
+        random.normal(size=(rows, 5)), columns=["size_a", "size_b", "age", "noise_a", "noise_b"]
+    )
+    table["colour"] = random.choice(["red", "green", "blue"], rows)
+    pull = 2 * table["size_a"] - table["size_b"] + (table["colour"] == "red")
+    pull += 0.5 * random.normal(size=rows)
+    if task == "regression":
+        table["y"] = 10 + 3 * pull
+    else:
+        cuts = [0.0] if task == "binary" else [-1.0, 1.0]
+        table["y"] = np.array(LABELS[task], dtype=object)[np.digitize(pull, cuts)]
+    table.loc[::17, "age"] = np.nan
+    table.loc[5, "y"] = np.nan
+    return table
+
+
+def csv_dataset(path: Path, task: str) -> Dataset:
+    """The table written as a CSV with semicolons, read back as the program would."""
+    table_of(task).to_csv(path, sep=";", index=False)
+    read_csv = {"sep": ";", "dtype": {"colour": "str"}}
+    if task != "regression":
+        read_csv["dtype"]["y"] = "str"
+    table = pd.read_csv(path, **read_csv)
+    known = table[table["y"].notna()].reset_index(drop=True)
+    features = [name for name in table.columns if name != "y"]
+    kinds = {"colour": "category"}
+    columns = [Column(n, "feature", kinds.get(n, "number")) for n in features]
+    target = known["y"].to_numpy()
+    return Dataset(
+        name=path.name,
+        source=Source(
+            str(path),
+            "csv",
+            read_csv,
+            fingerprint=hashlib.sha256(path.read_bytes()).hexdigest(),
+            described="semicolons",
+        ),
+        columns=(*columns, Column("y", "target", "number")),
+        table=known[features],
+        matrix=None,
+        target=target,
+        task=task,
+        classes=() if task == "regression" else tuple(sorted(set(target))),
+        set_aside=1,
+        findings=(Finding("Column “noise_a” says nothing about y."),),
+    )
+
+
+def libsvm_dataset(path: Path, task: str) -> Dataset:
+    """Sparse numbers as a LIBSVM file, read back as the program would."""
+    random = np.random.default_rng(5)
+    X = sparse.random_array((ROWS, 12), density=0.4, rng=random, format="csr")
+    pull = (
+        3 * X[:, [0]].toarray().ravel()
+        - 2 * X[:, [1]].toarray().ravel()
+        + 0.1 * random.normal(size=ROWS)
+    )
+    cuts = [0.0] if task == "binary" else [-0.3, 0.3]
+    y = pull if task == "regression" else np.digitize(pull, cuts).astype(float)
+    dump_svmlight_file(sparse.csr_matrix(X), y, str(path), zero_based=False)
+    libsvm = {"zero_based": False, "n_features": 12}
+    X, y = load_svmlight_file(str(path), **libsvm)
+    names = [f"feature {i + 1}" for i in range(12)]
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return Dataset(
+        name=path.name,
+        source=Source(str(path), "libsvm", {}, libsvm, digest, "LIBSVM, counted from 1"),
+        columns=(
+            *(Column(name, "feature", "number") for name in names),
+            Column("target", "target", "number"),
+        ),
+        table=None,
+        matrix=sparse.csr_matrix(X),
+        target=y,
+        task=task,
+        classes=() if task == "regression" else tuple(sorted(set(y))),
+    )
+
+
+def prepare_of(dataset: Dataset) -> Any:
+    """A preparation of scikit-learn objects alone."""
+    if dataset.is_sparse:
+        return StandardScaler(with_mean=False)
+    numbers = [c.name for c in dataset.columns if c.role == "feature" and c.kind == "number"]
+    categories = [c.name for c in dataset.columns if c.kind == "category"]
+    return ColumnTransformer(
+        [
+            ("numbers", make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), numbers),
+            ("categories", OneHotEncoder(handle_unknown="ignore", sparse_output=False), categories),
+        ],
+        verbose_feature_names_out=False,
+    )
+
+
+def learned_model(dataset: Dataset, X: Any, y: np.ndarray, penalties: np.ndarray) -> Any:
+    """A linear model with one penalty a column, by a route of its own (a dense normal equation or
+    a division of columns folded back into the weights)."""
+    if dataset.task == "regression":
+        model, dense = Ridge().fit(X, y), X.toarray() if sparse.issparse(X) else X
+        centred, mean = dense - dense.mean(axis=0), y.mean()
+        model.coef_ = np.linalg.solve(
+            centred.T @ centred + 0.25 * np.diag(penalties), centred.T @ (y - mean)
+        )
+        model.intercept_ = mean - dense.mean(axis=0) @ model.coef_
+        return model
+    divided = X @ sparse.diags_array(1 / np.sqrt(penalties))
+    model = LogisticRegression(C=1.0, tol=1e-12, max_iter=10000, solver="newton-cg").fit(divided, y)
+    model.coef_ = model.coef_ / np.sqrt(penalties)
+    return model
+
+
+def take(features: Any, rows: np.ndarray) -> Any:
+    return features.iloc[rows] if hasattr(features, "iloc") else features[rows]
+
+
+@pytest.fixture
+def make_run(tmp_path: Path) -> Callable[..., Made]:
+    """Make a finished run: (task, model, setting=None, libsvm=False) -> Made."""
+
+    def make(
+        task: str = "binary",
+        model: str = "logistic",
+        setting: dict[str, Any] | None = None,
+        *,
+        libsvm: bool = False,
+        learned: bool = False,
+        explicit_split: bool = False,
+    ) -> Made:
+        path = tmp_path / ("data.libsvm" if libsvm else "data.csv")
+        dataset = libsvm_dataset(path, task) if libsvm else csv_dataset(path, task)
+        rows = np.arange(dataset.rows)
+        stratify = None if task == "regression" else dataset.target
+        train, test = train_test_split(rows, test_size=0.3, random_state=4, stratify=stratify)
+        if explicit_split:
+            train, test = rows[: len(train)], rows[len(train) :]
+        strategy = "mm" if learned else "random"
+        plan = Plan(DataPlan(str(path), target="" if libsvm else "y"), model, strategy, seed=4)
+        return finish(tmp_path / "run", plan, dataset, train, test, setting or {}, learned)
+
+    return make
+
+
+def finish(
+    folder: Path,
+    plan: Plan,
+    dataset: Dataset,
+    train: np.ndarray,
+    test: np.ndarray,
+    setting: dict[str, Any],
+    learned: bool,
+) -> Made:
+    """Fit the best and the default, and write everything that a run leaves."""
+    run = RunFolder.create(plan, path=folder)
+    X, y = take(dataset.features, train), dataset.target[train]
+    test_X, test_y = take(dataset.features, test), dataset.target[test]
+    build, space = MODELS[plan.model].build, MODELS[plan.model].space(dataset.task)
+    default = default_setting(space)
+    tuned = {**default, **setting}
+    pipeline = Pipeline(
+        [("prepare", prepare_of(dataset)), ("model", build(dataset.task, tuned, plan.seed))]
+    )
+    pipeline.fit(X, y)
+    groups, of_output, penalties, noise = [], [], {}, None
+    prepare = pipeline.named_steps["prepare"]
+    names = (
+        dataset.feature_names
+        if dataset.is_sparse
+        else [str(name) for name in prepare.get_feature_names_out()]
+    )
+    if learned:
+        sources = [name.split("_")[0] for name in names]
+        groups = sorted(set(sources))
+        of_output = [groups.index(source) for source in sources]
+        penalties = {name: 0.3 * 4.0**i for i, name in enumerate(groups)}
+        C = np.array(list(penalties.values()))[of_output]
+        matrix = prepare.transform(X)
+        pipeline.steps[-1] = ("model", learned_model(dataset, matrix, y, C))
+        noise = 0.25 if dataset.task == "regression" else None
+    reference = Pipeline(
+        [("prepare", prepare_of(dataset)), ("model", build(dataset.task, default, plan.seed))]
+    )
+    reference.fit(X, y)
+    score_of = r2_score if dataset.task == "regression" else accuracy_score
+    said = pipeline.predict(test_X)
+    score, default_score = score_of(test_y, said), score_of(test_y, reference.predict(test_X))
+    joblib.dump(pipeline, run.model_path)
+    takeaway = takeaway_of(
+        dataset,
+        train,
+        test,
+        output_names=names,
+        penalties=penalties,
+        group_of_output=of_output,
+        noise_variance=noise,
+    )
+    run.takeaway_path.write_text(takeaway.as_json(), encoding="utf-8")
+    metric = "r2" if dataset.task == "regression" else "accuracy"
+    results = results_of(dataset, metric, {} if learned else tuned, default, test_y, said)
+    results |= {
+        "test": {metric: score},
+        "default_test": {metric: default_score},
+        "test_interval": [score - 0.05, min(1.0, score + 0.05)],
+        "default_interval": [default_score - 0.06, min(1.0, default_score + 0.06)],
+        "groups": penalties,
+        "switched_off": groups[-1:],
+    }
+    for event in events_of(plan, dataset, metric, tuned, penalties, results):
+        run.append(event)
+    run.close()
+    return Made(run, dataset, test, said, score, default_score)
+
+
+def results_of(
+    dataset: Dataset,
+    metric: str,
+    tuned: dict[str, Any],
+    default: dict[str, Any],
+    test_y: np.ndarray,
+    said: np.ndarray,
+) -> dict[str, Any]:
+    results: dict[str, Any] = {
+        "setting": tuned,
+        "default_setting": default,
+        "metric": metric,
+        "maximize": True,
+        "validation": {} if not tuned else {metric: 0.9},
+        "gain": {"metric": metric, "difference": 0.037, "low": 0.004, "high": 0.07, "real": True},
+        "flattery": 0.01,
+        "remarks": ["Validation flattered by 1.0 points."],
+        "fits": 55,
+        "trials": 10,
+        "failed": 1,
+        "seconds": 12.5,
+        "stopped_because": "all trials were made",
+        "seed": 4,
+    }
+    if dataset.task == "regression":
+        results["predictions"] = {"actual": test_y.tolist(), "tuned": said.tolist()}
+    else:
+        labels = list(dataset.classes)
+        counts = [[int(sum((test_y == a) & (said == b))) for b in labels] for a in labels]
+        right = int(sum(test_y == said))
+        results["confusion"] = {
+            "labels": [str(v) for v in labels],
+            "tuned": counts,
+            "default": counts,
+        }
+        results["right"] = {"tuned": right, "default": right - 3, "rows": len(said)}
+    if dataset.task == "binary":
+        shares = [0.05, 0.3, 0.7, 0.95]
+        results["calibration"] = {
+            "predicted": shares,
+            "observed": [0.1, 0.25, 0.6, 1.0],
+            "counts": [9, 4, 5, 8],
+        }
+    return results
+
+
+def events_of(
+    plan: Plan,
+    dataset: Dataset,
+    metric: str,
+    tuned: dict[str, Any],
+    penalties: dict[str, float],
+    results: dict[str, Any],
+) -> list[Any]:
+    started = RunStarted(
+        run="2026-01-05_data",
+        plan=json.loads(json.dumps(plan.as_dict())),
+        kind="penalties" if penalties else "trials",
+        metric=metric,
+        total=10,
+        started_at="2026-01-05T10:00:00+00:00",
+    )
+    if penalties:
+        course: list[Any] = [
+            PenaltyStep(
+                step=t,
+                objective=100 / (t + 1),
+                loss=90 / (t + 1),
+                penalties={name: C ** (t / 8) for name, C in penalties.items()},
+                norms=dict.fromkeys(penalties, 1.0),
+                iterations=1,
+                fits=t + 1,
+            )
+            for t in range(9)
+        ]
+    else:
+        course = [Progress(done=1, total=10, default=0.84)]
+        for number in range(10):
+            course.append(TrialStarted(number=number, setting=tuned, reason="random"))
+            if number == 4:
+                course.append(
+                    TrialFailed(number=4, setting=tuned, reason="There was not enough memory.")
+                )
+                continue
+            course.append(
+                TrialFinished(
+                    number=number, setting=tuned, score=0.8 + 0.09 * np.sin(number), took=0.2
+                )
+            )
+    return [started, *course, RunFinished(results=results)]
