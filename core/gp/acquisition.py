@@ -68,7 +68,7 @@ def log_expected_improvement(mean: Array, sd: Array, best: float) -> Slopes:
 
 
 def log_probability_of_improvement(mean: Array, sd: Array, best: float) -> Slopes:
-    """Logarithm of PI: log PI = log Φ(u), and its derivatives by μ (φ/Φ/sd) and by sd (−u φ/Φ/sd)."""
+    """Logarithm of PI: log Φ(u), with its derivatives by μ (φ/Φ/sd) and by sd (−u φ/Φ/sd)."""
     u = (mean - best) / sd
     low = np.minimum(u, 0.0)
     hazard = np.where(u <= 0.0, 1.0 / mills(low), _density(u) / ndtr(u))

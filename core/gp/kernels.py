@@ -56,10 +56,18 @@ def correlation_and_slope(kernel: str, s: Array) -> tuple[Array, Array]:
     if kernel == "matern32":
         u = np.sqrt(3.0 * s)
         decay = np.exp(-u)
-        return (1.0 + u) * decay, -1.5 * decay
+        u += 1.0
+        u *= decay
+        decay *= -1.5
+        return u, decay
     if kernel == "matern52":
         u = np.sqrt(5.0 * s)
         decay = np.exp(-u)
-        slope = (1.0 + u) * decay
-        return slope + (5.0 / 3.0) * s * decay, (-5.0 / 6.0) * slope
+        u += 1.0
+        u *= decay
+        decay *= s
+        decay *= 5.0 / 3.0
+        decay += u
+        u *= -5.0 / 6.0
+        return decay, u
     raise ValueError(f"no kernel called {kernel}")

@@ -17,11 +17,12 @@ from scipy.linalg import lapack
 from scipy.optimize import minimize
 
 from core.gp.kernels import Array, Indices, correlation_and_slope, squared_distances
-from core.gp.regression import Hyperparameters, factorize, solve_lower
+from core.gp.regression import Hyperparameters
 
 LENGTHS = (0.01, 30.0)
 AMPLITUDES = (0.05, 50.0)
 NOISES = (1e-8, 1.0)
+BLOCK = 64  # rows worked on at once: small enough for the cache at n = 1000
 
 # Weak normal priors on the logarithms: (mean, standard deviation). Without them three points give
 # infinite lengths and no noise. The mean length grows with √D, as distances in the cube do.
@@ -43,6 +44,7 @@ class Likelihood:
     def __init__(self, kernel: str, X: Array, z: Array, axis_of: Indices) -> None:
         self.kernel, self.X, self.z, self.axis_of = kernel, X, z, np.asarray(axis_of, dtype=int)
         self.axes = int(self.axis_of.max()) + 1
+        self._K, self._slope = np.empty((len(X), len(X))), np.empty((len(X), len(X)))
         length_mean = LENGTH_PRIOR[0] + 0.5 * np.log(self.axes)
         self.prior_mean = np.array(
             [length_mean] * self.axes + [AMPLITUDE_PRIOR[0], NOISE_PRIOR[0]], dtype=float
@@ -70,46 +72,62 @@ class Likelihood:
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
         """f(θ) and ∂f/∂θ; −∞ and zeros where K is not positive definite. About n³ flops.
 
-        With W = a G ∘ R′, Σ_ij W_ij (x_i − x_j)² = 2 (Σ_i x_i² (W1)_i − xᵀWx) for every entry x of
-        the points, so no n × n matrix of differences is formed. K⁻¹ comes as its lower half;
-        sums over the symmetric matrix are taken as both halves less the diagonal.
+        Only lower halves are formed, in the two buffers of this object, a block of rows at a time:
+        large temporary matrices would cost more than the arithmetic.
         """
         hyper = self.hyperparameters(theta)
         n = len(self.X)
-        s = squared_distances(self.X, self.X, hyper.lengths)
-        s.flat[:: n + 1] = 0.0
-        R, slope = correlation_and_slope(self.kernel, s)
-        K = hyper.amplitude * R
-        K.flat[:: n + 1] += hyper.noise
-        try:
-            L = factorize(K.T)  # symmetric: the transpose is K in LAPACK's memory order
-        except np.linalg.LinAlgError:
+        self._fill(hyper)
+        # What is the lower half here is the upper one in LAPACK's memory order.
+        _, info = lapack.dpotrf(self._K.T, lower=0, clean=0, overwrite_a=1)
+        if info != 0:
             return -np.inf, np.zeros_like(theta)
-        alpha = solve_lower(L, solve_lower(L, self.z), transposed=True)
-        fit = float(self.z @ alpha)
-        value = -0.5 * fit - float(np.log(np.diagonal(L)).sum())
-        inverse, _ = lapack.dpotri(L, lower=1, overwrite_c=1)
-        trace = float(alpha @ alpha - np.trace(inverse))
+        value = -float(np.log(np.diagonal(self._K)).sum())
+        inner, _ = lapack.dtrtrs(self._K.T, self.z, lower=0, trans=1)
+        alpha, _ = lapack.dtrtrs(self._K.T, inner, lower=0, trans=0)
+        fit = float(inner @ inner)
+        lapack.dpotri(self._K.T, lower=0, overwrite_c=1)  # now _K holds K⁻¹
+        trace = float(alpha @ alpha - np.trace(self._K))
         gradient = np.empty_like(theta)
-        gradient[: self.axes] = self._by_lengths(inverse, slope, alpha, hyper)
+        gradient[: self.axes] = self._by_lengths(alpha, hyper)
         gradient[-2] = 0.5 * (fit - n - hyper.noise * trace)
         gradient[-1] = 0.5 * hyper.noise * trace
         off = (theta - self.prior_mean) / self.prior_sd
-        return value - 0.5 * float(off @ off), gradient - off / self.prior_sd
+        return value - 0.5 * fit - 0.5 * float(off @ off), gradient - off / self.prior_sd
 
-    def _by_lengths(
-        self, inverse: Array, slope: Array, alpha: Array, hyper: Hyperparameters
-    ) -> Array:
-        """½ tr(G ∂K/∂log ℓ) for every axis, shape (D,); `inverse` is K⁻¹'s lower half."""
-        W = slope.T * inverse  # the strict upper half of inverse is zero
-        both = W @ self.X + W.T @ self.X - np.diagonal(W)[:, None] * self.X
-        ones = W.sum(axis=1) + W.sum(axis=0) - np.diagonal(W)
-        # ααᵀ ∘ R′ has rank one times R′: the same sums with R′ weighted on both sides.
-        weighted = alpha[:, None] * (slope @ (alpha[:, None] * self.X))
-        rank_ones = alpha * (slope @ alpha)
-        X = self.X
-        moments = (X**2 * (rank_ones - ones)[:, None] - X * (weighted - both)).sum(axis=0)
-        by_entry = -2.0 * hyper.amplitude * moments / hyper.lengths**2
+    def _blocks(self) -> list[tuple[slice, slice]]:
+        """Rows, and the columns up to the last of these rows."""
+        n = len(self.X)
+        return [(slice(k, min(k + BLOCK, n)), slice(0, min(k + BLOCK, n))) for k in
+                range(0, n, BLOCK)]
+
+    def _fill(self, hyper: Hyperparameters) -> None:
+        """K and R′, lower halves, R′ with zeros on and above the diagonal (where Δ = 0)."""
+        for rows, columns in self._blocks():
+            s = squared_distances(self.X[rows], self.X[columns], hyper.lengths)
+            R, slope = correlation_and_slope(self.kernel, s)
+            np.multiply(R, hyper.amplitude, out=self._K[rows, columns])
+            first = rows.start
+            slope[:, first:] = np.tril(slope[:, first:], -1)
+            self._slope[rows, columns] = slope
+        np.fill_diagonal(self._K, hyper.amplitude + hyper.noise)
+
+    def _by_lengths(self, alpha: Array, hyper: Hyperparameters) -> Array:
+        """½ tr(G ∂K/∂log ℓ) for every axis, shape (D,).
+
+        With W = G ∘ R′ below the diagonal, ½ tr(G ∂K/∂log ℓ) = −(2a/ℓ²) Σ_i>j W_ij (x_i − x_j)²,
+        and the sum is Σ_i x_i² (W1)_i + Σ_j x_j² (Wᵀ1)_j − 2 xᵀWx, without a matrix of differences.
+        """
+        X = self.X - 0.5
+        squares = X**2
+        total = np.zeros(X.shape[1])
+        for rows, columns in self._blocks():
+            W = np.multiply.outer(alpha[rows], alpha[columns])
+            W -= self._K[rows, columns]
+            W *= self._slope[rows, columns]
+            total += W.sum(axis=1) @ squares[rows] + W.sum(axis=0) @ squares[columns]
+            total -= 2.0 * np.einsum("ij,ij->j", X[rows], W @ X[columns])
+        by_entry = -2.0 * hyper.amplitude * total / hyper.lengths**2
         return np.bincount(self.axis_of, weights=by_entry, minlength=self.axes).astype(float)
 
 
