@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -127,7 +128,9 @@ class _Worker:
     def __init__(self, context: Any, file: Path) -> None:
         self.pipe: Connection
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=serve, args=(theirs, str(file)), daemon=True)
+        self.process = context.Process(
+            target=serve, args=(theirs, str(file)), name="trial", daemon=True
+        )
         with _one_thread():
             self.process.start()
         theirs.close()
@@ -157,6 +160,7 @@ def serve(pipe: Connection, file: str) -> None:
     """The life of a trial process: load the folds, then score what comes through the pipe."""
     import joblib
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the run's to handle
     parent = os.getppid()
     threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
     work = joblib.load(file, mmap_mode="r")

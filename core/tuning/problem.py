@@ -21,21 +21,9 @@ from core.options import complete
 from core.space import Axis, Setting, default_setting
 from core.tuning.metrics import METRICS, Metric, default_metric
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.scoring import FoldData
 from core.tuning.strategies import STRATEGIES
 from core.tuning.strategy import Strategy
-
-
-@dataclass(frozen=True)
-class FoldData:
-    """One fold, prepared once: what an estimator is fitted on and what it is scored on.
-
-    The preparation was fitted on the fit rows alone. Matrices are float64, dense or CSR.
-    """
-
-    fit_X: Any
-    fit_y: np.ndarray
-    score_X: Any
-    score_y: np.ndarray
 
 
 @dataclass(frozen=True)

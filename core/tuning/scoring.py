@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,19 @@ from sklearn.exceptions import ConvergenceWarning
 from core.estimators.registry import MODELS
 from core.space import Setting
 from core.tuning.metrics import METRICS, score_one
-from core.tuning.problem import FoldData
+
+
+@dataclass(frozen=True)
+class FoldData:
+    """One fold, prepared once: what an estimator is fitted on and what it is scored on.
+
+    The preparation was fitted on the fit rows alone. Matrices are float64, dense or CSR.
+    """
+
+    fit_X: Any
+    fit_y: np.ndarray
+    score_X: Any
+    score_y: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -80,5 +92,3 @@ def in_a_sentence(error: BaseException) -> str:
         return "There was not enough memory."
     return f"{type(error).__name__}: {text}"[:300] if text else f"{type(error).__name__}."
 
-
-Scorer = Callable[[int, Setting], Outcome]

@@ -1,0 +1,311 @@
+"""The tune generator: the order of events, budgets, stops, resumes that make the same trials."""
+
+import contextlib
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+
+from core.errors import UnusableError
+from core.tuning.conclude import conclude
+from core.tuning.events import (
+    HyperGradientStep,
+    PenaltyStep,
+    RunFailed,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+    SurrogateFitted,
+    TrialExcluded,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+)
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import build_problem, read_data
+from core.tuning.run_folder import RunFolder
+from core.tuning.standing import Standing
+from core.tuning.strategies import STRATEGIES
+from core.tuning.tune import tune
+
+IRIS = DataPlan("sample:iris")
+QUICK = Plan(IRIS, "logistic", "gp", trials=8, folds=3, seed=5)
+SAMPLERS = [name for name, strategy in STRATEGIES.items() if strategy.kind == "trials"]
+LEARNERS = [name for name, strategy in STRATEGIES.items() if strategy.kind == "penalties"]
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return read_data(IRIS)
+
+
+def of(kind, events):
+    return [event for event in events if isinstance(event, kind)]
+
+
+def settings(events):
+    return {event.number: event.setting for event in of(TrialStarted, events)}
+
+
+def test_a_run_of_trials_from_start_to_finish(iris, tmp_path):
+    folder = RunFolder.create(QUICK, path=tmp_path / "run")
+    events = list(tune(QUICK, iris, folder=folder))
+    assert isinstance(events[0], RunStarted)
+    assert isinstance(events[-1], RunFinished)
+    assert [event.number for event in of(TrialFinished, events)] == list(range(8))
+    first = of(TrialStarted, events)[0]
+    assert (first.reason, first.setting["C"]) == ("default", 1.0)
+    assert {event.reason for event in of(TrialStarted, events)[1:]} == {"random", "improve"}
+    assert of(SurrogateFitted, events)[-1].trials == 7
+    seconds = [event.seconds for event in events]
+    assert seconds == sorted(seconds)
+    best = max(of(TrialFinished, events), key=lambda event: event.score)
+    results = events[-1].results
+    assert results["setting"] == best.setting
+    assert results["validation"] == {"accuracy": best.score}
+    recorded = RunFolder.open(folder.path).events()
+    assert of(TrialFinished, recorded) == of(TrialFinished, events)
+    assert recorded[-1] == events[-1]
+
+
+def test_what_is_kept_predicts_what_was_reported(iris, tmp_path):
+    folder = RunFolder.create(QUICK, path=tmp_path / "run")
+    *_, last = tune(QUICK, iris, folder=folder)
+    pipeline = joblib.load(folder.model_path)
+    X, y = build_problem(QUICK, iris).test
+    assert np.mean(pipeline.predict(X) == y) == pytest.approx(last.results["test"]["accuracy"])
+
+
+def test_validation_never_sees_test_rows_nor_a_fold_its_own(iris):
+    problem = build_problem(QUICK, iris)
+    test = set(problem.test_rows)
+    for fit_rows, score_rows in problem.splits:
+        assert not set(fit_rows) & set(score_rows)
+        assert not test & (set(fit_rows) | set(score_rows))
+    assert len(test) == pytest.approx(0.3 * iris.rows, abs=1)
+
+
+def test_the_preparation_is_fitted_inside_every_fold(iris):
+    plan = QUICK.changed(model="logistic")
+    problem = build_problem(plan, iris)
+    for fold, (fit_rows, _) in zip(problem.fold_data(), problem.splits, strict=True):
+        np.testing.assert_allclose(fold.fit_X.mean(axis=0), 0, atol=1e-12)
+        raw = iris.features.to_numpy()[fit_rows]
+        expected = (raw - raw.mean(axis=0)) / raw.std(axis=0)
+        np.testing.assert_allclose(fold.fit_X, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("strategy", SAMPLERS)
+def test_a_resumed_run_makes_the_trials_that_the_uninterrupted_one_makes(iris, tmp_path, strategy):
+    plan = QUICK.changed(strategy=strategy)
+    whole = list(tune(plan, iris))
+    folder = RunFolder.create(plan, path=tmp_path / "run")
+    with contextlib.closing(tune(plan, iris, folder=folder)) as stream:
+        for event in stream:
+            if isinstance(event, TrialStarted) and event.number == 5:
+                break  # trial 5 is begun and lost
+    past = folder.events()
+    resumed = list(tune(plan, iris, folder=folder, past=past))
+    assert isinstance(resumed[0], RunResumed)
+    together = settings(past) | settings(resumed)
+    assert together == settings(whole)
+    scores = {e.number: e.score for e in of(TrialFinished, [*past, *resumed])}
+    assert scores == {e.number: e.score for e in of(TrialFinished, whole)}
+    assert resumed[-1].results["setting"] == whole[-1].results["setting"]
+
+
+@pytest.mark.parametrize("strategy", LEARNERS)
+def test_a_learner_reports_its_steps_and_resumes_without_repeating_them(iris, strategy):
+    plan = QUICK.changed(strategy=strategy, groups="each")
+    whole = list(tune(plan, iris))
+    kind = HyperGradientStep if strategy == "gradient" else PenaltyStep
+    steps = of(kind, whole)
+    assert [step.step for step in steps] == list(range(len(steps)))
+    assert len(steps) > 1
+    values = steps[0].d if strategy == "gradient" else steps[0].penalties
+    assert set(values) == set(iris.feature_names) == set(whole[0].groups)
+    cut = whole.index(steps[1]) + 1
+    resumed = list(tune(plan, iris, past=whole[:cut]))
+    assert [s.step for s in of(kind, resumed)] == [s.step for s in steps[2:]]
+    assert resumed[-1].results["groups"] == pytest.approx(whole[-1].results["groups"])
+    assert resumed[-1].results["test"] == pytest.approx(whole[-1].results["test"])
+
+
+@pytest.mark.parametrize("strategy", LEARNERS)
+def test_a_stopped_learner_keeps_the_penalties_it_had(iris, tmp_path, strategy):
+    plan = QUICK.changed(strategy=strategy, groups="column")
+    folder = RunFolder.create(plan, path=tmp_path / "run")
+    with contextlib.closing(tune(plan, iris, folder=folder)) as stream:
+        for event in stream:
+            if getattr(event, "step", 0) == 1:
+                break
+    last = conclude(plan, iris, folder.events(), folder=folder)
+    assert isinstance(last, RunStopped)
+    values = np.exp(list(event.d.values())) if strategy == "gradient" else event.penalties.values()
+    assert list(last.results["groups"].values()) == pytest.approx(list(values))
+    assert folder.model_path.exists()
+
+
+def test_stopping_ends_the_trial_process_and_keeps_the_best(iris, tmp_path):
+    folder = RunFolder.create(QUICK, path=tmp_path / "run")
+    stream = tune(QUICK, iris, folder=folder)
+    seen = []
+    for event in stream:
+        seen.append(event)
+        if isinstance(event, TrialFinished) and event.number == 2:
+            break
+    stream.close()
+    last = conclude(QUICK, iris, folder.events(), folder=folder, because="you stopped it")
+    assert isinstance(last, RunStopped)
+    best = max(of(TrialFinished, seen), key=lambda e: e.score)
+    assert last.results["setting"] == best.setting
+    assert last.results["stopped_because"] == "you stopped it"
+    assert folder.events()[-1] == last
+
+
+def test_stopping_before_the_first_trial_says_so(iris):
+    last = conclude(QUICK, iris, [])
+    assert isinstance(last, RunFailed)
+    assert "nothing to keep" in last.sentence
+
+
+def test_more_trials_go_on_after_the_end(iris, tmp_path):
+    short, long = QUICK.changed(trials=5), QUICK.changed(trials=8)
+    folder = RunFolder.create(short, path=tmp_path / "run")
+    first = list(tune(short, iris, folder=folder))
+    more = list(tune(short, iris, folder=folder, past=folder.events(), more_trials=3))
+    assert [event.number for event in of(TrialFinished, more)] == [5, 6, 7]
+    assert settings(first) | settings(more) == settings(list(tune(long, iris)))
+    assert more[-1].results["trials"] == 8
+
+
+def test_an_excluded_trial_wins_nothing(iris):
+    requests = deque()
+    events = []
+    for event in tune(QUICK, iris, requests=requests):
+        events.append(event)
+        if isinstance(event, TrialFinished) and event.number == 6:
+            best = max(of(TrialFinished, events), key=lambda e: e.score)
+            requests.append(TrialExcluded(number=best.number))
+    assert of(TrialExcluded, events) == [TrialExcluded(number=best.number, seconds=AnySecond())]
+    rest = [e for e in of(TrialFinished, events) if e.number != best.number]
+    assert events[-1].results["setting"] == max(rest, key=lambda e: e.score).setting
+
+
+class AnySecond(float):
+    def __eq__(self, other):
+        return isinstance(other, float)
+
+    __hash__ = float.__hash__
+
+
+def test_several_workers_make_the_planned_number_of_trials(iris):
+    plan = QUICK.changed(workers=2, trials=7)
+    events = list(tune(plan, iris))
+    assert sorted(e.number for e in of(TrialFinished, events)) == list(range(7))
+    points = [tuple(setting.values()) for setting in settings(events).values()]
+    assert len(set(points)) == 7  # a pending point is not proposed again
+    running, most = 0, 0
+    for event in events:
+        running += isinstance(event, TrialStarted) - isinstance(event, TrialFinished)
+        most = max(most, running)
+    assert most == 2
+
+
+def test_time_ends_a_run_without_a_budget_of_trials(iris):
+    plan = QUICK.changed(trials=None, minutes=0.02, strategy="random")
+    events = list(tune(plan, iris))
+    assert events[0].total == 0
+    assert events[-1].because == "the time of 0.02 minutes was up"
+    assert len(of(TrialFinished, events)) > 3
+
+
+def test_every_trial_failing_is_said_in_a_sentence(iris):
+    plan = QUICK.changed(model="forest", strategy="random", trials=3, time_limit=1e-3)
+    events = list(tune(plan, iris))
+    assert len(of(TrialFailed, events)) == 3
+    assert isinstance(events[-1], RunFailed)
+    assert "time limit of 0.001 s" in events[-1].sentence
+
+
+def test_a_small_finite_grid_ends_by_itself():
+    plan = Plan(DataPlan("sample:diabetes"), "linear", "grid", {"points": 3}, trials=50, folds=3)
+    events = list(tune(plan, read_data(plan.data)))
+    assert len(of(TrialFinished, events)) < 10
+    assert "budget" not in events[-1].because
+
+
+def test_changed_data_is_not_resumed(iris):
+    past = list(itertools.islice(tune(QUICK, iris), 1))
+    other = past[0].dataset | {"fingerprint": "0" * 64}
+    with pytest.raises(UnusableError, match="the data has changed since this run began"):
+        next(tune(QUICK, iris, past=[RunStarted(dataset=other)]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"model": "linear"}, "linear cannot do multiclass; choose one of logistic"),
+        ({"model": "tree"}, "there is no model “tree”; choose one of"),
+        ({"model": "svm", "strategy": "mm"}, "mm learns penalties of linear and logistic models"),
+        ({"strategy": "bayes"}, "there is no strategy “bayes”"),
+        ({"options": {"acquisition": "ucb"}}, "option acquisition: “ucb” is out of range"),
+        ({"metric": "r2"}, "r2 does not measure this task"),
+        ({"trials": 0}, "trials: “0” is out of range; give at least 1"),
+        ({"minutes": 0}, "minutes: “0” is out of range; give a number above 0"),
+        ({"folds": 1}, "folds: “1” is out of range; give at least 2"),
+        ({"data": DataPlan("sample:iris", test_size=1.5)}, "test size: “1.5” is out of range"),
+    ],
+)
+def test_an_impossible_plan_is_refused_in_one_sentence(iris, changes, sentence):
+    with pytest.raises(UnusableError) as caught:
+        build_problem(QUICK.changed(**changes), iris)
+    assert sentence in caught.value.sentence
+
+
+def test_a_kill_costs_the_trial_under_way_and_nothing_else(iris, tmp_path):
+    """SIGKILL to the whole program at a random moment; then the run goes on to the same end."""
+    plan = QUICK.changed(model="forest", trials=6)
+    folder = RunFolder.create(plan, path=tmp_path / "run")
+    script = (
+        "from core.tuning.problem import read_data\n"
+        "from core.tuning.run_folder import RunFolder\n"
+        "from core.tuning.tune import tune\n"
+        f"folder = RunFolder({str(folder.path)!r})\n"
+        "for event in tune(folder.plan, read_data(folder.plan.data), folder=folder): pass\n"
+    )
+    root = Path(__file__).parents[3]
+    child = subprocess.Popen([sys.executable, "-c", script], cwd=root)
+    deadline = time.monotonic() + 60
+    while len(of(TrialFinished, folder.events())) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    past = folder.events()
+    done = of(TrialFinished, past)
+    assert 2 <= len(done) < 6
+    resumed = list(tune(plan, iris, folder=folder, past=past))
+    whole = list(tune(plan, iris))
+    assert settings(past) | settings(resumed) == settings(whole)
+    assert resumed[-1].results["test"] == whole[-1].results["test"]
+
+
+def test_standing_counts_trials_since_the_last_improvement():
+    standing = Standing()
+    standing.consume(RunStarted(maximize=False, total=9))
+    for number, score in enumerate([3.0, 2.0, 2.5, 2.2]):
+        standing.consume(TrialFinished(number=number, score=score, fits=5))
+    standing.consume(TrialFailed(number=4))
+    assert (standing.best.number, standing.without_improvement) == (1, 2)
+    assert (standing.done, standing.fits) == (5, 20)
+    standing.consume(TrialExcluded(number=1))
+    assert standing.best.number == 3
