@@ -29,11 +29,13 @@ class Page(QWidget):
 
     Signals:
         step_wanted: the key of the step to go to (data, model, strategy, tune, results, export).
+        run_wanted: the folder of a past run to show.
         told: `words` changed.
         head_changed: title and subtitle changed.
     """
 
     step_wanted = Signal(str)
+    run_wanted = Signal(object)
     told = Signal()
     head_changed = Signal(str, str)
 

@@ -1,0 +1,78 @@
+"""What the window says across the top of a page: a problem with its cure, or a long wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtGui import QAccessible, QAccessibleEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+
+from app.widgets.buttons import IconButton, PlainButton
+from app.widgets.labels import label
+from app.widgets.sign import Sign
+
+
+class Notice(QFrame):
+    """One sentence about a problem, closed by the person; nothing else in the window changes."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "notice")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 8, 8)
+        row.setSpacing(10)
+        row.addWidget(Sign("error", "bad", 20))
+        self._sentence = label()
+        row.addWidget(self._sentence, 1)
+        self._action: Callable[[], object] = self.dismiss
+        self._button = PlainButton("", lambda: self._action())
+        row.addWidget(self._button)
+        self._close = IconButton("close", self.tr("Close this message"), self.dismiss)
+        row.addWidget(self._close)
+        self.hide()
+
+    @property
+    def sentence(self) -> str:
+        """What it says."""
+        return self._sentence.text()
+
+    def say(
+        self, sentence: str, button: str = "", action: Callable[[], object] | None = None
+    ) -> None:
+        """Show the sentence, perhaps with a button, and announce it to screen readers."""
+        self._sentence.setText(sentence)
+        self.setAccessibleName(sentence)
+        self._button.setVisible(bool(button))
+        if button and action is not None:
+            self._button.rename(button)
+            self._action = action
+        self.show()
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+
+    def dismiss(self) -> None:
+        """Take the message away."""
+        self.hide()
+
+
+class Waiting(QFrame):
+    """What takes long, with a moving bar."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "hint")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 12, 10)
+        column.setSpacing(6)
+        self._what = label()
+        self._bar = QProgressBar()
+        self._bar.setRange(0, 0)
+        self._bar.setTextVisible(False)
+        column.addWidget(self._what)
+        column.addWidget(self._bar)
+        self.hide()
+
+    def say(self, what: str) -> None:
+        """Show what is going on; "" hides it."""
+        self._what.setText(what)
+        self._bar.setAccessibleName(what)
+        self.setVisible(bool(what))

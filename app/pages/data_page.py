@@ -1,0 +1,148 @@
+"""Step 1, the data: the table, what is predicted, the test part, and groups of columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, QSignalBlocker
+from PySide6.QtGui import QAction, QActionGroup, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+
+from app.pages.data_groups_board import GroupsBoard
+from app.pages.data_question import QuestionCard
+from app.pages.data_table import PreviewTable
+from app.pages.data_words import KINDS, column_word, found, headline, tr, whole
+from app.pages.page import Page
+from app.widgets.card import Card
+from app.widgets.drop_area import dropped_file
+
+if TYPE_CHECKING:
+    from app.session import Session
+
+CHANGEABLE = ("number", "category", "yes/no", "date")
+
+
+class DataPage(Page):
+    """What the file holds and how it is understood; a dropped file is opened."""
+
+    topic = "data"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.setAcceptDrops(True)
+        self.add_button(self.tr("Open another…"), lambda: self.step_wanted.emit("start"))
+        self.primary = self.add_primary(
+            self.tr("Choose a model"), lambda: self.step_wanted.emit("model")
+        )
+        self.question = QuestionCard(session)
+        self.body.addWidget(self.question)
+        self._card = Card(self.tr("Table"))
+        self.table = PreviewTable()
+        self.table.column_pressed.connect(self._show_menu)
+        self._card.body.addWidget(self.table)
+        self._card.body.addStretch(0)
+        self._card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.body.addWidget(self._card, 1)
+        self.board = GroupsBoard(session)
+        self.body.addWidget(self.board)
+        session.data_changed.connect(self.refresh)
+        self.refresh()
+
+    def visited(self) -> None:
+        """Show what the session holds."""
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the summary of the data."""
+        summary = self.session.summary
+        if summary is None:
+            return
+        self.set_head(summary["name"], headline(summary))
+        self._card.set_words(self.tr("Table"), self._table_caption())
+        words = {column["name"]: column_word(column) for column in summary["columns"]}
+        with QSignalBlocker(self.table):
+            self.table.preview.show_summary(summary, words)
+        self.question.refresh()
+        self.board.refresh()
+        self.primary.allow(self.session.plan is not None, self.tr("No model fits these data."))
+        self.tell(self.tr("What was found"), found(summary))
+
+    def _table_caption(self) -> str:
+        summary = self.session.summary
+        caption = self.tr(
+            "First rows. Under each name: what kind of column it is. Click a head, or press "
+            "Enter in the table, to change it."
+        )
+        if summary["more_columns"]:
+            more = self.tr("{count} more columns are not shown.")
+            caption = f"{caption} {more.format(count=whole(summary['more_columns']))}"
+        return caption
+
+    # The menu of a column -------------------------------------------------------------------
+
+    def _show_menu(self, name: str, place: QPoint) -> None:
+        menu = self.menu_for(name)
+        menu.exec(place)
+        menu.deleteLater()
+
+    def menu_for(self, name: str) -> QMenu:
+        """The roles and kinds that a column can be given, its own ones ticked."""
+        column = next(c for c in self.session.summary["columns"] if c["name"] == name)
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        menu.addSection(name.replace("&", "&&"))
+        roles = QActionGroup(menu)
+        for role, words in (
+            ("target", self.tr("Predict this column")),
+            ("feature", self.tr("Use it to predict")),
+            ("group", self.tr("Keep rows with the same value together")),
+            ("ignore", self.tr("Leave it out")),
+        ):
+            action = self._tickable(menu, roles, words, column["role"] == role)
+            action.triggered.connect(lambda _on=False, role=role: self._set_role(name, role))
+        menu.addSection(self.tr("It holds"))
+        kinds = QActionGroup(menu)
+        for kind in CHANGEABLE:
+            action = self._tickable(menu, kinds, tr(KINDS[kind]), column["kind"] == kind)
+            action.triggered.connect(lambda _on=False, kind=kind: self._set_kind(name, kind))
+        if column["note"]:
+            menu.addSeparator()
+            menu.addAction(column["note"]).setEnabled(False)
+        return menu
+
+    @staticmethod
+    def _tickable(menu: QMenu, group: QActionGroup, words: str, ticked: bool) -> QAction:
+        action = menu.addAction(words)
+        action.setCheckable(True)
+        action.setChecked(ticked)
+        group.addAction(action)
+        return action
+
+    def _set_role(self, name: str, role: str) -> None:
+        data = self.session.data
+        if role == "target":
+            self.question.choose_target(name)
+            return
+        if name == self.session.summary["target"]:
+            self.session.problem.emit(
+                self.tr("“{name}” is what is predicted. Choose another target first.").format(
+                    name=name
+                )
+            )
+            return
+        self.session.change_data(roles={**data.roles, name: role})
+
+    def _set_kind(self, name: str, kind: str) -> None:
+        self.session.change_data(kinds={**self.session.data.kinds, name: kind})
+
+    # Dropping a file ------------------------------------------------------------------------
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """A file may be dropped anywhere on the page."""
+        if dropped_file(event):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the file."""
+        event.acceptProposedAction()
+        self.session.open_file(dropped_file(event))

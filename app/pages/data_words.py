@@ -1,0 +1,96 @@
+"""What columns, tasks and classes are called in the window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QLocale
+
+ROLES = {
+    "target": QT_TRANSLATE_NOOP("Data", "target"),
+    "group": QT_TRANSLATE_NOOP("Data", "keeps rows together"),
+    "ignore": QT_TRANSLATE_NOOP("Data", "left out"),
+}
+KINDS = {
+    "number": QT_TRANSLATE_NOOP("Data", "number"),
+    "category": QT_TRANSLATE_NOOP("Data", "category"),
+    "yes/no": QT_TRANSLATE_NOOP("Data", "yes/no"),
+    "date": QT_TRANSLATE_NOOP("Data", "date"),
+    "text": QT_TRANSLATE_NOOP("Data", "text"),
+    "identifier": QT_TRANSLATE_NOOP("Data", "identifier"),
+    "constant": QT_TRANSLATE_NOOP("Data", "constant"),
+}
+TASKS = {
+    "regression": QT_TRANSLATE_NOOP("Data", "A number"),
+    "binary": QT_TRANSLATE_NOOP("Data", "One of two classes"),
+    "multiclass": QT_TRANSLATE_NOOP("Data", "One of several classes"),
+}
+
+
+def tr(text: str) -> str:
+    """The words in the person's language."""
+    return QCoreApplication.translate("Data", text)
+
+
+def whole(number: int) -> str:
+    """A whole number in the person's own way of writing."""
+    return QLocale().toString(int(number))
+
+
+def column_word(column: Mapping[str, Any]) -> str:
+    """What stands under a column's head: its role, or its kind if it is an ordinary feature."""
+    if column["role"] in ROLES:
+        return tr(ROLES[column["role"]])
+    return tr(KINDS.get(column["kind"], column["kind"]))
+
+
+def headline(summary: Mapping[str, Any]) -> str:
+    """The data in one line: rows, columns, what is predicted, the shares of the classes."""
+    return tr("{rows} rows · {columns} columns · predicting “{target}”, {what}").format(
+        rows=whole(summary["rows"]),
+        columns=whole(summary["features"]),
+        target=summary["target"],
+        what=_what(summary),
+    )
+
+
+def _what(summary: Mapping[str, Any]) -> str:
+    if summary["task"] == "regression":
+        return tr("a number")
+    classes = summary["classes"]
+    total = sum(entry["count"] for entry in classes) or 1
+    if len(classes) == 2:
+        shares = ", ".join(
+            f"{entry['label']} {100 * entry['count'] / total:.0f} %" for entry in classes
+        )
+        return tr("two classes ({shares})").format(shares=shares)
+    largest = max(classes, key=lambda entry: entry["count"])
+    return tr("{count} classes (the most frequent, {label}, {share} %)").format(
+        count=len(classes),
+        label=largest["label"],
+        share=f"{100 * largest['count'] / total:.0f}",
+    )
+
+
+def found(summary: Mapping[str, Any]) -> list[str]:
+    """What the panel says about the data: how it was read, the task, the test part, findings."""
+    sentences = []
+    if summary["described"]:
+        sentences.append(tr("The file was read as: {how}.").format(how=summary["described"]))
+    question = {
+        "regression": tr("The target “{target}” holds numbers: a number is predicted."),
+        "binary": tr("The target “{target}” has two values: this is a yes/no question."),
+        "multiclass": tr("The target “{target}” has {count} values: one of them is predicted."),
+    }[summary["task"]]
+    question = question.format(target=summary["target"], count=len(summary["classes"]))
+    sentences.append(tr("{question} You can pick another target.").format(question=question))
+    test = tr("{rows} rows are put aside now, before anything is tuned, to test the result "
+              "honestly at the end.")  # fmt: skip
+    sentences.append(test.format(rows=whole(summary["test_rows"])))
+    if summary["set_aside"]:
+        aside = tr("{rows} rows have no target and are left out.")
+        sentences.append(aside.format(rows=whole(summary["set_aside"])))
+    ordered = sorted(summary["findings"], key=lambda finding: not finding["serious"])
+    sentences.extend(finding["sentence"] for finding in ordered)
+    return sentences

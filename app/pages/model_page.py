@@ -1,0 +1,77 @@
+"""Step 2, the model: cards of those that fit the task, the recommended one first and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QWidget
+
+from app.pages.data_words import TASKS, tr
+from app.pages.page import Page
+from app.widgets.choice_card import Choice, ChoiceCards
+
+if TYPE_CHECKING:
+    from app.session import Session
+
+
+class ModelPage(Page):
+    """Which model is tuned."""
+
+    topic = "model"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.set_head(
+            self.tr("Which model?"),
+            self.tr("Only models that fit your data are shown. If unsure, take the first."),
+        )
+        self.add_primary(self.tr("Choose a strategy"), lambda: self.step_wanted.emit("strategy"))
+        self.cards = ChoiceCards(self.tr("Recommended"), self.tr("Models"))
+        self.cards.chosen.connect(session.choose_model)
+        self.body.addWidget(self.cards)
+        self.body.addStretch(1)
+        session.advice_changed.connect(self.refresh)
+        session.plan_changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the models that the advice offers, and the plan's own one."""
+        advice, plan = self.session.advice, self.session.plan
+        if advice is None:
+            return
+        choices = [
+            Choice(
+                key=entry["name"],
+                title=entry["title"],
+                paragraphs=(entry["good_for"],),
+                captions=(entry["cost"],),
+                reason=entry["reason"] if entry["recommended"] else "",
+                recommended=entry["recommended"],
+            )
+            for entry in advice["models"]
+            if entry["fits_task"]
+        ]
+        self.cards.show_choices(choices, plan.model if plan else "")
+        self._tell(choices, plan.model if plan else "")
+
+    def _tell(self, choices: list[Choice], chosen: str) -> None:
+        sentences = [
+            self.tr("A model is a way of turning columns into a prediction. No model is best for "
+                    "everything."),
+        ]  # fmt: skip
+        recommended = next((choice for choice in choices if choice.recommended), None)
+        mine = next((choice for choice in choices if choice.key == chosen), None)
+        if mine is not None:
+            sentences.append(self.tr("You chose: {title}.").format(title=mine.title))
+        if recommended is not None and recommended.reason:
+            sentences.append(recommended.reason)
+        if self.session.summary is not None:
+            task = tr(TASKS[self.session.summary["task"]])
+            hidden = sum(not entry["fits_task"] for entry in self.session.advice["models"])
+            if hidden:
+                sentences.append(
+                    self.tr("{count} other models cannot predict this: {task}.").format(
+                        count=hidden, task=task.lower()
+                    )
+                )
+        self.tell(self.tr("Choosing a model"), sentences)

@@ -1,0 +1,105 @@
+"""Everything else about the tuning, folded away: the strategy's options and the run's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from app.widgets.card import Card
+from app.widgets.fold import Fold
+from app.widgets.labels import label
+from app.widgets.option_form import OptionForm
+from core.options import Option
+
+if TYPE_CHECKING:
+    from app.session import Session
+
+USUAL = "usual"
+
+
+class AdvancedCard(Card):
+    """Two forms, both made from descriptions of options.
+
+    Signals:
+        option_changed: (name, value) of the strategy's own options.
+    """
+
+    option_changed = Signal(str, object)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.session = session
+        self.fold = Fold(self.tr("Advanced"), "advanced")
+        self.body.addWidget(self.fold)
+        self._own_title = label(self.tr("This strategy"), "section")
+        self.own = OptionForm()
+        self.own.changed.connect(session.set_option)
+        self.run = OptionForm()
+        self.run.changed.connect(self._run_changed)
+        for part in (
+            self._own_title,
+            self.own,
+            label(self.tr("Every strategy"), "section"),
+            self.run,
+        ):
+            self.fold.body.addWidget(part)
+
+    def refresh(self, options: tuple[Option, ...]) -> None:
+        """Show the strategy's options and the run's, with the plan's values."""
+        plan = self.session.plan
+        if plan is None:
+            return
+        self._own_title.setVisible(bool(options))
+        self.own.setVisible(bool(options))
+        self.own.show_options(options, plan.options)
+        given = {
+            "folds": plan.folds,
+            "metric": plan.metric or USUAL,
+            "seed": plan.seed,
+            "workers": plan.workers,
+            "time_limit": plan.time_limit or 0,
+            "standardize": plan.standardize,
+        }
+        self.run.show_options(self._run_options(), given)
+
+    def _run_changed(self, name: str, value: Any) -> None:
+        if name == "metric":
+            value = "" if value == USUAL else value
+        if name == "time_limit":
+            value = value or None
+        self.session.set_plan(**{name: value})
+
+    def _run_options(self) -> tuple[Option, ...]:
+        metrics = _metrics(self.session.summary)
+        return (
+            Option("folds", self.tr("Folds"), "int", 5,
+                   self.tr("How many times the training rows are split to score one trial. More "
+                           "folds: steadier scores, longer runs."), low=2, high=50),
+            Option("metric", self.tr("Score"), "choice", USUAL,
+                   self.tr("What is made as good as possible. The usual one is accuracy for "
+                           "classes and the share of variance explained for numbers."),
+                   choices=(USUAL, *metrics)),
+            Option("seed", self.tr("Seed"), "int", 0,
+                   self.tr("The start of everything random. The same seed gives the same run."),
+                   low=0, high=2**31 - 1),
+            Option("workers", self.tr("Trials at once"), "int", 1,
+                   self.tr("How many trials run side by side on this computer. It has {count} "
+                           "processors.").format(count=os.cpu_count() or 1), low=1, high=64),
+            Option("time_limit", self.tr("Seconds a trial may take"), "float", 0.0,
+                   self.tr("A trial that takes longer counts as failed. 0 is no limit."),
+                   low=0.0),
+            Option("standardize", self.tr("Bring columns to one scale"), "bool", True,
+                   self.tr("For models that need it. Leave it on, unless the columns are on one "
+                           "scale already.")),
+        )  # fmt: skip
+
+
+def _metrics(summary: Mapping[str, Any] | None) -> tuple[str, ...]:
+    from core.tuning.metrics import METRICS  # not needed for the first paint
+
+    task = summary["task"] if summary else ""
+    return tuple(name for name, metric in METRICS.items() if task in metric.tasks)

@@ -1,0 +1,93 @@
+"""How long the tuning may take: minutes first, trials second, and what that will come to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from app import appearance
+from app.widgets.card import Card
+from app.widgets.flow_layout import FlowLayout
+from app.widgets.labels import label, restyle
+from app.widgets.quiet_controls import QuietDoubleSpinBox, QuietSpinBox
+
+if TYPE_CHECKING:
+    from app.session import Session
+
+MOST_MINUTES = 60 * 24 * 7
+MOST_TRIALS = 100_000
+
+
+class BudgetCard(Card):
+    """Minutes and trials; whichever is used up first ends the run."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.session = session
+        self.set_words(
+            self.tr("How long may it take?"),
+            self.tr(
+                "Whichever comes first ends the tuning. You can always stop and keep the best."
+            ),
+        )
+        self.minutes = QuietDoubleSpinBox()
+        self.minutes.setRange(0, MOST_MINUTES)
+        self.minutes.setSpecialValueText(self.tr("no limit"))
+        self.minutes.setSuffix(self.tr(" minutes"))
+        self.minutes.setKeyboardTracking(False)
+        self.minutes.valueChanged.connect(
+            lambda value: session.set_plan(minutes=value if value > 0 else None)
+        )
+        self.trials = QuietSpinBox()
+        self.trials.setRange(1, MOST_TRIALS)
+        self.trials.setSuffix(self.tr(" trials"))
+        self.trials.setKeyboardTracking(False)
+        self.trials.valueChanged.connect(lambda value: session.set_plan(trials=value))
+        holder = QWidget()
+        flow = FlowLayout(holder, gap=20, column_width=appearance.pixels(200))
+        flow.addWidget(_titled(self.tr("Time at most"), self.minutes))
+        self._trials_part = _titled(self.tr("Trials at most"), self.trials)
+        flow.addWidget(self._trials_part)
+        self._holder = holder
+        self.body.addWidget(holder)
+        self.estimate = label("")
+        self.body.addWidget(self.estimate)
+
+    def refresh(self, default_trials: int) -> None:
+        """Show the plan's budget; a strategy without trials has none to bound."""
+        plan = self.session.plan
+        if plan is None:
+            return
+        with QSignalBlocker(self.minutes):
+            self.minutes.setValue(plan.minutes or 0)
+        with QSignalBlocker(self.trials):
+            self.trials.setValue(plan.trials or default_trials or 1)
+        self._trials_part.setVisible(default_trials > 0)
+        self._holder.updateGeometry()
+        self.show_estimate()
+
+    def show_estimate(self) -> None:
+        """Say how long it will take, or that this is being worked out."""
+        estimate = self.session.estimate
+        if estimate is None:
+            self.estimate.setText(self.tr("Estimating the time …"))
+        else:
+            self.estimate.setText(estimate["sentence"])
+        bad = bool(estimate and estimate.get("unusable"))
+        restyle(self.estimate, voice="bad" if bad else "")
+
+
+def _titled(title: str, control: QWidget) -> QWidget:
+    part = QWidget()
+    column = QVBoxLayout(part)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(2)
+    name = QLabel(title)
+    name.setProperty("voice", "small")
+    name.setBuddy(control)
+    control.setAccessibleName(title)
+    column.addWidget(name)
+    column.addWidget(control)
+    return part

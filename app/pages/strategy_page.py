@@ -1,0 +1,171 @@
+"""Step 3, the strategy: how to tune, how long, for which groups; the rest under Advanced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.pages.page import Page
+from app.pages.strategy_advanced import AdvancedCard
+from app.pages.strategy_budget import BudgetCard
+from app.widgets.buttons import LinkButton
+from app.widgets.card import Card
+from app.widgets.choice_card import Choice, ChoiceCards
+from app.widgets.quiet_controls import QuietComboBox
+from core.options import Option
+
+if TYPE_CHECKING:
+    from app.session import Session
+
+OWN = "own"
+
+
+class StrategyPage(Page):
+    """How the model is tuned."""
+
+    topic = "strategy"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.set_head(
+            self.tr("How to tune it?"),
+            self.tr("If unsure, take the first and press Start tuning."),
+        )
+        self.primary = self.add_primary(self.tr("Start tuning"), self._start, "play")
+        self.cards = ChoiceCards(self.tr("Recommended"), self.tr("Strategies"))
+        self.cards.chosen.connect(session.choose_strategy)
+        self.budget = BudgetCard(session)
+        self.groups = self._make_groups()
+        self.advanced = AdvancedCard(session)
+        for part in (self.budget, self.cards, self.groups, self.advanced):
+            self.body.addWidget(part)
+        self.body.addStretch(1)
+        session.advice_changed.connect(self.refresh)
+        session.plan_changed.connect(self.refresh)
+        session.estimate_changed.connect(self._estimate_changed)
+        session.run_changed.connect(self._allow_start)
+        self.refresh()
+
+    def _make_groups(self) -> Card:
+        card = Card(
+            self.tr("Penalties"),
+            self.tr("How many penalties are learned: one for all columns, or one for each group."),
+        )
+        self.ways = QuietComboBox()
+        self.ways.setAccessibleName(self.tr("How columns are grouped"))
+        self.ways.currentIndexChanged.connect(self._way_chosen)
+        row = QHBoxLayout()
+        row.addWidget(self.ways)
+        row.addWidget(
+            LinkButton(self.tr("Arrange the groups"), lambda: self.step_wanted.emit("data"))
+        )
+        row.addStretch(1)
+        card.body.addLayout(row)
+        return card
+
+    def _offered(self) -> list[Mapping[str, Any]]:
+        plan, advice = self.session.plan, self.session.advice
+        return advice["strategies"].get(plan.model, []) if plan and advice else []
+
+    def chosen(self) -> Mapping[str, Any] | None:
+        """What the advice says of the plan's strategy."""
+        plan = self.session.plan
+        return next((entry for entry in self._offered() if entry["name"] == plan.strategy), None)
+
+    def refresh(self) -> None:
+        """Show the strategies for the plan's model, and everything else of the plan."""
+        plan = self.session.plan
+        if plan is None:
+            return
+        choices = [
+            Choice(
+                key=entry["name"],
+                title=entry["title"],
+                paragraphs=(entry["does"],),
+                captions=(
+                    entry["costs"],
+                    self.tr("You see: {what}").format(what=_small_first(entry["shows"])),
+                ),
+                reason=entry["reason"] if entry["recommended"] else "",
+                recommended=entry["recommended"],
+            )
+            for entry in self._offered()
+        ]
+        self.cards.show_choices(choices, plan.strategy)
+        entry = self.chosen()
+        self.budget.refresh(entry["default_trials"] if entry else 0)
+        self.groups.setVisible(bool(entry) and entry["kind"] == "penalties")
+        self._show_ways()
+        self.advanced.refresh(_options(entry))
+        self._allow_start()
+        self._tell(entry)
+
+    def _show_ways(self) -> None:
+        spec = self.session.plan.groups
+        own = not isinstance(spec, str)
+        words = {
+            "single": self.tr("One penalty for all columns"),
+            "prefix": self.tr("One for each start of a name"),
+            "column": self.tr("One for each column"),
+            "each": self.tr("One for each column and each category value"),
+        }
+        if own:
+            words[OWN] = self.tr("One for each of my {count} groups").format(count=len(spec))
+        with QSignalBlocker(self.ways):
+            self.ways.clear()
+            for key, text in words.items():
+                self.ways.addItem(text, key)
+            self.ways.setCurrentIndex(self.ways.findData(OWN if own else spec))
+
+    def _way_chosen(self) -> None:
+        if self.ways.currentData() not in (None, OWN):
+            self.session.set_groups(self.ways.currentData())
+
+    def _estimate_changed(self) -> None:
+        self.budget.show_estimate()
+        self._allow_start()
+        self._tell(self.chosen())
+
+    def _allow_start(self) -> None:
+        estimate = self.session.estimate
+        if self.session.state in ("running", "paused", "stopping"):
+            self.primary.allow(False, self.tr("A run is going on. Stop it first."))
+        elif estimate and estimate.get("unusable"):
+            self.primary.allow(False, estimate["sentence"])
+        else:
+            self.primary.allow(self.session.plan is not None)
+
+    def _tell(self, entry: Mapping[str, Any] | None) -> None:
+        if entry is None:
+            return
+        sentences = [entry["does"], entry["costs"]]
+        if entry["recommended"] and entry["reason"]:
+            sentences.insert(0, entry["reason"])
+        if self.session.estimate:
+            sentences.append(self.session.estimate["sentence"])
+        sentences.append(
+            self.tr("Nothing is lost if you stop early: the best setting found so far is kept.")
+        )
+        self.tell(entry["title"], sentences)
+
+    def _start(self) -> None:
+        self.session.start()
+        self.step_wanted.emit("tune")
+
+
+def _small_first(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
+def _options(entry: Mapping[str, Any] | None) -> tuple[Option, ...]:
+    if entry is None:
+        return ()
+    return tuple(
+        option
+        if isinstance(option, Option)
+        else Option(**{**option, "choices": tuple(option.get("choices", ()))})
+        for option in entry["options"]
+    )

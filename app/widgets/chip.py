@@ -1,0 +1,81 @@
+"""A chip: the name of a column that can be dragged, or moved with the keyboard."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QMimeData, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QDrag, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+
+MIME = "application/x-tunescope-column"
+WIDEST = 220  # pixels before a name ends in …
+
+
+class Chip(QPushButton):
+    """One column.
+
+    Signals:
+        menu_wanted: a click or Enter; the column's name.
+        step_wanted: Ctrl+Left or Ctrl+Right; the column's name and −1 or +1.
+    """
+
+    menu_wanted = Signal(str)
+    step_wanted = Signal(str, int)
+
+    def __init__(self, column: str, group: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.column = column
+        self.setProperty("chip", True)
+        self.setAutoDefault(False)
+        shown = self.fontMetrics().elidedText(column, Qt.TextElideMode.ElideMiddle, WIDEST)
+        self.setText(shown.replace("&", "&&"))
+        if shown != column:
+            self.setToolTip(column)
+        self.setMinimumHeight(26)
+        self.setAccessibleName(
+            self.tr("Column {column} in group {group}").format(column=column, group=group)
+        )
+        self.setAccessibleDescription(
+            self.tr("Enter moves it. Ctrl with left or right moves it to the next group.")
+        )
+        self._pressed_at: QPoint | None = None
+        self.clicked.connect(lambda _checked=False: self.menu_wanted.emit(self.column))
+
+    def minimumSizeHint(self) -> QSize:
+        """All of its text."""
+        return self.sizeHint()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A drag may begin here."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._pressed_at = event.position().toPoint()
+        super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Far enough with the button down, it is a drag."""
+        if self._pressed_at is None or not event.buttons() & Qt.MouseButton.LeftButton:
+            return
+        way = (event.position().toPoint() - self._pressed_at).manhattanLength()
+        if way >= QApplication.startDragDistance():
+            self._pressed_at = None
+            self.setDown(False)
+            self.drag()
+
+    def drag(self) -> None:
+        """Carry the column's name to wherever it is dropped."""
+        carried = QDrag(self)
+        mime = QMimeData()
+        mime.setData(MIME, self.column.encode())
+        carried.setMimeData(mime)
+        carried.setPixmap(self.grab())
+        carried.setHotSpot(QPoint(self.width() // 2, self.height() // 2))
+        carried.exec(Qt.DropAction.MoveAction)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Ctrl+Left and Ctrl+Right move the column; Enter is a click."""
+        control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        if control and event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            self.step_wanted.emit(self.column, 1 if event.key() == Qt.Key.Key_Right else -1)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,118 @@
+"""Cards of which one is chosen: a title to pick, and what one should know before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QRadioButton, QVBoxLayout, QWidget
+
+from app import appearance
+from app.widgets.card import clear
+from app.widgets.flow_layout import FlowLayout
+from app.widgets.labels import label, restyle
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One card: its key, title, paragraphs, small print, and the reason why it is recommended."""
+
+    key: str
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    captions: tuple[str, ...] = ()
+    reason: str = ""
+    recommended: bool = False
+
+
+class ChoiceCard(QFrame):
+    """A card with a radio button as its title; a click anywhere chooses it."""
+
+    def __init__(self, choice: Choice, badge: str) -> None:
+        super().__init__()
+        self.choice = choice
+        self.setProperty("choice", True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 10, 14, 12)
+        column.setSpacing(4)
+        self.button = QRadioButton(choice.title.replace("&", "&&"))
+        self.button.setAccessibleName(choice.title)
+        self.button.setProperty("cardtitle", True)
+        self.button.toggled.connect(lambda on: restyle(self, chosen=on))
+        head = QHBoxLayout()
+        head.addWidget(self.button, 1)
+        words = [badge] if choice.recommended else []
+        if choice.recommended:
+            mark = label(badge, "badge")
+            mark.setWordWrap(False)
+            head.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
+        column.addLayout(head)
+        for text in choice.paragraphs:
+            column.addWidget(label(text))
+        if choice.reason:
+            column.addWidget(label(choice.reason, "good"))
+        for text in choice.captions:
+            column.addWidget(label(text, "caption"))
+        column.addStretch(1)
+        parts = (*words, *choice.paragraphs, choice.reason, *choice.captions)
+        self.button.setAccessibleDescription(" ".join(part for part in parts if part))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click anywhere on the card chooses it."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.button.setFocus(Qt.FocusReason.MouseFocusReason)
+            self.button.click()
+
+
+class ChoiceCards(QWidget):
+    """The cards: a recommended one across the whole width, the others side by side.
+
+    Signals:
+        chosen: the key of the card that the person chose.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, badge: str, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._badge = badge
+        self.setAccessibleName(name)
+        self.cards: dict[str, ChoiceCard] = {}
+        self._group = QButtonGroup(self)
+        self._group.buttonClicked.connect(self._clicked)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(12)
+        self._first = QVBoxLayout()
+        whole.addLayout(self._first)
+        self._grid = QWidget()
+        self._others = FlowLayout(self._grid, gap=12, column_width=appearance.pixels(300))
+        whole.addWidget(self._grid)
+
+    def show_choices(self, choices: Sequence[Choice], chosen: str) -> None:
+        """Show these cards, the recommended ones first, and mark the chosen one."""
+        ordered = sorted(choices, key=lambda choice: not choice.recommended)
+        if [card.choice for card in self.cards.values()] != ordered:
+            self._rebuild(ordered)
+        for key, card in self.cards.items():
+            card.button.setChecked(key == chosen)
+
+    def _rebuild(self, ordered: Sequence[Choice]) -> None:
+        for button in self._group.buttons():
+            self._group.removeButton(button)
+        clear(self._first)
+        clear(self._others)
+        self.cards = {}
+        for at, choice in enumerate(ordered):
+            card = ChoiceCard(choice, self._badge)
+            self.cards[choice.key] = card
+            self._group.addButton(card.button)
+            place = self._first if at == 0 and choice.recommended else self._others
+            place.addWidget(card)
+
+    def _clicked(self) -> None:
+        for key, card in self.cards.items():
+            if card.button.isChecked():
+                self.chosen.emit(key)

@@ -1,0 +1,84 @@
+"""The place onto which a person drops a file, or picks one with a button."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtWidgets import QFileDialog, QFrame, QVBoxLayout, QWidget
+
+from app import settings
+from app.widgets.buttons import PrimaryButton
+from app.widgets.labels import label, restyle
+from app.widgets.sign import Sign
+
+
+def ask_for_file(parent: QWidget) -> str:
+    """Ask for a data file; "" if the person thinks better of it."""
+    chosen, _ = QFileDialog.getOpenFileName(
+        parent,
+        QCoreApplication.translate("DropArea", "Open a data file"),
+        settings.text("data/folder"),
+        QCoreApplication.translate(
+            "DropArea",
+            "Data (*.csv *.tsv *.txt *.data *.libsvm *.svm *.gz *.bz2 *.xz *.zip);;All files (*)",
+        ),
+    )
+    if chosen:
+        settings.remember("data/folder", chosen.replace("\\", "/").rpartition("/")[0])
+    return chosen
+
+
+def dropped_file(event: QDropEvent | QDragEnterEvent) -> str:
+    """The first local file that is being dragged, "" if there is none."""
+    for url in event.mimeData().urls():
+        if url.isLocalFile():
+            return url.toLocalFile()
+    return ""
+
+
+class DropArea(QFrame):
+    """A dashed box with one button.
+
+    Signals:
+        file_chosen: the path.
+    """
+
+    file_chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "drop")
+        self.setAcceptDrops(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 26, 24, 26)
+        column.setSpacing(10)
+        column.addWidget(Sign("open", "accent", 40), 0, Qt.AlignmentFlag.AlignHCenter)
+        for text, voice in (
+            (self.tr("Drop a data file here"), "panel"),
+            (self.tr("A table (CSV) or a LIBSVM file, packed or not."), "muted"),
+        ):
+            line = label(text, voice)
+            line.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            column.addWidget(line)
+        self.button = PrimaryButton(self.tr("Open a file…"), self._ask, "open")
+        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+
+    def _ask(self) -> None:
+        if file := ask_for_file(self):
+            self.file_chosen.emit(file)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """A file may be dropped."""
+        if dropped_file(event):
+            event.acceptProposedAction()
+            restyle(self, over=True)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """The file is gone again."""
+        restyle(self, over=False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the file."""
+        restyle(self, over=False)
+        event.acceptProposedAction()
+        self.file_chosen.emit(dropped_file(event))

@@ -1,0 +1,105 @@
+"""A layout that sets its items side by side and goes on in the next line, like words."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+
+
+class FlowLayout(QLayout):
+    """Items in lines; with `column_width` all items share the width of a line evenly.
+
+    Args:
+        gap: pixels between items and between lines.
+        column_width: the smallest width of a column in pixels; 0 for items at their own width.
+    """
+
+    def __init__(self, parent: QWidget | None = None, gap: int = 6, column_width: int = 0) -> None:
+        super().__init__(parent)
+        self._items: list[QLayoutItem] = []
+        self._gap = gap
+        self._column_width = column_width
+        self.setContentsMargins(0, 0, 0, 0)
+
+    def addItem(self, item: QLayoutItem) -> None:
+        """Put an item at the end."""
+        self._items.append(item)
+
+    def count(self) -> int:
+        """How many items there are."""
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:
+        """The item at an index, None beyond the end."""
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:
+        """Take the item at an index out, None beyond the end."""
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:
+        """It wants no more than it needs."""
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:
+        """The narrower, the higher."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """The height that all lines need at a width."""
+        return self._arrange(QRect(0, 0, width, 0), place=False)
+
+    def setGeometry(self, rect: QRect) -> None:
+        """Put every item into its place."""
+        super().setGeometry(rect)
+        self._arrange(rect, place=True)
+
+    def sizeHint(self) -> QSize:
+        """As small as it may be."""
+        return self.minimumSize()
+
+    def minimumSize(self) -> QSize:
+        """The largest of the items."""
+        size = QSize()
+        for item in self._items:
+            size = size.expandedTo(item.minimumSize())
+        return size
+
+    def _arrange(self, rect: QRect, place: bool) -> int:
+        shown = [item for item in self._items if not item.isEmpty()]
+        bottom = rect.y()
+        for line in self._lines(shown, rect.width()):
+            height = max(self._height(item, width) for item, width in line)
+            x = rect.x()
+            for item, width in line:
+                if place:
+                    item.setGeometry(QRect(QPoint(x, bottom), QSize(width, height)))
+                x += width + self._gap
+            bottom += height + self._gap
+        return max(0, bottom - rect.y() - self._gap)
+
+    def _lines(self, items: list[QLayoutItem], room: int) -> list[list[tuple[QLayoutItem, int]]]:
+        if self._column_width:
+            fits = max(1, (room + self._gap) // (self._column_width + self._gap))
+            columns = min(fits, max(1, len(items)))
+            width = (room - self._gap * (columns - 1)) // columns
+            return [
+                [(item, width) for item in items[start : start + columns]]
+                for start in range(0, len(items), columns)
+            ]
+        lines: list[list[tuple[QLayoutItem, int]]] = []
+        left = -1
+        for item in items:
+            width = min(item.sizeHint().width(), room)
+            if width > left:
+                lines.append([])
+                left = room
+            lines[-1].append((item, width))
+            left -= width + self._gap
+        return lines
+
+    @staticmethod
+    def _height(item: QLayoutItem, width: int) -> int:
+        if item.hasHeightForWidth():
+            return max(item.heightForWidth(width), item.minimumSize().height())
+        return item.sizeHint().height()

@@ -1,0 +1,47 @@
+"""A part that can be folded away, and stays as it was left."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app import icons, settings
+from app.widgets.buttons import LinkButton
+
+
+class Fold(QWidget):
+    """A button that shows or hides what is in `body`.
+
+    Args:
+        title: the button's words.
+        key: under which the settings remember whether it is open.
+    """
+
+    def __init__(self, title: str, key: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._key = f"folds/{key}"
+        self._title = title
+        self.button = LinkButton(title, self._toggle)
+        self.content = QWidget()
+        self.body = QVBoxLayout(self.content)
+        self.body.setContentsMargins(0, 0, 0, 0)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(6)
+        whole.addWidget(self.button)
+        whole.addWidget(self.content)
+        self._show(settings.flag(self._key))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the content shows."""
+        return self._open
+
+    def _toggle(self) -> None:
+        self._show(not self._open)
+        settings.remember(self._key, self._open)
+
+    def _show(self, opened: bool) -> None:
+        self._open = opened
+        self.content.setVisible(opened)
+        self.button.setIcon(icons.icon("chevron-down" if opened else "chevron-right", "accent"))
+        self.button.setAccessibleDescription(self.tr("open") if opened else self.tr("folded"))

@@ -1,0 +1,115 @@
+"""A form made from the descriptions of options: one row each, with its help under it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QWidget
+
+from app.widgets.labels import label
+from app.widgets.quiet_controls import QuietComboBox, QuietDoubleSpinBox, QuietSpinBox
+from core.options import Option
+
+_LARGEST_INT = 2**31 - 1
+_LARGEST = 1e12
+
+
+class OptionForm(QWidget):
+    """One control for every option.
+
+    Signals:
+        changed: (name, value) when the person changed an option.
+    """
+
+    changed = Signal(str, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.controls: dict[str, QWidget] = {}
+        self._options: tuple[Option, ...] = ()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(16)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnStretch(1, 1)
+
+    def show_options(self, options: Sequence[Option], given: Mapping[str, Any]) -> None:
+        """Show these options with the given values, the others at their defaults."""
+        if tuple(options) != self._options:
+            self._options = tuple(options)
+            self._rebuild()
+        for option in self._options:
+            control = self.controls[option.name]
+            with QSignalBlocker(control):
+                _put(control, given.get(option.name, option.default))
+
+    def _rebuild(self) -> None:
+        while (item := self._grid.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        self.controls = {}
+        for at, option in enumerate(self._options):
+            control = self._control(option)
+            control.setAccessibleName(option.label)
+            control.setAccessibleDescription(option.help)
+            name = QLabel(option.label)
+            name.setBuddy(control)
+            self._grid.addWidget(name, 2 * at, 0)
+            self._grid.addWidget(control, 2 * at, 1)
+            help_line = label(option.help, "caption")
+            help_line.setContentsMargins(0, 0, 0, 8)
+            self._grid.addWidget(help_line, 2 * at + 1, 0, 1, 2)
+            self.controls[option.name] = control
+
+    def _control(self, option: Option) -> QWidget:
+        def tell(value: object) -> None:
+            self.changed.emit(option.name, value)
+
+        if option.kind == "bool":
+            box = QCheckBox(self.tr("yes"))
+            box.toggled.connect(tell)
+            return box
+        if option.kind == "choice":
+            combo = QuietComboBox()
+            for choice in option.choices:
+                combo.addItem(choice, choice)
+            combo.currentIndexChanged.connect(lambda: tell(combo.currentData()))
+            return combo
+        spin = _int_box(option) if option.kind == "int" else _float_box(option)
+        spin.setKeyboardTracking(False)
+        spin.valueChanged.connect(tell)
+        return spin
+
+
+def _int_box(option: Option) -> QuietSpinBox:
+    spin = QuietSpinBox()
+    low, high = max(option.low, -_LARGEST_INT), min(option.high, _LARGEST_INT)
+    spin.setRange(int(low) + (1 if option.low_open else 0), int(high))
+    return spin
+
+
+def _float_box(option: Option) -> QuietDoubleSpinBox:
+    spin = QuietDoubleSpinBox()
+    spin.setDecimals(12)
+    low = -_LARGEST if math.isinf(option.low) else option.low
+    high = _LARGEST if math.isinf(option.high) else option.high
+    spin.setRange(low + (1e-12 if option.low_open else 0.0), high)
+    if high - low <= 1:
+        spin.setSingleStep(0.05)
+    return spin
+
+
+def _put(control: QWidget, value: Any) -> None:
+    match control:
+        case QCheckBox():
+            control.setChecked(bool(value))
+        case QuietComboBox():
+            control.setCurrentIndex(control.findData(str(value)))
+        case QuietSpinBox():
+            control.setValue(int(value))
+        case QuietDoubleSpinBox():
+            control.setValue(float(value))

@@ -1,0 +1,61 @@
+"""A tile: a button with a title and a sentence under it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app.widgets.labels import label
+
+
+class Tile(QPushButton):
+    """A large button that says what it does; as high as its words need."""
+
+    def __init__(
+        self,
+        title: str,
+        sentence: str,
+        pressed: Callable[[], object],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setProperty("tile", True)
+        self.setAutoDefault(False)
+        self.setAccessibleName(title)
+        self.setAccessibleDescription(sentence)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 9, 12, 9)
+        column.setSpacing(2)
+        for text, voice in ((title, "tiletitle"), (sentence, "caption")):
+            line = label(text, voice)
+            line.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            column.addWidget(line)
+        column.addStretch(1)
+        self.clicked.connect(lambda _checked=False: pressed())
+
+    def hasHeightForWidth(self) -> bool:
+        """Its sentence wraps."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """The height of its words."""
+        return self.layout().totalHeightForWidth(width)
+
+    def sizeHint(self) -> QSize:
+        """Its words' own."""
+        return self.layout().totalSizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """Its words' own."""
+        return self.layout().totalMinimumSize()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The words use the room."""
+        super().resizeEvent(event)
+        self.setMinimumHeight(self.heightForWidth(event.size().width()))

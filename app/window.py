@@ -1,0 +1,305 @@
+"""The window: rail, one page a step, panel; it wires them to the session and does nothing else."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QMainWindow,
+    QMessageBox,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import appearance, icons, settings
+from app.crash_reports import FaultFile, Reporter
+from app.notices import Notice, Waiting
+from app.pages.page import Page
+from app.rail import STEPS, Rail
+from app.side_panel import SidePanel
+from app.steps import step_states
+
+if TYPE_CHECKING:
+    from app.session import Session
+
+PAGES = {
+    "start": ("app.pages.start_page", "StartPage"),
+    "data": ("app.pages.data_page", "DataPage"),
+    "model": ("app.pages.model_page", "ModelPage"),
+    "strategy": ("app.pages.strategy_page", "StrategyPage"),
+    "tune": ("app.pages.tune_page", "TunePage"),
+    "results": ("app.pages.results_page", "ResultsPage"),
+    "export": ("app.pages.export_page", "ExportPage"),
+}
+SMALLEST = (1024, 700)
+RUNNING = ("running", "paused", "stopping")
+
+
+class Window(QMainWindow):
+    """The one window. Pages are made at their first visit."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.pages: dict[str, Page] = {}
+        self.here = "start"
+        self._wanted_file = ""
+        self.setWindowTitle("Tunescope")
+        self.setMinimumSize(*SMALLEST)
+        self._build()
+        self._connect()
+        self._remember_place()
+        self.go("start")
+
+    def _build(self) -> None:
+        self.rail = Rail()
+        self.panel = SidePanel()
+        self.notice = Notice()
+        self.waiting = Waiting()
+        self.stack = QStackedWidget()
+        middle = QVBoxLayout()
+        middle.setSpacing(0)
+        above = QVBoxLayout()
+        above.setContentsMargins(22, 0, 22, 0)
+        above.setSpacing(8)
+        above.addWidget(self.notice)
+        above.addWidget(self.waiting)
+        middle.addLayout(above)
+        middle.addWidget(self.stack, 1)
+        inside = QWidget()
+        row = QHBoxLayout(inside)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.rail)
+        row.addLayout(middle, 1)
+        row.addWidget(self.panel)
+        self.setCentralWidget(inside)
+
+    def _connect(self) -> None:
+        session = self.session
+        self.rail.step_pressed.connect(self.go)
+        self.rail.run_pressed.connect(self.open_run)
+        self.rail.help_pressed.connect(lambda: self.show_help("start"))
+        self.rail.settings_pressed.connect(self.show_settings)
+        self.panel.more_pressed.connect(lambda: self.show_help(self.pages[self.here].topic))
+        session.data_changed.connect(self._data_changed)
+        session.plan_changed.connect(self._show_steps)
+        session.run_changed.connect(self._run_changed)
+        session.problem.connect(self._problem)
+        session.busy_changed.connect(self.waiting.say)
+        appearance.notifier.themed.connect(self._themed)
+        for number, key in enumerate(STEPS, start=1):
+            self._shortcut(f"Ctrl+{number}", lambda key=key: self.rail.steps[key].pressed.emit())
+        self._shortcut(QKeySequence.StandardKey.Open, self.open_file)
+        self._shortcut(QKeySequence.StandardKey.HelpContents, lambda: self.show_help("start"))
+
+    def _shortcut(self, keys: QKeySequence.StandardKey | str, pressed) -> None:
+        QShortcut(QKeySequence(keys), self).activated.connect(pressed)
+
+    # Pages ----------------------------------------------------------------------------------
+
+    def go(self, key: str) -> None:
+        """Bring a step's page to the front."""
+        key = "start" if key == "data" and not self.session.summary else key
+        page = self._page(key)
+        self.here = key
+        self.stack.setCurrentWidget(page)
+        page.visited()
+        self._show_words()
+        self._show_steps()
+        self._show_title()
+
+    def _page(self, key: str) -> Page:
+        if key not in self.pages:
+            module, name = PAGES[key]
+            page = getattr(importlib.import_module(module), name)(self.session)
+            page.step_wanted.connect(self.rail_press)
+            page.run_wanted.connect(self.open_run)
+            page.told.connect(self._show_words)
+            page.head_changed.connect(self._show_title)
+            self.pages[key] = page
+            self.stack.addWidget(page)
+        return self.pages[key]
+
+    def rail_press(self, key: str) -> None:
+        """Go to a step if it is open; say why if it is locked."""
+        if key in self.rail.steps:
+            self.rail.steps[key].pressed.emit()
+        else:
+            self.go(key)
+
+    def _show_words(self) -> None:
+        self.panel.show_words(*self.pages[self.here].words)
+
+    def _show_steps(self) -> None:
+        here = "data" if self.here == "start" else self.here
+        self.rail.show_steps(step_states(self.session), here)
+
+    def _show_title(self) -> None:
+        title = self.pages[self.here].title
+        self.setWindowTitle(
+            self.tr("{page} – Tunescope").format(page=title) if title else "Tunescope"
+        )
+
+    # What the session says ------------------------------------------------------------------
+
+    def _data_changed(self) -> None:
+        self.notice.dismiss()
+        if self.session.data is not None and not self.session.data.file.startswith("sample:"):
+            settings.remember_file(self.session.data.file)
+        if self.here == "start":
+            self.go("data")
+        else:
+            self._show_steps()
+
+    def _run_changed(self) -> None:
+        self._show_steps()
+        if self.session.state not in ("running", "paused"):
+            self.show_runs()
+
+    def _problem(self, sentence: str) -> None:
+        if self.session.details:
+            self._offer_details(sentence, self.session.details)
+            self.session.details = ""
+        else:
+            self.notice.say(sentence)
+
+    def _offer_details(self, sentence: str, details: str) -> None:
+        copy = QGuiApplication.clipboard().setText
+        self.notice.say(sentence, self.tr("Copy details"), lambda: copy(details))
+
+    def show_runs(self) -> None:
+        """List the past runs in the rail."""
+        self.rail.show_runs(self.session.past_runs())
+
+    def open_run(self, folder: object) -> None:
+        """Show a past run where it stands: its results, or its views if it has none."""
+        if self.session.state in RUNNING:
+            self.rail.explain(self.tr("A run is going on. Stop it first, then open another."))
+            return
+        self.session.open_run(folder)
+        if self.session.events:
+            self.go("results" if self.session.results else "tune")
+
+    # What a person asks for -----------------------------------------------------------------
+
+    def open_file(self) -> None:
+        """Ask for a file and open it."""
+        from app.widgets.drop_area import ask_for_file
+
+        if file := ask_for_file(self):
+            self.session.open_file(file)
+
+    def show_help(self, topic: str) -> None:
+        """Open the help texts at a topic."""
+        from app.help_dialog import HelpDialog
+
+        HelpDialog(topic, self).exec()
+
+    def show_settings(self) -> None:
+        """Open the settings."""
+        from app.settings_dialog import SettingsDialog
+
+        SettingsDialog(self).exec()
+
+    # Place, size, end -----------------------------------------------------------------------
+
+    def _remember_place(self) -> None:
+        kept = settings.geometry()
+        if kept is None or not self.restoreGeometry(kept):
+            self.resize(1280, 800)
+
+    def _themed(self) -> None:
+        self._fit_sides()
+        self._show_steps()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The sides grow with the text, but leave the middle its room."""
+        super().resizeEvent(event)
+        self._fit_sides()
+
+    def _fit_sides(self) -> None:
+        self.rail.setFixedWidth(min(appearance.pixels(222), self.width() * 23 // 100))
+        self.panel.setFixedWidth(min(appearance.pixels(240), self.width() * 24 // 100))
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask while a run is going on; a run that is interrupted can go on at the next start."""
+        if self.session.state in RUNNING and not self._may_close():
+            event.ignore()
+            return
+        settings.remember_geometry(self.saveGeometry())
+        self.session.shutdown()
+        event.accept()
+
+    def _may_close(self) -> bool:
+        box = QMessageBox(self)
+        box.setWindowTitle("Tunescope")
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setText(self.tr("A run is going on. Close all the same?"))
+        box.setInformativeText(
+            self.tr("Every finished trial is kept. You can go on with the run at the next start.")
+        )
+        close = box.addButton(self.tr("Close"), QMessageBox.ButtonRole.DestructiveRole)
+        stay = box.addButton(self.tr("Keep running"), QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(stay)
+        box.exec()
+        return box.clickedButton() is close
+
+
+class _Crashes(QObject):
+    """Carries a report from whatever thread it arose in to the window."""
+
+    arose = Signal(str, str)
+
+    def __init__(self, window: Window) -> None:
+        super().__init__()
+        self._window = window
+        self.arose.connect(self.show, Qt.ConnectionType.QueuedConnection)
+
+    @Slot(str, str)
+    def show(self, sentence: str, details: str) -> None:
+        """Say the sentence in the window, with the details for copying."""
+        self._window._offer_details(sentence, details)
+
+
+def run(file: str) -> int:
+    """Open the window, on a file if one is named, and stay until it is closed."""
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    app.setApplicationName("Tunescope")
+    app.setDesktopFileName("tunescope")
+    app.setWindowIcon(icons.icon("tunescope"))
+    appearance.start(app)
+    from app.session import Session
+
+    session = Session()
+    window = Window(session)
+    crashes = _Crashes(window)
+    Reporter(crashes.arose.emit).install()
+    faults = FaultFile()
+    window.show()
+    QTimer.singleShot(0, lambda: _after_first_paint(window, faults, crashes, file))
+    status = app.exec()
+    faults.close()
+    return status
+
+
+def _after_first_paint(window: Window, faults: FaultFile, crashes: _Crashes, file: str) -> None:
+    window.show_runs()
+    window.pages["start"].visited()
+    if left := faults.left_behind():
+        crashes.show(window.tr("Tunescope ended unexpectedly the last time."), left)
+    faults.watch()
+    if file:
+        named = file.removeprefix("sample:")
+        if named != file:
+            window.session.open_sample(named)
+        else:
+            window.session.open_file(Path(file).absolute())
