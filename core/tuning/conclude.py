@@ -22,7 +22,7 @@ from core.tuning.events import Event, RunFailed, RunStopped
 from core.tuning.learning import Learned, refit
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, build_problem
-from core.tuning.results import Cost, Tuned, build_results
+from core.tuning.results import Contestant, build_results
 from core.tuning.run_folder import RunFolder, write_whole
 from core.tuning.standing import Standing
 from core.tuning.takeaway import takeaway_of
@@ -107,42 +107,27 @@ def conclusion(
     fit(default, X, y)
     test_X, test_y = problem.test
     results = build_results(
-        metric=problem.metric,
-        task=problem.dataset.task,
-        classes=problem.dataset.classes,
-        tuned_model=winner.pipeline,
-        default_model=default,
+        tuned=Contestant(winner.pipeline, winner.setting),
+        default=Contestant(default, problem.default),
         test_X=test_X,
         test_y=test_y,
-        found=_found(problem, winner),
-        cost=_cost(problem, standing, seconds, because),
+        task=problem.dataset.task,
+        classes=problem.dataset.classes,
+        metric=problem.metric,
+        validation=winner.validation,
+        seed=problem.plan.seed,
+        row_groups=_test_groups(problem),
     )
+    results["remarks"] = [*winner.remarks, *results["remarks"]]
+    results |= _record(standing, winner, seconds, because, problem)
     if folder is not None:
         _keep(problem, folder, winner)
     return results
 
 
-def _found(problem: Problem, winner: Winner) -> Tuned:
-    learned = winner.learned
-    return Tuned(
-        setting=winner.setting,
-        default_setting=problem.default,
-        validation=winner.validation,
-        groups=learned.penalties if learned else {},
-        switched_off=learned.switched_off if learned else (),
-        remarks=winner.remarks,
-    )
-
-
-def _cost(problem: Problem, standing: Standing, seconds: float, because: str) -> Cost:
-    return Cost(
-        fits=standing.fits,
-        trials=len(standing.trials),
-        failed=len(standing.failed),
-        seconds=round(seconds, 4),
-        stopped_because=because,
-        seed=problem.plan.seed,
-    )
+def _test_groups(problem: Problem) -> np.ndarray | None:
+    groups = problem.dataset.row_groups
+    return None if groups is None or problem.dataset.test else groups[problem.test_rows]
 
 
 def _best_trial(problem: Problem, standing: Standing) -> Winner:
@@ -158,6 +143,22 @@ def _learned(problem: Problem, standing: Standing, learned: Learned | None) -> W
         learned = refit(problem, standing)
     validation = {} if learned.holdout_loss is None else {"holdout_loss": learned.holdout_loss}
     return Winner(learned.pipeline(), {}, validation, learned.remarks, learned)
+
+
+def _record(
+    standing: Standing, winner: Winner, seconds: float, because: str, problem: Problem
+) -> dict[str, Any]:
+    learned = winner.learned
+    return {
+        "groups": learned.penalties if learned else {},
+        "switched_off": learned.switched_off if learned else [],
+        "fits": standing.fits,
+        "trials": len(standing.trials),
+        "failed": len(standing.failed),
+        "seconds": round(seconds, 4),
+        "stopped_because": because,
+        "seed": problem.plan.seed,
+    }
 
 
 def _keep(problem: Problem, folder: RunFolder, winner: Winner) -> None:
