@@ -1,0 +1,364 @@
+"""Linear regression with the noise variance integrated out: (m/2) log ½‖y − Xw‖².
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| X, y | | (m, p), (m,) | examples, centred in the formulas; the mean stands apart |
+| w | ``w`` | (q,) | coefficients, then the intercept if there is one |
+| G, b | ``G``, ``b`` | (p, p), (p,) | XᵀX and Xᵀy of centred X and y |
+| r | | (m,) | residuals y − Xw − intercept |
+| R | ``rss`` | | Σ r² |
+| F | ``floor`` | | m times the smallest noise variance that is believed |
+
+loss = φ(R) with φ(R) = (m/2) log(R/2) for R ≥ F, and its tangent at F below: where m ≤ n the
+residuals can vanish, and the logarithm would have no lower bound. φ is concave, so that
+(φ'(R_t)) R majorizes it up to a constant: with σ² = max(R, F)/m each step of a penalty learner is a
+ridge regression with penalties σ² C_j (Foo 2009, section 4, "Linear regression").
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.losses.design import Design, design_of
+
+# The noise variance is kept above these fractions of var(y): the first where the parameters are
+# as many as the examples and the residuals can vanish, the second only against rounding.
+WIDE_FLOOR = 1e-3
+TALL_FLOOR = 1e-9
+# A Gram matrix larger than this is not formed.
+_LARGEST_GRAM = 2000
+
+
+@dataclass(frozen=True)
+class Noise:
+    """φ and its derivatives: the loss as a function of the residual sum of squares R."""
+
+    examples: int
+    floor: float
+
+    def value(self, rss: float) -> float:
+        """φ(R)."""
+        half, believed = 0.5 * self.examples, max(rss, self.floor)
+        return half * math.log(0.5 * believed) + half * min(0.0, (rss - believed) / believed)
+
+    def slope(self, rss: float) -> float:
+        """φ'(R) = m / (2 max(R, F))."""
+        return 0.5 * self.examples / max(rss, self.floor)
+
+    def bend(self, rss: float) -> float:
+        """φ''(R), 0 below the floor."""
+        return -0.5 * self.examples / rss**2 if rss > self.floor else 0.0
+
+
+class LinearLoss:
+    """(m/2) log ½‖y − Xw − intercept‖² with a floor under the noise variance.
+
+    Args:
+        design: the examples.
+        y: the target, shape (m,).
+        floor_share: the fraction of var(y) that σ² is kept above; None for the usual one.
+    """
+
+    classes: np.ndarray | None = None
+
+    def __init__(self, design: Design, y: np.ndarray, floor_share: float | None = None) -> None:
+        self.design, self.y = design, y
+        self._means = design.back(np.ones(design.rows))[: design.columns] / max(design.rows, 1)
+        self._y_mean = float(y.mean())
+        if not design.intercept:
+            self._means, self._y_mean = np.zeros(design.columns), 0.0
+        centred = y - self._y_mean
+        self._yy = float(centred @ centred)
+        if floor_share is None:
+            floor_share = WIDE_FLOOR if design.rows <= design.width else TALL_FLOOR
+        self.floor_share = floor_share
+        self.noise = Noise(design.rows, max(floor_share * self._yy, np.finfo(float).tiny))
+        self._gram: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def examples(self) -> int:
+        """How many examples there are (m)."""
+        return self.design.rows
+
+    @property
+    def size(self) -> int:
+        """How many parameters there are, the intercept included."""
+        return self.design.width
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether the last parameter is an intercept."""
+        return self.design.intercept
+
+    @property
+    def has_gram(self) -> bool:
+        """Whether everything is computed from G and b, formed once."""
+        return self.design.columns <= _LARGEST_GRAM
+
+    @property
+    def dense_cost(self) -> float:
+        """Multiplications of one dense Hessian: none beyond a copy once G is there."""
+        return float(self.size) ** 2
+
+    @property
+    def product_cost(self) -> float:
+        """Multiplications of one Hessian product."""
+        return float(self.size) ** 2 if self.has_gram else 2.0 * self.design.entries
+
+    def start(self) -> np.ndarray:
+        """Zeros, and the mean of y as the intercept."""
+        w = np.zeros(self.size)
+        if self.design.intercept:
+            w[-1] = self._y_mean
+        return w
+
+    def gram(self) -> tuple[np.ndarray, np.ndarray]:
+        """G (p, p) and b (p,) of the centred columns, formed at the first call."""
+        if self._gram is None:
+            self._gram = self._form_gram()
+        return self._gram
+
+    def rss_and_slope(self, w: np.ndarray) -> tuple[float, np.ndarray]:
+        """R(w), and −½ of its gradient: Aᵀ r, shape (q,)."""
+        p = self.design.columns
+        if not self.has_gram:
+            r = self.y - self.design.scores(w)
+            return float(r @ r), self.design.back(r)
+        G, b = self.gram()
+        inner = b - G @ w[:p]
+        rss = max(self._yy - float((b + inner) @ w[:p]), 0.0)
+        if not self.design.intercept:
+            return rss, inner
+        # Centred columns and the intercept are orthogonal: what is off is the mean residual.
+        off = self._y_mean - float(self._means @ w[:p]) - float(w[p])
+        slope = np.empty(p + 1)
+        slope[:p] = inner + self.examples * off * self._means
+        slope[p] = self.examples * off
+        return rss + self.examples * off**2, slope
+
+    def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
+        """The loss and its gradient at w."""
+        rss, slope = self.rss_and_slope(w)
+        return self.noise.value(rss), -2.0 * self.noise.slope(rss) * slope
+
+    def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """The exact Hessian at w times v; the rank-one part makes it indefinite in places."""
+        rss, slope = self.rss_and_slope(w)
+        bent = 4.0 * self.noise.bend(rss) * np.multiply.outer(v @ slope, slope)
+        return self.majorizer_product(w, v) + bent
+
+    def hessian(self, w: np.ndarray) -> np.ndarray | None:
+        """The exact dense Hessian (q, q), or None above 2,000 columns."""
+        H = self.majorizer(w)
+        if H is None:
+            return None
+        rss, slope = self.rss_and_slope(w)
+        return H + 4.0 * self.noise.bend(rss) * np.outer(slope, slope)
+
+    def hessian_diagonal(self, w: np.ndarray) -> np.ndarray:
+        """The diagonal of the majorizing quadratic's Hessian, shape (q,)."""
+        scale = 2.0 * self.noise.slope(self.rss_and_slope(w)[0])
+        return scale * self.design.squares(np.ones(self.examples))
+
+    def majorizer(self, w: np.ndarray) -> np.ndarray | None:
+        """The Hessian AᵀA/σ² of the quadratic above the loss that touches it at w."""
+        H = self.square()
+        if H is not None:
+            H *= 2.0 * self.noise.slope(self.rss_and_slope(w)[0])
+        return H
+
+    def majorizer_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """The majorizer's Hessian at w times v, or times each row of v."""
+        return 2.0 * self.noise.slope(self.rss_and_slope(w)[0]) * self.square_product(v)
+
+    def square(self) -> np.ndarray | None:
+        """AᵀA, shape (q, q), or None above 2,000 columns."""
+        if not self.has_gram:
+            return None
+        G, _ = self.gram()
+        p, m = self.design.columns, self.examples
+        square = np.empty((self.size, self.size))
+        square[:p, :p] = G
+        if self.design.intercept:
+            square[:p, :p] += m * np.outer(self._means, self._means)
+            square[p, :p] = square[:p, p] = m * self._means
+            square[p, p] = m
+        return square
+
+    def square_product(self, v: np.ndarray) -> np.ndarray:
+        """AᵀA v, for v (q,) or each row of (r, q)."""
+        if not self.has_gram:
+            products = self.design.back(self.design.scores(np.atleast_2d(v)))
+            return products.reshape(v.shape)
+        p, (G, _) = self.design.columns, self.gram()
+        out = np.empty_like(v)
+        off = v[..., :p] @ self._means
+        if self.design.intercept:
+            off = off + v[..., p]
+            out[..., p] = self.examples * off
+        out[..., :p] = v[..., :p] @ G + self.examples * np.multiply.outer(off, self._means)
+        return out
+
+    def bends(self, w: np.ndarray) -> tuple[np.ndarray, float]:
+        """The direction u and weight d ≥ 0 with exact Hessian = majorizer − d u uᵀ."""
+        rss, slope = self.rss_and_slope(w)
+        return slope, -4.0 * self.noise.bend(rss)
+
+    def noise_variance(self, w: np.ndarray) -> float:
+        """σ² = max(R, F)/m: the ridge penalties are σ² C_j."""
+        return max(self.rss_and_slope(w)[0], self.noise.floor) / self.examples
+
+    def at_floor(self, w: np.ndarray) -> bool:
+        """Whether the noise variance is held up by its floor."""
+        return self.rss_and_slope(w)[0] <= self.noise.floor
+
+    def on(self, X: Any, y: Any) -> LinearLoss:
+        """The same columns, on other rows."""
+        return LinearLoss(self.design.on(X), np.asarray(y, dtype=np.float64), self.floor_share)
+
+    def rotated(self) -> RotatedLinear:
+        """The same loss in the eigenbasis of XᵀX, where its majorizer is diagonal."""
+        return RotatedLinear(self, *self._decomposed())
+
+    def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """coef_ (given columns,) and intercept_ () as scikit-learn has them."""
+        intercept = w[-1] if self.design.intercept else 0.0
+        return self.design.widened(w), np.asarray(float(intercept))
+
+    def intercept_at(self, coef: np.ndarray) -> float:
+        """The best intercept beside coefficients, shape (p,)."""
+        return self._y_mean - float(self._means @ coef)
+
+    def _form_gram(self) -> tuple[np.ndarray, np.ndarray]:
+        X, m, centred = self.design.X, self.examples, self.y - self._y_mean
+        raw = X.T @ X
+        raw = raw.toarray() if self.design.is_sparse else raw
+        spread = np.diagonal(raw) - m * self._means**2
+        if (m * self._means**2 > 1e8 * spread).any() and not self.design.is_sparse:
+            X = X - self._means  # the difference below would lose half of the digits
+            return X.T @ X, X.T @ centred
+        raw -= m * np.outer(self._means, self._means)
+        return raw, X.T @ centred
+
+    def _decomposed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Eigenvalues (r,) of G above rounding, their vectors (p, r), and Vᵀ b (r,)."""
+        if self.design.rows >= self.design.columns or self.design.is_sparse:
+            G, b = self.gram()
+            values, V = np.linalg.eigh(G)
+            sound = values > 1e-13 * max(float(values[-1]), np.finfo(float).tiny)
+            V = V[:, sound]
+            return values[sound], V, V.T @ b
+        X = self.design.X - self._means
+        values, U = np.linalg.eigh(X @ X.T)
+        sound = values > 1e-13 * max(float(values[-1]), np.finfo(float).tiny)
+        values, U = values[sound], U[:, sound]
+        roots = np.sqrt(values)
+        return values, (X.T @ U) / roots, roots * (U.T @ (self.y - self._y_mean))
+
+
+class RotatedLinear:
+    """A LinearLoss in coordinates v = Vᵀw, where XᵀX is diag(λ); the intercept is always the best.
+
+    R(v) = rest + Σ (c − √λ v)², c = Vᵀb/√λ, rest = ‖y‖² − ‖c‖²; ‖v‖ = ‖w‖ for w in the span of the
+    examples, where every minimizer with one penalty for all coefficients lies.
+
+    Args:
+        whole: the loss in its own coordinates.
+        values: λ, shape (r,).
+        V: (p, r) with orthonormal columns.
+        turned: Vᵀ b, shape (r,).
+    """
+
+    def __init__(
+        self, whole: LinearLoss, values: np.ndarray, V: np.ndarray, turned: np.ndarray
+    ) -> None:
+        self.whole, self.values, self._V = whole, values, V
+        self._roots = np.sqrt(values)
+        self._c = turned / self._roots
+        self._rest = max(whole._yy - float(self._c @ self._c), 0.0)
+        self.noise, self.floor_share = whole.noise, whole.floor_share
+
+    @property
+    def examples(self) -> int:
+        """How many examples there are (m)."""
+        return self.whole.examples
+
+    @property
+    def size(self) -> int:
+        """How many eigenvalues are above rounding (r)."""
+        return len(self.values)
+
+    @property
+    def dense_cost(self) -> float:
+        """Multiplications of one dense Hessian."""
+        return float(self.size) ** 2
+
+    @property
+    def product_cost(self) -> float:
+        """Multiplications of one Hessian product."""
+        return float(self.size)
+
+    def start(self) -> np.ndarray:
+        """Zeros."""
+        return np.zeros(self.size)
+
+    def rss_and_slope(self, v: np.ndarray) -> tuple[float, np.ndarray]:
+        """R(v), and −½ of its gradient, shape (r,)."""
+        left = self._c - self._roots * v
+        return self._rest + float(left @ left), self._roots * left
+
+    def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
+        """The loss and its gradient."""
+        rss, slope = self.rss_and_slope(w)
+        return self.noise.value(rss), -2.0 * self.noise.slope(rss) * slope
+
+    def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """The exact Hessian at w times v."""
+        rss, slope = self.rss_and_slope(w)
+        bent = 4.0 * self.noise.bend(rss) * np.multiply.outer(v @ slope, slope)
+        return self.majorizer_diagonal(w) * v + bent
+
+    def hessian(self, w: np.ndarray) -> np.ndarray | None:
+        """The exact dense Hessian (r, r)."""
+        rss, slope = self.rss_and_slope(w)
+        return np.diag(self.majorizer_diagonal(w)) + 4.0 * self.noise.bend(rss) * np.outer(
+            slope, slope
+        )
+
+    def majorizer_diagonal(self, w: np.ndarray) -> np.ndarray:
+        """The diagonal λ/σ² of the majorizer's Hessian, which has nothing else."""
+        return 2.0 * self.noise.slope(self.rss_and_slope(w)[0]) * self.values
+
+    def bends(self, w: np.ndarray) -> tuple[np.ndarray, float]:
+        """The direction u and weight d ≥ 0 with exact Hessian = majorizer − d u uᵀ."""
+        rss, slope = self.rss_and_slope(w)
+        return slope, -4.0 * self.noise.bend(rss)
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether an intercept stands beside the coefficients."""
+        return self.whole.design.intercept
+
+    def noise_variance(self, w: np.ndarray) -> float:
+        """σ² = max(R, F)/m."""
+        return max(self.rss_and_slope(w)[0], self.noise.floor) / self.examples
+
+    def at_floor(self, w: np.ndarray) -> bool:
+        """Whether the noise variance is held up by its floor."""
+        return self.rss_and_slope(w)[0] <= self.noise.floor
+
+    def turned_back(self, v: np.ndarray) -> np.ndarray:
+        """The parameters of the whole loss, the best intercept last."""
+        coef = self._V @ v
+        if not self.whole.design.intercept:
+            return coef
+        return np.append(coef, self.whole.intercept_at(coef))
+
+
+def build_linear(X: Any, y: Any, fit_intercept: bool = True) -> LinearLoss:
+    """The loss of a matrix and a numeric target."""
+    return LinearLoss(design_of(X, fit_intercept), np.asarray(y, dtype=np.float64))

@@ -1,0 +1,58 @@
+"""The losses by name, and the regularization group of each of their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from core.losses.linear import LinearLoss, build_linear
+from core.losses.logistic import LogisticLoss, build_logistic
+from core.losses.multinomial import MultinomialLoss, build_multinomial
+
+TableLoss = LinearLoss | LogisticLoss | MultinomialLoss
+
+LOSSES: dict[str, Callable[..., TableLoss]] = {
+    "linear": build_linear,
+    "logistic": build_logistic,
+    "multinomial": build_multinomial,
+}
+
+
+def build(loss_name: str, X: Any, y: Any, fit_intercept: bool = True) -> TableLoss:
+    """The loss of a matrix and a target.
+
+    Args:
+        loss_name: a key of LOSSES.
+        X: dense (m, p) or CSR; constant columns leave the model.
+        y: numbers, or labels of two (logistic) or more classes, shape (m,).
+        fit_intercept: whether there is an unpenalized intercept (one a class).
+
+    Raises:
+        UnusableError: the target has the wrong number of classes.
+    """
+    return LOSSES[loss_name](X, y, fit_intercept)
+
+
+def parameter_groups(
+    loss: TableLoss, group_of_output: np.ndarray | None = None, *, by_class: bool = False
+) -> np.ndarray:
+    """π: the group of every parameter of a loss, shape (n,), −1 for the intercepts.
+
+    Args:
+        loss: from `build`.
+        group_of_output: the group of every column of the matrix that was given, shape (p,); None
+            for one group. A column's K weights belong together.
+        by_class: each class (of a multinomial loss) has its own copies of the groups: group g of
+            class k is g K + k.
+    """
+    design = loss.design
+    if group_of_output is None:
+        group_of_output = np.zeros(design.given, dtype=np.intp)
+    row = np.full(design.width, -1, dtype=np.intp)
+    row[: design.columns] = np.asarray(group_of_output, dtype=np.intp)[design.kept]
+    K = loss.K if isinstance(loss, MultinomialLoss) else 1
+    if not by_class:
+        return np.tile(row, K)
+    return np.concatenate([np.where(row < 0, -1, row * K + k) for k in range(K)])

@@ -1,0 +1,128 @@
+"""One step downhill, and the penalized problem at fixed penalties solved with such steps.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| c | ``penalties`` | (n,) | a penalty for every parameter |
+| g | ``slope`` | (n,) | gradient of the loss plus c ∘ w |
+| λ² | | | −gᵀs, the square of the Newton decrement: twice the decrease that a step promises |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from core.losses.loss import Loss
+from core.penalties.newton import Bends, Newton, Point, point_at
+
+# What rounding may add to a sum of m logarithms, relative to its size.
+ROUNDING = 4e-15
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A minimizer of loss + ½ Σ c_i w_i².
+
+    Attributes:
+        point: where it is.
+        iterations: inner iterations in all.
+        fits: Newton steps taken.
+    """
+
+    point: Point
+    iterations: int
+    fits: int
+
+
+def line_search(
+    loss: Loss,
+    point: Point,
+    direction: np.ndarray,
+    slope: np.ndarray,
+    penalty: Callable[[np.ndarray], float],
+) -> Point | None:
+    """The first of the steps 1, ½, ¼ … that lowers loss + penalty enough (Armijo, 1e-4).
+
+    None where none does: the point is the minimum up to rounding, or the direction is bad.
+    """
+    promised = float(slope @ direction)
+    if not promised < 0.0:
+        return None
+    now = point.value + penalty(point.w)
+    size = 1.0
+    for _ in range(30):
+        w = point.w + size * direction
+        value, gradient = loss.value_and_gradient(w)
+        if value + penalty(w) <= now + 1e-4 * size * promised:
+            return Point(w, value, gradient)
+        size *= 0.5
+        if -size * promised < ROUNDING * abs(now):
+            return None
+    return None
+
+
+def solve(
+    loss: Loss,
+    penalties: np.ndarray,
+    w: np.ndarray,
+    *,
+    tolerance: float = 1e-9,
+    most: int = 100,
+    newton: Newton | None = None,
+) -> Solution:
+    """Minimizes loss(w) + ½ Σ c_i w_i² by Newton steps, by L-BFGS where they stall.
+
+    Args:
+        loss: the loss.
+        penalties: c ≥ 0, shape (n,).
+        w: where to start.
+        tolerance: stop when a step promises a decrease of less than this share of 1 + |objective|.
+        most: Newton steps at most.
+        newton: to go on with the same preconditioner.
+    """
+    newton = newton or Newton(loss)
+    point, iterations = point_at(loss, w), 0
+
+    def penalty(v: np.ndarray) -> float:
+        return 0.5 * float(penalties @ (v * v))
+
+    forcing = 0.1
+    for fits in range(1, most + 1):
+        slope = point.gradient + penalties * point.w
+        bends = loss_bends(loss, point.w)
+        direction, inner = newton.direction(point, slope, penalties, bends, forcing)
+        iterations += inner
+        promised = -0.5 * float(slope @ direction)
+        reached = line_search(loss, point, direction, slope, penalty)
+        if reached is None and promised > tolerance * (1.0 + abs(point.value)):
+            return _by_lbfgs(loss, penalties, point, iterations, fits)
+        point = reached or point
+        if reached is None or promised <= tolerance * (1.0 + abs(point.value)):
+            break
+        forcing = min(0.1, max(1e-6, (promised / (1.0 + abs(point.value))) ** 0.5))
+    return Solution(point, iterations, fits)
+
+
+def loss_bends(loss: Loss, w: np.ndarray) -> Bends | None:
+    """What the loss's own curvature lacks beside its majorizer, if it has one."""
+    bends = getattr(loss, "bends", None)
+    if bends is None:
+        return None
+    direction, weight = bends(w)
+    return Bends(direction[:, None], np.array([weight])) if weight > 0.0 else None
+
+
+def _by_lbfgs(
+    loss: Loss, penalties: np.ndarray, point: Point, iterations: int, fits: int
+) -> Solution:
+    def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = loss.value_and_gradient(w)
+        return value + 0.5 * float(penalties @ (w * w)), gradient + penalties * w
+
+    found = minimize(
+        objective, point.w, jac=True, method="L-BFGS-B", options={"maxiter": 500, "gtol": 1e-8}
+    )
+    return Solution(point_at(loss, found.x), iterations + int(found.nit), fits + int(found.nit))

@@ -1,0 +1,185 @@
+"""Penalties by the implicit gradient of a holdout loss (Do 2008, algorithm 1).
+
+Minimizes ℓ_H(w*(d)) over d, w*(d) = argmin ℓ_T(w) + ½ Σ_i exp(d_π(i)) w_i². One pair (T, H) is the
+paper's; several pairs (folds) are summed.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| d | ``d`` | (k,) | log C, within [−10, 12] |
+| w* | ``w`` | (n,) | minimizer on T at C = exp(d), one a pair |
+| x | ``x`` | (n,) | (diag c + ∇²ℓ_T)⁻¹ ∇ℓ_H(w*), one a pair |
+| ∂ℓ_H/∂d_j | | (k,) | −Σ_{i in j} w_i exp(d_j) x_i |
+
+The last step is the refit on all training rows with the learned C, unscaled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack
+
+from core.losses.loss import Loss
+from core.penalties.blas_threads import one_blas_thread
+from core.penalties.descent import solve
+from core.penalties.group_penalty import Grouping, grouping
+from core.penalties.lbfgs import Iterate, minimize_steps
+from core.penalties.newton import Newton, Point, conjugate_gradients
+from core.penalties.preconditioner import cholesky
+from core.penalties.step import Step
+
+LOWEST, HIGHEST = -10.0, 12.0
+Pairs = Sequence[tuple[Loss, Loss]]
+
+
+class HoldoutLoss:
+    """ℓ_H(w*(d)) and its gradient, each evaluation starting from the last one's w* and x.
+
+    Args:
+        pairs: (ℓ_T, ℓ_H) with the same parameters.
+        grouped: the groups of these parameters.
+        w: where the first minimization starts; None for each ℓ_T's own start.
+    """
+
+    def __init__(self, pairs: Pairs, grouped: Grouping, w: np.ndarray | None = None) -> None:
+        self.pairs, self.grouped = pairs, grouped
+        self.newtons = [Newton(fit) for fit, _ in pairs]
+        self.w = [fit.start() if w is None else w for fit, _ in pairs]
+        self.x: list[np.ndarray | None] = [None for _ in pairs]
+        self.tolerance = 1e-8
+        self.iterations = 0
+        self.fits = 0
+
+    def __call__(self, d: np.ndarray) -> tuple[float, np.ndarray]:
+        """The holdout loss and its gradient, shape (k,), at d."""
+        total, gradient = 0.0, np.zeros(self.grouped.count)
+        C = np.exp(d)
+        penalties = self.grouped.spread(C)
+        for number, (fit, held) in enumerate(self.pairs):
+            solution = solve(
+                fit,
+                penalties,
+                self.w[number],
+                tolerance=self.tolerance,
+                newton=self.newtons[number],
+            )
+            self.w[number] = solution.point.w
+            self.iterations += solution.iterations
+            self.fits += 1
+            value, slope = held.value_and_gradient(solution.point.w)
+            self.x[number] = x = self._implicit(number, solution.point, penalties, slope)
+            total += value
+            gradient -= C * self.grouped.sums(solution.point.w * x)
+        return total, gradient
+
+    def _implicit(
+        self, number: int, point: Point, penalties: np.ndarray, slope: np.ndarray
+    ) -> np.ndarray:
+        """The solution of (diag c + ∇²ℓ_T) x = ∇ℓ_H, by Cholesky or conjugate gradients."""
+        fit, newton = self.pairs[number][0], self.newtons[number]
+        dense = fit.hessian(point.w) if newton.dense else None
+        if dense is not None:
+            dense = dense + np.diag(penalties)
+            gauge = getattr(fit, "gauge", None)
+            if gauge is not None:
+                dense[np.ix_(gauge, gauge)] += fit.examples / len(gauge) ** 2
+            return np.asarray(lapack.dpotrs(cholesky(dense), slope, lower=1)[0])
+        x, taken = conjugate_gradients(
+            lambda v: fit.hessian_product(point.w, v) + penalties * v,
+            slope,
+            newton.preconditioner(point, penalties).solve,
+            min(1e-4, self.tolerance**0.5),
+            start=self.x[number],
+        )
+        self.iterations += taken
+        return slope / np.maximum(penalties, 1.0) if x is None else x
+
+
+@one_blas_thread
+def run(
+    loss: Loss,
+    groups: np.ndarray,
+    options: Mapping[str, Any],
+    seed: int = 0,
+    *,
+    holdout: Pairs | None = None,
+    group_count: int | None = None,
+) -> Iterator[Step]:
+    """The line searches of the outer problem, then the refit on ``loss``.
+
+    Args:
+        loss: ℓ of all training rows, for the refit.
+        groups: the group of every parameter, shape (n,), −1 for an unpenalized one.
+        options: start, steps, low, high.
+        seed: unused here; it chose the rows of the pairs.
+        holdout: pairs (ℓ_T, ℓ_H) with the parameters of ``loss`` (made with its ``on``).
+        group_count: k, where the last groups may be empty.
+    """
+    if not holdout:
+        raise ValueError("the implicit gradient needs at least one pair of losses")
+    grouped = grouping(groups, group_count)
+    low, high = float(options.get("low", LOWEST)), float(options.get("high", HIGHEST))
+    most = int(options.get("steps", 30))
+    outer = HoldoutLoss(holdout, grouped)
+    start = np.full(grouped.count, float(options.get("start", 0.0)))
+    iterations, last, number = 0, np.inf, 0
+    for number, at in enumerate(minimize_steps(outer, start, low, high, longest=4.0)):
+        yield _step(number, at, outer, (low, high), outer.iterations - iterations)
+        iterations = outer.iterations
+        change = abs(last - at.value) / max(1.0, abs(at.value))
+        if number >= most or change < 1e-4:
+            break
+        # The inner problems are solved more closely as the outer one closes in.
+        outer.tolerance = min(outer.tolerance, max(1e-12, 1e-6 * change**2))
+        last = at.value
+    yield _refit(loss, at, outer, (low, high), number + 1)
+
+
+def _step(
+    number: int, at: Iterate, outer: HoldoutLoss, bounds: tuple[float, float], iterations: int
+) -> Step:
+    w, fit = outer.w[0], outer.pairs[0][0]
+    return Step(
+        number=number,
+        w=w.copy(),
+        C=np.exp(at.x),
+        objective=at.value,
+        loss=fit.value_and_gradient(w)[0],
+        norms=np.sqrt(outer.grouped.squares(w)),
+        switched_off=at.x >= bounds[1],
+        iterations=iterations,
+        fits=outer.fits,
+        gradient_norm=at.residual,
+        at_bound=(at.x <= bounds[0]) | (at.x >= bounds[1]),
+    )
+
+
+def _refit(
+    loss: Loss, at: Iterate, outer: HoldoutLoss, bounds: tuple[float, float], number: int
+) -> Step:
+    solution = solve(loss, outer.grouped.spread(np.exp(at.x)), outer.w[0], tolerance=1e-10)
+    at_bound = (at.x <= bounds[0]) | (at.x >= bounds[1])
+    return Step(
+        number=number,
+        w=solution.point.w,
+        C=np.exp(at.x),
+        objective=at.value,
+        loss=solution.point.value,
+        norms=np.sqrt(outer.grouped.squares(solution.point.w)),
+        switched_off=at.x >= bounds[1],
+        iterations=solution.iterations,
+        fits=outer.fits + 1,
+        gradient_norm=at.residual,
+        at_bound=at_bound,
+        remarks=_bound_remark(at_bound),
+    )
+
+
+def _bound_remark(at_bound: np.ndarray) -> tuple[str, ...]:
+    count = int(at_bound.sum())
+    if not count:
+        return ()
+    which = "One penalty" if count == 1 else f"{count} penalties"
+    return (f"{which} ran to the end of the allowed range: the held-out rows set no limit there.",)

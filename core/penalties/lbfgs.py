@@ -1,0 +1,117 @@
+"""L-BFGS within bounds, as a generator: one iterate at a time, so that each can be shown.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| x | ``x`` | (k,) | the variables, low ≤ x ≤ high |
+| g | ``gradient`` | (k,) | the gradient at x |
+| s, y | | (k,) | changes of x and g, the last ten pairs |
+
+The two-loop recursion (Nocedal and Wright 2006, algorithm 7.4) on the variables that are free; a
+variable on a bound whose gradient points outwards rests. Steps are projected into the bounds and
+shortened until the value falls enough (Bertsekas 1982).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+_PAIRS = 10
+_SHORTEST = 1e-10
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """One iterate.
+
+    Attributes:
+        x: the variables, shape (k,).
+        value, gradient: there.
+        residual: ‖P(x − g) − x‖∞, which vanishes at a minimum within the bounds.
+        evaluations: of the function, in all.
+    """
+
+    x: np.ndarray
+    value: float
+    gradient: np.ndarray
+    residual: float
+    evaluations: int
+
+
+def minimize_steps(
+    function: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    x: np.ndarray,
+    low: float = -np.inf,
+    high: float = np.inf,
+    longest: float = np.inf,
+) -> Iterator[Iterate]:
+    """Iterates of falling value, the start first; ends where none falls any more.
+
+    Args:
+        function: x -> (value, gradient).
+        x: the start, moved into the bounds.
+        low, high: the bounds of every variable.
+        longest: no variable moves further than this in one step.
+    """
+    x = np.clip(x, low, high)
+    value, gradient = function(x)
+    pairs: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=_PAIRS)
+    evaluations = 1
+    while True:
+        residual = float(np.abs(np.clip(x - gradient, low, high) - x).max(initial=0.0))
+        yield Iterate(x.copy(), value, gradient.copy(), residual, evaluations)
+        direction = _direction(x, gradient, pairs, low, high)
+        furthest = float(np.abs(direction).max(initial=0.0))
+        if furthest == 0.0:
+            return
+        size = min(1.0, longest / furthest)
+        while True:
+            moved = np.clip(x + size * direction, low, high)
+            promised = float(gradient @ (moved - x))
+            new_value, new_gradient = function(moved)
+            evaluations += 1
+            if promised < 0.0 and new_value <= value + 1e-4 * promised:
+                break
+            size *= 0.4
+            if size * furthest < _SHORTEST * (1.0 + float(np.abs(x).max())):
+                if not pairs:
+                    return
+                break
+        if size * furthest < _SHORTEST * (1.0 + float(np.abs(x).max())):
+            pairs.clear()  # the collected curvature misleads: once more along the gradient
+            continue
+        s, y = moved - x, new_gradient - gradient
+        if float(s @ y) > 1e-10 * float(y @ y):
+            pairs.append((s, y))
+        x, value, gradient = moved, new_value, new_gradient
+
+
+def _direction(
+    x: np.ndarray,
+    gradient: np.ndarray,
+    pairs: deque[tuple[np.ndarray, np.ndarray]],
+    low: float,
+    high: float,
+) -> np.ndarray:
+    """−B g on the free variables, 0 on those that rest at a bound."""
+    free = ~(((x <= low) & (gradient > 0.0)) | ((x >= high) & (gradient < 0.0)))
+    q = np.where(free, gradient, 0.0)
+    if not pairs:
+        return -q / max(float(np.linalg.norm(q)), 1e-300)
+    used = [(s * free, y * free) for s, y in pairs]
+    used = [(s, y) for s, y in used if float(s @ y) > 1e-10 * float(y @ y)]
+    shares = []
+    for s, y in reversed(used):
+        share = float(s @ q) / float(s @ y)
+        q = q - share * y
+        shares.append(share)
+    if used:
+        s, y = used[-1]
+        q = q * (float(s @ y) / float(y @ y))
+    for (s, y), share in zip(used, reversed(shares), strict=True):
+        q = q + s * (share - float(y @ q) / float(s @ y))
+    direction = -np.where(free, q, 0.0)
+    return direction if float(direction @ gradient) < 0.0 else -np.where(free, gradient, 0.0)

@@ -1,0 +1,121 @@
+"""The penalty learners by name, with their options and what the pages say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from core.options import Option
+from core.penalties import direct, evidence, implicit_gradient, mm
+from core.penalties.step import Step
+
+
+@dataclass(frozen=True)
+class Learner:
+    """One way of learning penalties.
+
+    Attributes:
+        run: (loss, groups, options, seed, *, holdout=None, group_count=None) -> steps.
+        options: what can be set, with the papers' defaults.
+        needs_holdout: whether it wants pairs of losses on rows held out.
+    """
+
+    run: Callable[..., Iterator[Step]]
+    options: tuple[Option, ...]
+    needs_holdout: bool = False
+
+
+_PRIOR = (
+    Option(
+        "alpha",
+        "Prior strength α",
+        "float",
+        0.0,
+        "Shape of the Gamma prior on each penalty. 0 is the paper's value; larger values shrink"
+        " the weights more.",
+        low=-1e6,
+        high=1e6,
+    ),
+    Option(
+        "beta",
+        "Prior scale β",
+        "float",
+        1.0,
+        "Rate of the Gamma prior. It limits a penalty to (n/2 + α)/β; small values let a group be"
+        " switched off entirely.",
+        low=0.0,
+        low_open=True,
+    ),
+    Option(
+        "preset",
+        "Preset",
+        "choice",
+        "paper",
+        "paper: α and β as given here. authors: α = ½, as in the authors' own program. sparse:"
+        " β = 0.0001, for one group a column.",
+        choices=("paper", "authors", "sparse"),
+    ),
+)
+_MM_STEPS = Option(
+    "max_steps", "Most steps", "int", 100, "The method stops earlier by itself.", low=1, high=10000
+)
+_DIRECT_STEPS = Option(
+    "max_steps", "Most steps", "int", 500, "The method stops earlier by itself.", low=1, high=10000
+)
+_TOLERANCE = Option(
+    "tolerance",
+    "Accuracy",
+    "float",
+    1e-3,
+    "It stops when no penalty changes by more than this share.",
+    low=0.0,
+    high=0.5,
+    low_open=True,
+)
+_GRADIENT = (
+    Option(
+        "validation",
+        "Validation rows",
+        "choice",
+        "holdout",
+        "holdout: one part of the training rows is held out, as in the paper. folds: every row is"
+        " held out once, slower and steadier.",
+        choices=("holdout", "folds"),
+    ),
+    Option("folds", "Folds", "int", 5, "Parts that take turns to be held out.", low=2, high=100),
+    Option(
+        "start",
+        "First log C",
+        "float",
+        0.0,
+        "Where every log penalty starts. The authors' program starts at 5.",
+        low=-10.0,
+        high=12.0,
+    ),
+    Option("steps", "Most steps", "int", 30, "Line searches at most.", low=1, high=1000),
+    Option(
+        "low",
+        "Least log C",
+        "float",
+        implicit_gradient.LOWEST,
+        "No log penalty goes below this.",
+        low=-30.0,
+        high=0.0,
+    ),
+    Option(
+        "high",
+        "Greatest log C",
+        "float",
+        implicit_gradient.HIGHEST,
+        "No log penalty goes above this.",
+        low=0.0,
+        high=30.0,
+    ),
+)
+
+LEARNERS: dict[str, Learner] = {
+    "mm": Learner(mm.run, (*_PRIOR, _MM_STEPS, _TOLERANCE)),
+    "evidence": Learner(evidence.run, (_MM_STEPS, _TOLERANCE)),
+    "direct": Learner(direct.run, (*_PRIOR, _DIRECT_STEPS)),
+    "gradient": Learner(implicit_gradient.run, _GRADIENT, needs_holdout=True),
+}

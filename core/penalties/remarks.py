@@ -1,0 +1,43 @@
+"""Sentences that a result must carry: collapse, the noise floor, groups that cannot be pruned."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.losses.loss import Loss
+from core.penalties.group_penalty import LogPenalty
+
+
+def collapse(switched_off: np.ndarray) -> tuple[str, ...]:
+    """Said where every group is at its cap."""
+    if not switched_off.all():
+        return ()
+    return (
+        "Every penalty ran to its upper limit and all weights are near zero: the method found"
+        " nothing to learn from. The strategy evidence counts parameters more carefully and often"
+        " helps here.",
+    )
+
+
+def floor(loss: Loss, w: np.ndarray) -> tuple[str, ...]:
+    """Said where a linear model would explain its data without any error."""
+    at_floor = getattr(loss, "at_floor", None)
+    if at_floor is None or not at_floor(w):
+        return ()
+    share = loss.floor_share  # type: ignore[attr-defined]
+    return (
+        "The model can explain the training rows without any error. The noise was therefore held"
+        f" at {share:g} of the target's variance; a score on other rows says what that is worth.",
+    )
+
+
+def nothing_to_prune(penalty: LogPenalty) -> tuple[str, ...]:
+    """Said where each coefficient has its own group and β is too large to switch any off."""
+    sizes = penalty.grouping.sizes
+    if len(sizes) < 2 or sizes.max() > 1 or penalty.beta < 0.1:
+        return ()
+    return (
+        f"With one coefficient in a group and β = {penalty.beta:g} no penalty can exceed"
+        f" {penalty.caps.max():g}, so nothing is switched off. The preset sparse uses a small β"
+        " for this.",
+    )
