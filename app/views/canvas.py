@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QToolTip
 
@@ -85,12 +85,16 @@ class Canvas(pg.GraphicsLayoutWidget):
         self.keeps_wheel = False
         self._dots: list[tuple[Plot, np.ndarray, np.ndarray, np.ndarray]] = []
         self._telling: Any = None
-        self.ci.layout.setContentsMargins(0, 4, 6, 0)
+        self.ci.layout.setContentsMargins(4, 6, 14, 4)
         self.ci.layout.setSpacing(2)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(160, 110)
         self.setMouseTracking(True)
         self.paint_theme()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        """Modest, so that the board alone decides."""
+        return QSize(320, 180)
 
     def add_plot(
         self, bottom: Scale | None = None, left: Scale | None = None, *, row: int = 0

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from app.views.best_so_far import BestSoFar
+from app.views.gp_slice import GpSlice
 from app.views.group_penalties import GroupPenalties
 from app.views.objective import HoldoutLoss, Objective
+from app.views.parallel import Parallel
+from app.views.path_of_d import PathOfD
+from app.views.surface import Surface
 from app.views.trajectory import Trajectory
 from app.views.trials_table import TrialsTable
 from app.views.view import View
@@ -12,11 +16,15 @@ from app.views.view import View
 VIEWS: dict[str, type[View]] = {
     view.name: view
     for view in (
+        GpSlice,
         BestSoFar,
+        Surface,
         TrialsTable,
+        Parallel,
         Trajectory,
-        HoldoutLoss,
+        PathOfD,
         GroupPenalties,
+        HoldoutLoss,
         Objective,
     )
 }

@@ -15,7 +15,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class TrialsModel(QAbstractTableModel):
-    """The rows of a record in the chosen order: number, settings, score, time, note."""
+    """The rows of a record in the chosen order: number, score, settings, time, note."""
 
     def __init__(self, record: Record) -> None:
         super().__init__()
@@ -94,10 +94,10 @@ class TrialsModel(QAbstractTableModel):
         axes, record = len(self.record.axes), self.record
         if column == 0:
             keys = record.numbers.astype(float)
-        elif column <= axes:
-            keys = record.places[:, column - 1]
-        elif column == axes + 1:
+        elif column == 1:
             keys = record.scores
+        elif column <= axes + 1:
+            keys = record.places[:, column - 2]
         elif column == axes + 2:
             keys = np.array([trial.took for trial in record.trials])
         else:
@@ -111,7 +111,7 @@ class TrialsModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.order)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008
-        """Number, every setting, score, time, note."""
+        """Number, score, every setting, time, note."""
         return 0 if parent.isValid() else len(self.record.axes) + 4
 
     def headerData(  # noqa: N802
@@ -122,10 +122,10 @@ class TrialsModel(QAbstractTableModel):
             return None
         axes = self.record.axes
         if role == Qt.ItemDataRole.DisplayRole:
-            names = ["#", *(axis["name"] for axis in axes), self.tr("score"), self.tr("time")]
-            return [*names, self.tr("note")][section]
-        if role == Qt.ItemDataRole.ToolTipRole and 1 <= section <= len(axes):
-            return axes[section - 1]["label"]
+            names = ["#", self.tr("score"), *(axis["name"] for axis in axes)]
+            return [*names, self.tr("time"), self.tr("note")][section]
+        if role == Qt.ItemDataRole.ToolTipRole and 2 <= section <= len(axes) + 1:
+            return axes[section - 2]["label"]
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -144,10 +144,10 @@ class TrialsModel(QAbstractTableModel):
         axes = self.record.axes
         if column == 0:
             return str(trial.number)
-        if column <= len(axes):
-            return shown(trial.setting.get(axes[column - 1]["name"], "–"))
-        if column == len(axes) + 1:
+        if column == 1:
             return plain(trial.score, 4)
+        if column <= len(axes) + 1:
+            return shown(trial.setting.get(axes[column - 2]["name"], "–"))
         if column == len(axes) + 2:
             return seconds(trial.took)
         return self.note(trial)

@@ -15,9 +15,12 @@ from app.views.record import Record, Trial
 from app.views.trials_model import TrialsModel
 from app.views.twin import Table
 from app.views.view import View
-from app.widgets.labels import OneLine
+from app.widgets.labels import label
 from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
 from resources.theme import TARGET
+
+
+PADDING = 26  # of a cell, left and right together, as resources/style.qss has it
 
 
 class TrialsGrid(QTableView):
@@ -34,6 +37,7 @@ class TrialsGrid(QTableView):
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        self.setCornerWidget(QWidget())
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._menu)
         rows = self.verticalHeader()
@@ -84,7 +88,7 @@ class TrialsTable(View):
         self.table.setAccessibleName(self.tr("Trials"))
         self.table.setModel(self.model)
         self.table.selectionModel().currentRowChanged.connect(self._chose)
-        self._detail = OneLine("", "caption")
+        self._detail = label("", "caption")
         whole = QWidget()
         column = QVBoxLayout(whole)
         column.setContentsMargins(0, 0, 0, 0)
@@ -160,13 +164,13 @@ class TrialsTable(View):
     def rows(self) -> Table:
         """All trials in the order shown."""
         names = [axis["name"] for axis in self.record.axes]
-        headers = [self.tr("trial"), *names, self.tr("score"), self.tr("seconds"), self.tr("note")]
+        headers = [self.tr("trial"), self.tr("score"), *names, self.tr("seconds"), self.tr("note")]
         trials = [self.model.trial_at(row) for row in range(self.model.rowCount())]
         rows = [
             [
                 trial.number,
-                *(trial.setting.get(name) for name in names),
                 trial.score if math.isfinite(trial.score) else None,
+                *(trial.setting.get(name) for name in names),
                 trial.took,
                 self.model.note(trial),
             ]
@@ -192,13 +196,13 @@ class TrialsTable(View):
         for column, widest in enumerate(self._widest()):
             head = str(self.model.headerData(column, Qt.Orientation.Horizontal))
             # The bold header needs a tenth more, and room for the arrow that shows the order.
-            needed = max(metrics.horizontalAdvance(widest), 1.1 * bold.horizontalAdvance(head) + 14)
-            self.table.setColumnWidth(column, int(needed) + 20)
+            needed = max(metrics.horizontalAdvance(widest), 1.1 * bold.horizontalAdvance(head) + 16)
+            self.table.setColumnWidth(column, int(needed) + PADDING)
 
     def _widest(self) -> list[str]:
         # Numbers have three digits, so that the widest text of a column is known beforehand.
         long = max((str(self.record.total), "10000"), key=len)
-        texts = [long if self.record.total > 9999 else "0000"]
+        texts = [long if self.record.total > 9999 else "0000", "−0.0000"]
         for axis in self.record.axes:
             if axis["kind"] == "choice":
                 texts.append(max((str(choice) for choice in axis["choices"]), key=len))
@@ -207,4 +211,4 @@ class TrialsTable(View):
             else:
                 ends = (plain(axis["low"] * 1.234567), plain(axis["high"] / 1.234567))
                 texts.append(max((*ends, "0.0123"), key=len))
-        return [*texts, "−0.0000", "00.00 s"]
+        return [*texts, "000.00 s", ""]

@@ -1,0 +1,130 @@
+"""The lens: looks at surrogates in a small process, so that the window never waits for them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from PySide6.QtCore import QThread, Signal
+
+from app.worker.lens_process import serve
+
+PATIENCE = 30.0  # seconds for one answer, the first start of the process included
+FAREWELL = 1.0  # seconds that the process has to leave
+
+
+class Lens(QThread):
+    """Answers lens requests of the views, the latest of each view only.
+
+    The process starts with the first request, and again when it was killed. `arrived` carries the
+    request's own keys, without the surrogate, and "answer" or "problem".
+    """
+
+    arrived = Signal(object)  # dict
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._context = multiprocessing.get_context("spawn")
+        self._wanted: dict[str, dict[str, Any]] = {}
+        self._changed = threading.Condition()
+        self._closing = False
+        self._process: BaseProcess | None = None
+        self._pipe: Connection | None = None
+
+    # Called by the window's thread ----------------------------------------------------------
+
+    def ask(self, request: dict[str, Any]) -> None:
+        """Hand in a request; an earlier one of the same view that waits is forgotten."""
+        with self._changed:
+            if self._closing:
+                return
+            self._wanted.pop(request["view"], None)
+            self._wanted[request["view"]] = request
+            self._changed.notify()
+        if not self.isRunning():
+            self.start()
+
+    def forget(self) -> None:
+        """Drop what still waits, as when another run begins."""
+        with self._changed:
+            self._wanted.clear()
+
+    def shutdown(self) -> None:
+        """End process and thread, and wait for both."""
+        with self._changed:
+            self._closing = True
+            self._wanted.clear()
+            self._changed.notify()
+        self.wait()
+
+    @property
+    def process_id(self) -> int | None:
+        """The number of the process, or None while there is none."""
+        return self._process.pid if self._process is not None else None
+
+    # Called by this thread ------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Until shut down: one request after the other."""
+        while (request := self._next()) is not None:
+            reply = self._answer(request)
+            if reply is not None:
+                about = {key: value for key, value in request.items() if key != "surrogate"}
+                self.arrived.emit({**about, **reply})
+        self._end_process()
+
+    def _next(self) -> dict[str, Any] | None:
+        with self._changed:
+            while not self._wanted and not self._closing:
+                self._changed.wait()
+            if self._closing:
+                return None
+            return self._wanted.pop(next(iter(self._wanted)))
+
+    def _answer(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        for _attempt in range(2):  # once more when the process was killed meanwhile
+            try:
+                return self._exchange(request)
+            except (EOFError, OSError):
+                self._end_process()
+        return {"problem": "ended"}
+
+    def _exchange(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        pipe = self._connected()
+        pipe.send(request)
+        deadline = time.monotonic() + PATIENCE
+        while not pipe.poll(0.05):
+            if self._closing:
+                return None
+            if time.monotonic() > deadline:
+                raise EOFError
+        return pipe.recv()
+
+    def _connected(self) -> Connection:
+        if self._process is None or not self._process.is_alive() or self._pipe is None:
+            self._end_process()
+            self._pipe, theirs = self._context.Pipe()
+            self._process = self._context.Process(
+                target=serve, args=(theirs,), name="tunescope lens", daemon=True
+            )
+            self._process.start()
+            theirs.close()
+        return self._pipe
+
+    def _end_process(self) -> None:
+        if self._pipe is not None:
+            self._pipe.close()
+        if self._process is not None:
+            self._process.join(0 if self._process.exitcode is None else FAREWELL)
+            if self._process.is_alive():
+                self._process.terminate()
+                self._process.join(FAREWELL)
+            if self._process.is_alive():
+                self._process.kill()
+                self._process.join()
+            self._process.close()
+        self._pipe = self._process = None

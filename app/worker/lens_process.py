@@ -1,0 +1,49 @@
+"""The lens' process: it evaluates surrogates for the plots, and leaves when the window is gone.
+
+It imports numpy, scipy, contourpy and core.gp only, so that it is ready in a moment. No Qt in here.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from multiprocessing.connection import Connection
+from typing import Any
+
+from app.worker.process import NICENESS, THREAD_LIMITS
+
+
+def serve(pipe: Connection) -> None:
+    """Answer one request after the other until the other end closes."""
+    os.environ.update(dict.fromkeys(THREAD_LIMITS, "1"))  # before numpy comes
+    if sys.platform != "win32":
+        os.nice(NICENESS)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        try:
+            request = pipe.recv()
+            pipe.send(answer(request))
+        except (EOFError, OSError):
+            return
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """What the request asked, under "answer", or why there is none, under "problem".
+
+    Args:
+        request: {"what": "slice", "surrogate", "space", "axis", "at"} or {"what": "surface",
+            "surrogate", "space", "first", "second", "at"}.
+    """
+    from core.gp import lens
+
+    about = (request["surrogate"], request["space"])
+    try:
+        if request["what"] == "slice":
+            found = lens.slice_through(*about, request["axis"], at=request.get("at"))
+        else:
+            axes = (request["first"], request["second"])
+            found = lens.surface(*about, *axes, at=request.get("at"))
+    except (ArithmeticError, LookupError, ValueError) as error:
+        return {"problem": type(error).__name__}
+    return {"answer": found}
