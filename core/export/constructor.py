@@ -81,7 +81,8 @@ class Code:
             return self._import(value)
         if isinstance(value, np.ndarray):
             self.imports.setdefault("numpy", set()).add("array")
-            return f"array({value.tolist()!r})"
+            kind = ", dtype=object" if value.dtype == object else ""
+            return f"array({value.tolist()!r}{kind})"
         if isinstance(value, np.generic):
             value = value.item()
         if isinstance(value, float) and (value != value or value in (np.inf, -np.inf)):

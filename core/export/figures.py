@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from core.export.svg import (
     CHARACTER,
@@ -69,11 +69,16 @@ def _staircase_labels(drawing: Drawing, x: float, best: float, default: float | 
         drawing.text(x + 6, places[1] + 4, "default", "tick")
 
 
-def scores(rows: Sequence[tuple[str, float, float, float]], metric: str) -> str:
+def scores(
+    rows: Sequence[tuple[str, float, float, float]],
+    metric: str,
+    say: Callable[[float], str] = plain,
+) -> str:
     """Test scores as dots with the intervals that hold the true score with 95 % confidence."""
     drawing = Drawing(
         "Scores on rows that tuning never saw",
-        "; ".join(f"{name} {plain(s)}, {plain(lo)} to {plain(hi)}" for name, s, lo, hi in rows),
+        "; ".join(f"{name} {say(s)}, {say(lo)} to {say(hi)}" for name, s, lo, hi in rows),
+        width=540,
         height=62 + 48 * len(rows),
     )
     left = 24 + CHARACTER * max(len(name) for name, *_ in rows)
@@ -81,7 +86,7 @@ def scores(rows: Sequence[tuple[str, float, float, float]], metric: str) -> str:
     floor = drawing.height - 46
     for tick in x.ticks(6):
         drawing.line(x(tick), 8, x(tick), floor, "grid")
-        drawing.text(x(tick), floor + 19, plain(tick), anchor="middle")
+        drawing.text(x(tick), floor + 19, say(tick), anchor="middle")
     drawing.line(left, floor, x.end, floor, "axis")
     drawing.text((left + x.end) / 2, drawing.height - 8, metric, "label", "middle")
     for index, (name, score, low, high) in enumerate(rows):
@@ -89,7 +94,7 @@ def scores(rows: Sequence[tuple[str, float, float, float]], metric: str) -> str:
         drawing.text(left - 12, y + 4, name, "name", "end")
         drawing.line(x(low), y, x(high), y, f"interval c{series}")
         drawing.dot(x(score), y, f"dot d{series}", 6)
-        drawing.text(x(score), y - 12, plain(score), "name", "middle")
+        drawing.text(x(score), y - 12, say(score), "name", "middle")
     return drawing.svg()
 
 
@@ -106,6 +111,7 @@ def trajectory(steps: Sequence[Mapping[str, float]], label: str = "penalty C") -
         "Regularization trajectory",
         f"{len(steps) - 1} steps; at the end "
         + ", ".join(f"{name} {plain(last[name])}" for name in named),
+        width=540,
         height=320,
     )
     heights = [step[name] for step in steps for name in order if step.get(name, 0) > 0]
@@ -165,7 +171,7 @@ def penalty_bars(penalties: Mapping[str, float], switched_off: Sequence[str]) ->
 
 def curve(values: Sequence[float], title: str, labels: tuple[str, str]) -> str:
     """One quantity over the steps."""
-    drawing = Drawing(title, f"From {plain(values[0])} to {plain(values[-1])}.", height=240)
+    drawing = Drawing(title, f"From {plain(values[0])} to {plain(values[-1])}.", 380, 300)
     axes = frame(drawing, (0, max(len(values) - 1, 1)), padded(values), labels, whole_x=True)
     points = [(axes.x(step), axes.y(value)) for step, value in enumerate(values)]
     drawing.path(points, "curve c0")
@@ -180,8 +186,8 @@ def calibration(predicted: Sequence[float], observed: Sequence[float], label: st
     drawing = Drawing(
         "Calibration",
         "; ".join(f"{p:.2f} said, {o:.2f} seen" for p, o in zip(predicted, observed, strict=True)),
-        width=400,
-        height=360,
+        width=380,
+        height=340,
     )
     words = (f"predicted probability of {label}", "share that has it")
     axes = frame(drawing, (0, 1), (0, 1), words)
@@ -197,7 +203,7 @@ def predictions(actual: Sequence[float], predicted: Sequence[float], target: str
     """Predicted against actual values; on the dashed line a prediction is right."""
     both = [*actual, *predicted]
     drawing = Drawing(
-        "Predicted against actual", f"{len(actual)} rows of the test part.", width=400, height=360
+        "Predicted against actual", f"{len(actual)} rows of the test part.", width=380, height=340
     )
     low, high = padded(both)
     axes = frame(drawing, (low, high), (low, high), (f"actual {target}", f"predicted {target}"))

@@ -59,10 +59,8 @@ def table(
         ]
         kind = ' class="best"' if r == best else ""
         body.append(f"<tr{kind}>{''.join(cells)}</tr>")
-    return (
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(body)}</tbody></table></div>"
-    )
+    named = f"<thead><tr>{head}</tr></thead>" if any(header) else ""
+    return f'<div class="scroll"><table>{named}<tbody>{"".join(body)}</tbody></table></div>'
 
 
 def folded(summary: str, body: str) -> str:

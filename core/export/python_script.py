@@ -10,6 +10,7 @@ the ridge penalty of column i is σ² C_i, which is ``Ridge(alpha=σ²)`` on the
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -107,12 +108,12 @@ def _expression(run: FinishedRun, setting: dict[str, Any], code: Code) -> str:
 
 
 def _column_lists(prepare: Any, code: Code) -> dict[str, list[Any]]:
-    """Long column lists of a ColumnTransformer as variables, {variable: columns}."""
+    """The column lists of its ColumnTransformer as variables, {variable: columns}."""
     named: dict[str, list[Any]] = {}
-    for name, _, columns in getattr(prepare, "transformers", []):
+    encode = getattr(prepare, "named_steps", {}).get("columns", prepare)
+    for name, _, columns in getattr(encode, "transformers", []):
         if isinstance(columns, list) and columns and list_code(columns) not in code.names:
-            variable = f"{name}_columns".upper().replace("-", "_").replace("/", "_")
-            variable = variable.replace(" ", "_")
+            variable = re.sub(r"\W+", "_", name).upper()
             if variable.isidentifier() and variable not in named:
                 named[variable] = columns
                 code.names[list_code(columns)] = variable

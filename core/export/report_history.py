@@ -55,7 +55,7 @@ def _best_so_far(run: FinishedRun, trials: list[TrialFinished]) -> str:
         if scored
         else ""
     )
-    question = "When did it find its best setting? Each dot is a trial; × failed."
+    question = "When did it find its best? Dots are trials; hollow: off the plot; ×: failed."
     return section("Best score so far", question, drawn)
 
 
@@ -134,11 +134,8 @@ def _data(run: FinishedRun) -> str:
     )
     if test:
         split = f"{len(takeaway.train_rows):,} rows to train on, a second file to test on."
-    aside = f"{takeaway.set_aside:,} rows without a target were left out."
     described = source["described"]
-    body = paragraphs([described and f"Read as: {described}.", split]) + paragraphs(
-        [aside if takeaway.set_aside else "", *takeaway.findings]
-    )
+    body = paragraphs([described and f"Read as: {described}.", split, *takeaway.findings])
     kinds = [(c["name"], c["role"], c["kind"], c["missing"]) for c in takeaway.columns[:MOST_ROWS]]
     body += folded("Columns", table(("column", "role", "kind", "missing"), kinds))
     body += f"<p>File: {code(source['path'] or takeaway.dataset)}<br>"

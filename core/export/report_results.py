@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from core.estimators.registry import MODELS
@@ -33,7 +34,8 @@ def score_words(metric: str, score: float | None) -> str:
     """A score as people say it: "87.7 %" for shares of rows, a plain number otherwise."""
     if score is None:
         return "–"
-    return f"{100 * score:.1f} %" if METRICS[metric].share else f"{score:.4g}"
+    share = metric in METRICS and METRICS[metric].share
+    return f"{100 * score:.1f} %" if share else f"{score:.4g}"
 
 
 def _scores(run: FinishedRun) -> str:
@@ -48,12 +50,16 @@ def _scores(run: FinishedRun) -> str:
         if scores.get(metric) is not None and interval and None not in interval
     ]
     label = f"{METRICS[metric].title.lower()}, on unseen rows"
-    drawn = figures.scores(rows, label) if rows else ""
+    say = partial(score_words, metric)
+    drawn = figures.scores(rows, label, say) if rows else ""
     validation = results.get("validation", {})
     names = list(dict.fromkeys([*test, *default]))
     twin = table(
         ("measure", "tuned", "default", "tuned, in validation"),
-        [(_title(n), test.get(n), default.get(n), validation.get(n)) for n in names],
+        [
+            (_title(n), *(score_words(n, s.get(n)) for s in (test, default, validation)))
+            for n in names
+        ],
         row_heads=True,
     )
     question = "Dot: score. Line: where the true score lies with 95 % confidence."
@@ -67,7 +73,7 @@ def _title(measure: str) -> str:
 def _calibration(run: FinishedRun, calibration: dict[str, Any]) -> str:
     predicted, observed = calibration["predicted"], calibration["observed"]
     label = str(run.takeaway.classes[-1]) if run.takeaway.classes else "the class"
-    drawn = _square(figures.calibration(predicted, observed, label))
+    drawn = figures.calibration(predicted, observed, label)
     rows = zip(predicted, observed, calibration["counts"], strict=True)
     twin = table(("said", "seen", "rows"), [(round(p, 3), round(o, 3), n) for p, o, n in rows])
     question = "On the dashed line, 70 % means 70 %."
@@ -77,7 +83,7 @@ def _calibration(run: FinishedRun, calibration: dict[str, Any]) -> str:
 
 def _predictions(run: FinishedRun, predictions: dict[str, Any]) -> str:
     actual, tuned = predictions["actual"], predictions["tuned"]
-    drawn = _square(figures.predictions(actual, tuned, run.takeaway.target))
+    drawn = figures.predictions(actual, tuned, run.takeaway.target)
     twin = folded(
         "As a table", table(("actual", "predicted"), list(zip(actual, tuned, strict=True)))
     )
@@ -95,7 +101,9 @@ def _confusion(confusion: dict[str, Any]) -> str:
     header = ("", *(f"said {label}" for label in labels), "right")
     diagonal = frozenset((i, i + 1) for i in range(len(labels)))
     body = table(header, rows, row_heads=True, marked=diagonal)
-    return section("Where is it wrong?", "Rows that tuning never saw.", body, "half")
+    return section(
+        "Where is it wrong?", "Rows that tuning never saw.", body, "half" if len(labels) < 6 else ""
+    )
 
 
 def _setting(run: FinishedRun) -> str:
@@ -120,7 +128,3 @@ def _penalties(run: FinishedRun) -> str:
     twin = table(("group", "penalty C", "1/C, as in scikit-learn", "size of its weights"), rows)
     body = drawn + (folded("As a table", twin) if drawn else twin)
     return section("Learned group penalties", "Which columns does the model trust?", body)
-
-
-def _square(svg: str) -> str:
-    return svg.replace("<svg ", '<svg class="square" ', 1)

@@ -14,17 +14,18 @@ h2 { font-size: 17px; margin: 0; }
 p { margin: 0 0 8px; max-width: 75ch; }
 .lead { color: var(--muted); font-size: 16px; margin-bottom: 20px; }
 .question { color: var(--muted); font-size: 13px; margin: 0 0 10px; }
-.cards { display: grid; gap: 16px; grid-template-columns: repeat(12, minmax(0, 1fr)); }
+.cards { display: flex; flex-wrap: wrap; gap: 16px; }
 section { background: var(--paper); border: 1px solid var(--line); border-radius: 8px;
-  padding: 16px 18px; grid-column: span 12; min-width: 0; }
-section.half { grid-column: span 6; }
-section.wide { grid-column: span 7; } section.narrow { grid-column: span 5; }
-.facts { display: flex; flex-wrap: wrap; gap: 8px 36px; margin: 0; }
+  padding: 16px 18px; flex: 1 1 100%; min-width: 0; }
+section.half { flex: 1 1 45%; }
+section.wide { flex: 7 1 50%; } section.narrow { flex: 5 1 34%; }
+.facts { display: flex; flex-wrap: wrap; gap: 8px 36px; margin: 10px 0 14px; }
 .facts div { min-width: 90px; } .facts dt { color: var(--muted); font-size: 13px; }
 .facts dd { margin: 0; font-size: 20px; font-weight: 600; font-variant-numeric: tabular-nums; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: 5px 12px 5px 0; border-bottom: 1px solid var(--line);
+table { border-collapse: collapse; min-width: 60%; margin-top: 4px;
+  font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: 5px 20px 5px 8px; border-bottom: 1px solid var(--line);
   vertical-align: top; }
 th { font-weight: 600; font-size: 13px; color: var(--muted); }
 tbody th { color: var(--ink); font-weight: 400; font-size: inherit; }
@@ -37,7 +38,6 @@ code { font: 13px/1.5 ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap
 .serious { color: var(--bad); font-weight: 600; }
 footer { color: var(--muted); font-size: 13px; margin-top: 20px; }
 svg { display: block; width: 100%; height: auto; margin: 0 auto; overflow: visible; }
-svg.square { max-width: 460px; }
 svg text { font-size: 12px; fill: var(--muted); }
 svg .name { fill: var(--ink); } svg .label { font-size: 12.5px; }
 svg .grid { stroke: var(--line); } svg .axis { stroke: var(--control); }
@@ -50,7 +50,7 @@ svg .hatched { fill: var(--line); stroke: var(--control); stroke-dasharray: 3 3;
 svg .cm { stroke: var(--control); } svg .dm { fill: var(--control); }
 svg .hollow { stroke-width: 1.5; } svg circle.hollow { fill: none; stroke: var(--observed); }
 svg .d-seen { fill: var(--observed); }
-@media (max-width: 760px) { section.half, section.wide, section.narrow { grid-column: span 12; } }
+@media (max-width: 760px) { section.half, section.wide, section.narrow { flex-basis: 100%; } }
 """
 
 _PRINT = """

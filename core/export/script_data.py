@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from core.errors import UnusableError
-from core.export.constructor import Code, wrapped_list
+from core.export.constructor import Code, list_code, wrapped_list
 from core.export.finished_run import FinishedRun
 from core.export.script_samples import sample_lines
 from core.tuning.problem import read_data
@@ -32,7 +32,9 @@ def data_block(run: FinishedRun, code: Code) -> str:
     """Lines that give X and y of every row with a target (and X_test, y_test of a second file)."""
     takeaway = run.takeaway
     if takeaway.source["format"] == "sample":
-        return "\n".join([*_table_constants(run), *sample_lines(run, code), *_table_parts(run)])
+        return "\n".join(
+            [*_table_constants(run, code), *sample_lines(run, code), *_table_parts(run)]
+        )
     code.modules |= {"import hashlib", "import sys", "from pathlib import Path"}
     lines = [f"DATA = sys.argv[1] if len(sys.argv) > 1 else {_said(takeaway.source['path'])}"]
     if takeaway.test_source:
@@ -46,8 +48,9 @@ def _said(value: Any) -> str:
     return Code().expression(value)
 
 
-def _table_constants(run: FinishedRun) -> list[str]:
+def _table_constants(run: FinishedRun, code: Code) -> list[str]:
     takeaway = run.takeaway
+    code.names[list_code(takeaway.feature_names)] = "FEATURES"
     features = wrapped_list(takeaway.feature_names)
     return [f"TARGET = {_said(takeaway.target)}", f"FEATURES = {features}"]
 
@@ -71,7 +74,14 @@ def _table_parts(run: FinishedRun) -> list[str]:
 def _csv(run: FinishedRun, code: Code) -> list[str]:
     takeaway = run.takeaway
     arguments = takeaway.source["read_csv"]
-    lines = [*_table_constants(run), *_missing_words(arguments), "", *_CHECK.splitlines(), "", ""]
+    lines = [
+        *_table_constants(run, code),
+        *_missing_words(arguments),
+        "",
+        *_CHECK.splitlines(),
+        "",
+        "",
+    ]
     lines += [
         "def read(path, **how):",
         "    table = pd.read_csv(path, **how)",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
 import textwrap
 import zlib
 from typing import Any
@@ -37,8 +36,6 @@ def _packed(table: pd.DataFrame, code: Code) -> list[str]:
     text = table.to_csv(index=False)
     as_text = [str(n) for n in table.columns if not pd.api.types.is_numeric_dtype(table[n].dtype)]
     how: dict[str, Any] = {"dtype": dict.fromkeys(as_text, "str")} if as_text else {}
-    how |= {"float_precision": "round_trip"}
-    pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(text), **how), table)
     packed = base64.b85encode(zlib.compress(text.encode(), 9)).decode()
     arguments = "".join(f"    {name}={Code().expression(v, 4)},\n" for name, v in how.items())
     lines = "\n".join(textwrap.wrap(packed, 96))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +11,10 @@ from core.errors import UnusableError
 from core.export.finished_run import FinishedRun
 from core.export.model_card import with_card
 
-# Types of these packages do what scikit-learn does and nothing else; a model made by Tunescope
-# holds no others.
-TRUSTED = ("sklearn", "numpy", "scipy", "pandas")
+# Classes of these packages hold numbers and rules; functions are another matter (pandas alone
+# could read and run any file), so only the three that the preparation uses are let in.
+_PACKAGES = ("sklearn.", "numpy.", "scipy.sparse.")
+_FUNCTIONS = ("numpy.asarray", "numpy.expand_dims", "pandas.to_datetime")
 
 
 def write(run: FinishedRun, path: Path) -> None:
@@ -20,7 +23,7 @@ def write(run: FinishedRun, path: Path) -> None:
     from skops.io.exceptions import UnsupportedTypeException
 
     try:
-        skops.io.dump(with_card(run), path)
+        skops.io.dump(with_card(run), path, compression=zipfile.ZIP_DEFLATED)
     except UnsupportedTypeException as error:
         raise UnusableError(
             f"skops cannot write this kind of model ({error})", cure="export it as joblib instead"
@@ -54,7 +57,15 @@ def load(path: Path) -> Any:
 
 
 def _is_trusted(name: str) -> bool:
-    return name.partition(".")[0] in TRUSTED
+    if name in _FUNCTIONS:
+        return True
+    module, _, attribute = name.rpartition(".")
+    if not name.startswith(_PACKAGES):
+        return False
+    try:
+        return isinstance(getattr(importlib.import_module(module), attribute, None), type)
+    except ImportError:
+        return False
 
 
 def _damaged(path: Path) -> UnusableError:

@@ -93,7 +93,7 @@ class Drawing:
 
     title: str
     description: str
-    width: int = 640
+    width: int = 980
     height: int = 280
     marks: list[str] = field(default_factory=list)
 
@@ -140,6 +140,7 @@ class Drawing:
         """The finished drawing."""
         return (
             f'<svg viewBox="0 0 {self.width} {self.height}" role="img" '
+            f'style="max-width:{1.15 * self.width:.0f}px" '
             f'aria-label="{escape(self.title)}. {escape(self.description)}">'
             f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>"
             f"{''.join(self.marks)}</svg>"

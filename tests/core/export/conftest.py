@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,16 +13,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.compose import ColumnTransformer
-from sklearn.datasets import dump_svmlight_file, load_svmlight_file
-from sklearn.impute import SimpleImputer
+from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.model_selection import train_test_split
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.pipeline import Pipeline
 
-from core.datasets.dataset import Column, Dataset, Finding, Source
+from core.datasets.dataset import Dataset
+from core.datasets.preparation import output_names, output_sources, preparation
+from core.datasets.reading import read_dataset
+from core.datasets.splits import hold_out
 from core.estimators.registry import MODELS
 from core.space import default_setting
 from core.tuning.events import (
@@ -74,81 +72,26 @@ def table_of(task: str, rows: int = ROWS) -> pd.DataFrame:
     return table
 
 
-def csv_dataset(path: Path, task: str) -> Dataset:
-    """The table written as a CSV with semicolons, read back as the program would."""
+def csv_file(path: Path, task: str) -> None:
+    """The table as a CSV with semicolons."""
     table_of(task).to_csv(path, sep=";", index=False)
-    read_csv = {"sep": ";", "dtype": {"colour": "str"}}
-    if task != "regression":
-        read_csv["dtype"]["y"] = "str"
-    table = pd.read_csv(path, **read_csv)
-    known = table[table["y"].notna()].reset_index(drop=True)
-    features = [name for name in table.columns if name != "y"]
-    kinds = {"colour": "category"}
-    columns = [Column(n, "feature", kinds.get(n, "number")) for n in features]
-    target = known["y"].to_numpy()
-    return Dataset(
-        name=path.name,
-        source=Source(
-            str(path),
-            "csv",
-            read_csv,
-            fingerprint=hashlib.sha256(path.read_bytes()).hexdigest(),
-            described="semicolons",
-        ),
-        columns=(*columns, Column("y", "target", "number")),
-        table=known[features],
-        matrix=None,
-        target=target,
-        task=task,
-        classes=() if task == "regression" else tuple(sorted(set(target))),
-        set_aside=1,
-        findings=(Finding("Column “noise_a” says nothing about y."),),
-    )
 
 
-def libsvm_dataset(path: Path, task: str) -> Dataset:
-    """Sparse numbers as a LIBSVM file, read back as the program would."""
+def libsvm_file(path: Path, task: str) -> None:
+    """Sparse numbers, two of twelve with a meaning, as a LIBSVM file."""
     random = np.random.default_rng(5)
     X = sparse.random_array((ROWS, 12), density=0.4, rng=random, format="csr")
-    pull = (
-        3 * X[:, [0]].toarray().ravel()
-        - 2 * X[:, [1]].toarray().ravel()
-        + 0.1 * random.normal(size=ROWS)
-    )
+    pull = X @ np.array([3.0, -2.0] + [0.0] * 10) + 0.1 * random.normal(size=ROWS)
     cuts = [0.0] if task == "binary" else [-0.3, 0.3]
-    y = pull if task == "regression" else np.digitize(pull, cuts).astype(float)
+    y = pull if task == "regression" else np.digitize(pull, cuts)
     dump_svmlight_file(sparse.csr_matrix(X), y, str(path), zero_based=False)
-    libsvm = {"zero_based": False, "n_features": 12}
-    X, y = load_svmlight_file(str(path), **libsvm)
-    names = [f"feature {i + 1}" for i in range(12)]
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return Dataset(
-        name=path.name,
-        source=Source(str(path), "libsvm", {}, libsvm, digest, "LIBSVM, counted from 1"),
-        columns=(
-            *(Column(name, "feature", "number") for name in names),
-            Column("target", "target", "number"),
-        ),
-        table=None,
-        matrix=sparse.csr_matrix(X),
-        target=y,
-        task=task,
-        classes=() if task == "regression" else tuple(sorted(set(y))),
-    )
 
 
-def prepare_of(dataset: Dataset) -> Any:
-    """A preparation of scikit-learn objects alone."""
-    if dataset.is_sparse:
-        return StandardScaler(with_mean=False)
-    numbers = [c.name for c in dataset.columns if c.role == "feature" and c.kind == "number"]
-    categories = [c.name for c in dataset.columns if c.kind == "category"]
-    return ColumnTransformer(
-        [
-            ("numbers", make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), numbers),
-            ("categories", OneHotEncoder(handle_unknown="ignore", sparse_output=False), categories),
-        ],
-        verbose_feature_names_out=False,
+def pipeline_of(dataset: Dataset, plan: Plan, setting: dict[str, Any]) -> Pipeline:
+    model = MODELS[plan.model]
+    prepare = preparation(dataset, scale=model.scaled, sparse_ok=model.takes_sparse)
+    return Pipeline(
+        [("prepare", prepare), ("model", model.build(dataset.task, setting, plan.seed))]
     )
 
 
@@ -187,14 +130,15 @@ def make_run(tmp_path: Path) -> Callable[..., Made]:
         explicit_split: bool = False,
     ) -> Made:
         path = tmp_path / ("data.libsvm" if libsvm else "data.csv")
-        dataset = libsvm_dataset(path, task) if libsvm else csv_dataset(path, task)
-        rows = np.arange(dataset.rows)
-        stratify = None if task == "regression" else dataset.target
-        train, test = train_test_split(rows, test_size=0.3, random_state=4, stratify=stratify)
+        (libsvm_file if libsvm else csv_file)(path, task)
+        dataset = read_dataset(str(path))
+        assert dataset.task == task
+        train, test = hold_out(dataset, 0.3, 4)
         if explicit_split:
+            rows = np.arange(dataset.rows)
             train, test = rows[: len(train)], rows[len(train) :]
         strategy = "mm" if learned else "random"
-        plan = Plan(DataPlan(str(path), target="" if libsvm else "y"), model, strategy, seed=4)
+        plan = Plan(DataPlan(str(path)), model, strategy, seed=4)
         return finish(tmp_path / "run", plan, dataset, train, test, setting or {}, learned)
 
     return make
@@ -213,22 +157,14 @@ def finish(
     run = RunFolder.create(plan, path=folder)
     X, y = take(dataset.features, train), dataset.target[train]
     test_X, test_y = take(dataset.features, test), dataset.target[test]
-    build, space = MODELS[plan.model].build, MODELS[plan.model].space(dataset.task)
-    default = default_setting(space)
+    default = default_setting(MODELS[plan.model].space(dataset.task))
     tuned = {**default, **setting}
-    pipeline = Pipeline(
-        [("prepare", prepare_of(dataset)), ("model", build(dataset.task, tuned, plan.seed))]
-    )
-    pipeline.fit(X, y)
+    pipeline = pipeline_of(dataset, plan, tuned).fit(X, y)
     groups, of_output, penalties, noise = [], [], {}, None
     prepare = pipeline.named_steps["prepare"]
-    names = (
-        dataset.feature_names
-        if dataset.is_sparse
-        else [str(name) for name in prepare.get_feature_names_out()]
-    )
+    names = output_names(prepare)
     if learned:
-        sources = [name.split("_")[0] for name in names]
+        sources = [source.split("_")[0] for source in output_sources(prepare)]
         groups = sorted(set(sources))
         of_output = [groups.index(source) for source in sources]
         penalties = {name: 0.3 * 4.0**i for i, name in enumerate(groups)}
@@ -236,10 +172,7 @@ def finish(
         matrix = prepare.transform(X)
         pipeline.steps[-1] = ("model", learned_model(dataset, matrix, y, C))
         noise = 0.25 if dataset.task == "regression" else None
-    reference = Pipeline(
-        [("prepare", prepare_of(dataset)), ("model", build(dataset.task, default, plan.seed))]
-    )
-    reference.fit(X, y)
+    reference = pipeline_of(dataset, plan, default).fit(X, y)
     score_of = r2_score if dataset.task == "regression" else accuracy_score
     said = pipeline.predict(test_X)
     score, default_score = score_of(test_y, said), score_of(test_y, reference.predict(test_X))
