@@ -20,6 +20,7 @@ _ID_NAME = re.compile(
     r"|^unnamed: \d+$|^id([_\s.-]|$)|[a-z]I[dD]$"
 )
 _FEW_ROWS = 10  # with fewer rows, that all values differ means nothing
+_COUNT_ALL, _LOOK_AT, _MANY_VALUES = 50_000, 10_000, 1000
 _LONG_TEXT, _MANY_WORDS = 40, 5
 
 
@@ -107,7 +108,7 @@ def _with_choices(column: Column, role: str) -> Column:
 def describe_column(values: pd.Series, *, first: bool, kind: str = "") -> Column:
     """One column's description; ``first`` says that it is the leftmost, where row numbers stand."""
     missing = int(values.isna().sum())
-    distinct = int(values.nunique())
+    distinct = count_distinct(values)
     numeric = pd.api.types.is_numeric_dtype(values.dtype)
     form = ""
     if distinct <= 1:
@@ -137,6 +138,23 @@ def describe_column(values: pd.Series, *, first: bool, kind: str = "") -> Column
     )
 
 
+def count_distinct(values: pd.Series) -> int:
+    """How many different values there are; of long columns with many, how many at least.
+
+    In more than 50,000 rows, 10,000 rows spread evenly decide whether counting all is worth it:
+    a column with over 1,000 values there is only said to have as many as those rows show.
+    """
+    if len(values) <= _COUNT_ALL:
+        return int(values.nunique())
+    seen = int(_spread(values, _LOOK_AT).nunique())
+    return seen if seen > _MANY_VALUES else int(values.nunique())
+
+
+def _spread(values: pd.Series, count: int) -> pd.Series:
+    """About ``count`` of the values, evenly spread."""
+    return values.iloc[:: max(1, len(values) // count)]
+
+
 def _nothing_to_learn(distinct: int, missing: int) -> str:
     if distinct == 0:
         return "every value is missing"
@@ -144,29 +162,37 @@ def _nothing_to_learn(distinct: int, missing: int) -> str:
 
 
 def _most_frequent(values: pd.Series) -> tuple[str, ...]:
-    return tuple(str(value) for value in values.value_counts().index[:20])
+    return tuple(str(value) for value in _spread(values, _LOOK_AT).value_counts().index[:20])
 
 
 def _kind_of_numbers(
     values: pd.Series, distinct: int, missing: int, *, first: bool
 ) -> tuple[str, str]:
-    low, high = float(values.min()), float(values.max())
-    if distinct == 2 and (low, high) == (0, 1):
+    if distinct == 2 and (values.min(), values.max()) == (0, 1):
         return "yes/no", ""
     count = len(values) - missing
-    named = _ID_NAME.search(str(values.name).strip()) or _ID_NAME.search(
-        str(values.name).strip().lower()
-    )
-    if distinct < count or count < _FEW_ROWS or not (named or first):
+    name = str(values.name).strip()
+    named = _ID_NAME.search(name) or _ID_NAME.search(name.lower())
+    if count < _FEW_ROWS or not (named or first) or not _all_differ(values, distinct, count):
         return "number", ""
     given = values.dropna().to_numpy(dtype=float)
     if not np.array_equal(given, np.floor(given)):
         return "number", ""
     if named:
         return "identifier", "a different number in every row, by its name an identifier"
-    if high - low == count - 1 and np.all(np.diff(given) == 1):
+    if np.all(np.diff(given) == 1):
         return "identifier", "only counts the rows"
     return "number", ""
+
+
+def _all_differ(values: pd.Series, distinct: int, count: int) -> bool:
+    """Whether no value comes twice, also where ``distinct`` only says how many there are at least.
+
+    A column whose sample repeats itself needs no second look.
+    """
+    if distinct == count or len(values) <= _COUNT_ALL:
+        return distinct == count
+    return distinct >= _spread(values, _LOOK_AT).notna().sum() and int(values.nunique()) == count
 
 
 def _kind_of_texts(values: pd.Series, distinct: int, missing: int) -> tuple[str, str, str]:
@@ -178,14 +204,15 @@ def _kind_of_texts(values: pd.Series, distinct: int, missing: int) -> tuple[str,
     form = date_format(values)
     if form:
         return "date", "", form
-    sample = values.dropna().iloc[:: max(1, count // 1000)].astype(str)
+    sample = _spread(values, 1000).dropna().astype(str)
     long = sample.str.len().mean() > _LONG_TEXT or (
         sample.str.count(r"\s+").mean() + 1 > _MANY_WORDS
     )
-    if long and distinct > max(20, 0.3 * count):
-        return "text", f"free text with {distinct:,} different values", ""
-    if distinct == count and count >= _FEW_ROWS:
+    looked_at = min(count, len(_spread(values, _LOOK_AT))) if len(values) > _COUNT_ALL else count
+    if long and distinct > max(20, 0.3 * looked_at):
+        return "text", "free text", ""
+    if count >= _FEW_ROWS and _all_differ(values, distinct, count):
         return "identifier", "a different value in every row", ""
-    if distinct > 100 and distinct > 0.5 * count:
-        return "text", f"{distinct:,} different values, hardly any of them twice", ""
+    if distinct > 100 and distinct > 0.5 * looked_at:
+        return "text", "hardly any value comes twice", ""
     return "category", "", ""

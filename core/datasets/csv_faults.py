@@ -7,6 +7,8 @@ import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pandas as pd
+
 from core.datasets.opening import LONGEST_LINE, GuardedFile, open_bytes
 from core.datasets.sniffing import Dialect
 from core.errors import UnusableError
@@ -56,6 +58,57 @@ def check_widths(path: Path, compression: str, dialect: Dialect) -> None:
             if len(row) > dialect.width
             else f"give it {dialect.width} values, empty ones where nothing is known",
         )
+
+
+def plainly_regular(path: Path, compression: str, dialect: Dialect) -> bool:
+    """Whether counting bytes already shows that no row is short; False says nothing.
+
+    It does where there is no quote, and there are just as many delimiters as the lines need.
+    """
+    if dialect.delimiter == " " or dialect.encoding == "utf-16":
+        return False
+    delimiter, quote = dialect.delimiter.encode(), dialect.quote.encode()
+    delimiters = lines = 0
+    end = b"\n"
+    with open_bytes(path, compression) as file:
+        while data := file.read(2**20):
+            if quote in data:
+                return False
+            delimiters += data.count(delimiter)
+            lines += data.count(b"\n")
+            end = data[-1:]
+    lines += end != b"\n"
+    return delimiters == lines * (dialect.width - 1) - (dialect.extra == "names")
+
+
+def has_wide_cell(table: pd.DataFrame, dialect: Dialect) -> bool:
+    """Whether a cell of text holds line ends with a row's worth of delimiters between them."""
+    for name in table.columns:
+        values = table[name]
+        if pd.api.types.is_numeric_dtype(values.dtype):
+            continue
+        given = values.dropna().astype(str)
+        several = given[given.str.contains("\n", regex=False)]
+        if any(_holds_rows(text, dialect) for text in several):
+            return True
+    return False
+
+
+def _holds_rows(text: str, dialect: Dialect) -> bool:
+    inner = text.splitlines()[1:-1]
+    needed = max(1, dialect.width - 1)
+    return bool(inner) and all(line.count(dialect.delimiter) >= needed for line in inner)
+
+
+def check_swallowed(path: Path, compression: str, dialect: Dialect) -> None:
+    """Look for the row where a cell took in the rows below it.
+
+    Raises:
+        UnusableError: with the line where the quote opens.
+    """
+    for begin, end, row in numbered_rows(path, compression, dialect):
+        if end > begin and any(_holds_rows(cell, dialect) for cell in row):
+            raise open_quote(path.name, begin, dialect.quote)
 
 
 def open_quote(name: str, line: int, quote: str) -> UnusableError:

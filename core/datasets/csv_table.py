@@ -134,14 +134,7 @@ def _parse(
 ) -> tuple[pd.DataFrame, Dialect]:
     """The table, and the dialect (its encoding changes when a later byte is not UTF-8)."""
     wide = dialect.encoding.startswith("utf-16")
-    delimiter = b"" if wide or dialect.delimiter == " " else dialect.delimiter.encode()
-    guarded = GuardedFile(
-        open_bytes(path, compression),
-        path.name,
-        delimiter=delimiter,
-        quote=dialect.quote.encode(),
-        wide=wide,
-    )
+    guarded = GuardedFile(open_bytes(path, compression), path.name, wide=wide)
     # The stream is decompressed already, so pandas must not do it again.
     plain = {**arguments, "compression": None}
     try:
@@ -158,7 +151,7 @@ def _parse(
         if guarded.fault is not None:
             raise guarded.fault from None
         raise _explained(error, path, compression, dialect) from None
-    _check_short_rows(table, guarded, path, compression, dialect)
+    _check_short_rows(table, guarded.lines, path, compression, dialect)
     if len(table) == 0:
         raise UnusableError("there is no row below the header", where=path.name, cure="add rows")
     return table.reset_index(drop=True), dialect
@@ -179,15 +172,20 @@ def _explained(error: Exception, path: Path, compression: str, dialect: Dialect)
 
 
 def _check_short_rows(
-    table: pd.DataFrame, guarded: GuardedFile, path: Path, compression: str, dialect: Dialect
+    table: pd.DataFrame, lines: int, path: Path, compression: str, dialect: Dialect
 ) -> None:
-    """Pandas fills short rows with nothing; only then is it worth to count cells row by row."""
+    """Look for rows that pandas filled up, and for rows that an open quote swallowed.
+
+    Only where there is a sign of it, since cells are then counted row by row.
+    """
+    headless = len(table) + dialect.skip + bool(dialect.header)
+    swallowed = headless < lines and not dialect.encoding.startswith("utf-16")
+    if swallowed and csv_faults.has_wide_cell(table, dialect):
+        csv_faults.check_swallowed(path, compression, dialect)
     if dialect.extra == "empty" or not table.iloc[:, -1].isna().any():
         return
-    expected = guarded.lines * (dialect.width - 1) - (dialect.extra == "names")
-    if guarded.delimiters == expected and not guarded.quotes and dialect.delimiter != " ":
-        return
-    csv_faults.check_widths(path, compression, dialect)
+    if not csv_faults.plainly_regular(path, compression, dialect):
+        csv_faults.check_widths(path, compression, dialect)
 
 
 def _settle_types(

@@ -109,7 +109,10 @@ class Dataset:
     @property
     def features(self) -> pd.DataFrame | sparse.csr_matrix:
         """The feature part, a table or a CSR matrix."""
-        return self.table if self.table is not None else self.matrix
+        if self.table is not None:
+            return self.table
+        assert self.matrix is not None
+        return self.matrix
 
     @property
     def rows(self) -> int:

@@ -24,10 +24,11 @@ def date_format(values: pd.Series) -> str:
 
     Of a long column, 20,000 values spread evenly over it are tried.
     """
-    texts = values.dropna()
-    if texts.empty or pd.api.types.is_numeric_dtype(texts.dtype):
+    if pd.api.types.is_numeric_dtype(values.dtype):
         return ""
-    texts = texts.iloc[:: max(1, len(texts) // _SAMPLE)]
+    texts = values.iloc[:: max(1, len(values) // _SAMPLE)].dropna()
+    if texts.empty:
+        texts = values.dropna().iloc[:_SAMPLE]
     texts = pd.Series(texts.unique(), dtype="str").str.strip()
     first = texts.iloc[:20]
     if not all(_SHAPE.fullmatch(text) for text in first):

@@ -60,6 +60,12 @@ def _gaps(dataset: Dataset) -> list[Finding]:
 
 def duplicate_rows(table: pd.DataFrame, target: np.ndarray) -> int:
     """How many rows repeat an earlier one in every feature and the target (by 64-bit hashes)."""
+    # Numbers are quick to hash; where they already differ, texts need no look.
+    numbers = table.select_dtypes("number")
+    if numbers.shape[1] and len(table) > _LOOK_FIRST:
+        hashes = pd.util.hash_pandas_object(numbers, index=False).to_numpy()
+        if len(pd.unique(hashes)) == len(hashes):
+            return 0
     hashes = pd.util.hash_pandas_object(table, index=False).to_numpy()
     codes = pd.util.hash_array(target.astype(object) if target.dtype.kind == "U" else target)
     both = hashes * np.uint64(0x9E3779B97F4A7C15) + codes

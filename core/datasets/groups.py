@@ -125,7 +125,7 @@ def groups_from_file(file: str | Path) -> dict[str, list[str]]:
         ) from None
     except UnicodeDecodeError:
         raise UnusableError("the file is no text", where=path.name, cure=_EXAMPLE) from None
-    except _SameGroup as error:
+    except _SameGroupError as error:
         raise UnusableError(
             f"the group “{error}” is there twice", where=path.name, cure="put it together"
         ) from None
@@ -144,7 +144,7 @@ def groups_from_file(file: str | Path) -> dict[str, list[str]]:
 _EXAMPLE = 'write it like {"blood": ["iron", "salt"], "rest": ["age"]}'
 
 
-class _SameGroup(Exception):
+class _SameGroupError(Exception):
     """A JSON object names a group twice, of which json would keep only the last."""
 
 
@@ -152,6 +152,6 @@ def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
     seen: dict[str, object] = {}
     for key, value in pairs:
         if key in seen:
-            raise _SameGroup(key)
+            raise _SameGroupError(key)
         seen[key] = value
     return seen

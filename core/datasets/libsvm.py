@@ -51,6 +51,8 @@ def read_rows(path: Path, compression: str, head: bytes) -> LibsvmRows:
             raise libsvm_faults.explained(error, path, compression) from None
         digest = print_of_file.result()
     matrix, target = loaded[0], loaded[1]
+    if has_queries and len(loaded[2]) != len(target):
+        raise libsvm_faults.without_query(path, compression)
     if len(target) == 0:
         raise UnusableError("there is no row", where=path.name, cure="choose a file with rows")
     if not np.isfinite(matrix.data).all():
@@ -156,7 +158,7 @@ def _target_column(values: np.ndarray) -> Column:
 
 
 def _unused(matrix: sparse.csr_matrix) -> list[Finding]:
-    empty = int(matrix.shape[1] - len(np.unique(matrix.indices)))
+    empty = int(np.sum(np.bincount(matrix.indices, minlength=matrix.shape[1]) == 0))
     if not empty:
         return []
     words = "1 feature is" if empty == 1 else f"{empty:,} features are"

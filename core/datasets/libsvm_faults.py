@@ -112,6 +112,19 @@ def _number(text: str) -> float | None:
         return None
 
 
+def without_query(path: Path, compression: str) -> UnusableError:
+    """The error for the first row that has no qid, or two of them, where others have one."""
+    line = 0
+    for line, tokens in _lines(path, compression):  # noqa: B007
+        if sum(token.startswith("qid:") for _, token in tokens) != 1:
+            break
+    return UnusableError(
+        "the row does not have one qid as the others do",
+        where=f"{path.name}, line {line}",
+        cure="give every row one qid, or none",
+    )
+
+
 def find_zero(path: Path, compression: str) -> tuple[int, int]:
     """Line and position of the first index 0."""
     for number, tokens in _lines(path, compression):

@@ -37,6 +37,12 @@ _FOREIGN = (
     (b"7z\xbc\xaf", "a 7z archive"),
     (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
 )
+_TEXTS = (
+    ((b"<!doctype html", b"<html"), "a web page"),
+    ((b"<?xml",), "an XML file"),
+    ((b'{"', b"{\n", b'[{"', b"[\n", b"[{\n"), "a JSON file"),
+    ((b"@relation",), "an ARFF file"),
+)
 _COMPRESSED = (
     (b"\x1f\x8b", "gzip"),
     (b"BZh", "bz2"),
@@ -48,26 +54,18 @@ _COMPRESSED = (
 class GuardedFile(io.RawIOBase):
     """Decompressed bytes of a file, read in order, that refuses endless lines and NUL bytes.
 
-    It also counts delimiters and lines on the way, from which ragged rows show without parsing.
-
     Attributes:
-        delimiters, lines, quotes: how often these bytes have passed.
+        lines: how many lines have passed.
         fault: the error that was raised while reading, if any.
     """
 
-    def __init__(
-        self, inner: IO[bytes], name: str, *, delimiter: bytes = b"", quote: bytes = b"", wide: bool
-    ) -> None:
+    def __init__(self, inner: IO[bytes], name: str, *, wide: bool) -> None:
         self._inner = inner
         self._name = name
-        self._delimiter = delimiter
-        self._quote = quote
         self._wide = wide  # UTF-16, where NUL is half of a letter
         self._since_newline = 0
         self._last = b"\n"
-        self.delimiters = 0
         self.lines = 0
-        self.quotes = 0
         self.fault: UnusableError | None = None
 
     def readable(self) -> bool:
@@ -105,12 +103,8 @@ class GuardedFile(io.RawIOBase):
                 where=f"{self._name}, line {before + 1}",
                 cure="save the table as CSV again, in UTF-8",
             )
-        newlines = data.count(b"\n")
-        self.lines += newlines
+        self.lines += data.count(b"\n")
         self._measure_line(data)
-        if self._delimiter:
-            self.delimiters += data.count(self._delimiter)
-            self.quotes += data.count(self._quote)
 
     def _measure_line(self, data: bytes) -> None:
         last = max(data.rfind(b"\n"), data.rfind(b"\r"))
@@ -256,6 +250,10 @@ def _check_text(head: bytes, name: str) -> None:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return
     start = head[: 2**16]
+    words = start[:512].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    for beginnings, what in _TEXTS:
+        if words.startswith(beginnings):
+            raise UnusableError(f"this is {what}, not a table", where=name, cure=_SAVE_AS)
     odd = sum(start.count(byte) for byte in range(32) if byte not in b"\t\n\r\f\x1a")
     if odd > 0.02 * len(start) or (b"\0" in start[:512]):
         raise UnusableError("this is a binary file, not a table", where=name, cure=_SAVE_AS)

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from core.datasets import libsvm
 from core.datasets.csv_table import CsvTable, read_csv_table
@@ -43,7 +44,12 @@ def read_dataset(
         UnusableError: whatever makes the file unusable, in one sentence with place and cure.
     """
     check_task(task)
-    choices = {"target": target, "task": task, "roles": roles or {}, "kinds": kinds or {}}
+    choices: dict[str, Any] = {
+        "target": target,
+        "task": task,
+        "roles": roles or {},
+        "kinds": kinds or {},
+    }
     if file.startswith("sample:"):
         if test_file:
             raise UnusableError(
@@ -58,7 +64,7 @@ def read_dataset(
             libsvm.read_rows(path, compression, head),
             path,
             compression,
-            **choices,  # type: ignore[arg-type]
+            **choices,
         )
         return _with_libsvm_test(dataset, test_file) if test_file else dataset
     read = _read_table(path, compression, head, kinds or {})
@@ -67,12 +73,12 @@ def read_dataset(
         path.name,
         read.source,
         found=read.findings,
-        **choices,  # type: ignore[arg-type]
+        **choices,
     )
     return replace(dataset, test=_table_test(dataset, test_file)) if test_file else dataset
 
 
-def _sample(name: str, choices: Mapping[str, object]) -> Dataset:
+def _sample(name: str, choices: Mapping[str, Any]) -> Dataset:
     if name not in SAMPLES:
         near = difflib.get_close_matches(name, SAMPLES, n=1)
         cure = f"did you mean sample:{near[0]}" if near else f"choose one of {', '.join(SAMPLES)}"

@@ -19,7 +19,7 @@ MISSING = (
     *("missing", "Missing", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
 )
 _MISSING = frozenset(MISSING)
-SAMPLE_ROWS = 2000
+SAMPLE_ROWS = 500
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
@@ -175,7 +175,7 @@ def _delimiter_of(lines: list[str], quote: str, name: str) -> tuple[str, list[li
     """The delimiter under which most rows have the same number of cells, two or more."""
     best: tuple[float, str, list[list[str]]] | None = None
     for delimiter in DELIMITERS:
-        rows = split_rows(lines, delimiter, quote)
+        rows = split_rows(lines[:SAMPLE_ROWS], delimiter, quote)
         counts = Counter(len(row) for row in rows[1:] or rows)
         if not counts:
             continue

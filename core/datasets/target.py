@@ -18,8 +18,13 @@ MANY_CLASSES = 100  # and at most so many if the values are about equally freque
 TEXT_CLASSES = 1000
 
 
-def target_column(names: Sequence[str], wanted: str, where: str) -> str:
+def target_column(
+    names: Sequence[str], wanted: str, where: str, nameless: Sequence[str] = ()
+) -> str:
     """The wanted column, or the one named target, label, class or y, or the last one.
+
+    Columns in ``nameless`` (no name and no value, as a delimiter at every line's end makes them)
+    are the last one only where somebody wants them.
 
     Raises:
         UnusableError: the wanted one is not there.
@@ -32,7 +37,7 @@ def target_column(names: Sequence[str], wanted: str, where: str) -> str:
         for name in names:
             if name.strip().lower() == usual:
                 return name
-    return names[-1]
+    return [name for name in names if name not in nameless][-1]
 
 
 def check_task(task: str) -> None:

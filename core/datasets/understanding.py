@@ -38,7 +38,9 @@ def from_table(
             "there is only one column", where=name, cure="give a target and at least one feature"
         )
     by_role = [column for column, role in roles.items() if role == "target" and column in names]
-    chosen = target_column(names, target or (by_role[0] if by_role else ""), name)
+    wanted = target or (by_role[0] if by_role else "")
+    ends = [c for c in names if c.startswith("Unnamed: ") and table[c].isna().all()]
+    chosen = target_column(names, wanted, name, ends if len(ends) < len(names) else ())
     # Whatever else was said to be the target is an ordinary column now.
     roles = {c: r for c, r in roles.items() if c != chosen and r != "target"}
     columns = describe_columns(table, chosen, roles, kinds or {})
@@ -164,7 +166,8 @@ def settle_target_like(
 
 
 def _check_same_kind(train: Dataset, values: pd.Series, name: str) -> None:
-    was_number = pd.api.types.is_numeric_dtype(train.features[values.name].dtype)
+    assert train.table is not None
+    was_number = pd.api.types.is_numeric_dtype(train.table[values.name].dtype)
     if was_number and not pd.api.types.is_numeric_dtype(values.dtype):
         raise UnusableError(
             f"the column has text (“{values.dropna().iloc[0]}”), in the first file it has numbers",
