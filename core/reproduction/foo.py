@@ -24,6 +24,7 @@ from core.losses.registry import TableLoss, build, parameter_groups
 from core.options import complete
 from core.penalties.descent import solve
 from core.penalties.registry import LEARNERS
+from core.penalties.step import Step
 from core.reproduction.papers import FOO_TABLE_1, FOO_TABLE_2, FOO_TABLE_3A
 from core.reproduction.table import Cells
 
@@ -214,26 +215,25 @@ def _gradient(loss_name: str, rows: Rows, seed: int) -> Fit:
     """Implicit gradient on one holdout split of 30 %, then a fit on all rows."""
     begun = time.perf_counter()
     part, held = _halved(rows, 0.3, seed)
-    fit_loss = build(loss_name, part.X, part.y, fit_intercept=False)
-    pairs = [(fit_loss, parameter_groups(fit_loss), fit_loss.on(held.X, held.y))]
-    last = _last_step("gradient", loss_name, rows, seed, pairs)
-    fit = _solved(loss_name, rows, float(last.C[0]))
-    return Fit(fit.loss, fit.w, fit.C, last.fits + 1, time.perf_counter() - begun)
+    loss = build(loss_name, rows.X, rows.y, fit_intercept=False)
+    last = _last_step("gradient", loss, seed, [(loss.on(part.X, part.y), loss.on(held.X, held.y))])
+    return Fit(loss, last.w, float(last.C[0]), last.fits, time.perf_counter() - begun)
 
 
 def _learner(name: str) -> Callable[[str, Rows, int], Fit]:
     def run(loss_name: str, rows: Rows, seed: int) -> Fit:
         begun = time.perf_counter()
-        last = _last_step(name, loss_name, rows, seed, None)
         loss = build(loss_name, rows.X, rows.y, fit_intercept=False)
+        last = _last_step(name, loss, seed, None)
         return Fit(loss, last.w, float(last.C[0]), last.fits, time.perf_counter() - begun)
 
     return run
 
 
-def _last_step(name: str, loss_name: str, rows: Rows, seed: int, holdout: Any) -> Any:
+def _last_step(
+    name: str, loss: TableLoss, seed: int, holdout: list[tuple[TableLoss, TableLoss]] | None
+) -> Step:
     learner = LEARNERS[name]
-    loss = build(loss_name, rows.X, rows.y, fit_intercept=False)
     options = complete(learner.options, {})
     steps = learner.run(loss, parameter_groups(loss), options, seed, holdout=holdout)
     return deque(steps, maxlen=1)[-1]

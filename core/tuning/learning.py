@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
@@ -19,6 +20,7 @@ from core.losses.fitted import as_estimator
 from core.losses.linear import LinearLoss
 from core.losses.registry import TableLoss, build, parameter_groups
 from core.penalties.descent import solve
+from core.penalties.registry import LEARNERS
 from core.penalties.step import Step
 from core.tuning.events import Event, HyperGradientStep, PenaltyStep
 from core.tuning.problem import Problem, take
@@ -143,21 +145,53 @@ class LearningRun:
         self.because = _why(step, self._standing)
         self.learned = _learned(problem, training, step)
 
-    def _holdout(self) -> list[tuple[TableLoss, np.ndarray, TableLoss]] | None:
-        """For the validation gradient: (loss to fit, its groups, loss to validate on), a part."""
+    def _holdout(self) -> list[tuple[TableLoss, TableLoss]] | None:
+        """For the validation gradient: (loss to fit, loss to validate on) of every part."""
         problem = self._problem
-        if problem.strategy.name != "gradient":
+        if not LEARNERS[problem.strategy.name].needs_holdout:
             return None
         dataset, options, seed = problem.dataset, problem.options, problem.plan.seed
         single = options["validation"] == "holdout"
         count = HOLDOUT_PARTS if single else int(options["folds"])
         parts = folds(dataset, problem.train_rows, count, seed)
-        pairs = []
-        for fit_rows, holdout_rows in parts[:1] if single else parts:
-            fit = training_loss(problem, fit_rows)
-            X = fit.prepare.transform(take(dataset.features, holdout_rows))
-            pairs.append((fit.loss, fit.groups, fit.loss.on(X, dataset.target[holdout_rows])))
-        return pairs
+        return [_pair(problem, self._training, *part) for part in (parts[:1] if single else parts)]
+
+
+def _pair(
+    problem: Problem, training: TrainingLoss, fit_rows: np.ndarray, held_rows: np.ndarray
+) -> tuple[TableLoss, TableLoss]:
+    """The losses of one part, with the parameters of the training loss.
+
+    The preparation is fitted on the rows to fit alone; a category that these rows lack leaves a
+    column of zeros, so that every part has the same parameters.
+    """
+    dataset = problem.dataset
+    prepare = clone(problem.preparation())
+    matrices = [
+        prepare.fit_transform(take(dataset.features, fit_rows), dataset.target[fit_rows]),
+        prepare.transform(take(dataset.features, held_rows)),
+    ]
+    chosen = _selection(output_names(prepare), output_names(training.prepare))
+    fit_X, held_X = ((X if chosen is None else _times(X, chosen)) for X in matrices)
+    return (
+        training.loss.on(fit_X, dataset.target[fit_rows]),
+        training.loss.on(held_X, dataset.target[held_rows]),
+    )
+
+
+def _selection(have: list[str], want: list[str]) -> sparse.csr_matrix | None:
+    """The 0–1 matrix that takes columns `have` to columns `want`; None where they are the same."""
+    if have == want:
+        return None
+    place = {name: at for at, name in enumerate(want)}
+    pairs = [(at, place[name]) for at, name in enumerate(have) if name in place]
+    rows, columns = np.array(pairs, dtype=int).reshape(-1, 2).T
+    ones = np.ones(len(rows))
+    return sparse.csr_matrix((ones, (rows, columns)), shape=(len(have), len(want)))
+
+
+def _times(X: Any, chosen: sparse.csr_matrix) -> Any:
+    return X @ chosen if sparse.issparse(X) else np.asarray(X) @ chosen
 
 
 def step_event(step: Step, names: Sequence[str], strategy: str) -> PenaltyStep | HyperGradientStep:
@@ -203,7 +237,7 @@ def _learned(problem: Problem, training: TrainingLoss, last: Step) -> Learned:
         problem,
         training,
         last.C,
-        start=None if gradient else last.w,
+        start=last.w,
         switched_off=off,
         holdout_loss=float(last.objective) if gradient else None,
         remarks=last.remarks,

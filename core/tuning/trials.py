@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import asdict
 
 import optuna
 from optuna.trial import TrialState
@@ -85,7 +85,7 @@ class Asker:
     def surrogate(self) -> SurrogateFitted | None:
         """The Gaussian process behind the last proposal, for strategies that have one."""
         surrogate = getattr(self.sampler, "surrogate", None)
-        return None if surrogate is None else surrogate_event(surrogate)
+        return None if surrogate is None else SurrogateFitted(**asdict(surrogate))
 
     def repeat(self, past: Sequence[Event]) -> None:
         """Ask and tell again what the past of this run holds.
@@ -122,14 +122,6 @@ class Asker:
                     state=TrialState.FAIL if score is None else TrialState.COMPLETE,
                 )
             )
-
-
-def surrogate_event(surrogate: Any) -> SurrogateFitted:
-    """The event of a fitted surrogate: the same fields, arrays as lists."""
-    names = [name for name in SurrogateFitted.__dataclass_fields__ if name != "seconds"]
-    fields = {name: getattr(surrogate, name) for name in names}
-    plain = {n: v.tolist() if hasattr(v, "tolist") else v for n, v in fields.items()}
-    return SurrogateFitted(**plain)
 
 
 class TrialRun:

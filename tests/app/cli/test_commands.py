@@ -1,0 +1,244 @@
+"""The command line as people and scripts use it: outputs, exit statuses, one-line complaints."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app.cli import main
+from core.tuning.events import RunFinished, from_json
+from core.tuning.run_folder import RunFolder
+
+ROOT = Path(__file__).parents[3]
+QUICK = ["tune", "sample:iris", "--model", "logistic", "--option", "folds=3"]
+KEYS = {
+    "run",
+    "dataset",
+    "model",
+    "strategy",
+    "params",
+    "validation",
+    "test",
+    "default_test",
+    "fits",
+    "trials",
+    "seconds",
+    "stopped_because",
+    "seed",
+    "exports",
+}
+
+
+@pytest.fixture(autouse=True)
+def runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("TUNESCOPE_RUNS", str(tmp_path / "runs"))
+    before = signal.getsignal(signal.SIGTERM)
+    yield tmp_path / "runs"
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture
+def table(tmp_path):
+    random = np.random.default_rng(3)
+    frame = pd.DataFrame(random.normal(size=(120, 3)), columns=["blood_a", "blood_b", "other"])
+    frame["ill"] = np.where(frame["blood_a"] + 0.3 * random.normal(size=120) > 0, "yes", "no")
+    path = tmp_path / "patients.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def as_json(capsys) -> dict:
+    return json.loads(capsys.readouterr().out.splitlines()[-1])
+
+
+def complaint(capsys) -> str:
+    said = capsys.readouterr()
+    assert said.out == ""
+    lines = said.err.splitlines()
+    return lines[-1]
+
+
+def test_json_is_the_one_object_that_others_build_on(capsys, table):
+    assert main(["tune", str(table), "--strategy", "mm", "--groups", "prefix", "--json"]) == 0
+    result = as_json(capsys)
+    assert set(result) == KEYS | {"groups"}
+    assert result["dataset"] == {"rows": 120, "features": 3, "task": "binary"}
+    assert (result["model"], result["strategy"], result["seed"]) == ("logistic", "mm", 0)
+    assert set(result["groups"]) >= {"blood"}
+    assert 0.5 < result["test"]["accuracy"] <= 1
+
+
+def test_trials_are_counted_and_the_seed_repeats_them(capsys):
+    commands = [*QUICK, "--strategy", "gp", "--trials", "6", "--seed", "4", "--json"]
+    first, second = [main(commands) or as_json(capsys) for _ in range(2)]
+    assert first["trials"] == 6
+    assert first["fits"] == 18
+    assert set(first) == KEYS
+    same = ("params", "validation", "test", "default_test", "stopped_because")
+    assert {k: first[k] for k in same} == {k: second[k] for k in same}
+
+
+def test_without_a_choice_the_guidance_decides_and_words_come_out(capsys, table):
+    assert main(["tune", str(table)]) == 0
+    said = capsys.readouterr().out
+    assert "on rows that tuning never saw" in said
+    assert "Gain:" in said
+
+
+def test_the_target_and_a_second_file(capsys, table, tmp_path):
+    frame = pd.read_csv(table)
+    frame.iloc[:80].to_csv(tmp_path / "a.csv", index=False)
+    frame.iloc[80:].to_csv(tmp_path / "b.csv", index=False)
+    given = ["tune", str(tmp_path / "a.csv"), "--test", str(tmp_path / "b.csv"), "--json"]
+    assert main([*given, "--target", "ill", "--strategy", "mm"]) == 0
+    assert as_json(capsys)["dataset"]["rows"] == 80
+
+
+def test_exports_are_written_and_predict_agrees_with_the_test_score(capsys, table, tmp_path):
+    paths = [tmp_path / f"out.{ending}" for ending in ("skops", "joblib", "json", "py", "html")]
+    exports = [part for path in paths for part in ("--export", str(path))]
+    assert main(["tune", str(table), "--strategy", "mm", "--json", *exports]) == 0
+    assert as_json(capsys)["exports"] == [str(path) for path in paths]
+    assert all(path.stat().st_size > 100 for path in paths)
+    outputs = []
+    for model in paths[:2]:
+        out = tmp_path / f"{model.suffix[1:]}.csv"
+        assert main(["predict", str(model), str(table), "--out", str(out)]) == 0
+        outputs.append(out.read_text())
+    assert outputs[0] == outputs[1]
+    predicted = pd.read_csv(tmp_path / "skops.csv")
+    assert (predicted.iloc[:, 0] == pd.read_csv(table)["ill"]).mean() > 0.8
+
+
+def test_events_are_copied_and_the_run_is_listed_replayed_and_reported(capsys, runs, tmp_path):
+    events = tmp_path / "events.jsonl"
+    assert main([*QUICK, "--strategy", "random", "--trials", "3", "--events", str(events)]) == 0
+    assert isinstance(from_json(events.read_text().splitlines()[-1]), RunFinished)
+    (folder,) = runs.iterdir()
+    capsys.readouterr()
+    assert main(["runs"]) == 0
+    assert f"{folder.name}  finished" in capsys.readouterr().out
+    assert main(["runs", "--json"]) == 0
+    assert as_json(capsys)[0]["trials"] == 3
+    assert main(["replay", folder.name]) == 0
+    assert "Trial 0: accuracy" in capsys.readouterr().out
+    assert main(["replay", folder.name, "--json"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == (folder / "events.jsonl").read_text().splitlines()
+    assert main(["report", folder.name, "--out", str(tmp_path / "r.html")]) == 0
+    assert "<svg" in (tmp_path / "r.html").read_text()
+
+
+def test_resume_goes_on_with_more_trials(capsys, tmp_path):
+    folder = tmp_path / "mine"
+    where = ["--run-dir", str(folder)]
+    assert main([*QUICK, "--strategy", "gp", "--trials", "3", *where]) == 0
+    capsys.readouterr()
+    assert main(["resume", str(folder), "--trials", "2", "--json"]) == 0
+    assert as_json(capsys)["trials"] == 5
+    assert main(["resume", str(folder), "--json"]) == 0
+    assert as_json(capsys)["trials"] == 5
+
+
+@pytest.mark.parametrize("command", ["models", "strategies", "samples"])
+def test_lists_speak_to_people_and_to_programs(capsys, command):
+    assert main([command]) == 0
+    words = capsys.readouterr().out
+    assert main([command, "--json"]) == 0
+    entries = as_json(capsys)
+    assert len(entries) >= 5
+    assert all(entry["name"] in words and entry["title"] in words for entry in entries)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["tune", "nowhere.csv"], "nowhere.csv"),
+        (["tune", "sample:irsi"], "iris"),
+        (["tune", "sample:iris", "--model", "tree"], "there is no model “tree”"),
+        (["tune", "sample:iris", "--strategy", "sgd"], "there is no strategy “sgd”"),
+        (["tune", "sample:iris", "--model", "svm", "--strategy", "mm"], "mm learns penalties"),
+        ([*QUICK, "--strategy", "mm", "--option", "beta=0"], "option beta: “0” is out of range"),
+        ([*QUICK, "--strategy", "hybrid", "--option", "tau=2"], "option tau: “2” is out of range"),
+        ([*QUICK, "--strategy", "gp", "--option", "tau"], "“tau” is not KEY=VALUE"),
+        ([*QUICK, "--option", "folds=x"], "option folds: “x” is not a number"),
+        ([*QUICK, "--trials", "0", "--strategy", "gp"], "trials: “0” is out of range"),
+        ([*QUICK, "--trials", "many"], "invalid int value"),
+        ([*QUICK, "--export", "model.xyz"], "model.xyz"),
+        ([*QUICK, "--groups", "missing.json"], "missing.json"),
+        ([*QUICK, "--target", "colour"], "colour"),
+        (["resume", "no-such-run"], "there is no run here"),
+        (["reproduce", "foo-table9"], "there is no reproduction “foo-table9”"),
+        (["reproduce", "foo-table2", "--data", "nowhere"], "--data nowhere"),
+        (["predict", "nothing.skops", "x.csv"], "nothing.skops"),
+        (["tuen", "x.csv"], "invalid choice"),
+    ],
+)
+def test_what_is_unusable_gets_one_line_and_status_2(capsys, arguments, sentence):
+    try:
+        status = main(arguments)
+    except SystemExit as left:
+        status = left.code
+    assert status == 2
+    line = complaint(capsys)
+    assert line.startswith("tunescope")
+    assert sentence in line
+
+
+def test_a_bad_plan_leaves_no_folder(capsys, runs):
+    assert main([*QUICK, "--strategy", "hybrid", "--option", "tau=2"]) == 2
+    assert not runs.exists() or not list(runs.iterdir())
+
+
+def started(arguments, runs) -> tuple[subprocess.Popen, Path]:
+    """The command in a process of its own, once two of its trials have ended."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "app", *arguments],
+        cwd=ROOT,
+        env=os.environ | {"TUNESCOPE_RUNS": str(runs)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        for folder in runs.glob("*/events.jsonl"):
+            if folder.read_text().count('"TrialFinished"') >= 2:
+                return child, folder.parent
+        time.sleep(0.05)
+    raise AssertionError(child.communicate()[1])
+
+
+LONG = ["tune", "sample:digits", "--model", "forest", "--strategy", "random", "--trials", "500"]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_the_best_so_far(runs, how):
+    child, folder = started([*LONG, "--json"], runs)
+    os.killpg(child.pid, how)
+    out, err = child.communicate(timeout=90)
+    assert child.returncode == 130, err
+    result = json.loads(out.splitlines()[-1])
+    assert result["stopped_because"] == "it was interrupted"
+    assert result["trials"] >= 2
+    assert RunFolder(folder).model_path.exists()
+    assert "Traceback" not in err
+
+
+def test_after_a_kill_the_run_can_be_resumed(capsys, runs):
+    child, folder = started([*LONG[:-1], "4"], runs)
+    os.killpg(child.pid, signal.SIGKILL)
+    child.communicate()
+    capsys.readouterr()
+    assert main(["runs"]) == 0
+    assert "interrupted" in capsys.readouterr().out
+    assert main(["resume", folder.name, "--json"]) == 0
+    assert as_json(capsys)["trials"] == 4
