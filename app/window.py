@@ -58,6 +58,7 @@ class Window(QMainWindow):
         self._connect()
         self._remember_place()
         self.go("start")
+        self.pages["start"].drop.button.setFocus()
 
     def _build(self) -> None:
         self.rail = Rail()

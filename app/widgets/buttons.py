@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
 from app import icons
@@ -33,7 +33,18 @@ class PlainButton(QPushButton):
         self.setMinimumHeight(TARGET)
         if icon:
             self.setIcon(icons.icon(icon, self.token))
+            self._size_icon()
         self.clicked.connect(lambda _checked=False: pressed())
+
+    def _size_icon(self) -> None:
+        size = self.fontMetrics().height()
+        self.setIconSize(QSize(size, size))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """The icon grows with the text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and not self.icon().isNull():
+            self._size_icon()
 
     def rename(self, text: str) -> None:
         """Other words on the same button."""

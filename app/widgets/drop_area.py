@@ -49,9 +49,11 @@ class DropArea(QFrame):
         super().__init__(parent)
         self.setProperty("card", "drop")
         self.setAcceptDrops(True)
+        self.setMaximumHeight(420)
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 26, 24, 26)
         column.setSpacing(10)
+        column.addStretch(1)
         column.addWidget(Sign("open", "accent", 40), 0, Qt.AlignmentFlag.AlignHCenter)
         for text, voice in (
             (self.tr("Drop a data file here"), "panel"),
@@ -62,6 +64,7 @@ class DropArea(QFrame):
             column.addWidget(line)
         self.button = PrimaryButton(self.tr("Open a file…"), self._ask, "open")
         column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(1)
 
     def _ask(self) -> None:
         if file := ask_for_file(self):
