@@ -33,10 +33,14 @@ class ScaleAxis(pg.AxisItem):
     """
 
     def __init__(self, orientation: str, scale: Scale | None = None) -> None:
-        super().__init__(orientation)
         self.scale_of_places = scale or Scale()
         self.title = ""
+        self.labelled = True
+        self.refit = self.fit
         self.drawn: list[tuple[QRectF, str]] = []
+        self.font_of_ticks = small_font()
+        self.metrics = QFontMetricsF(self.font_of_ticks)
+        super().__init__(orientation)
         self.enableAutoSIPrefix(False)
         self.showLabel(False)
         self._ink, self._line = QColor(), QColor()
@@ -54,6 +58,11 @@ class ScaleAxis(pg.AxisItem):
             self.title = title
             self.fit()
 
+    def hide_labels(self) -> None:
+        """Ticks only: a linked axis below has the labels."""
+        self.labelled = False
+        self.fit()
+
     def paint_theme(self, theme: Theme) -> None:
         """Take the colours and the text size of the theme."""
         self._ink, self._line = QColor(theme.muted), QColor(theme.control)
@@ -63,6 +72,8 @@ class ScaleAxis(pg.AxisItem):
 
     def needed(self) -> float:
         """Pixels across: ticks, the longest label, and the title."""
+        if not self.labelled:
+            return TICK + 2
         across = TICK + GAP + (self.metrics.height() + 2 if self.title else 0)
         if self.orientation in ("bottom", "top"):
             return math.ceil(across + self.metrics.height() + 1)
@@ -75,8 +86,20 @@ class ScaleAxis(pg.AxisItem):
         if self.orientation in ("bottom", "top"):
             self.setHeight(self.needed())
         else:
-            self.setWidth(self.needed())
+            self.take(self.needed())
         self.update()
+
+    def take(self, width: float) -> None:
+        """Take so many pixels across, if they are others than now."""
+        if self.fixedWidth != width:
+            self.setWidth(width)
+
+    def resizeEvent(self, event: Any = None) -> None:  # noqa: N802
+        """Another height has room for other labels, which may be longer."""
+        super().resizeEvent(event)
+        self.picture = None
+        if self.orientation in ("left", "right"):
+            self.refit()
 
     def ticks(self) -> Ticks:
         """The ticks of the range that is shown, as few as the place allows."""
@@ -120,7 +143,7 @@ class ScaleAxis(pg.AxisItem):
             share = (place - low) / ((high - low) or 1.0)
             at, label = self._label(box, share, text, flat)
             lines.append((pen, at, at + (QPointF(0, TICK) if flat else QPointF(-TICK, 0))))
-            if flat and label.left() < last + 2:
+            if not self.labelled or (flat and label.left() < last + 2):
                 continue
             last = label.right() if flat else last
             texts.append((label, Qt.AlignmentFlag.AlignCenter, text))

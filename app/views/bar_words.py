@@ -40,3 +40,24 @@ class BarWords(pg.UIGraphicsItem):
                 box = QRectF(left, at.y() - tall / 2, wide, tall)
                 painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), text)
         painter.restore()
+
+
+class AboveWords(BarWords):
+    """A text centred above each (x, row)."""
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        """Draw the words within the plot."""
+        transform = painter.transform()
+        area = transform.mapRect(self.viewRect())
+        painter.save()
+        painter.resetTransform()
+        font = small_font()
+        metrics = QFontMetricsF(font)
+        painter.setFont(font)
+        painter.setPen(QColor(appearance.current().ink))
+        for x, row, text in self.words:
+            at = transform.map(QPointF(x, row))
+            wide, tall = metrics.horizontalAdvance(text) + 2, metrics.height()
+            left = min(max(at.x() - wide / 2, area.left()), area.right() - wide)
+            painter.drawText(QRectF(left, at.y() - tall - 9, wide, tall), 0, text)
+        painter.restore()

@@ -24,13 +24,15 @@ from core.tuning.events import (
     TrialFinished,
 )
 
+CROWD = 600  # trials beyond which the dots are small and without an outline
+
 
 class BestSoFar(View):
     """Dots for trials, crosses for failed ones, a staircase for the best until then."""
 
     name = "best"
     title = QT_TRANSLATE_NOOP("BestSoFar", "Best so far")
-    question = QT_TRANSLATE_NOOP("BestSoFar", "Is it still getting better? The line is the best.")
+    question = QT_TRANSLATE_NOOP("BestSoFar", "Is it still getting better?")
     waiting = QT_TRANSLATE_NOOP("BestSoFar", "Scores appear here when the first trial is done.")
     listens = (TrialFinished, TrialFailed, TrialExcluded, Progress, RunResumed)
 
@@ -46,7 +48,6 @@ class BestSoFar(View):
         for item in (self.others, self.dots, self.stairs, self.failed, self.default_line):
             self.plot.addItem(item)
         self.plot.addItem(self.highlight)
-        self.paint_theme()
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
@@ -56,10 +57,14 @@ class BestSoFar(View):
     def paint_theme(self) -> None:
         """Observed scores in vermilion, the best of them as a line in ink."""
         theme = appearance.current()
-        self.dots.set_style(theme.observed, theme.ink, 1.0)
+        crowded = len(self.record.trials) > CROWD
+        self.dots.set_style(theme.observed, None if crowded else theme.ink, 1.0)
+        self.dots.set_size(4 if crowded else 8)
+        self.others.set_size(3 if crowded else 6)
+        self.failed.set_size(5 if crowded else 8)
         self.others.set_style(None, theme.control, 1.0)
         self.failed.set_style(None, theme.bad, 2.0)
-        self.stairs.set_style(pen(theme.ink, 2.2))
+        self.stairs.set_style(pen(theme.ink, 2.2), pen(theme.paper, 5.0) if crowded else None)
 
     def has_content(self) -> bool:
         """From the first trial that ended."""
@@ -68,6 +73,7 @@ class BestSoFar(View):
     def draw(self) -> None:
         """Dots where they are, the staircase as corners only where it steps."""
         record = self.record
+        self.paint_theme()
         self.plot.left.set_title(record.started.metric)
         numbers, best = record.staircase()
         x, y = steps_of(numbers, best)

@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtGui import (
+    QColor,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QToolTip
 
 from app import appearance
@@ -17,6 +26,8 @@ from app.views.scales import Scale
 
 pg.setConfigOptions(antialias=True, useOpenGL=False)
 
+EDGES = (4, 6, 14, 4)  # pixels around the plots: left, top, right, bottom
+SHRINK = 0.55  # share of a held range below which data get a narrower one
 REACH = 12.0  # pixels from a dot within which a click or the pointer means it
 
 
@@ -49,11 +60,14 @@ class Plot(pg.PlotItem):
         if not (math.isfinite(low) and math.isfinite(high)):
             return
         held = self._held[axis]
-        if held is not None and not exact and held[0] <= low and high <= held[1]:
-            return
+        if held is not None and not exact:
+            if high - low < SHRINK * (held[1] - held[0]) and high > low:
+                held = None
+            elif held[0] <= low and high <= held[1]:
+                return
         if not exact:
             low, high = self._roomy(held, low, high)
-        if (low, high) == held:
+        if (low, high) == self._held[axis]:
             return
         self._held[axis] = (low, high)
         (self.setXRange if axis == 0 else self.setYRange)(low, high, padding=0)
@@ -76,6 +90,7 @@ class Canvas(pg.GraphicsLayoutWidget):
     """The drawing area of a view; dots that it was told of can be clicked and pointed at."""
 
     picked = Signal(int)
+    resized = Signal()
     stepped = Signal(int)  # −1 or +1: an arrow key asks for the trial before or after
     wheeled = Signal(int)
 
@@ -85,7 +100,7 @@ class Canvas(pg.GraphicsLayoutWidget):
         self.keeps_wheel = False
         self._dots: list[tuple[Plot, np.ndarray, np.ndarray, np.ndarray]] = []
         self._telling: Any = None
-        self.ci.layout.setContentsMargins(4, 6, 14, 4)
+        self.ci.layout.setContentsMargins(*EDGES)
         self.ci.layout.setSpacing(2)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(160, 110)
@@ -97,11 +112,16 @@ class Canvas(pg.GraphicsLayoutWidget):
         return QSize(320, 180)
 
     def add_plot(
-        self, bottom: Scale | None = None, left: Scale | None = None, *, row: int = 0
+        self,
+        bottom: Scale | None = None,
+        left: Scale | None = None,
+        *,
+        row: int = 0,
+        column: int = 0,
     ) -> Plot:
-        """One more plot, below the others where `row` says so."""
+        """One more plot, below or beside the others."""
         plot = Plot(bottom, left)
-        self.addItem(plot, row=row, col=0)
+        self.addItem(plot, row=row, col=column)
         self.plots.append(plot)
         return plot
 
@@ -113,11 +133,16 @@ class Canvas(pg.GraphicsLayoutWidget):
             plot.bottom.paint_theme(theme)
             plot.left.paint_theme(theme)
 
+    def inner_width(self, plot: Plot) -> float:
+        """Pixels between the left axis and the right edge, known before the layout is."""
+        return max(120.0, self.width() - plot.left.needed() - EDGES[0] - EDGES[2])
+
     def align_left(self) -> None:
         """Give all plots the same left edge."""
         width = max(plot.left.needed() for plot in self.plots)
         for plot in self.plots:
-            plot.left.setWidth(width)
+            plot.left.refit = self.align_left
+            plot.left.take(width)
 
     def set_pickable(self, plot: Plot, x: np.ndarray, y: np.ndarray, numbers: np.ndarray) -> None:
         """The dots of a plot and the trials that they are."""
@@ -180,6 +205,11 @@ class Canvas(pg.GraphicsLayoutWidget):
             event.accept()
         else:
             event.ignore()
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:  # noqa: N802
+        """Tell the view that there is another size to fit."""
+        super().resizeEvent(event)
+        self.resized.emit()
 
     def focusInEvent(self, event: QEvent) -> None:  # noqa: N802
         """Show the focus ring."""

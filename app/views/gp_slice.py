@@ -18,10 +18,13 @@ from app.views.twin import Table
 from core.tuning.events import RunStarted
 
 ACQUISITIONS = {
-    "ei": QT_TRANSLATE_NOOP("GpSlice", "expected gain"),
-    "pi": QT_TRANSLATE_NOOP("GpSlice", "chance of gain"),
-    "mean": QT_TRANSLATE_NOOP("GpSlice", "expected score"),
+    "ei": QT_TRANSLATE_NOOP("GpSlice", "gain"),
+    "pi": QT_TRANSLATE_NOOP("GpSlice", "chance"),
+    "mean": QT_TRANSLATE_NOOP("GpSlice", "score"),
 }
+
+
+HEADROOM = 0.12  # of the range above the data, for the words at the next trial
 
 
 class GpSlice(LensView):
@@ -30,9 +33,7 @@ class GpSlice(LensView):
     name = "slice"
     title = QT_TRANSLATE_NOOP("GpSlice", "What the model believes")
     question = QT_TRANSLATE_NOOP(
-        "GpSlice",
-        "Where might better settings be? Line: expected score. Bands: one and two standard"
-        " deviations. Below: what a trial there promises.",
+        "GpSlice", "Where might better settings be? Bands: one and two standard deviations."
     )
     waiting = QT_TRANSLATE_NOOP(
         "GpSlice", "The model's guess appears here after the first few trials."
@@ -43,6 +44,7 @@ class GpSlice(LensView):
         self.plot = self.canvas.add_plot(row=0)
         self.below = self.canvas.add_plot(row=1)
         self.below.setXLink(self.plot)
+        self.plot.bottom.hide_labels()
         self.canvas.ci.layout.setRowStretchFactor(0, 7)
         self.canvas.ci.layout.setRowStretchFactor(1, 3)
         self.wide_band, self.band, self.mean = Band(), Band(), Lines()
@@ -117,7 +119,8 @@ class GpSlice(LensView):
         self._draw_next(axis, scale)
         self.plot.hold_x(*_wider(*bounds_of(axis)), exact=True)
         scores = record.scores[np.isfinite(record.scores)]
-        self.plot.hold_y(*_range(np.concatenate([mean - 2 * sd, mean + 2 * sd, scores])))
+        low, high = _range(np.concatenate([mean - 2 * sd, mean + 2 * sd, scores]))
+        self.plot.hold_y(low, high + HEADROOM * (high - low))
         top = float(np.nanmax(promise))
         self.below.forget_ranges()  # its height says nothing; its shape does
         self.below.hold_y(floor, top if top > floor else floor + 1e-9)

@@ -91,6 +91,7 @@ class GroupPenalties(View):
     def draw(self) -> None:
         """Bars from the left edge to log C; hatched where a group is switched off."""
         theme, state = appearance.current(), self.state()
+        self.plot.left.set_scale(Scale("choice", _unique([_cut(name) for name, _, _ in state])))
         places = [math.log10(C) if C > 0 else math.nan for _, C, _ in state]
         self._hold(places)
         edge = self._low
@@ -106,7 +107,6 @@ class GroupPenalties(View):
             [(at, row, off if state[row][2] else value.format(plain(state[row][1])))
              for row, at in shown]
         )  # fmt: skip
-        self.plot.left.set_scale(Scale("choice", _unique([_cut(name) for name, _, _ in state])))
         self._show_window()
 
     def _hold(self, places: list[float]) -> None:
@@ -114,7 +114,7 @@ class GroupPenalties(View):
         self._low = min(self._low, math.floor((min(finite) - 0.15) * 2) / 2)
         self._high = max(self._high, max(finite))
         words = QFontMetricsF(small_font()).horizontalAdvance(self.tr("switched off")) + 16
-        pixels = max(160.0, self.plot.vb.width())
+        pixels = self.canvas.inner_width(self.plot)
         room = min(0.5, words / pixels)
         span = (self._high - self._low) / (1 - room)
         self.plot.hold_x(self._low, self._low + max(span, 0.5), exact=True)
@@ -133,11 +133,6 @@ class GroupPenalties(View):
         rows = min(count, fit)
         # Few groups keep bars of a pleasant thickness instead of filling the card.
         self.plot.hold_y(first - 0.6, first + max(rows, min(4, fit)) - 0.4, exact=True)
-
-    def resizeEvent(self, event: object) -> None:  # noqa: N802
-        """Another height shows another number of groups."""
-        super().resizeEvent(event)
-        self.dirty = True
 
     def describe(self) -> str:
         """The groups with the largest and smallest penalty, and how many are switched off."""

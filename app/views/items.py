@@ -53,6 +53,12 @@ class Dots(pg.UIGraphicsItem):
         self._sprite = None
         self.update()
 
+    def set_size(self, size: float) -> None:
+        """Another size in pixels."""
+        if size != self.size:
+            self.size, self._sprite = size, None
+            self.update()
+
     def set_data(self, x: Any, y: Any) -> None:
         """The places of the symbols; those with a NaN are left out."""
         x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)

@@ -10,7 +10,9 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
+from app import appearance
 from app.views.axes import small_font
+from app.views.items import clear_colour
 
 
 def spread(wanted: Sequence[float], height: float, low: float, high: float) -> np.ndarray:
@@ -61,7 +63,8 @@ class EndLabels(pg.UIGraphicsItem):
         painter.save()
         painter.resetTransform()
         painter.setFont(small_font())
-        tall = QFontMetricsF(small_font()).height()
+        metrics = QFontMetricsF(small_font())
+        tall = metrics.height()
         ends = [transform.map(QPointF(x, y)) for x, y, _, _ in self._ends]
         low, high = area.top() + tall / 2, area.bottom() - tall / 2
         rows = spread([end.y() for end in ends], tall, low, high)
@@ -69,7 +72,8 @@ class EndLabels(pg.UIGraphicsItem):
         for end, row, (_, _, text, colour) in zip(ends, rows, self._ends, strict=True):
             painter.setPen(QPen(colour, 1.0))
             painter.drawLine(QPointF(end.x() + 5, end.y()), QPointF(end.x() + 16, row))
-            box = QRectF(end.x() + 19, row - tall / 2, area.right() - end.x() - 19, tall)
+            box = QRectF(end.x() + 19, row - tall / 2, metrics.horizontalAdvance(text) + 2, tall)
+            painter.fillRect(box, clear_colour(appearance.current().paper, 0.85))
             painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), text)
             self.rects.append(box)
         painter.restore()

@@ -37,6 +37,7 @@ class PathOfD(Trajectory):
         self.bounds = [pg.InfiniteLine(angle=0, movable=False) for _ in BOUNDS]
         for line in self.bounds:
             line.hide()
+            line.setZValue(-10)
             self.plot.addItem(line)
 
     @classmethod

@@ -82,8 +82,10 @@ def _linear_ticks(low: float, high: float, most: int, *, whole: bool) -> Ticks:
     step = _nice_step((high - low) / most)
     if whole:
         step = max(1.0, float(math.ceil(step)))
-    if math.floor(high / step) - math.ceil(low / step) + 1 > most:
+    if _count(low, high, step) > most:
         step = _nice_step(step * 1.5)
+    while _count(low, high, step) < 2 and not (whole and step <= 1.0):
+        step = _nice_step(step * 0.45)  # one tick alone tells no distance
     decimals = max(0, -math.floor(math.log10(step) + 1e-9))
     if abs(step * 10**decimals - round(step * 10**decimals)) > 1e-6:
         decimals += 1
@@ -94,6 +96,10 @@ def _linear_ticks(low: float, high: float, most: int, *, whole: bool) -> Ticks:
         (i * step, plain(i * step, 4) if far else fixed(i * step + 0.0, decimals))
         for i in range(first, last + 1)
     ]
+
+
+def _count(low: float, high: float, step: float) -> int:
+    return math.floor(high / step + 1e-9) - math.ceil(low / step - 1e-9) + 1
 
 
 def _log_ticks(low: float, high: float, most: int) -> Ticks:

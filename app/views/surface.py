@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QRectF
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
 from app import appearance
@@ -17,6 +18,17 @@ from app.views.record import Record
 from app.views.scales import scale_of
 from app.views.twin import Table
 from core.tuning.events import RunStarted
+
+
+class SmoothImage(pg.ImageItem):
+    """An image whose cells flow into each other, unless they are choices."""
+
+    smooth = True
+
+    def paint(self, painter: QPainter, *args: object) -> None:
+        """As the image, with the hint that asks for smooth scaling."""
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, self.smooth)
+        super().paint(painter, *args)
 
 
 class Surface(LensView):
@@ -33,13 +45,13 @@ class Surface(LensView):
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot()
-        self.image = pg.ImageItem(axisOrder="row-major")
+        self.image = SmoothImage(axisOrder="row-major")
         self.contours = Lines()
         self.dots, self.others = Dots("circle", 8), Dots("circle", 5)
         self.best, self.next = Dots("star", 19), Dots("diamond", 13)
         self.highlight = Highlight()
         self.plot.addItem(self.image)
-        for item in (self.contours, self.others, self.dots, self.next, self.best, self.highlight):
+        for item in (self.contours, self.others, self.dots, self.best, self.next, self.highlight):
             self.plot.addItem(item)
         self.bar = ColourBar()
         self.canvas.addItem(self.bar, row=0, col=1)
@@ -103,6 +115,7 @@ class Surface(LensView):
             np.array(answer[key]) if scale.kind == "choice" else scale.places(answer[key])
             for key, scale in zip("xy", scales, strict=True)
         )
+        self._scales = scales
         self._draw_image(x, y, np.array(answer["mean"]))
         self._draw_contours(scales)
         self._draw_trials(columns)
@@ -116,6 +129,7 @@ class Surface(LensView):
         (x_edges, across), (y_edges, up) = _even(x), _even(y)
         low, high = float(mean.min()), float(mean.max())
         high = high if high > low else low + 1e-9
+        self.image.smooth = not any(s.kind == "choice" for s in self._scales)
         self.image.setImage(mean[np.ix_(up, across)], levels=(low, high), autoLevels=False)
         wide, tall = x_edges[1] - x_edges[0], y_edges[1] - y_edges[0]
         self.image.setRect(QRectF(x_edges[0], y_edges[0], wide, tall))

@@ -126,7 +126,7 @@ class Trajectory(View):
 
     def _make_room(self, last: float) -> None:
         # The names stand right of the last step: their pixels belong to the range.
-        pixels = max(200.0, self.plot.vb.width())
+        pixels = self.canvas.inner_width(self.plot)
         share = min(0.6, (self.ends.width() + 6) / pixels)
         shown = max(5.0, last if self.record.ended else 1.25 * last)
         high = max(shown, last / (1 - share) if share < 1 else shown)

@@ -121,6 +121,10 @@ class TrialsModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal:
             return None
         axes = self.record.axes
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            last = section == len(axes) + 3
+            side = Qt.AlignmentFlag.AlignLeft if last else Qt.AlignmentFlag.AlignRight
+            return side | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.DisplayRole:
             names = ["#", self.tr("score"), *(axis["name"] for axis in axes)]
             return [*names, self.tr("time"), self.tr("note")][section]

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QVBoxLayout, QWidg
 
 from app import appearance
 from app.views.best_k import BestK
-from app.views.numbers import plain, shown
+from app.views.numbers import plain
 from app.views.record import Record, Trial
 from app.views.trials_model import TrialsModel
 from app.views.twin import Table
@@ -18,7 +18,6 @@ from app.views.view import View
 from app.widgets.labels import label
 from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
 from resources.theme import TARGET
-
 
 PADDING = 26  # of a cell, left and right together, as resources/style.qss has it
 
@@ -68,7 +67,7 @@ class TrialsTable(View):
 
     name = "trials"
     title = QT_TRANSLATE_NOOP("TrialsTable", "Trials")
-    question = QT_TRANSLATE_NOOP("TrialsTable", "What was tried? Choose one to see it everywhere.")
+    question = QT_TRANSLATE_NOOP("TrialsTable", "What was tried? Pick one to see it in every plot.")
     waiting = QT_TRANSLATE_NOOP("TrialsTable", "Trials are listed here as they end.")
     listens = (TrialFinished, TrialFailed, TrialExcluded)
 
@@ -121,8 +120,9 @@ class TrialsTable(View):
         if row is not None and row != self.table.currentIndex().row():
             self.table.setCurrentIndex(self.model.index(row, 0))
         trial = self.record.trial(self.record.selected)
-        self._detail.setText("" if trial is None else self._said(trial))
-        self._detail.setVisible(trial is not None)
+        told = trial is not None and bool(trial.failure)
+        self._detail.setText(self._said(trial) if told else "")
+        self._detail.setVisible(told)
 
     def paint_theme(self) -> None:
         """Rows and columns as large as the text."""
@@ -179,10 +179,7 @@ class TrialsTable(View):
         return headers, rows
 
     def _said(self, trial: Trial) -> str:
-        setting = ", ".join(f"{name} = {shown(value)}" for name, value in trial.setting.items())
-        note = self.model.note(trial)
-        said = self.tr("Trial {}: {}").format(trial.number, setting)
-        return f"{said} · {note}" if note else said
+        return self.tr("Trial {} failed: {}").format(trial.number, trial.failure)
 
     def _chose(self, now: QModelIndex, _before: QModelIndex) -> None:
         if now.isValid() and self.table.hasFocus():

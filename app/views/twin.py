@@ -10,7 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QHeaderView, QTableView
+from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from app.views.numbers import shown
 from resources.theme import TARGET
@@ -76,6 +76,7 @@ class Twin(QTableView):
         header.setStretchLastSection(True)
         self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
         self.setTabKeyNavigation(False)
+        self.setCornerWidget(QWidget())
         self._model = TwinModel()
         self.setModel(self._model)
         keys = QShortcut(QKeySequence.StandardKey.Copy, self)
@@ -85,7 +86,13 @@ class Twin(QTableView):
     def set_table(self, table: Table) -> None:
         """Show other rows; columns become as wide as their contents."""
         self._model.set_table(*table)
+        self.fit_columns()
+
+    def fit_columns(self) -> None:
+        """As wide as contents and header, which the stylesheet makes bold and wider."""
         self.resizeColumnsToContents()
+        for column in range(self.model().columnCount() - 1):
+            self.setColumnWidth(column, self.columnWidth(column) + 16)
 
     def copy_selected(self) -> None:
         """Copy the selected cells, or everything when there are none."""

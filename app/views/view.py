@@ -52,6 +52,10 @@ class View(Card):
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(self.tr(self.title), self.tr(self.question), parent)
+        whole = self.layout()
+        whole.setContentsMargins(14, 8, 12, 8)
+        whole.setSpacing(2)
+        whole.insertWidget(1, self._caption)  # below the choosers, over the whole width
         self._own = record is None
         self.record = record or Record()
         self.dirty = True
@@ -83,6 +87,7 @@ class View(Card):
         self.canvas.picked.connect(self.trial_selected)
         self.canvas.stepped.connect(self._step)
         self.canvas.tell_with(self._tell)
+        self.canvas.resized.connect(self._resized)
         return self.canvas
 
     def controls(self) -> list[QWidget]:
@@ -203,6 +208,9 @@ class View(Card):
 
     def _toggled(self, _shown: bool) -> None:
         self.redraw()
+
+    def _resized(self) -> None:
+        self.dirty = True  # another size has room for other labels
 
     def _themed(self, _theme: object) -> None:
         if hasattr(self, "canvas"):

@@ -1,0 +1,101 @@
+"""The confusion table: which classes the model takes for which, on unseen rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt
+from PySide6.QtGui import QColor, QFont
+from PySide6.QtWidgets import QWidget
+
+from app import appearance
+from app.views.result_view import ResultView, score_in_words
+from app.views.twin import Index, Table, Twin, TwinModel
+from app.widgets.quiet_controls import QuietComboBox
+
+
+class ConfusionModel(TwinModel):
+    """The twin's rows with the right answers, on the diagonal, set off."""
+
+    classes = 0
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """As the twin; the diagonal bold on a tinted ground."""
+        right = index.row() < self.classes and index.column() == index.row() + 1
+        if role == Qt.ItemDataRole.FontRole and right:
+            font = QFont()
+            font.setBold(True)
+            return font
+        if role == Qt.ItemDataRole.BackgroundRole and right:
+            return QColor(appearance.current().selected)
+        if role == Qt.ItemDataRole.TextAlignmentRole and index.column():
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        return super().data(index, role)
+
+
+class Confusion(ResultView):
+    """Rows are what is, columns what the model said."""
+
+    name = "confusion"
+    title = QT_TRANSLATE_NOOP("Confusion", "Where is it wrong?")
+    question = QT_TRANSLATE_NOOP("Confusion", "Rows that tuning never saw. Right answers are bold.")
+    waiting = QT_TRANSLATE_NOOP("Confusion", "A table of right and wrong answers appears here.")
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._table_button.hide()
+
+    @classmethod
+    def suits(cls, results: dict[str, Any]) -> bool:
+        """Classifications."""
+        return bool((results.get("confusion") or {}).get("labels"))
+
+    def make_content(self) -> QWidget:
+        """A table with the model's answers."""
+        self.table = Twin(self.tr("Right and wrong answers"))
+        self.model = ConfusionModel()
+        self.table.setModel(self.model)
+        self.table.setAlternatingRowColors(False)
+        self.table.horizontalHeader().setStretchLastSection(False)
+        return self.table
+
+    def controls(self) -> list[QWidget]:
+        """Tuned or default."""
+        self.which = QuietComboBox()
+        self.which.setAccessibleName(self.tr("Whose answers"))
+        self.which.addItem(self.tr("tuned"), "tuned")
+        self.which.addItem(self.tr("default setting"), "default")
+        self.which.activated.connect(lambda _at: self.redraw())
+        return [self.which]
+
+    def draw(self) -> None:
+        """The table of the chosen setting."""
+        self.model.classes = len(self.results["confusion"]["labels"])
+        self.model.set_table(*self.rows())
+        self.table.fit_columns()
+
+    def _counts(self) -> tuple[list[str], list[list[int]]]:
+        found = self.results["confusion"]
+        counts = found.get(self.which.currentData()) or found["tuned"]
+        return [str(label) for label in found["labels"]], counts
+
+    def describe(self) -> str:
+        """How many are right."""
+        labels, counts = self._counts()
+        right = sum(counts[at][at] for at in range(len(labels)))
+        return self.tr("{} of {} unseen rows right.").format(right, sum(map(sum, counts)))
+
+    def rows(self) -> Table:
+        """One row a class, and the share right of each answer."""
+        labels, counts = self._counts()
+        headers = ["", *(self.tr("said “{}”").format(label) for label in labels)]
+        rows: list[list[Any]] = [
+            [self.tr("is “{}”").format(label), *row]
+            for label, row in zip(labels, counts, strict=True)
+        ]
+        said = [sum(row[at] for row in counts) for at in range(len(labels))]
+        shares = [
+            score_in_words(counts[at][at] / total, "accuracy") if total else "–"
+            for at, total in enumerate(said)
+        ]
+        return headers, [*rows, [self.tr("right"), *shares]]
