@@ -18,7 +18,8 @@ QT_LIBRARIES=(
 )
 VIRTUAL_DISPLAY=(xvfb xauth)
 
-say() { printf '%s\n' "$*" >&2; }
+# say LINE…, fail LINE…: to the person, on standard error.
+say() { printf '%s\n' "$@" >&2; }
 
 fail() {
   say "$@"
@@ -85,8 +86,8 @@ make_environment() {
   if [ -z "$python" ]; then
     install_packages python3 python3-venv || true
     python="$(find_python)" ||
-      fail "Tunescope needs Python 3.11 or newer. Install it (on Debian: sudo apt-get install" \
-        "python3 python3-venv) and run this again."
+      fail "Tunescope needs Python 3.11 or newer, and there is none. Install it, on Debian with" \
+        "    sudo apt-get install python3 python3-venv" "and then run this command again."
   fi
   if ! has_venv "$python"; then
     package="$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"
@@ -95,7 +96,7 @@ make_environment() {
         environment_from_pip "$python"
         return
       fi
-      fail "This Python cannot make an environment for Tunescope. Run" \
+      fail "This Python ($python) cannot make an environment for Tunescope. Run" \
         "    sudo apt-get install $package" "and then this command again."
     fi
   fi
@@ -121,8 +122,8 @@ install_project() {
   say "Installing Tunescope and what it needs (some 600 MB; minutes the first time, then no more)"
   rm -f "$STAMP"
   "$PYTHON" -m pip install --quiet --disable-pip-version-check --editable ".${1:+[$1]}" ||
-    fail "The installation did not succeed; the lines above say why. Without a network connection" \
-      "this step cannot be done. Run this command again afterwards."
+    fail "The installation did not succeed; the lines above say why. It needs a network connection." \
+      "Run this command again afterwards."
   printf '%s\n' "$sum [$1]" >"$STAMP"
 }
 
@@ -146,7 +147,7 @@ need_qt() {
   missing="$(missing_libraries)"
   if [ -z "$missing" ] && has_font; then return 0; fi
   if install_packages "${QT_LIBRARIES[@]}" && [ -z "$(missing_libraries)" ]; then return 0; fi
-  say "The window needs system libraries that are not here (${missing//$'\n'/, }). Run" \
-    $'\n'"    sudo apt-get install ${QT_LIBRARIES[*]}"$'\n'"or the like, and then this command again."
+  say "The window needs system libraries that are not here ($(echo $missing)). Run" \
+    "    sudo apt-get install ${QT_LIBRARIES[*]}" "and then this command again."
   return 1
 }

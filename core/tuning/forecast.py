@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from core.datasets.dataset import Dataset
 from core.tuning.plan import Plan
 
 _FIRST_ROWS = 200
-_ENOUGH_SECONDS = 0.3  # a timing this long is not made longer
+_ENOUGH_SECONDS = 0.15  # a timing this long is not made longer
 _STEEPEST = 2.5  # a fit's cost grows at most with this power of the rows
 _ASKING = {"gp": 0.05, "hybrid": 0.05, "variable": 0.05}  # seconds a proposal, around trial 50
 _ELSE_ASKING = 0.005
@@ -72,7 +73,6 @@ def _told(seconds: float, trials: int, each: float, sentence: str) -> dict[str, 
 
 def _timed(problem: Any, fit_rows: int) -> tuple[float, float]:
     """Seconds to prepare and to fit so many rows at the default setting."""
-    from core.estimators.fitting import fit
     from core.tuning.problem import take
 
     sample = _sample(problem, min(fit_rows, _PREPARED_AT_MOST))
@@ -82,7 +82,9 @@ def _timed(problem: Any, fit_rows: int) -> tuple[float, float]:
     preparing = (time.perf_counter() - begun) * fit_rows / len(sample)
 
     def fit_some(rows: int) -> None:
-        fit(problem.estimator(problem.default), prepared[:rows], y[:rows])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a part of the rows may have too few of a class
+            problem.estimator(problem.default).fit(prepared[:rows], y[:rows])
 
     return preparing, extrapolated(fit_some, len(sample), fit_rows)
 
@@ -106,8 +108,9 @@ def extrapolated(
 ) -> float:
     """Seconds that ``run(target)`` would take.
 
-    It is timed on growing sizes up to `most`, or until a timing is long enough to trust; the
-    last two give the power of the growth, between 0 and 2.5.
+    It is timed on growing sizes up to `most`, or until a timing is long enough to trust. The last
+    two timings are continued by a power (of at most 2.5) where the cost grows faster than the
+    size, and by a straight line where a fixed cost is in the way.
 
     Args:
         run: does the work for a size.
@@ -116,20 +119,23 @@ def extrapolated(
         clock: tells the time in seconds.
     """
     size = min(_FIRST_ROWS, most)
-    run(size)  # imports and caches are paid here, not in the timing
+    run(max(1, size // 4))  # imports and caches are paid here, not in the timing
     timings: list[tuple[int, float]] = []
     while True:
         begun = clock()
         run(size)
         timings.append((size, max(clock() - begun, 1e-6)))
-        if size >= most or timings[-1][1] > _ENOUGH_SECONDS / 4:
+        if size >= most or timings[-1][1] > _ENOUGH_SECONDS:
             break
-        size = min(most, 4 * size)
-    (last, took), power = timings[-1], 1.0
-    if len(timings) > 1:
-        before, took_before = timings[-2]
-        power = math.log(took / took_before) / math.log(last / before)
-    return took * (target / last) ** min(_STEEPEST, max(0.0, power))
+        size = min(most, size * (4 if timings[-1][1] < _ENOUGH_SECONDS / 8 else 2))
+    last, took = timings[-1]
+    if len(timings) < 2:
+        return took * target / last
+    before, took_before = timings[-2]
+    power = math.log(took / took_before) / math.log(last / before)
+    if power > 1:
+        return took * (target / last) ** min(_STEEPEST, power)
+    return took + max(0.0, took - took_before) * (target - last) / (last - before)
 
 
 def in_time(seconds: float) -> str:

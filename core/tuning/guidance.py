@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from core.datasets.groups import OTHER
 from core.estimators.model import Model
 from core.estimators.registry import MODELS
 from core.space import Axis
@@ -43,13 +44,9 @@ class Facts:
     columns: int
     inputs: int
     classes: int
+    training: int
     sparse: bool
     groups: tuple[str, ...]
-
-    @property
-    def training(self) -> int:
-        """Rows that tuning will see."""
-        return max(1, round(_TRAINING_SHARE * self.rows))
 
     @property
     def weights(self) -> int:
@@ -65,7 +62,8 @@ class Facts:
     def sentence(self) -> str:
         """The data in a few words: "270 rows, 13 columns, two classes"."""
         what = f"{in_words(self.classes)} classes" if self.classes else "a number to predict"
-        return f"{self.rows:,} rows, {self.columns:,} columns, {what}"
+        columns = "1 column" if self.columns == 1 else f"{self.columns:,} columns"
+        return f"{self.rows:,} rows, {columns}, {what}"
 
 
 def in_words(count: int) -> str:
@@ -111,18 +109,26 @@ def _facts(summary: Mapping[str, Any]) -> Facts:
     # Beyond the columns that the summary lists, each counts as a number.
     unlisted = max(0, summary["features"] - len(features))
     spread = sum(_inputs(column) for column in features)
-    columns = [set(names) for names in summary["prefixes"].values() if len(names) > 1]
-    covered = len(set().union(*columns)) if len(columns) > 1 else 0
     sparse = summary["format"] == "libsvm"
+    share = 1.0 if summary["test_rows"] else _TRAINING_SHARE
     return Facts(
         task=summary["task"],
         rows=summary["rows"],
         columns=summary["features"],
         inputs=max(1, spread + unlisted),
         classes=len(summary["classes"]),
+        training=max(1, round(summary["rows"] * share)),
         sparse=sparse and summary["features"] > _VERY_WIDE,
-        groups=tuple(summary["prefixes"]) if 2 * covered >= summary["features"] > 0 else (),
+        groups=_groups(summary),
     )
+
+
+def _groups(summary: Mapping[str, Any]) -> tuple[str, ...]:
+    """The groups that column names form, if they say something: most columns, a few in each."""
+    named = {name: of for name, of in summary["prefixes"].items() if name != OTHER}
+    covered = sum(len(columns) for columns in named.values())
+    telling = len(named) > 1 and covered >= max(3 * len(named), summary["features"] / 2)
+    return tuple(named) if telling else ()
 
 
 def _inputs(column: Mapping[str, Any]) -> int:
@@ -156,12 +162,12 @@ def _best_model(facts: Facts) -> tuple[str, str]:
     title = MODELS[linear].title.lower()
     if facts.sparse:
         why = f"mostly zeros, as in such files, suit a {title}, which never fills them in."
-    elif facts.inputs > facts.training:
+    elif facts.weights > facts.training:
         why = (
-            f"with more weights than training rows, a {title} with a learned penalty is safest; "
-            "a flexible model would learn the rows by heart."
+            f"with {facts.weights:,} weights for {facts.training:,} training rows, a {title} with "
+            "a learned penalty is safest; a flexible model would learn the rows by heart."
         )
-    elif facts.groups and facts.rows < 20 * _ENOUGH_ROWS:
+    elif facts.groups and facts.rows < _ENOUGH_ROWS:
         named = ", ".join(facts.groups[:3]) + (", …" if len(facts.groups) > 3 else "")
         why = (
             f"the column names form {in_words(len(facts.groups))} groups ({named}), and a {title} "

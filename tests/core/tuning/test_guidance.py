@@ -1,0 +1,184 @@
+"""The advice: what is recommended for which data, and that its reasons carry the data's numbers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from core.datasets.reading import read_dataset
+from core.datasets.samples import SAMPLES
+from core.datasets.summary import summarize
+from core.estimators.registry import MODELS
+from core.tuning.guidance import advise, in_words
+
+
+def summary(rows=270, features=13, classes=2, **more):
+    """The part of a dataset's summary that the advice reads."""
+    columns = [
+        {"name": f"x{i}", "role": "feature", "kind": "number", "distinct": rows}
+        for i in range(min(features, 300))
+    ]
+    task = {0: "regression", 2: "binary"}.get(classes, "multiclass")
+    given = {
+        "rows": rows,
+        "features": features,
+        "task": task,
+        "classes": [{"label": str(i), "count": rows // classes} for i in range(classes)],
+        "columns": columns,
+        "format": "csv",
+        "test_rows": 0,
+        "prefixes": {"other": [column["name"] for column in columns]},
+    }
+    return {**given, **more}
+
+
+def first(advice):
+    """The recommended model, its reason, the recommended strategy, its reason and groups."""
+    model = advice["models"][0]
+    strategy = advice["strategies"][model["name"]][0]
+    assert model["recommended"]
+    assert strategy["recommended"]
+    return model["name"], model["reason"], strategy["name"], strategy["reason"], strategy["groups"]
+
+
+def test_a_small_table_gets_a_model_that_can_be_read():
+    model, reason, strategy, why, groups = first(advise(summary()))
+    assert (model, strategy, groups) == ("logistic", "mm", "single")
+    assert reason == (
+        "270 rows, 13 columns, two classes: a logistic regression has little to overfit here and "
+        "every weight can be read."
+    )
+    assert "13 weights for 189 training rows" in why
+
+
+def test_a_number_to_predict_gets_linear_regression():
+    model, reason, strategy, _, _ = first(advise(summary(classes=0)))
+    assert (model, strategy) == ("linear", "mm")
+    assert reason.startswith("270 rows, 13 columns, a number to predict: ")
+
+
+def test_a_middle_sized_table_gets_boosting_and_a_gaussian_process():
+    model, reason, strategy, why, _ = first(advise(summary(rows=4177, features=8, classes=0)))
+    assert (model, strategy) == ("boosting", "gp")
+    assert "4,177 rows, 8 columns" in reason
+    assert "625 trials" in why  # five values of four settings
+
+
+def test_many_classes_get_a_forest_and_very_many_rows_a_linear_model():
+    assert first(advise(summary(15_000, 16, 26)))[0] == "forest"
+    model, reason, strategy, _, _ = first(advise(summary(1_000_000, 30, 2)))
+    assert (model, strategy) == ("logistic", "mm")
+    assert "1,000,000 rows" in reason
+
+
+def test_more_weights_than_rows_get_the_evidence():
+    model, reason, strategy, why, _ = first(advise(summary(rows=100, features=500)))
+    assert (model, strategy) == ("logistic", "evidence")
+    assert "500 weights for 70 training rows" in reason
+    assert "500 weights for 70 training rows" in why
+
+
+def test_a_second_file_leaves_all_rows_for_training():
+    assert "13 weights for 270 training rows" in first(advise(summary(test_rows=90)))[3]
+
+
+def test_classes_and_categories_multiply_the_weights():
+    columns = summary()["columns"][:1]
+    columns += [{"name": "town", "role": "feature", "kind": "category", "distinct": 9}]
+    columns += [{"name": "y", "role": "target", "kind": "category", "distinct": 3}]
+    advice = advise(summary(features=2, classes=3, columns=columns))
+    assert "30 weights" in first(advice)[3]  # (1 number + 9 towns) × 3 classes
+
+
+def test_groups_by_name_get_a_penalty_each():
+    names = [f"x{i}" for i in range(12)]
+    prefixes = {"blood": names[:5], "home": names[5:10], "other": names[10:]}
+    model, reason, strategy, why, groups = first(advise(summary(features=12, prefixes=prefixes)))
+    assert (model, strategy, groups) == ("logistic", "mm", "prefix")
+    assert "two groups (blood, home)" in reason
+    assert "in two groups" in why
+
+
+@pytest.mark.parametrize(
+    "prefixes",
+    [
+        {"blood": ["x0", "x1", "x2"], "other": ["x3"]},  # a single group
+        {"a": ["x0", "x1"], "b": ["x2", "x3"]},  # too small to say anything
+        {"a": ["x0", "x1", "x2"], "b": ["x3", "x4", "x5"], "other": ["x6"] * 20},  # most unnamed
+    ],
+)
+def test_few_named_columns_make_no_groups(prefixes):
+    features = sum(map(len, prefixes.values()))
+    assert first(advise(summary(features=features, prefixes=prefixes)))[4] == "single"
+
+
+def test_wide_sparse_files_stay_sparse():
+    advice = advise(summary(20_000, 50_000, 2, format="libsvm"))
+    model, reason, _, _, _ = first(advice)
+    assert model == "logistic"
+    assert "never fills them in" in reason
+    boosting = next(entry for entry in advice["models"] if entry["name"] == "boosting")
+    assert not boosting["fits_task"]
+    assert "8 GB" in boosting["reason"]
+    assert "boosting" not in advice["strategies"]
+
+
+@pytest.mark.parametrize("classes", [0, 2, 5])
+def test_only_fitting_models_are_offered_and_penalties_only_on_a_loss(classes):
+    given = summary(classes=classes)
+    advice = advise(given)
+    assert {entry["name"] for entry in advice["models"]} == set(MODELS)
+    for entry in advice["models"]:
+        name = entry["name"]
+        assert entry["fits_task"] == (given["task"] in MODELS[name].tasks)
+        assert entry["fits_task"] or entry["reason"]
+        assert (name in advice["strategies"]) == entry["fits_task"]
+    for name, offered in advice["strategies"].items():
+        kinds = {strategy["kind"] for strategy in offered}
+        assert ("penalties" in kinds) == (given["task"] in MODELS[name].loss)
+        assert [strategy["recommended"] for strategy in offered].count(True) == 1
+        assert all(strategy["reason"] for strategy in offered if strategy["recommended"])
+
+
+def test_cma_es_is_kept_from_choices_and_single_numbers():
+    offered = {
+        model: {strategy["name"] for strategy in strategies}
+        for model, strategies in advise(summary())["strategies"].items()
+    }
+    assert {model for model, names in offered.items() if "cma-es" in names} == {
+        "elastic-net",
+        "svm",
+        "boosting",
+        "mlp",
+    }
+
+
+@pytest.mark.parametrize("name", list(SAMPLES))
+def test_every_sample_gets_advice(name):
+    model, reason, _, _, _ = first(advise(summarize(read_dataset(f"sample:{name}"))))
+    assert model in MODELS
+    assert reason.endswith(".")
+
+
+def test_the_sample_of_groups_shows_grouped_penalties():
+    advice = advise(summarize(read_dataset("sample:groups")))
+    model, _, strategy, _, groups = first(advice)
+    assert (model, strategy, groups) == ("logistic", "mm", "prefix")
+
+
+def test_real_files(shared_data):
+    heart = advise(summarize(read_dataset(str(shared_data / "heart.csv"))))
+    assert first(heart)[:2] == ("logistic", first(advise(summary()))[1])
+    letters = advise(summarize(read_dataset(str(shared_data / "letter.scale.libsvm"))))
+    assert first(letters)[0] == "forest"
+
+
+def test_numbers_in_words():
+    assert [in_words(count) for count in (2, 10, 11, 1200)] == ["two", "ten", "11", "1,200"]
+
+
+def test_the_models_are_described_without_importing_scikit_learn():
+    code = "import sys, core.estimators.registry; sys.exit('sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
