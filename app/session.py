@@ -17,27 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.plan_choice import plan_for, with_model
+from app.shown_run import ShownRun
 from app.worker import messages as m
+from app.worker.lens import Lens
 from app.worker.thread import WorkerThread
-from core.tuning.events import (
-    Event,
-    RunFailed,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    RunStopped,
-    SurrogateFitted,
-    TrialFailed,
-    TrialFinished,
-)
-from core.tuning.plan import DataPlan, Plan, plan_from_dict
+from core.tuning.events import Event, RunFailed
+from core.tuning.plan import DataPlan, Plan
 
 if TYPE_CHECKING:
     from core.tuning.past_runs import RunSummary
 
 BUSY_AFTER = 600  # milliseconds; a shorter wait is no news
 ESTIMATE_AFTER = 300  # milliseconds after the last change of the plan
-SURROGATES_KEPT = 400  # of one run in memory; the run folder keeps all
 
 
 class Session(QObject):
@@ -50,9 +42,6 @@ class Session(QObject):
         estimate: {"seconds", "trials", "sentence"}; with "unusable": True, the sentence says why
             the plan cannot be carried out.
         plan: what would be tuned now; the recommendation until a person chooses.
-        events: of the run that is shown, oldest first.
-        results: of that run once it ended, as described in core.tuning.results.
-        run_folder: where that run keeps everything.
         state: idle, running, paused, stopping, interrupted or finished.
         details: what "Copy details" copies for the last problem; no data in it.
         exporters: {name, title, sentence, warning, ending} of everything that can be saved.
@@ -78,10 +67,8 @@ class Session(QObject):
         self.advice: dict[str, Any] | None = None
         self.estimate: dict[str, Any] | None = None
         self.plan: Plan | None = None
-        self.events: list[Event] = []
-        self.results: dict[str, Any] | None = None
-        self.run_folder: Path | None = None
         self.state = "idle"
+        self._run = ShownRun([], None)
         self.details = ""
         self.exporters: list[dict[str, Any]] = []
         self._runs_root = runs_root
@@ -95,6 +82,25 @@ class Session(QObject):
         self._worker = worker or WorkerThread()
         self._worker.arrived.connect(self._take)
         self._worker.start()
+        self._lens = Lens()
+        self._lens.arrived.connect(self.looked)
+
+    # The run that is shown --------------------------------------------------------------------
+
+    @property
+    def events(self) -> list[Event]:
+        """Of the run that is shown, oldest first."""
+        return self._run.events
+
+    @property
+    def results(self) -> dict[str, Any] | None:
+        """Of the run that is shown, once it ended, as described in core.tuning.results."""
+        return self._run.results
+
+    @property
+    def run_folder(self) -> Path | None:
+        """Where the run that is shown keeps everything."""
+        return self._run.folder
 
     # Data -----------------------------------------------------------------------------------
 
@@ -127,14 +133,8 @@ class Session(QObject):
 
     def choose_model(self, name: str) -> None:
         """Tune this model; the strategy stays if it fits, else it becomes the recommended one."""
-        if self.plan is None or self.advice is None:
-            return
-        offered = self.advice["strategies"].get(name, [])
-        keeps = any(strategy["name"] == self.plan.strategy for strategy in offered)
-        if keeps:
-            self.set_plan(model=name)
-        else:
-            self.set_plan(model=name, strategy=_recommended(offered), options={}, trials=None)
+        if self.plan is not None and self.advice is not None:
+            self._change_plan(with_model(self.plan, name, self.advice))
 
     def choose_strategy(self, name: str) -> None:
         """Tune in this way, with its options at their defaults."""
@@ -152,11 +152,12 @@ class Session(QObject):
 
     def set_plan(self, **fields: Any) -> None:
         """Change fields of the plan."""
-        if self.plan is None:
-            return
-        changed = self.plan.changed(**fields)
-        if changed != self.plan:
-            self.plan = changed
+        if self.plan is not None:
+            self._change_plan(self.plan.changed(**fields))
+
+    def _change_plan(self, plan: Plan) -> None:
+        if plan != self.plan:
+            self.plan = plan
             self.plan_changed.emit()
             self._estimate_timer.start()
 
@@ -184,7 +185,7 @@ class Session(QObject):
             self._tell(m.Resume())
             self._set_state("running")
         elif self.state == "interrupted" and self.run_folder is not None:
-            self._tune(m.Tune(self._run_plan(), folder=str(self.run_folder)))
+            self._tune(m.Tune(self._run.plan, folder=str(self.run_folder)))
 
     def stop(self) -> None:
         """End the run and keep the best; results follow even if the worker does not react."""
@@ -203,9 +204,7 @@ class Session(QObject):
     def more_trials(self, count: int) -> None:
         """Go on with a run that ended, for more trials and without a limit of minutes."""
         if self.state in ("finished", "interrupted") and self.run_folder is not None:
-            done = sum(isinstance(e, (TrialFinished, TrialFailed)) for e in self.events)
-            begun = [e.total for e in self.events if isinstance(e, (RunStarted, RunResumed))]
-            plan, more = self._run_plan().changed(minutes=None), done + count - begun[-1]
+            plan, more = self._run.plan.changed(minutes=None), self._run.budget_for(count)
             self._tune(m.Tune(plan, folder=str(self.run_folder), more_trials=more))
 
     def exclude(self, number: int, excluded: bool = True) -> None:
@@ -224,7 +223,7 @@ class Session(QObject):
 
     def look(self, request: dict[str, Any]) -> None:
         """Evaluate a surrogate for a view; `looked` brings the answer."""
-        self._ask(m.Look(request))
+        self._lens.ask(request)
 
     # Past runs ------------------------------------------------------------------------------
 
@@ -257,19 +256,16 @@ class Session(QObject):
         self._busy_timer.stop()
         self._estimate_timer.stop()
         self._worker.close()
+        self._lens.shutdown()
 
     # What the run is made of ----------------------------------------------------------------
 
     def _is_tuning(self) -> bool:
         return self.state in ("running", "paused", "stopping")
 
-    def _run_plan(self) -> Plan:
-        started = next(e for e in self.events if isinstance(e, RunStarted))
-        return plan_from_dict(started.plan)
-
     def _tune(self, request: m.Tune) -> None:
         self._keeps_best = True
-        self.results = None
+        self._run.results = None
         self._ask(request)
         self._set_state("running")
 
@@ -291,12 +287,8 @@ class Session(QObject):
             shutil.rmtree(folder, ignore_errors=True)
 
     def _show_run(self, events: list[Event], folder: Path | None) -> None:
-        self.events = events
-        self.run_folder = folder
-        last = next((e for e in reversed(events) if isinstance(e, (RunFinished, RunStopped))), None)
-        ended = last is not None and last is events[-1]
-        self.results = last.results if last is not None and ended else None
-        self.state = "finished" if ended else "interrupted" if events else "idle"
+        self._run = ShownRun(events, folder)
+        self.state = self._run.state
         self.run_replaced.emit()
         self.run_changed.emit()
 
@@ -321,8 +313,7 @@ class Session(QObject):
     def _take(self, batch: list[m.Message]) -> None:
         for message in batch:
             kind = next((k for k, t in self._wanted.items() if t == message.ticket), None)
-            looked = isinstance(message.answer, m.Looked)  # every view waits for its own answer
-            if message.ticket == 0 or kind is not None or looked:
+            if message.ticket == 0 or kind is not None:
                 self._match(message.answer, kind)
 
     def _match(self, answer: m.Answer, kind: type | None) -> None:
@@ -336,7 +327,7 @@ class Session(QObject):
                 self.estimate = answer.estimate
                 self.estimate_changed.emit()
             case m.FolderMade():
-                self.run_folder = Path(answer.folder)
+                self._run.folder = Path(answer.folder)
                 self.run_changed.emit()
             case m.Happened():
                 self._take_event(answer.event)
@@ -347,8 +338,6 @@ class Session(QObject):
             case m.Exported():
                 self._set_busy("")
                 self.exported.emit(answer.path)
-            case m.Looked():
-                self.looked.emit(answer.reply)
             case m.Refused():
                 self._take_refusal(kind, answer.sentence)
             case m.Broke():
@@ -365,31 +354,21 @@ class Session(QObject):
         before, self._plan_to_restore = self._plan_to_restore, None
         if before is None and other and self.events:
             self._show_run([], None)
-        self.plan = before or _plan_for(opened, None if other else self.plan)
+        self.plan = before or plan_for(opened.data, opened.advice, None if other else self.plan)
         self.data_changed.emit()
         self.advice_changed.emit()
         self.plan_changed.emit()
         self._estimate_timer.start()
 
     def _take_event(self, event: Event) -> None:
-        self.events.append(event)
-        if isinstance(event, SurrogateFitted):
-            self._thin_surrogates()
-        if isinstance(event, (RunFinished, RunStopped)):
-            self.results = event.results
+        self._run.take(event)
         self.event_arrived.emit(event)
         if isinstance(event, RunFailed):
             self.problem.emit(event.sentence)
 
-    def _thin_surrogates(self) -> None:
-        fitted = [i for i, e in enumerate(self.events) if isinstance(e, SurrogateFitted)]
-        if len(fitted) > SURROGATES_KEPT:
-            dropped = set(fitted[1:-1:2])
-            self.events[:] = [e for i, e in enumerate(self.events) if i not in dropped]
-
     def _take_end(self) -> None:
         if self._keeps_best:
-            self._set_state("finished" if self.results is not None else "interrupted")
+            self._set_state(self._run.state)
             self._estimate_timer.start()
         else:
             self._forget_run()
@@ -412,10 +391,9 @@ class Session(QObject):
         elif died.forced and self.run_folder is not None:
             self._conclude()
         else:
-            kept = sum(isinstance(e, TrialFinished) for e in self.events)
-            lost = self.tr("{count} trials are kept; the current one is lost.").format(count=kept)
+            lost = self.tr("{count} trials are kept; the current one is lost.")
             self._set_state("interrupted" if self.run_folder is not None else "idle")
-            self.problem.emit(f"{died.sentence} {lost}")
+            self.problem.emit(f"{died.sentence} {lost.format(count=self._run.kept)}")
 
     def _set_state(self, state: str) -> None:
         if state != self.state:
@@ -436,20 +414,3 @@ class Session(QObject):
         timer.setInterval(after)
         timer.timeout.connect(then)
         return timer
-
-
-def _recommended(offered: list[dict[str, Any]]) -> str:
-    ordered = sorted(offered, key=lambda entry: not entry["recommended"])
-    return str(ordered[0]["name"]) if ordered else ""
-
-
-def _plan_for(opened: m.Opened, before: Plan | None) -> Plan | None:
-    """The plan before with the new data where it still fits, else what is recommended."""
-    fitting = [entry for entry in opened.advice["models"] if entry["fits_task"]]
-    if before is not None and any(entry["name"] == before.model for entry in fitting):
-        return before.changed(data=opened.data)
-    if not fitting:
-        return None
-    model = _recommended(fitting)
-    strategy = _recommended(opened.advice["strategies"].get(model, []))
-    return Plan(data=opened.data, model=model, strategy=strategy)

@@ -61,13 +61,6 @@ class Export:
 
 
 @dataclass(frozen=True)
-class Look:
-    """Evaluate a surrogate for a view: a slice or a surface, as `app.worker.lens` reads it."""
-
-    request: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class Pause:
     """Do nothing after the current trial until Resume."""
 
@@ -93,7 +86,7 @@ class Exclude:
 
 
 Control = Pause | Resume | Stop | Exclude
-Work = Open | Estimate | Tune | Conclude | Export | Look
+Work = Open | Estimate | Tune | Conclude | Export
 
 
 @dataclass(frozen=True)
@@ -168,13 +161,6 @@ class Exported:
 
 
 @dataclass(frozen=True)
-class Looked:
-    """What a view asked to see."""
-
-    reply: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class Refused:
     """Unusable input: one sentence that says what, where and what to do."""
 
@@ -212,7 +198,6 @@ Answer = (
     | Concluding
     | Ended
     | Exported
-    | Looked
     | Refused
     | Broke
     | Died

@@ -1,8 +1,7 @@
 """The worker's process: it reads, tunes and exports, and leaves when the window is gone.
 
 The main thread does one request after the other. A second thread only listens: it queues work,
-hears pause and stop at any time, and ends the process when the pipe closes. A third one evaluates
-surrogates for the views, which must not wait for a run. No Qt in here.
+hears pause and stop at any time, and ends the process when the pipe closes. No Qt in here.
 """
 
 from __future__ import annotations
@@ -77,7 +76,6 @@ class _Worker:
     def __init__(self, pipe: Connection, scratch: str) -> None:
         self._pipe, self._scratch = pipe, scratch
         self._work: queue.SimpleQueue[m.Request] = queue.SimpleQueue()
-        self._looks: queue.SimpleQueue[m.Request] = queue.SimpleQueue()
         self._lock = threading.Lock()  # of the writing end
         self._numbers: dict[int, int] = {}
         self._told = threading.Condition()
@@ -97,8 +95,6 @@ class _Worker:
                 self._leave()
             if isinstance(request.what, m.Control):
                 self._hear(request)
-            elif isinstance(request.what, m.Look):
-                self._looks.put(request)
             else:
                 self._work.put(request)
 
@@ -123,27 +119,11 @@ class _Worker:
             os.killpg(0, signal.SIGKILL)  # this process and those of its trials
         os._exit(0)
 
-    # The looking thread ---------------------------------------------------------------------
-
-    def look(self, engine: Any) -> None:
-        """Evaluate surrogates, of several requests of one view only the last."""
-        while True:
-            waiting = [self._looks.get()]
-            while not self._looks.empty():
-                waiting.append(self._looks.get())
-            latest = {asked.what.request.get("view"): asked for asked in waiting}
-            for asked in latest.values():
-                self._guarded(asked.ticket, lambda asked=asked: self._look(engine, asked))
-
-    def _look(self, engine: Any, asked: m.Request) -> None:
-        self._say(asked.ticket, m.Looked(engine.look(asked.what.request)))
-
     # The working thread ---------------------------------------------------------------------
 
     def work(self, engine: Any) -> None:
         """Do one request after the other, for ever."""
         exporters = self._guarded(0, engine.warm)
-        threading.Thread(target=self.look, args=(engine,), name="lens", daemon=True).start()
         self._say(0, m.Ready(os.getpid(), exporters or []))
         while True:
             request = self._work.get()

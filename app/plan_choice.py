@@ -1,0 +1,33 @@
+"""Which plan a person starts from: the recommendation, or the plan before where it still fits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.tuning.plan import DataPlan, Plan
+
+
+def recommended(offered: list[dict[str, Any]]) -> str:
+    """The name of the recommended model or strategy, or of the first one; "" if there is none."""
+    ordered = sorted(offered, key=lambda entry: not entry["recommended"])
+    return str(ordered[0]["name"]) if ordered else ""
+
+
+def plan_for(data: DataPlan, advice: dict[str, Any], before: Plan | None) -> Plan | None:
+    """The plan before with the new data where it still fits, else what is recommended."""
+    fitting = [entry for entry in advice["models"] if entry["fits_task"]]
+    if before is not None and any(entry["name"] == before.model for entry in fitting):
+        return before.changed(data=data)
+    if not fitting:
+        return None
+    model = recommended(fitting)
+    strategy = recommended(advice["strategies"].get(model, []))
+    return Plan(data=data, model=model, strategy=strategy)
+
+
+def with_model(plan: Plan, model: str, advice: dict[str, Any]) -> Plan:
+    """The plan with another model; the strategy stays if it fits, else the recommended one."""
+    offered = advice["strategies"].get(model, [])
+    if any(strategy["name"] == plan.strategy for strategy in offered):
+        return plan.changed(model=model)
+    return plan.changed(model=model, strategy=recommended(offered), options={}, trials=None)
