@@ -6,6 +6,7 @@ lives on. A crash of the interpreter itself leaves its stack in a file that the 
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import os
 import platform
@@ -105,7 +106,8 @@ class FaultFile:
             written = path.read_text(encoding="utf-8", errors="replace").strip()
             if written:
                 found.append(written)
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(PermissionError):  # another window has it open
+                path.unlink(missing_ok=True)
         return "\n\n".join(found)
 
     def watch(self) -> None:

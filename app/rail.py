@@ -17,7 +17,6 @@ from app.widgets.labels import OneLine, label, restyle
 
 STEPS = ("data", "model", "strategy", "tune", "results", "export")
 SHOWN_RUNS = 12
-_SHARES = {"accuracy", "balanced_accuracy"}
 _STATES = {
     "running": QT_TRANSLATE_NOOP("Rail", "not finished"),
     "interrupted": QT_TRANSLATE_NOOP("Rail", "not finished"),
@@ -240,28 +239,17 @@ class Rail(QFrame):
 
 def run_in_words(run: Any) -> str:
     """A past run in one line: data, strategy, score on unseen rows, gain over the default."""
-    parts = [str(run.dataset).rsplit(".csv", 1)[0], str(run.strategy)]
+    from app.scores import difference_in_words, score_in_words  # not needed for the first paint
+
+    parts = [str(run.dataset).removesuffix(".csv"), str(run.strategy)]
     if run.test is None:
         parts.append(QCoreApplication.translate("Rail", _STATES.get(run.state, run.state)))
     else:
-        parts.append(percent_or_number(run.test, run.metric))
+        parts.append(score_in_words(run.metric, run.test))
     if run.gain is not None:
-        parts.append(gain_in_words(run.gain, run.metric))
+        sign = "+" if run.gain >= 0 else ""
+        parts.append(sign + difference_in_words(run.metric, run.gain))
     return " · ".join(parts)
-
-
-def gain_in_words(gain: float, metric: str) -> str:
-    """The gain over the default setting with its sign; shares in points."""
-    if metric in _SHARES:
-        return f"{100 * gain:+.1f}".replace("-", "−")
-    return f"{gain:+.2g}".replace("-", "−")
-
-
-def percent_or_number(score: float, metric: str) -> str:
-    """A score as people read it: shares in percent, others with three digits."""
-    if metric in _SHARES:
-        return f"{100 * score:.1f} %"
-    return f"{score:.3g}"
 
 
 def _scrolling(inner: QWidget) -> QScrollArea:

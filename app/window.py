@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
     QMainWindow,
-    QMessageBox,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -233,26 +232,14 @@ class Window(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask while a run is going on; a run that is interrupted can go on at the next start."""
-        if self.session.state in RUNNING and not self._may_close():
+        from app.pages.closing import may_close
+
+        if not may_close(self):
             event.ignore()
             return
         settings.remember_geometry(self.saveGeometry())
         self.session.shutdown()
         event.accept()
-
-    def _may_close(self) -> bool:
-        box = QMessageBox(self)
-        box.setWindowTitle("Tunescope")
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setText(self.tr("A run is going on. Close all the same?"))
-        box.setInformativeText(
-            self.tr("Every finished trial is kept. You can go on with the run at the next start.")
-        )
-        close = box.addButton(self.tr("Close"), QMessageBox.ButtonRole.DestructiveRole)
-        stay = box.addButton(self.tr("Keep running"), QMessageBox.ButtonRole.RejectRole)
-        box.setDefaultButton(stay)
-        box.exec()
-        return box.clickedButton() is close
 
 
 class _Crashes(QObject):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, QTimer
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QWidget
 
-from app import appearance
 from app.pages import data_grouping as grouping
 from app.pages.data_group_box import GroupBox
 from app.widgets.buttons import IconButton, PlainButton
@@ -46,7 +45,7 @@ class GroupsBoard(Card):
         self.body.addWidget(self._sentence)
         self._holder = QWidget()
         self._holder.setObjectName("scrolled")
-        self._boxes = FlowLayout(self._holder, gap=10, column_width=appearance.pixels(170))
+        self._boxes = FlowLayout(self._holder, gap=10, column_width=170)
         self.body.addWidget(self._holder)
         self._shown: tuple[object, ...] = ()
         session.plan_changed.connect(self.refresh)

@@ -65,7 +65,7 @@ class DataPage(Page):
         self.question.refresh()
         self.board.refresh()
         self.primary.allow(self.session.plan is not None, self.tr("No model fits these data."))
-        self.tell(self.tr("What was found"), found(summary))
+        self.tell(self.tr("What was found"), found(summary, self.session.data))
 
     def _table_caption(self) -> str:
         summary = self.session.summary

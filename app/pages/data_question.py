@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app import appearance
-from app.pages.data_words import TASKS, tr, whole
+from app.pages.data_words import TASKS, test_rows, tr, whole
 from app.widgets.buttons import LinkButton
 from app.widgets.card import Card
 from app.widgets.drop_area import ask_for_file
@@ -39,7 +38,7 @@ class QuestionCard(Card):
             lambda: session.change_data(task=self.task.currentData())
         )
         holder = QWidget()
-        flow = FlowLayout(holder, gap=20, column_width=appearance.pixels(225))
+        flow = FlowLayout(holder, gap=20, column_width=225)
         flow.addWidget(_titled(self.tr("What to predict"), self.target))
         flow.addWidget(_titled(self.tr("It is"), self.task))
         flow.addWidget(self._make_test())
@@ -63,15 +62,17 @@ class QuestionCard(Card):
         row.addWidget(self.share, 1)
         row.addWidget(self.spin)
         self._test_words = label("", "caption")
-        self.other = LinkButton(self.tr("Test on a second file…"), self._other_pressed)
+        self.other = LinkButton(self.tr("Use a second file…"), self._other_pressed)
         whole_part = QWidget()
         column = QVBoxLayout(whole_part)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
         column.addWidget(label(self.tr("Put aside to test the result"), "small"))
         column.addWidget(self._share_row)
-        column.addWidget(self._test_words)
-        column.addWidget(self.other)
+        below = QHBoxLayout()
+        below.addWidget(self._test_words, 1)
+        below.addWidget(self.other)
+        column.addLayout(below)
         return whole_part
 
     def refresh(self) -> None:
@@ -93,9 +94,7 @@ class QuestionCard(Card):
         self._share_row.setVisible(not data.test_file)
         self._test_words.setText(self._test_in_words())
         self.other.rename(
-            self.tr("Put rows of this file aside instead")
-            if data.test_file
-            else self.tr("Test on a second file…")
+            self.tr("Use rows of this file") if data.test_file else self.tr("Use a second file…")
         )
 
     def _test_in_words(self) -> str:
@@ -105,7 +104,7 @@ class QuestionCard(Card):
                 rows=whole(summary["test_rows"]), file=Path(data.test_file).name
             )
         return self.tr("{rows} of {all} rows").format(
-            rows=whole(summary["test_rows"]), all=whole(summary["rows"])
+            rows=whole(test_rows(summary, data)), all=whole(summary["rows"])
         )
 
     def choose_target(self, name: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import (
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 from app import appearance
 
 Index = QModelIndex | QPersistentModelIndex
-LEAST_ROWS = 6
+LEAST_ROWS = 9
 MOST_WIDTH = 260  # pixels a column takes at most before its cells end in …
 
 
@@ -36,14 +36,19 @@ class PreviewModel(QAbstractTableModel):
     def show_summary(self, summary: Mapping[str, Any], words: Mapping[str, str]) -> None:
         """Show the preview of a summary; `words` says what each column is."""
         described = {column["name"]: column for column in summary["columns"]}
-        names: Sequence[str] = summary["preview"]["columns"]
+        names: list[str] = list(summary["preview"]["columns"])
+        seen = set(names)
+        # Columns that are left out have no cells here, but their heads bring them back.
+        names += [name for name in described if name not in seen]
         roles = [described.get(name, {}).get("role", "feature") for name in names]
         order = sorted(range(len(names)), key=lambda at: roles[at] != "target")
         self.beginResetModel()
         self.names = [names[at] for at in order]
         self._roles = [roles[at] for at in order]
         self._words = [words.get(name, "") for name in self.names]
-        self._rows = [[str(row[at]) for at in order] for row in summary["preview"]["rows"]]
+        gap = [""] * (len(names) - len(seen))
+        rows = ([*map(str, row), *gap] for row in summary["preview"]["rows"])
+        self._rows = [[row[at] for at in order] for row in rows]
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default

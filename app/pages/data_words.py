@@ -7,6 +7,8 @@ from typing import Any
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QLocale
 
+from core.tuning.plan import DataPlan
+
 ROLES = {
     "target": QT_TRANSLATE_NOOP("Data", "target"),
     "group": QT_TRANSLATE_NOOP("Data", "keeps rows together"),
@@ -36,6 +38,11 @@ def tr(text: str) -> str:
 def whole(number: int) -> str:
     """A whole number in the person's own way of writing."""
     return QLocale().toString(int(number))
+
+
+def test_rows(summary: Mapping[str, Any], data: DataPlan) -> int:
+    """How many rows wait for the test: those of the second file, or the share put aside."""
+    return summary["test_rows"] if data.test_file else round(summary["rows"] * data.test_size)
 
 
 def column_word(column: Mapping[str, Any]) -> str:
@@ -73,7 +80,7 @@ def _what(summary: Mapping[str, Any]) -> str:
     )
 
 
-def found(summary: Mapping[str, Any]) -> list[str]:
+def found(summary: Mapping[str, Any], data: DataPlan) -> list[str]:
     """What the panel says about the data: how it was read, the task, the test part, findings."""
     sentences = []
     if summary["described"]:
@@ -87,7 +94,9 @@ def found(summary: Mapping[str, Any]) -> list[str]:
     sentences.append(tr("{question} You can pick another target.").format(question=question))
     test = tr("{rows} rows are put aside now, before anything is tuned, to test the result "
               "honestly at the end.")  # fmt: skip
-    sentences.append(test.format(rows=whole(summary["test_rows"])))
+    if data.test_file:
+        test = tr("{rows} rows of the second file test the result honestly at the end.")
+    sentences.append(test.format(rows=whole(test_rows(summary, data))))
     if summary["set_aside"]:
         aside = tr("{rows} rows have no target and are left out.")
         sentences.append(aside.format(rows=whole(summary["set_aside"])))

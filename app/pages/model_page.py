@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
-from app.pages.data_words import TASKS, tr
 from app.pages.page import Page
 from app.widgets.choice_card import Choice, ChoiceCards
 
@@ -45,7 +44,7 @@ class ModelPage(Page):
                 title=entry["title"],
                 paragraphs=(entry["good_for"],),
                 captions=(entry["cost"],),
-                reason=entry["reason"] if entry["recommended"] else "",
+                reason=entry["reason"],
                 recommended=entry["recommended"],
             )
             for entry in advice["models"]
@@ -59,19 +58,12 @@ class ModelPage(Page):
             self.tr("A model is a way of turning columns into a prediction. No model is best for "
                     "everything."),
         ]  # fmt: skip
-        recommended = next((choice for choice in choices if choice.recommended), None)
         mine = next((choice for choice in choices if choice.key == chosen), None)
         if mine is not None:
-            sentences.append(self.tr("You chose: {title}.").format(title=mine.title))
-        if recommended is not None and recommended.reason:
-            sentences.append(recommended.reason)
-        if self.session.summary is not None:
-            task = tr(TASKS[self.session.summary["task"]])
-            hidden = sum(not entry["fits_task"] for entry in self.session.advice["models"])
-            if hidden:
-                sentences.append(
-                    self.tr("{count} other models cannot predict this: {task}.").format(
-                        count=hidden, task=task.lower()
-                    )
-                )
+            sentences.append(self.tr("Chosen: {title}.").format(title=mine.title.lower()))
+        sentences.extend(
+            f"{entry['title']}: {entry['reason']}"
+            for entry in self.session.advice["models"]
+            if not entry["fits_task"]
+        )
         self.tell(self.tr("Choosing a model"), sentences)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
-from app import appearance, settings
+from app import settings
 from app.pages.page import Page
 from app.pages.start_samples import OFFERED
 from app.rail import run_in_words
@@ -61,7 +61,7 @@ class StartPage(Page):
             self.tr("Or try a sample"), self.tr("Small sets of data that come with the program.")
         )
         holder = QWidget()
-        flow = FlowLayout(holder, gap=10, column_width=appearance.pixels(200))
+        flow = FlowLayout(holder, gap=10, column_width=200)
         for name, (title, sentence) in OFFERED.items():
             words = [QCoreApplication.translate("Samples", text) for text in (title, sentence)]
             flow.addWidget(Tile(*words, lambda name=name: self.session.open_sample(name)))

@@ -46,7 +46,7 @@ class BudgetCard(Card):
         self.trials.setKeyboardTracking(False)
         self.trials.valueChanged.connect(lambda value: session.set_plan(trials=value))
         holder = QWidget()
-        flow = FlowLayout(holder, gap=20, column_width=appearance.pixels(200))
+        flow = FlowLayout(holder, gap=20, column_width=200)
         flow.addWidget(_titled(self.tr("Time at most"), self.minutes))
         self._trials_part = _titled(self.tr("Trials at most"), self.trials)
         flow.addWidget(self._trials_part)
@@ -74,9 +74,13 @@ class BudgetCard(Card):
         if estimate is None:
             self.estimate.setText(self.tr("Estimating the time …"))
         else:
-            self.estimate.setText(estimate["sentence"])
+            self.estimate.setText(_said(estimate["sentence"]))
         bad = bool(estimate and estimate.get("unusable"))
         restyle(self.estimate, voice="bad" if bad else "")
+
+
+def _said(estimate: str) -> str:
+    return estimate[:1].upper() + estimate[1:].rstrip(".") + "."
 
 
 def _titled(title: str, control: QWidget) -> QWidget:
@@ -88,6 +92,7 @@ def _titled(title: str, control: QWidget) -> QWidget:
     name.setProperty("voice", "small")
     name.setBuddy(control)
     control.setAccessibleName(title)
+    control.setMaximumWidth(appearance.pixels(240))
     column.addWidget(name)
     column.addWidget(control)
     return part

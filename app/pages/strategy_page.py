@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from app.pages.data_words import test_rows, whole
 from app.pages.page import Page
 from app.pages.strategy_advanced import AdvancedCard
 from app.pages.strategy_budget import BudgetCard
+from app.steps import model_title
 from app.widgets.buttons import LinkButton
 from app.widgets.card import Card
 from app.widgets.choice_card import Choice, ChoiceCards
@@ -89,7 +91,7 @@ class StrategyPage(Page):
                     entry["costs"],
                     self.tr("You see: {what}").format(what=_small_first(entry["shows"])),
                 ),
-                reason=entry["reason"] if entry["recommended"] else "",
+                reason=entry["reason"],
                 recommended=entry["recommended"],
             )
             for entry in self._offered()
@@ -139,17 +141,31 @@ class StrategyPage(Page):
             self.primary.allow(self.session.plan is not None)
 
     def _tell(self, entry: Mapping[str, Any] | None) -> None:
-        if entry is None:
+        summary, data = self.session.summary, self.session.data
+        if entry is None or summary is None:
             return
-        sentences = [entry["does"], entry["costs"]]
-        if entry["recommended"] and entry["reason"]:
-            sentences.insert(0, entry["reason"])
-        if self.session.estimate:
-            sentences.append(self.session.estimate["sentence"])
+        tested = test_rows(summary, data)
+        learned = summary["rows"] if data.test_file else summary["rows"] - tested
+        sentences = [
+            self.tr(
+                "A {model} is tuned on {rows} rows. {test} other rows wait for the test."
+            ).format(
+                model=model_title(self.session).lower(), rows=whole(learned), test=whole(tested)
+            )
+        ]
+        if entry["kind"] == "trials":
+            folds = self.session.plan.folds
+            sentences.append(
+                self.tr("Each trial fits the model {folds} times, each time on other rows, and "
+                        "scores it on the rest.").format(folds=folds)
+            )  # fmt: skip
+        else:
+            sentences.append(self.tr("No rows are given up for scoring trials: the penalty comes "
+                                     "from the training rows themselves."))  # fmt: skip
         sentences.append(
-            self.tr("Nothing is lost if you stop early: the best setting found so far is kept.")
+            self.tr("You can stop at any time. The best setting found so far is kept.")
         )
-        self.tell(entry["title"], sentences)
+        self.tell(self.tr("What will happen"), sentences)
 
     def _start(self) -> None:
         self.session.start()

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QRadioButton, QVBoxLayout, QWidget
 
-from app import appearance
 from app.widgets.card import clear
 from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import label, restyle
@@ -17,7 +16,7 @@ from app.widgets.labels import label, restyle
 
 @dataclass(frozen=True)
 class Choice:
-    """One card: its key, title, paragraphs, small print, and the reason why it is recommended."""
+    """One card: its key, title, paragraphs, small print, and why it is (not) recommended."""
 
     key: str
     title: str
@@ -37,12 +36,15 @@ class ChoiceCard(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(14, 10, 14, 12)
         column.setSpacing(4)
-        self.button = QRadioButton(choice.title.replace("&", "&&"))
+        self.button = QRadioButton()
         self.button.setAccessibleName(choice.title)
-        self.button.setProperty("cardtitle", True)
+        self.button.setProperty("bare", True)
+        self.button.setMinimumSize(24, 24)
         self.button.toggled.connect(lambda on: restyle(self, chosen=on))
+        self.button.installEventFilter(self)
         head = QHBoxLayout()
-        head.addWidget(self.button, 1)
+        head.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
+        head.addWidget(label(choice.title, "cardtitle"), 1)
         words = [badge] if choice.recommended else []
         if choice.recommended:
             mark = label(badge, "badge")
@@ -52,12 +54,18 @@ class ChoiceCard(QFrame):
         for text in choice.paragraphs:
             column.addWidget(label(text))
         if choice.reason:
-            column.addWidget(label(choice.reason, "good"))
+            column.addWidget(label(choice.reason, "good" if choice.recommended else "warning"))
         for text in choice.captions:
             column.addWidget(label(text, "caption"))
         column.addStretch(1)
         parts = (*words, *choice.paragraphs, choice.reason, *choice.captions)
         self.button.setAccessibleDescription(" ".join(part for part in parts if part))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The whole card wears the focus ring of its button."""
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            restyle(self, focused=event.type() == QEvent.Type.FocusIn)
+        return super().eventFilter(watched, event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click anywhere on the card chooses it."""
@@ -88,7 +96,7 @@ class ChoiceCards(QWidget):
         self._first = QVBoxLayout()
         whole.addLayout(self._first)
         self._grid = QWidget()
-        self._others = FlowLayout(self._grid, gap=12, column_width=appearance.pixels(300))
+        self._others = FlowLayout(self._grid, gap=12, column_width=300)
         whole.addWidget(self._grid)
 
     def show_choices(self, choices: Sequence[Choice], chosen: str) -> None:

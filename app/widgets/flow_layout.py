@@ -5,13 +5,16 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
+from app import appearance
+
 
 class FlowLayout(QLayout):
     """Items in lines; with `column_width` all items share the width of a line evenly.
 
     Args:
         gap: pixels between items and between lines.
-        column_width: the smallest width of a column in pixels; 0 for items at their own width.
+        column_width: the smallest width of a column in pixels at the usual text size; 0 for
+            items at their own width.
     """
 
     def __init__(self, parent: QWidget | None = None, gap: int = 6, column_width: int = 0) -> None:
@@ -80,7 +83,8 @@ class FlowLayout(QLayout):
 
     def _lines(self, items: list[QLayoutItem], room: int) -> list[list[tuple[QLayoutItem, int]]]:
         if self._column_width:
-            fits = max(1, (room + self._gap) // (self._column_width + self._gap))
+            least = appearance.pixels(self._column_width)
+            fits = max(1, (room + self._gap) // (least + self._gap))
             columns = min(fits, max(1, len(items)))
             width = (room - self._gap * (columns - 1)) // columns
             return [
@@ -101,5 +105,5 @@ class FlowLayout(QLayout):
     @staticmethod
     def _height(item: QLayoutItem, width: int) -> int:
         if item.hasHeightForWidth():
-            return max(item.heightForWidth(width), item.minimumSize().height())
+            return item.heightForWidth(width)
         return item.sizeHint().height()
