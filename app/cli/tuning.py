@@ -77,14 +77,14 @@ def add_ending(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Tune, print the result, export."""
-    from core.export.exporters import format_of
+    from core.export.exporters import exporter_for
     from core.tuning.plan import DataPlan
     from core.tuning.problem import build_problem, read_data
     from core.tuning.run_folder import RunFolder
     from core.tuning.tune import tune
 
     for path in given.export:
-        format_of(path)
+        exporter_for(Path(path))
     data = DataPlan(
         given.file, target=given.target, test_file=given.test, test_size=given.test_size
     )

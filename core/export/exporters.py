@@ -93,13 +93,18 @@ def export(folder: RunFolder, path: Path | str, format: str | None = None) -> Pa
         UnusableError: unknown ending or format, a run without results, or an unusable destination.
     """
     path = Path(path).expanduser()
-    exporter = _exporter(path, format)
+    exporter = exporter_for(path, format)
     run = finished_run(folder)
     write_whole_file(path, lambda draft: exporter.write(run, draft))
     return path
 
 
-def _exporter(path: Path, format: str | None) -> Exporter:
+def exporter_for(path: Path, format: str | None = None) -> Exporter:
+    """The exporter for a path, by its ending unless `format` names it.
+
+    Raises:
+        UnusableError: unknown ending or format.
+    """
     if format is not None:
         if format not in EXPORTERS:
             raise UnusableError(
