@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, QTimer
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from app.pages import data_grouping as grouping
 from app.pages.data_group_box import GroupBox
@@ -52,8 +52,8 @@ class GroupsBoard(Card):
         self.refresh()
 
     def _make_controls(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(8)
+        holder = QWidget()
+        row = FlowLayout(holder, gap=8)
         self.ways = QuietComboBox()
         self.ways.setAccessibleName(self.tr("How columns are grouped"))
         for key, words in (
@@ -68,10 +68,12 @@ class GroupsBoard(Card):
         row.addWidget(self.ways)
         self.new = PlainButton(self.tr("New group"), self.add_group, "plus")
         row.addWidget(self.new)
-        row.addStretch(1)
-        row.addWidget(IconButton("open", self.tr("Load groups from a file"), self._ask_load))
-        row.addWidget(IconButton("save", self.tr("Save the groups as a file"), self._ask_save))
-        self.body.addLayout(row)
+        for button in (
+            IconButton("open", self.tr("Load groups from a file"), self._ask_load),
+            IconButton("save", self.tr("Save the groups as a file"), self._ask_save),
+        ):
+            self.corner.addWidget(button)
+        self.body.addWidget(holder)
 
     # What is shown --------------------------------------------------------------------------
 

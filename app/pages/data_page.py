@@ -39,7 +39,7 @@ class DataPage(Page):
         self._card = Card(self.tr("Table"))
         self.table = PreviewTable()
         self.table.column_pressed.connect(self._show_menu)
-        self._card.body.addWidget(self.table)
+        self._card.body.addWidget(self.table, 1)
         self._card.body.addStretch(0)
         self._card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.body.addWidget(self._card, 1)

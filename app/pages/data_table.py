@@ -20,7 +20,7 @@ from app import appearance
 
 Index = QModelIndex | QPersistentModelIndex
 LEAST_ROWS = 9
-MOST_WIDTH = 260  # pixels a column takes at most before its cells end in …
+MOST_WIDTH = 320  # pixels a column takes at most before its cells end in …
 
 
 class PreviewModel(QAbstractTableModel):
@@ -123,6 +123,7 @@ class PreviewTable(QTableView):
         head = self.horizontalHeader()
         head.setSectionsClickable(True)
         head.setHighlightSections(False)
+        head.setTextElideMode(Qt.TextElideMode.ElideRight)
         head.setResizeContentsPrecision(20)
         head.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         head.setAccessibleName(self.tr("Names of the columns"))

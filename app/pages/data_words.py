@@ -69,11 +69,11 @@ def _what(summary: Mapping[str, Any]) -> str:
     total = sum(entry["count"] for entry in classes) or 1
     if len(classes) == 2:
         shares = ", ".join(
-            f"{entry['label']} {100 * entry['count'] / total:.0f} %" for entry in classes
+            f"{entry['label']} {100 * entry['count'] / total:.0f}\u00a0%" for entry in classes
         )
         return tr("two classes ({shares})").format(shares=shares)
     largest = max(classes, key=lambda entry: entry["count"])
-    return tr("{count} classes (the most frequent, {label}, {share} %)").format(
+    return tr("{count} classes (the most frequent, {label}, {share}\u00a0%)").format(
         count=len(classes),
         label=largest["label"],
         share=f"{100 * largest['count'] / total:.0f}",

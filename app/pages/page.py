@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from app import appearance
 from app.widgets.buttons import PlainButton, PrimaryButton
 from app.widgets.labels import label
 
@@ -55,7 +57,7 @@ class Page(QWidget):
         self.body = QVBoxLayout()
         whole.addWidget(self._make_body(), 1)
 
-    def _make_head(self) -> QHBoxLayout:
+    def _make_head(self) -> QBoxLayout:
         self._title = label("", "heading")
         self._subtitle = label("", "muted")
         self._subtitle.hide()
@@ -63,14 +65,14 @@ class Page(QWidget):
         lines.setSpacing(2)
         lines.addWidget(self._title)
         lines.addWidget(self._subtitle)
-        head = QHBoxLayout()
+        head = self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         head.setContentsMargins(0, 0, 12, 0)
         head.setSpacing(10)
         head.addLayout(lines, 1)
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(10)
         head.addLayout(self._buttons)
-        head.setAlignment(self._buttons, Qt.AlignmentFlag.AlignTop)
+        head.setAlignment(self._buttons, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
         return head
 
     def _make_body(self) -> QScrollArea:
@@ -87,6 +89,13 @@ class Page(QWidget):
         self.scroll.setWidget(content)
         self.scroll.viewport().setAutoFillBackground(False)
         return self.scroll
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where the head is too narrow for words beside buttons, the buttons go below."""
+        super().resizeEvent(event)
+        needed = self._buttons.sizeHint().width() + appearance.pixels(260)
+        beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._head.setDirection(below if needed > self.width() else beside)
 
     @property
     def title(self) -> str:

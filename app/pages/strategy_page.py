@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.pages.data_words import test_rows, whole
 from app.pages.page import Page
@@ -16,6 +16,7 @@ from app.steps import model_title
 from app.widgets.buttons import LinkButton
 from app.widgets.card import Card
 from app.widgets.choice_card import Choice, ChoiceCards
+from app.widgets.flow_layout import FlowLayout
 from app.widgets.quiet_controls import QuietComboBox
 from core.options import Option
 
@@ -59,13 +60,13 @@ class StrategyPage(Page):
         self.ways = QuietComboBox()
         self.ways.setAccessibleName(self.tr("How columns are grouped"))
         self.ways.currentIndexChanged.connect(self._way_chosen)
-        row = QHBoxLayout()
+        holder = QWidget()
+        row = FlowLayout(holder, gap=8)
         row.addWidget(self.ways)
         row.addWidget(
             LinkButton(self.tr("Arrange the groups"), lambda: self.step_wanted.emit("data"))
         )
-        row.addStretch(1)
-        card.body.addLayout(row)
+        card.body.addWidget(holder)
         return card
 
     def _offered(self) -> list[Mapping[str, Any]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from app.widgets.labels import label
 from app.widgets.quiet_controls import QuietComboBox, QuietDoubleSpinBox, QuietSpinBox
@@ -56,7 +56,7 @@ class OptionForm(QWidget):
             control = self._control(option)
             control.setAccessibleName(option.label)
             control.setAccessibleDescription(option.help)
-            name = QLabel(option.label)
+            name = label(option.label)
             name.setBuddy(control)
             self._grid.addWidget(name, 2 * at, 0)
             self._grid.addWidget(control, 2 * at, 1)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QLocale
+from PySide6.QtCore import QLocale, QSize
 from PySide6.QtGui import QValidator, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSlider, QSpinBox, QWidget
+
+_INSET = 6  # pixels between the frame and the number
 
 
 class QuietSpinBox(QSpinBox):
     """A whole number."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.lineEdit().setTextMargins(_INSET, 0, 0, 0)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the page."""
@@ -23,6 +29,7 @@ class QuietDoubleSpinBox(QDoubleSpinBox):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setDecimals(6)
+        self.lineEdit().setTextMargins(_INSET, 0, 0, 0)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the page."""
@@ -63,7 +70,12 @@ class QuietDoubleSpinBox(QDoubleSpinBox):
 
 
 class QuietComboBox(QComboBox):
-    """One of several choices."""
+    """One of several choices; where room is short, its words end in …."""
+
+    def minimumSizeHint(self) -> QSize:
+        """Some ten letters, however long the choices are."""
+        width = self.fontMetrics().averageCharWidth() * 10 + 40
+        return QSize(min(width, super().minimumSizeHint().width()), super().sizeHint().height())
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the page."""
