@@ -49,7 +49,8 @@ def _scores(run: FinishedRun) -> str:
         )
         if scores.get(metric) is not None and interval and None not in interval
     ]
-    label = f"{METRICS[metric].title.lower()}, on unseen rows"
+    title = METRICS[metric].title
+    label = f"{title[0].lower()}{title[1:]}, on unseen rows"
     say = partial(score_words, metric)
     drawn = figures.scores(rows, label, say) if rows else ""
     validation = results.get("validation", {})

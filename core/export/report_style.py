@@ -38,7 +38,8 @@ code { font: 13px/1.5 ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap
 .serious { color: var(--bad); font-weight: 600; }
 footer { color: var(--muted); font-size: 13px; margin-top: 20px; }
 svg { display: block; width: 100%; height: auto; margin: 0 auto; overflow: visible; }
-svg text { font-size: 12px; fill: var(--muted); }
+svg text { font-size: 12px; fill: var(--muted); paint-order: stroke; stroke: var(--paper);
+  stroke-width: 3px; }
 svg .name { fill: var(--ink); } svg .label { font-size: 12.5px; }
 svg .grid { stroke: var(--line); } svg .axis { stroke: var(--control); }
 svg .curve { fill: none; stroke-width: 2; stroke-linejoin: round; }

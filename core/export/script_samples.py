@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import textwrap
 import zlib
 from typing import Any
 
@@ -38,7 +37,7 @@ def _packed(table: pd.DataFrame, code: Code) -> list[str]:
     how: dict[str, Any] = {"dtype": dict.fromkeys(as_text, "str")} if as_text else {}
     packed = base64.b85encode(zlib.compress(text.encode(), 9)).decode()
     arguments = "".join(f"    {name}={Code().expression(v, 4)},\n" for name, v in how.items())
-    lines = "\n".join(textwrap.wrap(packed, 96))
+    lines = "\n".join(packed[start : start + 96] for start in range(0, len(packed), 96))
     return [
         f'PACKED = """\n{lines}\n"""',
         'text = zlib.decompress(base64.b85decode(PACKED.replace("\\n", ""))).decode()',

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,7 @@ from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names, output_sources, preparation
 from core.datasets.reading import read_dataset
 from core.datasets.splits import hold_out
+from core.estimators.fitting import fit
 from core.estimators.registry import MODELS
 from core.space import default_setting
 from core.tuning.events import (
@@ -38,6 +42,14 @@ from core.tuning.run_folder import RunFolder
 from core.tuning.takeaway import takeaway_of
 
 ROWS = 160
+BLOCK = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("app", "core", "resources"):
+            raise ModuleNotFoundError(f"{name} is not installed here", name=name)
+sys.meta_path.insert(0, Blocked())
+"""
 LABELS = {"regression": None, "binary": ["no", "yes"], "multiclass": ["a", "b", "c"]}
 
 
@@ -53,9 +65,9 @@ class Made:
     default_score: float
 
 
-def table_of(task: str, rows: int = ROWS) -> pd.DataFrame:
+def table_of(task: str, seed: int = 3, rows: int = ROWS) -> pd.DataFrame:
     """Two groups of numbers (some missing), a category, and a target; one row lacks the target."""
-    random = np.random.default_rng(3)
+    random = np.random.default_rng(seed)
     table = pd.DataFrame(
         random.normal(size=(rows, 5)), columns=["size_a", "size_b", "age", "noise_a", "noise_b"]
     )
@@ -72,14 +84,14 @@ def table_of(task: str, rows: int = ROWS) -> pd.DataFrame:
     return table
 
 
-def csv_file(path: Path, task: str) -> None:
+def csv_file(path: Path, task: str, seed: int = 3) -> None:
     """The table as a CSV with semicolons."""
-    table_of(task).to_csv(path, sep=";", index=False)
+    table_of(task, seed).to_csv(path, sep=";", index=False)
 
 
-def libsvm_file(path: Path, task: str) -> None:
+def libsvm_file(path: Path, task: str, seed: int = 3) -> None:
     """Sparse numbers, two of twelve with a meaning, as a LIBSVM file."""
-    random = np.random.default_rng(5)
+    random = np.random.default_rng(seed)
     X = sparse.random_array((ROWS, 12), density=0.4, rng=random, format="csr")
     pull = X @ np.array([3.0, -2.0] + [0.0] * 10) + 0.1 * random.normal(size=ROWS)
     cuts = [0.0] if task == "binary" else [-0.3, 0.3]
@@ -117,6 +129,25 @@ def take(features: Any, rows: np.ndarray) -> Any:
 
 
 @pytest.fixture
+def run_outside() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run code in a fresh, isolated Python in which this program cannot be imported."""
+
+    def run(code: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+        return subprocess.run(
+            [sys.executable, "-I", "-c", BLOCK + code, *arguments],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env={**os.environ, **threads},
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
 def make_run(tmp_path: Path) -> Callable[..., Made]:
     """Make a finished run: (task, model, setting=None, libsvm=False) -> Made."""
 
@@ -128,18 +159,34 @@ def make_run(tmp_path: Path) -> Callable[..., Made]:
         libsvm: bool = False,
         learned: bool = False,
         explicit_split: bool = False,
+        second_file: bool = False,
+        folder: Path = tmp_path,
     ) -> Made:
-        path = tmp_path / ("data.libsvm" if libsvm else "data.csv")
-        (libsvm_file if libsvm else csv_file)(path, task)
-        dataset = read_dataset(str(path))
+        folder.mkdir(exist_ok=True)
+        ending = "libsvm" if libsvm else "csv"
+        path, other = folder / f"data.{ending}", folder / f"other.{ending}"
+        for file, seed in ((path, 3), (other, 11)):
+            (libsvm_file if libsvm else csv_file)(file, task, seed)
+        data = DataPlan(str(path), test_file=str(other) if second_file else "")
+        dataset = read_dataset(data.file, test_file=data.test_file)
         assert dataset.task == task
-        train, test = hold_out(dataset, 0.3, 4)
+        plan = Plan(data, model, "mm" if learned else "random", seed=4)
+        split = hold_out(dataset, 0.3, plan.seed)
         if explicit_split:
-            rows = np.arange(dataset.rows)
-            train, test = rows[: len(train)], rows[len(train) :]
-        strategy = "mm" if learned else "random"
-        plan = Plan(DataPlan(str(path)), model, strategy, seed=4)
-        return finish(tmp_path / "run", plan, dataset, train, test, setting or {}, learned)
+            split = np.split(np.arange(dataset.rows), [len(split[0])])
+        return finish(folder / "run", plan, dataset, split, setting or {}, learned)
+
+    return make
+
+
+@pytest.fixture
+def finish_run(tmp_path: Path) -> Callable[[Plan, Dataset], Made]:
+    """Make a finished run of any dataset at the default setting: (plan, dataset) -> Made."""
+
+    def make(plan: Plan, dataset: Dataset, folder: Path = tmp_path) -> Made:
+        folder.mkdir(exist_ok=True)
+        split = hold_out(dataset, plan.data.test_size, plan.seed)
+        return finish(folder / "run", plan, dataset, split, {}, learned=False)
 
     return make
 
@@ -148,18 +195,22 @@ def finish(
     folder: Path,
     plan: Plan,
     dataset: Dataset,
-    train: np.ndarray,
-    test: np.ndarray,
+    split: Sequence[np.ndarray],
     setting: dict[str, Any],
     learned: bool,
 ) -> Made:
     """Fit the best and the default, and write everything that a run leaves."""
     run = RunFolder.create(plan, path=folder)
+    train, test = split
+    tested = dataset
+    if dataset.test is not None:
+        train, test, tested = np.arange(dataset.rows), np.arange(dataset.test.rows), dataset.test
     X, y = take(dataset.features, train), dataset.target[train]
-    test_X, test_y = take(dataset.features, test), dataset.target[test]
+    test_X, test_y = take(tested.features, test), tested.target[test]
     default = default_setting(MODELS[plan.model].space(dataset.task))
     tuned = {**default, **setting}
-    pipeline = pipeline_of(dataset, plan, tuned).fit(X, y)
+    pipeline = pipeline_of(dataset, plan, tuned)
+    fit(pipeline, X, y)
     groups, of_output, penalties, noise = [], [], {}, None
     prepare = pipeline.named_steps["prepare"]
     names = output_names(prepare)
@@ -172,7 +223,8 @@ def finish(
         matrix = prepare.transform(X)
         pipeline.steps[-1] = ("model", learned_model(dataset, matrix, y, C))
         noise = 0.25 if dataset.task == "regression" else None
-    reference = pipeline_of(dataset, plan, default).fit(X, y)
+    reference = pipeline_of(dataset, plan, default)
+    fit(reference, X, y)
     score_of = r2_score if dataset.task == "regression" else accuracy_score
     said = pipeline.predict(test_X)
     score, default_score = score_of(test_y, said), score_of(test_y, reference.predict(test_X))

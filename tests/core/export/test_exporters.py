@@ -1,0 +1,105 @@
+"""The registry of exporters: kinds by ending, whole files or none, one sentence for what fails."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.errors import UnusableError
+from core.export import destination
+from core.export.destination import write_whole_file
+from core.export.exporters import EXPORTERS, export
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.run_folder import RunFolder
+
+
+def test_every_kind_says_what_it_is_for() -> None:
+    assert list(EXPORTERS) == ["skops", "joblib", "json", "script", "report"]
+    for exporter in EXPORTERS.values():
+        assert exporter.title
+        assert exporter.sentence.endswith(".")
+    assert "trust" in EXPORTERS["joblib"].warning
+
+
+def test_writes_every_kind_by_its_ending(make_run: Callable[..., Any], tmp_path: Path) -> None:
+    made = make_run()
+    out = tmp_path / "out"
+    out.mkdir()
+    for exporter in EXPORTERS.values():
+        path = export(made.folder, out / f"model{exporter.ending}")
+        assert path.stat().st_size > 1000
+    assert len(list(out.iterdir())) == len(EXPORTERS)  # no draft is left behind
+
+
+def test_a_format_outweighs_the_ending(make_run: Callable[..., Any], tmp_path: Path) -> None:
+    path = export(make_run().folder, tmp_path / "numbers.txt", "json")
+    assert path.read_text().startswith("{")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "sentence"),
+    [
+        ("model.pkl", None, "“.pkl” is no ending of an export"),
+        ("model", None, "the ending is missing"),
+        ("model.json", "excel", "no export called “excel”"),
+        ("nowhere/model.json", None, "there is no such folder"),
+        ("taken.json", None, "a folder has this name"),
+    ],
+)
+def test_an_unusable_destination_is_one_sentence(
+    make_run: Callable[..., Any], tmp_path: Path, name: str, kind: str | None, sentence: str
+) -> None:
+    (tmp_path / "taken.json").mkdir()
+    with pytest.raises(UnusableError, match=sentence):
+        export(make_run().folder, tmp_path / name, kind)
+
+
+def test_a_run_without_results_is_one_sentence(tmp_path: Path) -> None:
+    folder = RunFolder.create(Plan(DataPlan("x.csv"), "linear", "mm"), path=tmp_path / "run")
+    with pytest.raises(UnusableError, match="no fitted model yet"):
+        export(folder, tmp_path / "model.skops")
+
+
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [
+        (errno.ENOSPC, "the disk is full and nothing was written"),
+        (errno.EACCES, "may not be written to"),
+        (errno.EIO, "cannot be written"),
+    ],
+)
+def test_what_fails_leaves_the_older_file(tmp_path: Path, number: int, sentence: str) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("older")
+
+    def half(draft: Path) -> None:
+        draft.write_text("half of the new")
+        raise OSError(number, os.strerror(number))
+
+    with pytest.raises(UnusableError, match=sentence):
+        write_whole_file(path, half)
+    assert path.read_text() == "older"
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_folder_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The tests may run as a user whom no permission stops.
+    def refuse(**_: Any) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(destination.tempfile, "mkstemp", refuse)
+    with pytest.raises(UnusableError, match="choose another folder"):
+        write_whole_file(tmp_path / "model.json", lambda draft: draft.write_text("{}"))
+
+
+def test_the_file_is_readable_like_any_other(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.json"
+    write_whole_file(path, lambda draft: draft.write_text("{}"))
+    plain = tmp_path / "plain"
+    plain.write_text("")
+    assert path.stat().st_mode == plain.stat().st_mode

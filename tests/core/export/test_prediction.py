@@ -1,0 +1,146 @@
+"""Predictions of exported models for files that are written otherwise than the training file."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.datasets.reading import read_dataset
+from core.errors import UnusableError
+from core.export.exporters import export
+from core.export.prediction import predict_file
+from core.tuning.plan import DataPlan, Plan
+
+
+@pytest.fixture
+def model(make_run: Callable[..., Any], tmp_path: Path) -> Any:
+    """A run, its exported model, and what the model says of every row of the table."""
+    made = make_run("binary", "logistic")
+    path = export(made.folder, tmp_path / "model.skops")
+    table = pd.read_csv(tmp_path / "data.csv", sep=";")
+    pipeline = joblib.load(made.folder.model_path)
+    said = pipeline.predict(table[made.dataset.feature_names])
+    return path, table, said, pipeline
+
+
+def test_predicts_the_training_file(model: Any, tmp_path: Path) -> None:
+    path, table, said, pipeline = model
+    out = predict_file(path, tmp_path / "data.csv", tmp_path / "said.csv")
+    assert list(out) == ["prediction", "probability of no", "probability of yes"]
+    assert out["prediction"].tolist() == said.tolist()
+    probabilities = pipeline.predict_proba(table.drop(columns="y"))
+    np.testing.assert_allclose(out.iloc[:, 1:].to_numpy(dtype=float), probabilities, atol=1e-12)
+    written = pd.read_csv(tmp_path / "said.csv")
+    assert written["prediction"].tolist() == said.tolist()
+
+
+def test_joblib_says_the_same(make_run: Callable[..., Any], model: Any, tmp_path: Path) -> None:
+    made = make_run("binary", "logistic", folder=tmp_path / "again")
+    other = export(made.folder, tmp_path / "model.joblib")
+    assert predict_file(other, tmp_path / "data.csv")["prediction"].tolist() == model[2].tolist()
+
+
+@pytest.mark.parametrize("how", ["commas", "decimal commas", "tabs, gzip", "no target", "more"])
+def test_another_way_of_writing(model: Any, tmp_path: Path, how: str) -> None:
+    path, table, said, _ = model
+    file = tmp_path / "new.csv"
+    if how == "commas":
+        table.to_csv(file, index=False)
+    elif how == "decimal commas":
+        table.to_csv(file, index=False, sep=";", decimal=",")
+    elif how == "tabs, gzip":
+        file = tmp_path / "new.tsv.gz"
+        file.write_bytes(gzip.compress(table.to_csv(index=False, sep="\t").encode()))
+    elif how == "no target":
+        table.drop(columns="y").to_csv(file, index=False, sep=";")
+    else:
+        shuffled = table[["noise_b", "colour", "age", "size_b", "size_a", "noise_a"]]
+        shuffled.assign(note="x, y; z").to_csv(file, index=False)
+    assert predict_file(path, file)["prediction"].tolist() == said.tolist()
+
+
+def test_new_categories_and_missing_values_are_taken(model: Any, tmp_path: Path) -> None:
+    path, table, _, _ = model
+    table = table.head(30).assign(colour="violet", size_a=np.nan)
+    table.to_csv(tmp_path / "new.csv", index=False)
+    assert len(predict_file(path, tmp_path / "new.csv")) == 30
+
+
+def test_missing_columns_are_named(model: Any, tmp_path: Path) -> None:
+    path, table, _, _ = model
+    table.drop(columns=["age"]).to_csv(tmp_path / "new.csv", index=False)
+    with pytest.raises(UnusableError, match="the column “age” is missing"):
+        predict_file(path, tmp_path / "new.csv")
+
+
+def test_text_where_numbers_were(model: Any, tmp_path: Path) -> None:
+    path, table, _, _ = model
+    table.assign(age="old").to_csv(tmp_path / "new.csv", index=False)
+    with pytest.raises(UnusableError, match="column age"):
+        predict_file(path, tmp_path / "new.csv")
+
+
+def test_a_table_without_header(finish_run: Callable[..., Any], tmp_path: Path) -> None:
+    """The target stands first; in the new file it is absent, so that all columns move up."""
+    random = np.random.default_rng(1)
+    X = random.normal(size=(90, 3)).round(3)
+    y = np.where(X[:, 0] > 0, 1, 2)
+    train = tmp_path / "train.csv"
+    pd.DataFrame(np.column_stack([y, X])).astype({0: int}).to_csv(train, header=False, index=False)
+    dataset = read_dataset(str(train), target="column 1")
+    made = finish_run(Plan(DataPlan(str(train), target="column 1"), "logistic", "random"), dataset)
+    path = export(made.folder, tmp_path / "model.skops")
+    pd.DataFrame(X).to_csv(tmp_path / "new.csv", header=False, index=False)
+    ours = joblib.load(made.folder.model_path).predict(dataset.features)
+    for file in ("train.csv", "new.csv"):
+        assert predict_file(path, tmp_path / file)["prediction"].tolist() == ours.tolist()
+
+
+@pytest.mark.parametrize("how", ["as it was", "without labels", "one feature more", "fewer"])
+def test_libsvm_rows(make_run: Callable[..., Any], tmp_path: Path, how: str) -> None:
+    made = make_run("binary", "logistic", libsvm=True)
+    path = export(made.folder, tmp_path / "model.skops")
+    ours = joblib.load(made.folder.model_path).predict(made.dataset.features)
+    lines = (tmp_path / "data.libsvm").read_text().splitlines()
+    lines = [line for line in lines if not line.startswith("#")]
+    if how == "without labels":
+        rows = [i for i, line in enumerate(lines) if " " in line.strip()]
+        lines, ours = [lines[i].partition(" ")[2] for i in rows], ours[rows]
+    elif how == "one feature more":
+        lines[0] += " 13:5"
+    elif how == "fewer":
+        rows = [i for i, line in enumerate(lines) if "12:" not in line and "11:" not in line]
+        lines, ours = [lines[i] for i in rows], ours[rows]
+    (tmp_path / "new.libsvm").write_text("\n".join(lines) + "\n")
+    said = predict_file(path, tmp_path / "new.libsvm")["prediction"]
+    assert said.tolist() == ours.tolist()
+
+
+def test_the_wrong_kind_of_file(make_run: Callable[..., Any], model: Any, tmp_path: Path) -> None:
+    sparse = make_run("binary", "logistic", libsvm=True, folder=tmp_path / "sparse")
+    other = export(sparse.folder, tmp_path / "sparse.skops")
+    with pytest.raises(UnusableError, match="trained on LIBSVM lines"):
+        predict_file(other, tmp_path / "data.csv")
+    with pytest.raises(UnusableError, match="trained on a table"):
+        predict_file(model[0], tmp_path / "sparse" / "data.libsvm")
+
+
+def test_no_model(tmp_path: Path) -> None:
+    joblib.dump({"a": 1}, tmp_path / "thing.joblib")
+    (tmp_path / "torn.joblib").write_bytes(b"\x80\x05 torn")
+    (tmp_path / "model.txt").write_text("hello")
+    for name, sentence in (
+        ("thing.joblib", "does not say which columns"),
+        ("torn.joblib", "damaged"),
+        ("model.txt", "no exported model"),
+        ("absent.skops", "no such file"),
+    ):
+        with pytest.raises(UnusableError, match=sentence):
+            predict_file(tmp_path / name, tmp_path / "model.txt")
