@@ -1,20 +1,16 @@
-"""How scores and their differences are said: shares in percent and points, others as numbers."""
+"""How metrics, differences of scores and durations are said."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
 from app.views.numbers import fixed, plain
+from app.views.result_view import SHARES
 from core.tuning.metrics import METRICS
 
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("Scores", text)
-
-
-def is_share(metric: str) -> bool:
-    """Whether a metric is a share of one."""
-    return metric in METRICS and METRICS[metric].share
 
 
 def metric_title(metric: str) -> str:
@@ -23,18 +19,11 @@ def metric_title(metric: str) -> str:
     return title if title[:2].isupper() or title[:2] == "F1" else title[:1].lower() + title[1:]
 
 
-def score_in_words(metric: str, score: float | None) -> str:
-    """A score: "87.7 %", "0.412", "–"."""
-    if score is None:
-        return "–"
-    return f"{fixed(100 * score, 1)} %" if is_share(metric) else plain(score)
-
-
 def difference_in_words(metric: str, difference: float | None) -> str:
     """A difference of scores, with its unit: "3.7 points", "0.041"."""
     if difference is None:
         return "–"
-    if not is_share(metric):
+    if metric not in SHARES:
         return plain(difference)
     points = fixed(100 * difference, 1)
     unit = _tr("{points} point") if abs(round(100 * difference, 1)) == 1 else _tr("{points} points")

@@ -1,0 +1,58 @@
+"""A table of the tuned model beside the default one: its setting, or all its scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtWidgets import QWidget
+
+from app.scores import metric_title
+from app.views.numbers import shown
+from app.views.result_view import score_in_words
+from app.views.twin import Twin
+from app.widgets.card import Card
+from resources.theme import TARGET
+
+ROWS = 8  # of the table that are seen without scrolling
+
+
+class BesideDefault(Card):
+    """One row a thing: what it is, for the tuned model, for the default one."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.table = Twin("")
+        self.body.addWidget(self.table, 1)
+
+    def show_settings(
+        self, space: list[dict[str, Any]], tuned: dict[str, Any], default: dict[str, Any]
+    ) -> None:
+        """Both settings in the order of the search space, under the words a person knows."""
+        self.set_words(self.tr("What did tuning change?"), self.tr("The settings of the model."))
+        labels = {axis["name"]: f"{axis['label']} ({axis['name']})" for axis in space}
+        names = [name for name in labels if name in tuned] or list(tuned)
+        rows = [
+            [labels.get(name, name), shown(tuned[name]), shown(default.get(name, "–"))]
+            for name in names
+        ]
+        self._show(self.tr("setting"), rows)
+
+    def show_scores(self, tuned: dict[str, float], default: dict[str, float]) -> None:
+        """Every score of both on unseen rows."""
+        caption = self.tr("Several ways of measuring the same predictions on unseen rows.")
+        self.set_words(self.tr("How good is it by other measures?"), caption)
+        rows = [
+            [
+                metric_title(metric),
+                score_in_words(score, metric),
+                score_in_words(default.get(metric), metric),
+            ]
+            for metric, score in tuned.items()
+        ]
+        self._show(self.tr("measure"), rows)
+
+    def _show(self, what: str, rows: list[list[str]]) -> None:
+        self.table.setAccessibleName(self.accessibleName())
+        self.table.setAccessibleDescription("; ".join(", ".join(row) for row in rows))
+        self.table.set_table(([what, self.tr("tuned"), self.tr("default")], rows))
+        self.table.setMinimumHeight((min(len(rows), ROWS) + 2) * TARGET)

@@ -1,0 +1,182 @@
+"""The results in words: the headline, the line under it, and the panel at the right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication
+
+from app.scores import difference_in_words, duration_in_words, metric_title
+from app.views.numbers import fixed
+from app.views.result_view import SHARES, score_in_words
+from core.tuning.events import RunStarted
+
+MUCH = 0.05  # how far validation may flatter before it is unusual, as a share
+GRID = 10  # values of each hyperparameter in the grid that a person would have searched
+PENALTY_GRID = 21  # C = 2⁻¹⁰ … 2¹⁰
+MOST_GRID = 10**9  # fits; more than that is said in words
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Results", text)
+
+
+def headline(results: dict[str, Any], rows: int) -> str:
+    """What tuning brought, in one sentence."""
+    gain, metric = results["gain"], results["metric"]
+    if results["setting"] and results["setting"] == results["default_setting"]:
+        return _tr("The default setting is the best of those tried")
+    if not gain["real"]:
+        words = _tr("Tuning changed nothing that {rows} rows could show")
+        return words.format(rows=rows)
+    size = difference_in_words(metric, abs(gain["difference"]))
+    if gain["difference"] > 0:
+        words = _tr("Tuning gained {size}, likely real")
+        if metric not in SHARES:
+            words = _tr("Tuning improved {metric} by {size}, likely real")
+    else:
+        words = _tr("Tuning lost {size}: the default setting is better here")
+    return words.format(size=size, metric=metric_title(metric))
+
+
+def line(results: dict[str, Any]) -> str:
+    """Both scores, and where the difference lies with 95 % confidence."""
+    metric, gain = results["metric"], results["gain"]
+    tuned = score_in_words(results["test"][metric], metric)
+    default = score_in_words(results["default_test"][metric], metric)
+    words = _tr("{metric} on unseen rows {tuned}, against {default} with the default setting")
+    if metric == "accuracy":
+        words = _tr("{tuned} of unseen rows right, against {default} with the default setting")
+    title = metric_title(metric)
+    said = words.format(metric=title[:1].upper() + title[1:], tuned=tuned, default=default)
+    if gain.get("low") is None or gain.get("high") is None:
+        return said
+    between = _tr("19 in 20 chance that the gain lies between {low} and {high}")
+    low, high = _bound(metric, gain["low"]), difference_in_words(metric, gain["high"])
+    return f"{said} · {between.format(low=low, high=high)}"
+
+
+def _bound(metric: str, value: float) -> str:
+    return fixed(100 * value, 1) if metric in SHARES else difference_in_words(metric, value)
+
+
+def in_plain_words(results: dict[str, Any], started: RunStarted) -> tuple[str, ...]:
+    """The panel: on which rows, how sure, how far validation flattered, and what it took."""
+    said = (
+        _on_which_rows(results, started),
+        _how_sure(results, int(started.dataset.get("test_rows", 0))),
+        _flattery(results),
+        _switched_off(results),
+        _what_it_took(results, started),
+        _failures(results),
+        *results.get("remarks", ()),
+    )
+    return tuple(sentence for sentence in said if sentence)
+
+
+def _on_which_rows(results: dict[str, Any], started: RunStarted) -> str:
+    right, metric = results.get("right"), results["metric"]
+    if right:
+        words = _tr(
+            "On {rows} rows that were put aside at the start, the tuned model is right on {tuned}, "
+            "the default setting on {default}."
+        )
+        return words.format(**right)
+    words = _tr(
+        "On {rows} rows that were put aside at the start, the tuned model has {metric} {tuned}, "
+        "the default setting {default}."
+    )
+    return words.format(
+        rows=started.dataset.get("test_rows", 0),
+        metric=metric_title(metric),
+        tuned=score_in_words(results["test"][metric], metric),
+        default=score_in_words(results["default_test"][metric], metric),
+    )
+
+
+def _how_sure(results: dict[str, Any], rows: int) -> str:
+    gain, metric = results["gain"], results["metric"]
+    if gain.get("low") is None or gain.get("high") is None:
+        return ""
+    low, high = gain["low"], gain["high"]
+    if gain["real"] and gain["difference"] > 0:
+        words = _tr("The gain is likely real. It could still be as small as {low}.")
+        return words.format(low=difference_in_words(metric, low))
+    if gain["real"]:
+        return _tr("The loss is likely real: what looked best in validation is worse here.")
+    words = _tr(
+        "With {rows} rows chance alone makes such differences: the true gain can lie anywhere "
+        "between {low} and {high}."
+    )
+    values = {"low": _bound(metric, low), "high": difference_in_words(metric, high)}
+    return words.format(rows=rows, **values)
+
+
+def _flattery(results: dict[str, Any]) -> str:
+    flattery, metric = results.get("flattery"), results["metric"]
+    promised = results.get("validation", {}).get(metric)
+    if flattery is None or promised is None:
+        return _tr("No validation data was used, so nothing could flatter.")
+    said = _tr("Validation promised {score}:").format(score=score_in_words(promised, metric))
+    size = difference_in_words(metric, abs(flattery))
+    if flattery <= 0:
+        return f"{said} " + _tr("it did not flatter.")
+    if metric in SHARES and flattery > MUCH:
+        words = _tr("it flattered by {size}, more than usual. Do not expect that much.")
+    else:
+        words = _tr("it flattered by {size}, which is usual.")
+    return f"{said} {words.format(size=size)}"
+
+
+def _switched_off(results: dict[str, Any]) -> str:
+    groups = results.get("switched_off") or []
+    if not groups:
+        return ""
+    names = ", ".join(f"“{group}”" for group in groups[:5]) + (" …" if len(groups) > 5 else "")
+    return _tr("Switched off, because they add nothing: {names}.").format(names=names)
+
+
+def _what_it_took(results: dict[str, Any], started: RunStarted) -> str:
+    values = {
+        "fits": results["fits"],
+        "trials": results["trials"],
+        "time": duration_in_words(results["seconds"]),
+    }
+    if results["trials"]:
+        said = _tr("{trials} settings were tried in {time}, with {fits} fits.").format(**values)
+    else:
+        said = _tr("The whole run needed {fits} fits and took {time}.").format(**values)
+    needed = grid_fits(started)
+    if needed is None or needed <= results["fits"]:
+        return said
+    if needed > MOST_GRID:
+        return f"{said} " + _tr("A grid search over as much would never end.")
+    words = _tr("A grid search would have needed {needed}.")
+    if started.kind == "penalties" and len(started.groups) > 1:
+        words = _tr("A grid search for one common penalty would have needed {needed}.")
+    return f"{said} {words.format(needed=f'{needed:,}'.replace(',', ' '))}"
+
+
+def grid_fits(started: RunStarted) -> int | None:
+    """Fits of the usual grid search for the same hyperparameters; None where the run was one.
+
+    For penalties it is the search for a single one: a grid over every group's would never end.
+    """
+    folds = int(started.plan.get("folds", 5))
+    if started.kind == "penalties":
+        return PENALTY_GRID * folds + 1
+    if started.plan.get("strategy") == "grid" or not started.space:
+        return None
+    points = 1
+    for axis in started.space:
+        points *= len(axis["choices"]) if axis["kind"] == "choice" else GRID
+    return points * folds + 1
+
+
+def _failures(results: dict[str, Any]) -> str:
+    failed = results.get("failed", 0)
+    if not failed:
+        return ""
+    if failed == 1:
+        return _tr("One trial gave no score; the Tune page says why.")
+    return _tr("{failed} trials gave no score; the Tune page says why.").format(failed=failed)
