@@ -89,14 +89,19 @@ def decode(head: bytes) -> tuple[str, str]:
 
 
 def looks_like_libsvm(text: str) -> bool:
-    """Whether most lines are a label followed by index:value pairs and nothing else."""
+    """Whether most lines are a label followed by index:value pairs and nothing else.
+
+    Lines with a number alone, a label of a row without pairs, say nothing either way.
+    """
     hits = lines = 0
     for line in text.splitlines()[:200]:
         tokens = line.split("#", 1)[0].split()
         if not tokens:
             continue
-        lines += 1
         pairs = [token for token in tokens[1:] if not token.startswith("qid:")]
+        if not pairs and is_number(tokens[0]):
+            continue
+        lines += 1
         good = sum(_LIBSVM_PAIR.fullmatch(token) is not None for token in pairs)
         hits += good > 0 and 2 * good >= len(pairs) and ";" not in line
     return hits > 0 and 2 * hits >= lines
@@ -185,7 +190,8 @@ def _delimiter_of(lines: list[str], quote: str, name: str) -> tuple[str, list[li
         # A first row as wide as the others (or one short: row names) speaks for the delimiter.
         fits = len(rows[0]) in (width, width - 1) and len(rows[0]) > 1
         score = round(hits / sum(counts.values()), 2) + fits
-        if best is None or score > best[0]:
+        clearer = best is not None and score == best[0] and _only_decimal_commas(rows)
+        if best is None or score > best[0] or (delimiter == " " and best[1] == "," and clearer):
             best = (score, delimiter, rows)
     if best is None:
         raise UnusableError(
@@ -194,6 +200,12 @@ def _delimiter_of(lines: list[str], quote: str, name: str) -> tuple[str, list[li
             cure="give a target and at least one feature, separated by commas or semicolons",
         )
     return best[1], best[2]
+
+
+def _only_decimal_commas(rows: list[list[str]]) -> bool:
+    """Whether, split at blanks, every comma stands inside a number such as 0,5."""
+    with_commas = [cell for row in rows for cell in row if "," in cell]
+    return all(_COMMA_NUMBER.fullmatch(cell) for cell in with_commas)
 
 
 def is_number(cell: str, decimal: str = ".", thousands: str = "") -> bool:

@@ -1,0 +1,335 @@
+"""CSV files in every usual way of writing come out as the table that was written."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.datasets.dataset import Dataset
+from core.datasets.reading import read_dataset
+from core.errors import UnusableError
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write_file(content: str | bytes, name: str = "table.csv", encoding: str = "utf-8") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
+        return path
+
+    return write_file
+
+
+def plain_table(dataset: Dataset, file: str = "") -> pd.DataFrame:
+    """What anyone gets with the recorded arguments, after a trip through JSON."""
+    arguments = json.loads(json.dumps(dict(dataset.source.read_csv)))
+    return pd.read_csv(file or dataset.source.path, **arguments)
+
+
+def agree(dataset: Dataset) -> None:
+    """The program's table is the one that plain pandas reads."""
+    plain = plain_table(dataset)
+    plain = plain[plain[dataset.target_name].notna()].reset_index(drop=True)
+    assert dataset.table is not None
+    pd.testing.assert_frame_equal(
+        plain[dataset.feature_names].reset_index(drop=True), dataset.table, check_exact=True
+    )
+    assert [str(v) for v in plain[dataset.target_name].tolist()] == [
+        str(v) for v in dataset.target.tolist()
+    ]
+
+
+def table_text(delimiter: str = ",", decimal: str = ".", header: bool = True) -> str:
+    lines = [delimiter.join(("size", "colour", "weight", "kind"))] if header else []
+    for i in range(40):
+        colour = ("red", "green", "blue")[i % 3]
+        weight = f"{i * 0.25 + 0.5}".replace(".", decimal)
+        lines.append(delimiter.join((str(i * 3 % 17), colour, weight, ("yes", "no")[i % 2])))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "decimal"),
+    [(",", "."), *((sign, mark) for sign in (";", "\t", "|", " ", "   ") for mark in ".,")],
+)
+@pytest.mark.parametrize("header", [True, False])
+def test_delimiters_decimals_headers(
+    write: Write, delimiter: str, decimal: str, header: bool
+) -> None:
+    dataset = read_dataset(str(write(table_text(delimiter, decimal, header))))
+    assert dataset.rows == 40
+    assert dataset.task == "binary"
+    assert dataset.classes == ("no", "yes")
+    names = (
+        ["size", "colour", "weight", "kind"] if header else [f"column {i}" for i in (1, 2, 3, 4)]
+    )
+    assert [column.name for column in dataset.columns] == names
+    weights = dataset.table[names[2]].to_numpy()
+    np.testing.assert_array_equal(weights, np.arange(40) * 0.25 + 0.5)
+    agree(dataset)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "word"),
+    [("utf-8", "UTF-8"), ("utf-8-sig", "UTF-8"), ("latin-1", "Latin-1"), ("utf-16", "UTF-16")],
+)
+def test_encodings(write: Write, encoding: str, word: str) -> None:
+    text = table_text(";", ",").replace("blue", "grün").replace("kind", "größe")
+    dataset = read_dataset(str(write(text, encoding=encoding)))
+    assert dataset.target_name == "größe"
+    assert set(dataset.table["colour"]) == {"red", "green", "grün"}
+    assert word in dataset.source.described
+    agree(dataset)
+
+
+def test_a_latin_letter_beyond_the_head(write: Write) -> None:
+    text = "a;b;c\n" + "1,5;3;x\n" * 150_000 + "2;4;ä\n2;4;ä\n"
+    dataset = read_dataset(str(write(text, encoding="latin-1")))
+    assert dataset.classes == ("x", "ä")
+    agree(dataset)
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "zip", "csv"])
+@pytest.mark.parametrize("pack", ["gzip", "bz2", "xz", "zip"])
+def test_compression_is_told_by_content(tmp_path: Path, pack: str, ending: str) -> None:
+    path = tmp_path / f"table.{ending}"
+    data = table_text().encode()
+    packers = {"gzip": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+    if pack == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("table.csv", data)
+    else:
+        path.write_bytes(packers[pack](data))
+    dataset = read_dataset(str(path))
+    assert dataset.rows == 40
+    assert dataset.source.compression == pack
+    agree(dataset)
+
+
+def test_quotes_and_line_ends(write: Write) -> None:
+    lines = ['"a, first",text,y']
+    lines += [f'{i % 7},"say ""{i % 3}"", twice\nor so",{i % 2}' for i in range(30)]
+    dataset = read_dataset(str(write("\r\n".join(lines).replace("\r\nor", "\nor"))))
+    assert dataset.rows == 30
+    assert dataset.table["text"][1] == 'say "1", twice\nor so'
+    assert "a, first" in dataset.feature_names
+    agree(dataset)
+
+
+def test_single_quotes(write: Write) -> None:
+    text = "'a','b','y'\n" + "".join(f"{i % 7},'x, {i % 3}','{i % 2}'\n" for i in range(30))
+    dataset = read_dataset(str(write(text)))
+    assert set(dataset.table["b"]) == {"x, 0", "x, 1", "x, 2"}
+    agree(dataset)
+
+
+def test_missing_values_in_their_usual_spellings(write: Write) -> None:
+    spellings = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-", ".", "n/a"]
+    lines = [f"{i * 7 % 31}.5,{'ab'[i % 2]},{'uv'[i // 2 % 2]}" for i in range(40)]
+    lines += [f"{missing},{missing},u" for missing in spellings]
+    dataset = read_dataset(str(write("x,w,y\n" + "\n".join(lines) + "\n")))
+    by_name = {column.name: column for column in dataset.columns}
+    assert by_name["x"].kind == "number"
+    assert by_name["x"].missing == by_name["w"].missing == len(spellings)
+    assert by_name["w"].categories == ("a", "b")
+    agree(dataset)
+
+
+def test_padded_cells_as_in_the_adult_file(write: Write) -> None:
+    lines = [
+        f"{i % 50 + 17}, {('Private', '?', 'Gov')[i % 3]}, {'<=50K' if i % 2 else '>50K'}"
+        for i in range(60)
+    ]
+    dataset = read_dataset(str(write("\n".join(lines), "adult.data")))
+    assert dataset.classes == ("<=50K", ">50K")
+    assert dataset.columns[1].missing == 20
+    agree(dataset)
+
+
+def test_numbers_with_signs_between_thousands(write: Write) -> None:
+    english = "p,q,y\n" + "".join(f'{i % 7},"{i % 9 + 1},{i:03d}.50",{i % 2}\n' for i in range(40))
+    german = "p;q;y\n" + "".join(f"{i % 7};{i % 9 + 1}.{i:03d},50;{i % 2}\n" for i in range(40))
+    wanted = [(i % 9 + 1) * 1000 + i + 0.5 for i in range(40)]
+    for text in (english, german):
+        dataset = read_dataset(str(write(text)))
+        assert dataset.table["q"].tolist() == wanted
+        agree(dataset)
+
+
+def test_kinds_of_columns(write: Write) -> None:
+    rows = []
+    for i in range(60):
+        day = f"2024-{i % 12 + 1:02d}-{i % 28 + 1:02d}"
+        rows.append(
+            f"{1000 + i * 7},{day},{i % 28 + 1}/3/2024,{'yes' if i % 3 else 'no'},{i % 2},same,"
+            f",the quick brown fox number {i} jumps over it,{'abc'[i % 3]},{i * 0.37 % 3:.3f}"
+        )
+    header = "customer_id,day,other_day,flag,bit,fixed,empty,remark,letter,amount\n"
+    dataset = read_dataset(str(write(header + "\n".join(rows))))
+    kinds = {column.name: (column.kind, column.role) for column in dataset.columns}
+    assert kinds == {
+        "customer_id": ("identifier", "ignore"),
+        "day": ("date", "feature"),
+        "other_day": ("date", "feature"),
+        "flag": ("yes/no", "feature"),
+        "bit": ("yes/no", "feature"),
+        "fixed": ("constant", "ignore"),
+        "empty": ("constant", "ignore"),
+        "remark": ("text", "ignore"),
+        "letter": ("category", "feature"),
+        "amount": ("number", "target"),
+    }
+    assert all(column.note for column in dataset.columns if column.role == "ignore")
+    formats = {column.name: column.date_format for column in dataset.columns}
+    assert (formats["day"], formats["other_day"]) == ("ISO8601", "%d/%m/%Y")
+    left_out = {finding.column for finding in dataset.findings}
+    assert {"customer_id", "fixed", "empty", "remark"} <= left_out
+    agree(dataset)
+
+
+def test_choices_of_a_person_come_first(write: Write) -> None:
+    text = "id,code,x,y,z\n" + "".join(f"{i},{i % 4},{i % 9},{i % 3},{i % 2}\n" for i in range(60))
+    dataset = read_dataset(
+        str(write(text)),
+        target="z",
+        roles={"id": "feature", "x": "group", "y": "ignore"},
+        kinds={"code": "category"},
+    )
+    assert dataset.target_name == "z"
+    assert dataset.feature_names == ["id", "code"]
+    assert dataset.table["code"].tolist()[:3] == ["0", "1", "2"]
+    assert len(np.unique(dataset.row_groups)) == 9
+    agree(dataset)
+
+
+def test_stray_text_among_numbers_counts_as_missing(write: Write) -> None:
+    lines = [f"{i % 7},{'unclear' if i == 31 else i * 1.5},{i % 2}" for i in range(50)]
+    dataset = read_dataset(str(write("p,q,y\n" + "\n".join(lines))))
+    assert dataset.table["q"].isna().tolist() == [i == 31 for i in range(50)]
+    assert any("“unclear”" in finding.sentence for finding in dataset.findings)
+    agree(dataset)
+
+
+def test_text_that_only_begins_below_the_head(write: Write) -> None:
+    body = "1.25,3.5,0\n2.5,4.25,1\n" * 60_000
+    dataset = read_dataset(str(write("p,q,y\n" + body + "many,3.5,0\nfew,1.5,1\n" * 20_000)))
+    assert dataset.columns[0].kind == "category"
+    assert dataset.table["p"].iloc[0] == "1.25"
+    agree(dataset)
+
+
+def test_rows_without_a_target_are_counted_and_left_out(write: Write) -> None:
+    text = "p,q,y\n" + "".join(f"{i % 7},{i},{'' if i % 10 == 0 else i % 2}\n" for i in range(50))
+    dataset = read_dataset(str(write(text)))
+    assert (dataset.rows, dataset.set_aside, len(dataset.table)) == (45, 5, 45)
+    assert dataset.classes == (0, 1)
+    assert dataset.target.dtype.kind == "i"
+
+
+@pytest.mark.parametrize(
+    ("header", "wanted"),
+    [("Label,b,c", "Label"), ("a,CLASS,c", "CLASS"), ("a,b,c", "c"), ("y,target,c", "target")],
+)
+def test_the_usual_target(write: Write, header: str, wanted: str) -> None:
+    text = header + "\n" + "".join(f"{i % 2},{i % 3 % 2},{i % 5 % 2}\n" for i in range(40))
+    assert read_dataset(str(write(text))).target_name == wanted
+
+
+@pytest.mark.parametrize(
+    ("values", "task"),
+    [
+        (["a", "b"], "binary"),
+        (["a", "b", "c"], "multiclass"),
+        (["0", "1"], "binary"),
+        (["1", "2", "3", "4"], "multiclass"),
+        ([str(code) for code in range(26)], "multiclass"),
+        ([f"{i * 0.37:.2f}" for i in range(50)], "regression"),
+        ([str(i * i) for i in range(15)], "regression"),
+        (["0.5", "1.5", "2.5"], "regression"),
+    ],
+)
+def test_the_task_follows_from_the_target(write: Write, values: list[str], task: str) -> None:
+    lines = [f"{i % 7},{values[i % len(values)]}" for i in range(12 * len(values))]
+    assert read_dataset(str(write("x,y\n" + "\n".join(lines)))).task == task
+
+
+def test_the_task_can_be_chosen(write: Write) -> None:
+    path = str(write("x,y\n" + "".join(f"{i % 7},{i % 4}\n" for i in range(60))))
+    assert read_dataset(path).task == "multiclass"
+    chosen = read_dataset(path, task="regression")
+    assert chosen.task == "regression"
+    assert chosen.target.dtype == float
+    with pytest.raises(UnusableError, match="4 different values"):
+        read_dataset(path, task="binary")
+
+
+@pytest.mark.parametrize("style", ["rows", "header and rows", "row names"])
+def test_trailing_delimiters_and_row_names(write: Write, style: str) -> None:
+    rows = [f"{i % 7},{i * 1.5},{'ab'[i % 2]}" for i in range(40)]
+    text = {
+        "rows": "p,q,r\n" + ",\n".join(rows) + ",\n",
+        "header and rows": "p,q,r,\n" + ",\n".join(rows) + ",\n",
+        "row names": "p,q,r\n" + "\n".join(f"row{i},{row}" for i, row in enumerate(rows)),
+    }[style]
+    dataset = read_dataset(str(write(text)))
+    assert dataset.target_name == "r"
+    assert dataset.feature_names == ["p", "q"]
+    assert dataset.table["q"].tolist() == [i * 1.5 for i in range(40)]
+    agree(dataset)
+
+
+def test_a_header_of_numbers(write: Write) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(30, 4)).round(3).astype(str)
+    text = "0,1,2,3\n" + "\n".join(",".join(row) for row in rows)
+    dataset = read_dataset(str(write(text)))
+    assert dataset.rows == 30
+    assert dataset.target_name == "3"
+
+
+def test_only_letters_without_a_header(write: Write) -> None:
+    text = "".join(f"{'pe'[i % 2]},{'xsbf'[i % 4]},{'yn'[i // 3 % 2]}\n" for i in range(60))
+    dataset = read_dataset(str(write(text)))
+    assert dataset.rows == 60
+    assert dataset.feature_names == ["column 1", "column 2"]
+
+
+def test_a_second_file_is_read_like_the_first(write: Write) -> None:
+    first = "x,c,y\n" + "".join(f"{i % 7},{'12a'[i % 3]},{i % 2}\n" for i in range(60))
+    second = "y;c;x;more\n" + "".join(f"{i % 2};{i % 2 + 1};{i},5;u\n" for i in range(20))
+    dataset = read_dataset(str(write(first, "train.csv")), test_file=str(write(second, "test.csv")))
+    test = dataset.test
+    assert test is not None
+    assert test.rows == 20
+    assert list(test.table.columns) == ["x", "c"]
+    assert test.table["x"].iloc[1] == 1.5
+    assert test.table["c"].tolist()[:2] == ["1", "2"]
+    plain = plain_table(test)
+    pd.testing.assert_frame_equal(plain[["x", "c"]], test.table, check_exact=True)
+
+
+def test_new_classes_in_the_second_file_are_found(write: Write) -> None:
+    first = write("x,y\n" + "".join(f"{i % 7},{'ab'[i % 2]}\n" for i in range(40)), "one.csv")
+    second = write("x,y\n1,a\n2,z\n3,b\n", "two.csv")
+    dataset = read_dataset(str(first), test_file=str(second))
+    assert dataset.test is not None
+    assert "“z”" in dataset.test.findings[0].sentence
+
+
+def test_the_fingerprint_is_of_the_bytes(write: Write) -> None:
+    import hashlib
+
+    path = write(gzip.compress(table_text().encode()), "t.csv.gz")
+    dataset = read_dataset(str(path))
+    assert dataset.source.fingerprint == hashlib.sha256(path.read_bytes()).hexdigest()
