@@ -25,6 +25,7 @@ from app.pages.page import Page
 from app.rail import STEPS, Rail
 from app.side_panel import SidePanel
 from app.steps import step_states
+from app.widgets.tab_order import order_tabs
 
 if TYPE_CHECKING:
     from app.session import Session
@@ -50,7 +51,8 @@ class Window(QMainWindow):
         self.session = session
         self.pages: dict[str, Page] = {}
         self.here = "start"
-        self._wanted_file = ""
+        self._tabs = QTimer(self, interval=0, singleShot=True)
+        self._tabs.timeout.connect(lambda: order_tabs(self.centralWidget()))
         self.setWindowTitle("Tunescope")
         self.setMinimumSize(*SMALLEST)
         self._build()
@@ -92,6 +94,7 @@ class Window(QMainWindow):
         self.panel.more_pressed.connect(lambda: self.show_help(self.pages[self.here].topic))
         session.data_changed.connect(self._data_changed)
         session.plan_changed.connect(self._show_steps)
+        session.plan_changed.connect(self._tabs.start)
         session.run_changed.connect(self._run_changed)
         session.problem.connect(self._problem)
         session.busy_changed.connect(self.waiting.say)
@@ -116,6 +119,7 @@ class Window(QMainWindow):
         self._show_words()
         self._show_steps()
         self._show_title()
+        self._tabs.start()
 
     def _page(self, key: str) -> Page:
         if key not in self.pages:
@@ -179,6 +183,7 @@ class Window(QMainWindow):
     def show_runs(self) -> None:
         """List the past runs in the rail."""
         self.rail.show_runs(self.session.past_runs())
+        self._tabs.start()
 
     def open_run(self, folder: object) -> None:
         """Show a past run where it stands: its results, or its views if it has none."""
