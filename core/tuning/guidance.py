@@ -230,10 +230,12 @@ def _best_sampler(space: tuple[Axis, ...]) -> tuple[str, str]:
 
 
 def _best_learner(facts: Facts) -> tuple[str, str]:
-    """MM or the evidence update, by how many weights there are for the training rows.
+    """MM or the evidence update, from the task and from how many weights there are for the rows.
 
-    MM's integrated-out objective counts every weight as freely determined and so holds wide models
-    back too much; the evidence counts only those that the data determines (MacKay 1992).
+    MM's integrated-out objective counts every weight as freely determined. With two classes and
+    few weights that hardly matters. It holds back wide models, and those with a set of weights
+    for each class (one set is redundant), and can shrink a regression to nothing; the evidence
+    counts only the weights that the data determines (MacKay 1992).
     """
     given = f"{facts.weights:,} weights for {facts.training:,} training rows"
     grouped = f", in {in_words(len(facts.groups))} groups" if facts.groups else ""
@@ -241,6 +243,16 @@ def _best_learner(facts: Facts) -> tuple[str, str]:
         return "evidence", (
             f"{given}{grouped}: the evidence counts only the weights that the data determines, "
             "so that so many are not held back too much."
+        )
+    if facts.task == "multiclass":
+        return "evidence", (
+            f"{given}{grouped}, a set of them for each of {in_words(facts.classes)} classes: the "
+            "sets overlap, and the evidence counts only what the data determines."
+        )
+    if facts.task == "regression":
+        return "evidence", (
+            f"{given}{grouped}, and a number to predict: the evidence learns the penalty together "
+            "with the noise, in about the time of one fit."
         )
     each = "each group's penalty" if facts.groups else "the penalty"
     return "mm", (
