@@ -8,7 +8,7 @@ from typing import Any
 from core.estimators.registry import MODELS
 from core.export import figures
 from core.export.finished_run import FinishedRun
-from core.export.html import folded, section, table
+from core.export.html import folded, paragraphs, section, table
 from core.tuning.events import PenaltyStep
 from core.tuning.metrics import METRICS
 
@@ -35,7 +35,7 @@ def score_words(metric: str, score: float | None) -> str:
     if score is None:
         return "–"
     share = metric in METRICS and METRICS[metric].share
-    return f"{100 * score:.1f} %" if share else f"{score:.4g}"
+    return f"{100 * score:.1f}\N{NO-BREAK SPACE}%" if share else f"{score:.4g}"
 
 
 def _scores(run: FinishedRun) -> str:
@@ -128,4 +128,6 @@ def _penalties(run: FinishedRun) -> str:
     ]
     twin = table(("group", "penalty C", "1/C, as in scikit-learn", "size of its weights"), rows)
     body = drawn + (folded("As a table", twin) if drawn else twin)
+    if (hidden := len(takeaway.penalties) - figures.MOST_BARS) > 0:
+        body += paragraphs([f"The {hidden} groups in the middle are in the table only."])
     return section("Learned group penalties", "Which columns does the model trust?", body)

@@ -23,16 +23,16 @@ def scorer(run: FinishedRun, code: Code) -> str:
     function, asked, more = _METRICS[run.results["metric"]]
     code.imports.setdefault("sklearn.metrics", set()).add(function)
     if asked == "scores":
-        asked, more = _class_scores(run)
-    else:
-        asked = f"model.{asked}(X_test)"
-    return f"{function}(y_test, {asked}{more})"
+        return f"{function}({_class_scores(run, code)})"
+    return f"{function}(y_test, model.{asked}(X_test){more})"
 
 
-def _class_scores(run: FinishedRun) -> tuple[str, str]:
+def _class_scores(run: FinishedRun, code: Code) -> str:
     probable = hasattr(run.pipeline, "predict_proba")
     if run.takeaway.task == "binary":
         said = "predict_proba(X_test)[:, 1]" if probable else "decision_function(X_test)"
-        return f"model.{said}", ""
+        return f"y_test, model.{said}"
+    # Each class against the rest, averaged: 0–1 columns work for scores of any kind.
+    code.imports.setdefault("sklearn.preprocessing", set()).add("label_binarize")
     said = "predict_proba" if probable else "decision_function"
-    return f"model.{said}(X_test)", ', multi_class="ovr"'
+    return f"label_binarize(y_test, classes=model.classes_), model.{said}(X_test)"
