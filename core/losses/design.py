@@ -15,6 +15,7 @@ A is never formed: its last column is handled beside X, and a sparse X stays spa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from scipy.linalg import blas
 
 # A block of rows and its scaled copy stay in the processor's second-level cache.
 _BLOCK_ENTRIES = 1 << 17
+# Below this a single-precision copy costs more than it saves; above it, too much memory.
+_SINGLE = (300_000, 500_000_000)
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,17 @@ class Design:
         """Stored entries of X: what one product with it costs."""
         return int(self.X.nnz) if self.is_sparse else int(self.X.size)
 
+    @cached_property
+    def single(self) -> Design:
+        """The same in single precision where products become faster by it; else itself.
+
+        For directions and preconditioners only, whose errors a line search and the next gradient
+        mend.
+        """
+        if self.is_sparse or not _SINGLE[0] <= self.entries <= _SINGLE[1]:
+            return self
+        return Design(self.X.astype(np.float32), self.kept, self.given, self.intercept)
+
     def scores(self, v: np.ndarray) -> np.ndarray:
         """A v, shape (m,); for several vectors (K, q), shape (K, m)."""
         p = self.columns
@@ -94,11 +108,12 @@ class Design:
             step: take every ``step``-th row only, and scale the sum up to all of them.
         """
         X, s = (self.X[::step], weights[::step]) if step > 1 else (self.X, weights)
-        roots = np.sqrt(s)
+        roots = np.sqrt(s, dtype=X.dtype)
+        syrk = blas.ssyrk if X.dtype == np.float32 else blas.dsyrk
         rows, q, p = X.shape[0], self.width, self.columns
         block = max(64, _BLOCK_ENTRIES // max(q, 1))
-        total = np.zeros((q, q), order="F")
-        scaled = np.empty((min(block, rows), q))
+        total = np.zeros((q, q), dtype=X.dtype, order="F")
+        scaled = np.empty((min(block, rows), q), dtype=X.dtype)
         for first in range(0, rows, block):
             part = X[first : first + block]
             part = part.toarray() if self.is_sparse else part
@@ -107,8 +122,8 @@ class Design:
             np.multiply(part, root[:, None], out=now[:, :p])
             if self.intercept:
                 now[:, p] = root
-            total = blas.dsyrk(float(step), now.T, beta=1.0, c=total, overwrite_c=1)
-        return _mirrored(total)
+            total = syrk(float(step), now.T, beta=1.0, c=total, overwrite_c=1)
+        return _mirrored(total.astype(np.float64))
 
     def squares(self, weights: np.ndarray) -> np.ndarray:
         """The diagonal of Aᵀ diag(s) A, shape (q,); for several weights (K, m), shape (K, q)."""

@@ -72,11 +72,11 @@ class LinearLoss:
         if not design.intercept:
             self._means, self._y_mean = np.zeros(design.columns), 0.0
         centred = y - self._y_mean
-        self._yy = float(centred @ centred)
+        self.total = float(centred @ centred)
         if floor_share is None:
             floor_share = WIDE_FLOOR if design.rows <= design.width else TALL_FLOOR
         self.floor_share = floor_share
-        self.noise = Noise(design.rows, max(floor_share * self._yy, np.finfo(float).tiny))
+        self.noise = Noise(design.rows, max(floor_share * self.total, np.finfo(float).tiny))
         self._gram: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
@@ -130,7 +130,7 @@ class LinearLoss:
             return float(r @ r), self.design.back(r)
         G, b = self.gram()
         inner = b - G @ w[:p]
-        rss = max(self._yy - float((b + inner) @ w[:p]), 0.0)
+        rss = max(self.total - float((b + inner) @ w[:p]), 0.0)
         if not self.design.intercept:
             return rss, inner
         # Centred columns and the intercept are orthogonal: what is off is the mean residual.
@@ -212,6 +212,10 @@ class LinearLoss:
         """σ² = max(R, F)/m: the ridge penalties are σ² C_j."""
         return max(self.rss_and_slope(w)[0], self.noise.floor) / self.examples
 
+    def explained(self, w: np.ndarray) -> float:
+        """The share of the target's variance that is explained, 1 − R/‖y − ȳ‖²."""
+        return 1.0 - self.rss_and_slope(w)[0] / max(self.total, np.finfo(float).tiny)
+
     def at_floor(self, w: np.ndarray) -> bool:
         """Whether the noise variance is held up by its floor."""
         return self.rss_and_slope(w)[0] <= self.noise.floor
@@ -279,7 +283,7 @@ class RotatedLinear:
         self.whole, self.values, self._V = whole, values, V
         self._roots = np.sqrt(values)
         self._c = turned / self._roots
-        self._rest = max(whole._yy - float(self._c @ self._c), 0.0)
+        self._rest = max(whole.total - float(self._c @ self._c), 0.0)
         self.noise, self.floor_share = whole.noise, whole.floor_share
 
     @property
@@ -346,6 +350,10 @@ class RotatedLinear:
     def noise_variance(self, w: np.ndarray) -> float:
         """σ² = max(R, F)/m."""
         return max(self.rss_and_slope(w)[0], self.noise.floor) / self.examples
+
+    def explained(self, w: np.ndarray) -> float:
+        """The share of the target's variance that is explained, 1 − R/‖y − ȳ‖²."""
+        return 1.0 - self.rss_and_slope(w)[0] / max(self.whole.total, np.finfo(float).tiny)
 
     def at_floor(self, w: np.ndarray) -> bool:
         """Whether the noise variance is held up by its floor."""

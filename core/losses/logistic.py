@@ -14,6 +14,7 @@ loss = Σ log(1 + exp(−z)), gradient = −Aᵀ(y ∘ u), Hessian = Aᵀ diag(u
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,13 @@ class LogisticLoss:
         weights = self._evaluate(w)[2]
         return self.design.back(weights * self.design.scores(v))
 
+    def rough_product(self, w: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """The Hessian product at w in single precision, for directions that are checked."""
+        design = self.design.single
+        kind = design.X.dtype
+        weights = self._evaluate(w)[2].astype(kind)
+        return lambda v: design.back(weights * design.scores(v.astype(kind)))
+
     def hessian(self, w: np.ndarray) -> np.ndarray | None:
         """The dense Hessian (q, q), or None above 4,000 parameters."""
         return self.design.gram(self._evaluate(w)[2]) if self.size <= 4000 else None
@@ -84,7 +92,7 @@ class LogisticLoss:
 
     def hessian_blocks(self, w: np.ndarray, step: int) -> np.ndarray:
         """The Hessian estimated from every ``step``-th example, as one block, shape (1, q, q)."""
-        return self.design.gram(self._evaluate(w)[2], step)[None]
+        return self.design.single.gram(self._evaluate(w)[2], step)[None]
 
     def on(self, X: Any, y: Any) -> LogisticLoss:
         """The same columns and classes, on other rows."""

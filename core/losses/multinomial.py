@@ -16,6 +16,7 @@ Hessian product with V = (P ∘ (V Aᵀ − 1 Σ_k P_k ∘ (V Aᵀ)_k)) A
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -89,14 +90,14 @@ class MultinomialLoss:
         """The exact Hessian at w times v, shape (K q,); several v as rows, shape (r, K q)."""
         P = self._evaluate(w)[1]
         if v.ndim == 2:
-            return np.array([self._product(P, row) for row in v])
-        return self._product(P, v)
+            return np.array([_product(self.design, P, row) for row in v])
+        return _product(self.design, P, v)
 
-    def _product(self, P: np.ndarray, v: np.ndarray) -> np.ndarray:
-        T = self.design.scores(v.reshape(self.K, -1))
-        T *= P
-        T -= P * T.sum(axis=0)
-        return self.design.back(T).ravel()
+    def rough_product(self, w: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """The Hessian product at w in single precision, for directions that are checked."""
+        design = self.design.single
+        P = self._evaluate(w)[1].astype(design.X.dtype)
+        return lambda v: _product(design, P, v.astype(P.dtype))
 
     def hessian(self, w: np.ndarray) -> np.ndarray | None:
         """The dense Hessian (K q, K q), or None above 4,000 parameters."""
@@ -122,7 +123,7 @@ class MultinomialLoss:
     def hessian_blocks(self, w: np.ndarray, step: int) -> np.ndarray:
         """The classes' diagonal blocks from every ``step``-th example, shape (K, q, q)."""
         P = self._evaluate(w)[1]
-        return np.array([self.design.gram(row * (1.0 - row), step) for row in P])
+        return np.array([self.design.single.gram(row * (1.0 - row), step) for row in P])
 
     def on(self, X: Any, y: Any) -> MultinomialLoss:
         """The same columns and classes, on other rows."""
@@ -151,6 +152,13 @@ class MultinomialLoss:
         P /= total
         self._at, self._state = w.copy(), (value, P)
         return self._state
+
+
+def _product(design: Design, P: np.ndarray, v: np.ndarray) -> np.ndarray:
+    T = design.scores(v.reshape(len(P), -1))
+    T *= P
+    T -= P * T.sum(axis=0)
+    return design.back(T).ravel()
 
 
 def build_multinomial(X: Any, y: Any, fit_intercept: bool = True) -> MultinomialLoss:

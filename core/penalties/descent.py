@@ -90,10 +90,13 @@ def solve(
         return 0.5 * float(penalties @ (v * v))
 
     forcing = 0.1
+    enough = 0.1 * tolerance
     for fits in range(1, most + 1):
         slope = point.gradient + penalties * point.w
         bends = loss_bends(loss, point.w)
-        direction, inner = newton.direction(point, slope, penalties, bends, forcing)
+        direction, inner = newton.direction(
+            point, slope, penalties, bends, forcing, enough * (1.0 + abs(point.value))
+        )
         iterations += inner
         promised = -0.5 * float(slope @ direction)
         reached = line_search(loss, point, direction, slope, penalty)

@@ -73,7 +73,7 @@ def run(
             switched_off=off,
             iterations=1,
             fits=start.fits + at.evaluations,
-            remarks=collapse(off) + floor(loss, at.x) if done else (),
+            remarks=collapse(loss, at.x, off) + floor(loss, at.x) if done else (),
         )
         if done:
             return

@@ -25,7 +25,7 @@ from core.penalties.group_penalty import Grouping
 from core.penalties.newton import Newton, Point, curvature, dense_curvature
 from core.penalties.preconditioner import Preconditioner, cholesky
 
-_LANCZOS_STEPS = 40
+_LANCZOS_STEPS = 100
 
 
 @dataclass(frozen=True)

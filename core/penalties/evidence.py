@@ -9,15 +9,17 @@ Maximizes the Laplace evidence: −log p(data | C) ≈ loss(w) + ½ Σ_j C_j ‖
 | γ_j | ``parameters`` | (k,) | n_j − C_j tr_j (H + diag c)⁻¹, what the data settle in group j |
 | σ² | ``variance`` | | noise variance of a linear model, R/(m − Σ γ − intercept) |
 
-Each step updates C_j = γ_j/‖w_j‖² (and σ²), takes one Newton step on w, and computes γ there. A
+Each step updates C_j towards γ_j/‖w_j‖² (and σ²), takes one Newton step on w, and computes γ there. A
 linear model's C is reported on the scale of ½ C ‖w‖² beside (m/2) log R, as for every learner:
 its ridge penalty is (R/m) C.
 """
 
 from __future__ import annotations
 
+import math
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,7 +38,7 @@ from core.penalties.step import Step
 
 # A group whose γ vanishes has a C without bound; beyond this many times the data's own curvature
 # its weights are zero to any practical accuracy.
-_HIGHEST = 1e8
+_LOWEST, _HIGHEST = 1e-12, 1e8
 # Below this share of its parameters a group is shown as switched off.
 _LEAST_SHARE = 0.01
 _PROBES = 8
@@ -44,7 +46,7 @@ _PROBES = 8
 
 @dataclass
 class _State:
-    """Where the learner stands."""
+    """Where the learner stands; ``path`` is the last log C and where the update sent them."""
 
     loss: Loss
     newton: Newton
@@ -52,6 +54,7 @@ class _State:
     C: np.ndarray
     known: Effective
     grouped: Grouping
+    path: deque[tuple[np.ndarray, np.ndarray]] = field(default_factory=lambda: deque(maxlen=3))
 
     @property
     def objective(self) -> float:
@@ -92,12 +95,11 @@ def run(
     state, fits = _first(inner, start.point, C, grouped, signs), start.fits
     yield _step(0, state, inner, back, start.iterations, fits, ())
     for number in range(1, most + 1):
-        last, last_C = state.objective, state.C
+        last = state.objective
         iterations = _advance(state, inner, signs)
         fits += 1
-        moved = float(np.max(np.abs(np.log(state.C / last_C)), initial=0.0))
         gained = abs(last - state.objective) / max(1.0, abs(last))
-        done = number == most or (moved < tolerance and gained < 1e-4 * tolerance)
+        done = number == most or (_residual(state) < tolerance and gained < 1e-4 * tolerance)
         yield _step(number, state, inner, back, iterations, fits, ())
         if done:
             return
@@ -111,7 +113,7 @@ def _first(
     if isinstance(inner, LinearLoss | RotatedLinear):
         loss = FixedNoise(inner, inner.noise_variance(point.w))
         point = point_at(loss, point.w)
-    newton = Newton(loss)
+    newton = Newton(loss, traces=True)
     return _State(loss, newton, point, C, effective(newton, point, C, grouped, signs), grouped)
 
 
@@ -119,7 +121,7 @@ def _advance(state: _State, inner: Loss, signs: np.ndarray) -> int:
     """C and σ² updated, one Newton step, γ computed there; the inner iterations it took."""
     if isinstance(inner, LinearLoss | RotatedLinear):
         state.loss = FixedNoise(inner, _variance(inner, state))
-        state.newton = Newton(state.loss)
+        state.newton = Newton(state.loss, traces=True)
         state.point = point_at(state.loss, state.point.w)
     state.C = _updated(state)
     penalties = state.grouped.spread(state.C)
@@ -135,13 +137,43 @@ def _advance(state: _State, inner: Loss, signs: np.ndarray) -> int:
 
 
 def _updated(state: _State) -> np.ndarray:
+    """The next C: where the update and its last two predecessors are heading."""
+    C = _update(state)
+    state.path.append((np.log(state.C), np.log(C)))
+    bounds = math.log(_LOWEST), math.log(_HIGHEST * state.loss.examples)
+    return np.exp(np.clip(_extrapolated(state.path), *bounds))
+
+
+def _residual(state: _State) -> float:
+    """How far the update would move log C from here."""
+    return float(np.abs(np.log(_update(state) / state.C)).max())
+
+
+def _update(state: _State) -> np.ndarray:
     """C_j = γ_j/‖w_j‖², held where the weights or γ have vanished."""
     squares = state.grouped.squares(state.point.w)
     gamma = np.maximum(state.known.parameters, 1e-12)
     with np.errstate(divide="ignore"):
         C = gamma / squares
-    highest = _HIGHEST * state.loss.examples
-    return np.where(state.grouped.empty, 1.0, np.clip(C, 1e-12, highest))
+    C = np.clip(C, _LOWEST, _HIGHEST * state.loss.examples)
+    return np.where(state.grouped.empty, 1.0, C)
+
+
+def _extrapolated(path: deque[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Where the updates of log C are heading (Anderson 1965, from up to three of them).
+
+    The update alone converges slowly where γ changes much with C. Far from the end, or where the
+    extrapolation goes further than a factor of e beyond the update, the update itself is taken.
+    """
+    x, to = path[-1]
+    if len(path) < 2 or float(np.abs(to - x).max()) > 1.0:
+        return to
+    residuals = np.array([b - a for a, b in path])
+    differences = np.diff(residuals, axis=0).T
+    targets = np.diff(np.array([b for _, b in path]), axis=0).T
+    weights = np.linalg.lstsq(differences, residuals[-1], rcond=1e-6)[0]
+    heading = to - targets @ weights
+    return heading if float(np.abs(heading - to).max()) <= 1.0 else to
 
 
 def _variance(inner: LinearLoss | RotatedLinear, state: _State) -> float:

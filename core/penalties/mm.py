@@ -116,10 +116,10 @@ def _descend(
     """One Newton step that lowers f; with C(w) moving along once C hardly moves."""
     penalties = penalty.grouping.spread(C)
     slope = point.gradient + penalties * point.w
-    forcing = min(0.1, max(1e-4, 0.1 * moved))
+    forcing, enough = min(0.1, max(1e-4, 0.1 * moved)), 1e-9 * (1.0 + abs(point.value))
     iterations = 0
     for bends in _bend_choices(newton.loss, point, C, penalty, moved):
-        direction, taken = newton.direction(point, slope, penalties, bends, forcing)
+        direction, taken = newton.direction(point, slope, penalties, bends, forcing, enough)
         iterations += taken
         reached = line_search(newton.loss, point, direction, slope, penalty.value)
         if reached is not None:
@@ -142,7 +142,7 @@ def _bend_choices(
 
 
 def _remarks(loss: Loss, penalty: LogPenalty, C: np.ndarray, w: np.ndarray) -> tuple[str, ...]:
-    return collapse(penalty.switched_off(C)) + nothing_to_prune(penalty) + floor(loss, w)
+    return collapse(loss, w, penalty.switched_off(C)) + nothing_to_prune(penalty) + floor(loss, w)
 
 
 def _step(

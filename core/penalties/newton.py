@@ -30,10 +30,15 @@ from core.penalties.preconditioner import (
     diagonal_likeness,
 )
 
-# Cholesky beyond this many parameters, or this many multiplications for the Hessian, gives way to
-# conjugate gradients unless these would cost more.
+# Beyond this many parameters conjugate gradients take Cholesky's place, and below it where they
+# are likely to cost less: so many products a step, each with an overhead worth so many
+# multiplications, and so much slower than those of a matrix product.
 _LARGEST_DENSE = 2000
-_CHEAP_DENSE = 2e7
+_PRODUCTS = 15
+_OVERHEAD = 3e6
+_SLOWNESS = 2.5
+# With the inverse's diagonal wanted as well, the alternative is that many times dearer.
+_TRACE_FACTOR = 5
 # The share of the curvature along one direction that bends may take away.
 _MOST_BEND = 0.95
 
@@ -66,11 +71,12 @@ class Newton:
 
     Args:
         loss: what to minimize, beside a quadratic penalty.
+        traces: whether the inverse's diagonal will be wanted too.
     """
 
-    def __init__(self, loss: Loss) -> None:
+    def __init__(self, loss: Loss, traces: bool = False) -> None:
         self.loss = loss
-        self.dense = is_dense(loss)
+        self.dense = is_dense(loss, traces)
         self._blocks: np.ndarray | None = None
         self._blocks_value = math.inf
 
@@ -81,6 +87,7 @@ class Newton:
         penalties: np.ndarray,
         bends: Bends | None = None,
         forcing: float = 0.1,
+        enough: float = 0.0,
     ) -> tuple[np.ndarray, int]:
         """The step −(A − U D Uᵀ)⁻¹ g and the inner iterations it took.
 
@@ -90,19 +97,20 @@ class Newton:
             penalties: c, shape (n,).
             bends: the low-rank part; left out of the step where the rest is not convex.
             forcing: relative accuracy of conjugate gradients.
+            enough: they stop, too, when less than this can be gained by going on.
         """
         if self.dense:
             return _bent(self.factor(point, penalties), slope, bends), 1
         precondition = self.preconditioner(point, penalties).solve
-        apply = curvature(self.loss, point.w, penalties)
+        apply = curvature(self.loss, point.w, penalties, rough=forcing >= 1e-4)
         if bends is not None:
             U, D = bends.U, bends.D
             bent, taken = conjugate_gradients(
-                lambda v: apply(v) - U @ (D * (U.T @ v)), -slope, precondition, forcing
+                lambda v: apply(v) - U @ (D * (U.T @ v)), -slope, precondition, forcing, enough
             )
             if bent is not None:
                 return bent, taken
-        straight, taken = conjugate_gradients(apply, -slope, precondition, forcing)
+        straight, taken = conjugate_gradients(apply, -slope, precondition, forcing, enough)
         return (-precondition(slope) if straight is None else straight), taken
 
     def factor(self, point: Point, penalties: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
@@ -128,7 +136,7 @@ class Newton:
         return block_likeness(self._blocks, penalties)
 
 
-def is_dense(loss: Loss) -> bool:
+def is_dense(loss: Loss, traces: bool = False) -> bool:
     """Whether a loss's Hessian is better formed than multiplied with."""
     if hasattr(loss, "majorizer_diagonal"):
         return True
@@ -137,19 +145,23 @@ def is_dense(loss: Loss) -> bool:
         return loss.size <= _LARGEST_DENSE and loss.hessian(loss.start()) is not None
     if loss.size > _LARGEST_DENSE:
         return False
-    whole = cost + loss.size**3 / 3
-    return bool(whole <= _CHEAP_DENSE or whole <= 10 * loss.product_cost)  # type: ignore[attr-defined]
+    product = _SLOWNESS * loss.product_cost + _OVERHEAD  # type: ignore[attr-defined]
+    products = _PRODUCTS * (_TRACE_FACTOR if traces else 1)
+    return bool(cost + loss.size**3 / 3 <= products * product)
 
 
 def curvature(
-    loss: Loss, w: np.ndarray, penalties: np.ndarray
+    loss: Loss, w: np.ndarray, penalties: np.ndarray, rough: bool = False
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """The product with A = H + diag(c) at w, definite as in `dense_curvature`."""
-    product = getattr(loss, "majorizer_product", loss.hessian_product)
+    """The product with A = H + diag(c) at w, definite as in `dense_curvature`.
+
+    ``rough`` takes single precision where the loss offers it.
+    """
+    product = _product_at(loss, w, rough)
     gauge = getattr(loss, "gauge", None)
 
     def apply(v: np.ndarray) -> np.ndarray:
-        out = product(w, v) + penalties * v
+        out = product(v) + penalties * v
         if gauge is not None:
             out[gauge] += loss.examples / len(gauge) ** 2 * v[gauge].sum()
         return out
@@ -157,9 +169,17 @@ def curvature(
     return apply
 
 
+def _product_at(loss: Loss, w: np.ndarray, rough: bool) -> Callable[[np.ndarray], np.ndarray]:
+    rough_product = getattr(loss, "rough_product", None)
+    if rough and rough_product is not None:
+        return rough_product(w)  # type: ignore[no-any-return]
+    product = getattr(loss, "majorizer_product", loss.hessian_product)
+    return lambda v: product(w, v)
+
+
 def dense_curvature(loss: Loss, w: np.ndarray, penalties: np.ndarray) -> np.ndarray:
     """A = H + diag(c) at w, shape (n, n), made definite along directions that change nothing."""
-    A: np.ndarray = getattr(loss, "majorizer", loss.hessian)(w)
+    A = np.array(getattr(loss, "majorizer", loss.hessian)(w))
     A.flat[:: len(A) + 1] += penalties
     gauge = getattr(loss, "gauge", None)
     if gauge is not None:
@@ -189,6 +209,7 @@ def conjugate_gradients(
     b: np.ndarray,
     precondition: Callable[[np.ndarray], np.ndarray],
     accuracy: float,
+    enough: float = 0.0,
     start: np.ndarray | None = None,
     most: int = 250,
 ) -> tuple[np.ndarray | None, int]:
@@ -204,7 +225,7 @@ def conjugate_gradients(
     first = float(b @ precondition(b)) if start is not None else float(r @ z)
     d, rz = z, float(r @ z)
     for iteration in range(1, most + 1):
-        if rz <= accuracy**2 * first or rz == 0.0:
+        if rz <= max(accuracy**2 * first, 2.0 * enough):
             return x, iteration - 1
         Ad = apply(d)
         bend = float(d @ Ad)

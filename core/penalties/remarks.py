@@ -8,10 +8,21 @@ from core.losses.loss import Loss
 from core.penalties.group_penalty import LogPenalty
 
 
-def collapse(switched_off: np.ndarray) -> tuple[str, ...]:
-    """Said where every group is at its cap."""
+def collapse(loss: Loss, w: np.ndarray, switched_off: np.ndarray) -> tuple[str, ...]:
+    """Said where every group is at its cap.
+
+    The weights of a linear model have the target's unit: they can be small beside β and still
+    explain everything, so that their limit says nothing of what was learned.
+    """
     if not switched_off.all():
         return ()
+    explained = getattr(loss, "explained", None)
+    if explained is not None and explained(w) > 0.05:
+        return (
+            "Every penalty is at its upper limit (n/2 + α)/β, because the weights are small numbers"
+            " in the target's unit. The fit is sound; a smaller β, a larger unit of the target or"
+            " the strategy evidence would tune the penalty more finely.",
+        )
     return (
         "Every penalty ran to its upper limit and all weights are near zero: the method found"
         " nothing to learn from. The strategy evidence counts parameters more carefully and often"

@@ -14,7 +14,7 @@ _FEWEST_ROWS = 1000
 
 
 def first_point(loss: Loss, penalties: np.ndarray, newton: Newton) -> Solution:
-    """A point that lowers loss + ½ Σ c_i w_i² to a thousandth of what can still be gained.
+    """A point that lowers loss + ½ Σ c_i w_i² to a hundredth of what can still be gained.
 
     The examples are thinned first where there are many more than parameters; the last Newton steps
     are taken on all of them.
@@ -28,5 +28,5 @@ def first_point(loss: Loss, penalties: np.ndarray, newton: Newton) -> Solution:
             part = thin(step)
             rough = solve(part, penalties / step, w, tolerance=1e-2, most=20)
             w, iterations = rough.point.w, rough.iterations
-    found = solve(loss, penalties, w, tolerance=1e-3, most=50, newton=newton)
+    found = solve(loss, penalties, w, tolerance=1e-2, most=50, newton=newton)
     return Solution(found.point, found.iterations + iterations, found.fits)
