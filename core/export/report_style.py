@@ -35,7 +35,6 @@ tr.best td { font-weight: 600; }
 details { margin-top: 10px; } summary { cursor: pointer; color: var(--accent); font-size: 14px; }
 summary:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
 code { font: 13px/1.5 ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
-.serious { color: var(--bad); font-weight: 600; }
 footer { color: var(--muted); font-size: 13px; margin-top: 20px; }
 svg { display: block; width: 100%; height: auto; margin: 0 auto; overflow: visible; }
 svg text { font-size: 12px; fill: var(--muted); paint-order: stroke; stroke: var(--paper);
