@@ -100,7 +100,7 @@ def _share_in_words(share: float) -> str:
     ):
         if abs(share - 1 / count) < 0.01:
             return words
-    return _tr("About {count} in a hundred").format(count=round(100 * share))
+    return _tr("A share of {percent} %").format(percent=round(100 * share))
 
 
 def what_is_held_out(started: RunStarted) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app.scores import metric_title
 from app.views.numbers import shown
 from app.views.result_view import score_in_words
 from app.views.twin import Twin
 from app.widgets.card import Card
-from resources.theme import TARGET
 
 ROWS = 8  # of the table that are seen without scrolling
 
@@ -22,7 +21,8 @@ class BesideDefault(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.table = Twin("")
-        self.body.addWidget(self.table, 1)
+        self.body.addWidget(self.table)
+        self.body.addStretch(1)
 
     def show_settings(
         self, space: list[dict[str, Any]], tuned: dict[str, Any], default: dict[str, Any]
@@ -55,4 +55,12 @@ class BesideDefault(Card):
         self.table.setAccessibleName(self.accessibleName())
         self.table.setAccessibleDescription("; ".join(", ".join(row) for row in rows))
         self.table.set_table(([what, self.tr("tuned"), self.tr("default")], rows))
-        self.table.setMinimumHeight((min(len(rows), ROWS) + 2) * TARGET)
+        header, size = self.table.horizontalHeader(), QHeaderView.ResizeMode
+        header.setStretchLastSection(False)
+        for column, mode in enumerate((size.Stretch, size.ResizeToContents, size.ResizeToContents)):
+            header.setSectionResizeMode(column, mode)
+        seen = min(len(rows), ROWS)
+        self.table.setFixedHeight(header.sizeHint().height() + seen * self._row_height() + 4)
+
+    def _row_height(self) -> int:
+        return self.table.verticalHeader().defaultSectionSize()
