@@ -142,10 +142,11 @@ class ResultsPage(Page):
     def _arrange(self, cards: list[Card]) -> None:
         for card in self._cards:
             self._grid.removeWidget(card)
-            card.setVisible(card in cards)
+            card.hide()
         for at, card in enumerate(cards):
             alone = at == len(cards) - 1 and at % 2 == 0
             self._grid.addWidget(card, at // 2, at % 2, 1, 2 if alone else 1)
+            card.show()  # not before it has a parent: it would be a window of its own
         for row in range(self._grid.rowCount()):
             drawn = any(
                 not isinstance(card, BesideDefault) for card in cards[2 * row : 2 * row + 2]

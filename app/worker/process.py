@@ -45,13 +45,13 @@ def run_worker(pipe: Connection, engine: str, scratch: str) -> None:
         engine: the module whose class `Engine` does the work.
         scratch: a folder for temporary files that goes when the process does.
     """
-    _settle_down(scratch)
+    settle_down(scratch)
     worker = _Worker(pipe, scratch)
     threading.Thread(target=worker.listen, name="listener", daemon=True).start()
     worker.work(importlib.import_module(engine).Engine())
 
 
-def _settle_down(scratch: str) -> None:
+def settle_down(scratch: str) -> None:
     """One BLAS thread (before numpy comes), low priority, a group and a scratch of its own."""
     os.environ.update(dict.fromkeys(THREAD_LIMITS, "1"))
     os.environ.update(dict.fromkeys(("TMPDIR", "TEMP", "TMP"), scratch))

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QLabel
+
+from app.pages.export_page import ExportPage
+
+
+def finished(opened, qtbot):
+    opened.set_plan(trials=2)
+    opened.start()
+    qtbot.waitUntil(lambda: opened.state == "finished", timeout=30_000)
+
+
+def test_before_a_run_has_ended_nothing_can_be_saved_and_the_page_says_why(opened, qtbot):
+    page = ExportPage(opened)
+    qtbot.addWidget(page)
+    card = page.cards["json"]
+    assert not card.save_button.isEnabled()
+    assert "step 4" in card.save_button.toolTip()
+
+
+def test_saving_confirms_the_path_and_opens_its_folder(opened, qtbot, tmp_path, monkeypatch):
+    page = ExportPage(opened)
+    qtbot.addWidget(page)
+    page.show()
+    finished(opened, qtbot)
+    where = tmp_path / "my numbers"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a: (str(where), ""))
+    card = page.cards["json"]
+    with qtbot.waitSignal(opened.exported, timeout=20_000):
+        card.save_button.click()
+    assert where.with_suffix(".json").read_text() == "json"
+    assert card._saved.isVisible()
+    assert card._saved.text().endswith("my numbers.json")
+    opened_urls = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", opened_urls.append)
+    card.folder_button.click()
+    assert opened_urls[0].toLocalFile() == str(tmp_path)
+
+
+def test_a_dialog_that_was_cancelled_saves_nothing(opened, qtbot, monkeypatch):
+    page = ExportPage(opened)
+    qtbot.addWidget(page)
+    finished(opened, qtbot)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a: ("", ""))
+    page.primary.click()
+    assert page._saving == []
+
+
+def test_a_place_that_cannot_be_written_leaves_no_confirmation(
+    opened, qtbot, tmp_path, monkeypatch
+):
+    page = ExportPage(opened)
+    qtbot.addWidget(page)
+    page.show()
+    finished(opened, qtbot)
+    nowhere = tmp_path / "no" / "such" / "folder.json"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a: (str(nowhere), ""))
+    with qtbot.waitSignal(opened.problem, timeout=20_000):
+        page.cards["json"].save_button.click()
+    assert not page.cards["json"]._saved.isVisible()
+    assert page._saving == []
+
+
+def test_a_warning_is_part_of_the_card(still, qtbot):
+    warned = {"name": "joblib", "title": "Model as joblib", "sentence": "The same.",
+              "warning": "Open only files from people you trust.", "ending": ".joblib"}  # fmt: skip
+    still.exporters = [warned]
+    page = ExportPage(still)
+    qtbot.addWidget(page)
+    texts = [label.text() for label in page.cards["joblib"].findChildren(QLabel)]
+    assert warned["warning"] in texts
