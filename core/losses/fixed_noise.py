@@ -12,7 +12,8 @@ import math
 
 import numpy as np
 
-from core.losses.linear import LinearLoss, RotatedLinear
+from core.losses.linear import LinearLoss
+from core.losses.rotated import RotatedLinear
 
 
 class FixedNoise:

@@ -67,11 +67,11 @@ class LinearLoss:
 
     def __init__(self, design: Design, y: np.ndarray, floor_share: float | None = None) -> None:
         self.design, self.y = design, y
-        self._means = design.back(np.ones(design.rows))[: design.columns] / max(design.rows, 1)
-        self._y_mean = float(y.mean())
+        self.means = design.back(np.ones(design.rows))[: design.columns] / max(design.rows, 1)
+        self.y_mean = float(y.mean())
         if not design.intercept:
-            self._means, self._y_mean = np.zeros(design.columns), 0.0
-        centred = y - self._y_mean
+            self.means, self.y_mean = np.zeros(design.columns), 0.0
+        centred = y - self.y_mean
         self.total = float(centred @ centred)
         if floor_share is None:
             floor_share = WIDE_FLOOR if design.rows <= design.width else TALL_FLOOR
@@ -113,7 +113,7 @@ class LinearLoss:
         """Zeros, and the mean of y as the intercept."""
         w = np.zeros(self.size)
         if self.design.intercept:
-            w[-1] = self._y_mean
+            w[-1] = self.y_mean
         return w
 
     def gram(self) -> tuple[np.ndarray, np.ndarray]:
@@ -134,9 +134,9 @@ class LinearLoss:
         if not self.design.intercept:
             return rss, inner
         # Centred columns and the intercept are orthogonal: what is off is the mean residual.
-        off = self._y_mean - float(self._means @ w[:p]) - float(w[p])
+        off = self.y_mean - float(self.means @ w[:p]) - float(w[p])
         slope = np.empty(p + 1)
-        slope[:p] = inner + self.examples * off * self._means
+        slope[:p] = inner + self.examples * off * self.means
         slope[p] = self.examples * off
         return rss + self.examples * off**2, slope
 
@@ -184,8 +184,8 @@ class LinearLoss:
         square = np.empty((self.size, self.size))
         square[:p, :p] = G
         if self.design.intercept:
-            square[:p, :p] += m * np.outer(self._means, self._means)
-            square[p, :p] = square[:p, p] = m * self._means
+            square[:p, :p] += m * np.outer(self.means, self.means)
+            square[p, :p] = square[:p, p] = m * self.means
             square[p, p] = m
         return square
 
@@ -196,11 +196,11 @@ class LinearLoss:
             return products.reshape(v.shape)
         p, (G, _) = self.design.columns, self.gram()
         out = np.empty_like(v)
-        off = v[..., :p] @ self._means
+        off = v[..., :p] @ self.means
         if self.design.intercept:
             off = off + v[..., p]
             out[..., p] = self.examples * off
-        out[..., :p] = v[..., :p] @ G + self.examples * np.multiply.outer(off, self._means)
+        out[..., :p] = v[..., :p] @ G + self.examples * np.multiply.outer(off, self.means)
         return out
 
     def bends(self, w: np.ndarray) -> tuple[np.ndarray, float]:
@@ -224,10 +224,6 @@ class LinearLoss:
         """The same columns, on other rows."""
         return LinearLoss(self.design.on(X), np.asarray(y, dtype=np.float64), self.floor_share)
 
-    def rotated(self) -> RotatedLinear:
-        """The same loss in the eigenbasis of XᵀX, where its majorizer is diagonal."""
-        return RotatedLinear(self, *self._decomposed())
-
     def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """coef_ (given columns,) and intercept_ () as scikit-learn has them."""
         intercept = w[-1] if self.design.intercept else 0.0
@@ -235,136 +231,18 @@ class LinearLoss:
 
     def intercept_at(self, coef: np.ndarray) -> float:
         """The best intercept beside coefficients, shape (p,)."""
-        return self._y_mean - float(self._means @ coef)
+        return self.y_mean - float(self.means @ coef)
 
     def _form_gram(self) -> tuple[np.ndarray, np.ndarray]:
-        X, m, centred = self.design.X, self.examples, self.y - self._y_mean
+        X, m, centred = self.design.X, self.examples, self.y - self.y_mean
         raw = X.T @ X
         raw = raw.toarray() if self.design.is_sparse else raw
-        spread = np.diagonal(raw) - m * self._means**2
-        if (m * self._means**2 > 1e8 * spread).any() and not self.design.is_sparse:
-            X = X - self._means  # the difference below would lose half of the digits
+        spread = np.diagonal(raw) - m * self.means**2
+        if (m * self.means**2 > 1e8 * spread).any() and not self.design.is_sparse:
+            X = X - self.means  # the difference below would lose half of the digits
             return X.T @ X, X.T @ centred
-        raw -= m * np.outer(self._means, self._means)
+        raw -= m * np.outer(self.means, self.means)
         return raw, X.T @ centred
-
-    def _decomposed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Eigenvalues (r,) of G above rounding, their vectors (p, r), and Vᵀ b (r,)."""
-        if self.design.rows >= self.design.columns or self.design.is_sparse:
-            G, b = self.gram()
-            values, V = np.linalg.eigh(G)
-            sound = values > 1e-13 * max(float(values[-1]), np.finfo(float).tiny)
-            V = V[:, sound]
-            return values[sound], V, V.T @ b
-        X = self.design.X - self._means
-        values, U = np.linalg.eigh(X @ X.T)
-        sound = values > 1e-13 * max(float(values[-1]), np.finfo(float).tiny)
-        values, U = values[sound], U[:, sound]
-        roots = np.sqrt(values)
-        return values, (X.T @ U) / roots, roots * (U.T @ (self.y - self._y_mean))
-
-
-class RotatedLinear:
-    """A LinearLoss in coordinates v = Vᵀw, where XᵀX is diag(λ); the intercept is always the best.
-
-    R(v) = rest + Σ (c − √λ v)², c = Vᵀb/√λ, rest = ‖y‖² − ‖c‖²; ‖v‖ = ‖w‖ for w in the span of the
-    examples, where every minimizer with one penalty for all coefficients lies.
-
-    Args:
-        whole: the loss in its own coordinates.
-        values: λ, shape (r,).
-        V: (p, r) with orthonormal columns.
-        turned: Vᵀ b, shape (r,).
-    """
-
-    def __init__(
-        self, whole: LinearLoss, values: np.ndarray, V: np.ndarray, turned: np.ndarray
-    ) -> None:
-        self.whole, self.values, self._V = whole, values, V
-        self._roots = np.sqrt(values)
-        self._c = turned / self._roots
-        self._rest = max(whole.total - float(self._c @ self._c), 0.0)
-        self.noise, self.floor_share = whole.noise, whole.floor_share
-
-    @property
-    def examples(self) -> int:
-        """How many examples there are (m)."""
-        return self.whole.examples
-
-    @property
-    def size(self) -> int:
-        """How many eigenvalues are above rounding (r)."""
-        return len(self.values)
-
-    @property
-    def dense_cost(self) -> float:
-        """Multiplications of one dense Hessian."""
-        return float(self.size) ** 2
-
-    @property
-    def product_cost(self) -> float:
-        """Multiplications of one Hessian product."""
-        return float(self.size)
-
-    def start(self) -> np.ndarray:
-        """Zeros."""
-        return np.zeros(self.size)
-
-    def rss_and_slope(self, v: np.ndarray) -> tuple[float, np.ndarray]:
-        """R(v), and −½ of its gradient, shape (r,)."""
-        left = self._c - self._roots * v
-        return self._rest + float(left @ left), self._roots * left
-
-    def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
-        """The loss and its gradient."""
-        rss, slope = self.rss_and_slope(w)
-        return self.noise.value(rss), -2.0 * self.noise.slope(rss) * slope
-
-    def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """The exact Hessian at w times v."""
-        rss, slope = self.rss_and_slope(w)
-        bent = 4.0 * self.noise.bend(rss) * np.multiply.outer(v @ slope, slope)
-        return self.majorizer_diagonal(w) * v + bent
-
-    def hessian(self, w: np.ndarray) -> np.ndarray | None:
-        """The exact dense Hessian (r, r)."""
-        rss, slope = self.rss_and_slope(w)
-        return np.diag(self.majorizer_diagonal(w)) + 4.0 * self.noise.bend(rss) * np.outer(
-            slope, slope
-        )
-
-    def majorizer_diagonal(self, w: np.ndarray) -> np.ndarray:
-        """The diagonal λ/σ² of the majorizer's Hessian, which has nothing else."""
-        return 2.0 * self.noise.slope(self.rss_and_slope(w)[0]) * self.values
-
-    def bends(self, w: np.ndarray) -> tuple[np.ndarray, float]:
-        """The direction u and weight d ≥ 0 with exact Hessian = majorizer − d u uᵀ."""
-        rss, slope = self.rss_and_slope(w)
-        return slope, -4.0 * self.noise.bend(rss)
-
-    @property
-    def has_intercept(self) -> bool:
-        """Whether an intercept stands beside the coefficients."""
-        return self.whole.design.intercept
-
-    def noise_variance(self, w: np.ndarray) -> float:
-        """σ² = max(R, F)/m."""
-        return max(self.rss_and_slope(w)[0], self.noise.floor) / self.examples
-
-    def explained(self, w: np.ndarray) -> float:
-        """The share of the target's variance that is explained, 1 − R/‖y − ȳ‖²."""
-        return 1.0 - self.rss_and_slope(w)[0] / max(self.whole.total, np.finfo(float).tiny)
-
-    def at_floor(self, w: np.ndarray) -> bool:
-        """Whether the noise variance is held up by its floor."""
-        return self.rss_and_slope(w)[0] <= self.noise.floor
-
-    def turned_back(self, v: np.ndarray) -> np.ndarray:
-        """The parameters of the whole loss, the best intercept last."""
-        coef = self._V @ v
-        if not self.whole.design.intercept:
-            return coef
-        return np.append(coef, self.whole.intercept_at(coef))
 
 
 def build_linear(X: Any, y: Any, fit_intercept: bool = True) -> LinearLoss:

@@ -24,6 +24,9 @@ import numpy as np
 from core.losses.design import Design, design_of
 from core.losses.labels import codes_of, two_or_more
 
+# Multiplications that separate blocks of the Hessian may cost as a preconditioner.
+_DEAREST_BLOCKS = 2e9
+
 
 class MultinomialLoss:
     """Σ log Σ_k exp(w_kᵀx) − w_yᵀx over the examples.
@@ -121,9 +124,14 @@ class MultinomialLoss:
         return self.design.squares(P * (1.0 - P)).ravel()
 
     def hessian_blocks(self, w: np.ndarray, step: int) -> np.ndarray:
-        """The classes' diagonal blocks from every ``step``-th example, shape (K, q, q)."""
-        P = self._evaluate(w)[1]
-        return np.array([self.design.single.gram(row * (1.0 - row), step) for row in P])
+        """The classes' diagonal blocks from every ``step``-th example, shape (K, q, q).
+
+        Where K of them would cost too much, their mean alone, shape (1, q, q).
+        """
+        P, single = self._evaluate(w)[1], self.design.single
+        if self.K * self.design.width**2 * (self.examples // step) > _DEAREST_BLOCKS:
+            return single.gram((P * (1.0 - P)).mean(axis=0), step)[None]
+        return np.array([single.gram(row * (1.0 - row), step) for row in P])
 
     def on(self, X: Any, y: Any) -> MultinomialLoss:
         """The same columns and classes, on other rows."""

@@ -70,6 +70,7 @@ def solve(
     w: np.ndarray,
     *,
     tolerance: float = 1e-9,
+    scale: float | None = None,
     most: int = 100,
     newton: Newton | None = None,
 ) -> Solution:
@@ -79,7 +80,8 @@ def solve(
         loss: the loss.
         penalties: c ≥ 0, shape (n,).
         w: where to start.
-        tolerance: stop when a step promises a decrease of less than this share of 1 + |objective|.
+        tolerance: stop when a step promises a decrease of less than this share of the scale.
+        scale: of the loss; None for 1 + |loss| where the step starts.
         most: Newton steps at most.
         newton: to go on with the same preconditioner.
     """
@@ -90,20 +92,18 @@ def solve(
         return 0.5 * float(penalties @ (v * v))
 
     forcing = 0.1
-    enough = 0.1 * tolerance
     for fits in range(1, most + 1):
+        limit = tolerance * (scale or 1.0 + abs(point.value))
         slope = point.gradient + penalties * point.w
         bends = loss_bends(loss, point.w)
-        direction, inner = newton.direction(
-            point, slope, penalties, bends, forcing, enough * (1.0 + abs(point.value))
-        )
+        direction, inner = newton.direction(point, slope, penalties, bends, forcing, 0.1 * limit)
         iterations += inner
         promised = -0.5 * float(slope @ direction)
         reached = line_search(loss, point, direction, slope, penalty)
-        if reached is None and promised > tolerance * (1.0 + abs(point.value)):
+        if reached is None and promised > limit:
             return _by_lbfgs(loss, penalties, point, iterations, fits)
         point = reached or point
-        if reached is None or promised <= tolerance * (1.0 + abs(point.value)):
+        if reached is None or promised <= limit:
             break
         forcing = min(0.1, max(1e-6, (promised / (1.0 + abs(point.value))) ** 0.5))
     return Solution(point, iterations, fits)

@@ -9,8 +9,8 @@ Maximizes the Laplace evidence: −log p(data | C) ≈ loss(w) + ½ Σ_j C_j ‖
 | γ_j | ``parameters`` | (k,) | n_j − C_j tr_j (H + diag c)⁻¹, what the data settle in group j |
 | σ² | ``variance`` | | noise variance of a linear model, R/(m − Σ γ − intercept) |
 
-Each step updates C_j towards γ_j/‖w_j‖² (and σ²), takes one Newton step on w, and computes γ there. A
-linear model's C is reported on the scale of ½ C ‖w‖² beside (m/2) log R, as for every learner:
+Each step updates C_j towards γ_j/‖w_j‖² (and σ²), takes one Newton step on w, and computes γ there.
+A linear model's C is reported on the scale of ½ C ‖w‖² beside (m/2) log R, as for every learner:
 its ridge penalty is (R/m) C.
 """
 
@@ -25,8 +25,9 @@ from typing import Any
 import numpy as np
 
 from core.losses.fixed_noise import FixedNoise
-from core.losses.linear import LinearLoss, RotatedLinear
+from core.losses.linear import LinearLoss
 from core.losses.loss import Loss
+from core.losses.rotated import RotatedLinear
 from core.penalties.blas_threads import one_blas_thread
 from core.penalties.descent import line_search
 from core.penalties.effective import Effective, effective

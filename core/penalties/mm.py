@@ -101,9 +101,8 @@ def _steps(
             f = point.value + penalty.value(point.w)
             gained = (last - f) / max(1.0, abs(f))
         fits += 1
-        # A step within rounding of the minimum gains nothing, and C stands still of itself.
-        done = reached is None or (moved < tolerance and gained < 1e-5 * tolerance)
-        done = done or number == most
+        # Where no step lowers f any more, w stays and C stands still at the next.
+        done = number == most or (moved < tolerance and gained < 1e-5 * tolerance)
         remarks = _remarks(loss, penalty, C, point.w) if done else ()
         yield _step(number, point, C, f, penalty, back, iterations, fits, remarks)
         if done:

@@ -172,7 +172,7 @@ def curvature(
 def _product_at(loss: Loss, w: np.ndarray, rough: bool) -> Callable[[np.ndarray], np.ndarray]:
     rough_product = getattr(loss, "rough_product", None)
     if rough and rough_product is not None:
-        return rough_product(w)  # type: ignore[no-any-return]
+        return rough_product(w)
     product = getattr(loss, "majorizer_product", loss.hessian_product)
     return lambda v: product(w, v)
 

@@ -67,9 +67,10 @@ class DiagonalLikeness:
 
 @dataclass(frozen=True)
 class BlockLikeness:
-    """M block-diagonal, one lower Cholesky factor (q, q) a block."""
+    """M block-diagonal, one lower Cholesky factor (q, q) a block, or one for all of them."""
 
     factors: list[np.ndarray]
+    count: int
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """M⁻¹ b."""
@@ -85,17 +86,21 @@ class BlockLikeness:
 
     def log_determinant(self) -> float:
         """Log |M|."""
-        return float(2.0 * sum(np.log(np.diagonal(L)).sum() for L in self.factors))
+        shared = self.count // len(self.factors)
+        return float(2.0 * shared * sum(np.log(np.diagonal(L)).sum() for L in self.factors))
 
     def inverse_diagonal(self) -> np.ndarray:
         """The diagonal of M⁻¹."""
-        return np.concatenate([np.diagonal(lapack.dpotri(L, lower=1)[0]) for L in self.factors])
+        parts = [np.diagonal(lapack.dpotri(L, lower=1)[0]) for L in self.factors]
+        return np.concatenate(parts * (self.count // len(parts)))
 
     def _each(
         self, b: np.ndarray, act: Callable[[np.ndarray, np.ndarray], np.ndarray]
     ) -> np.ndarray:
-        K = len(self.factors)
-        parts = b.reshape(*b.shape[:-1], K, -1)
+        parts = b.reshape(*b.shape[:-1], self.count, -1)
+        if len(self.factors) == 1:
+            rows = parts.reshape(-1, parts.shape[-1])
+            return act(self.factors[0], rows.T).T.reshape(b.shape)
         done = [act(L, parts[..., k, :].T).T for k, L in enumerate(self.factors)]
         return np.stack(done, axis=-2).reshape(b.shape)
 
@@ -108,14 +113,22 @@ def diagonal_likeness(loss: Any, w: np.ndarray, penalties: np.ndarray) -> Diagon
 
 
 def block_likeness(blocks: np.ndarray, penalties: np.ndarray) -> BlockLikeness:
-    """Diagonal blocks of a Hessian (K, q, q) with penalties (K q,) added."""
-    K, q = blocks.shape[:2]
-    factors = []
-    for block, c in zip(blocks, penalties.reshape(K, q), strict=True):
-        A = block.copy()
-        A.flat[:: q + 1] += c + 1e-10 * float(np.abs(np.diagonal(block)).max())
-        factors.append(cholesky(A))
-    return BlockLikeness(factors)
+    """Diagonal blocks of a Hessian (K, q, q) with penalties (K q,) added.
+
+    One block (1, q, q) stands for all K; equal penalties then need one factor only.
+    """
+    q = blocks.shape[1]
+    rows = penalties.reshape(-1, q)
+    if len(blocks) == 1 and (rows == rows[0]).all():
+        return BlockLikeness([_factor(blocks[0], rows[0])], len(rows))
+    each = np.broadcast_to(blocks, (len(rows), q, q))
+    return BlockLikeness([_factor(*pair) for pair in zip(each, rows, strict=True)], len(rows))
+
+
+def _factor(block: np.ndarray, c: np.ndarray) -> np.ndarray:
+    A = block.copy()
+    A.flat[:: len(A) + 1] += c + 1e-10 * float(np.abs(np.diagonal(block)).max())
+    return cholesky(A)
 
 
 def cholesky(A: np.ndarray) -> np.ndarray:

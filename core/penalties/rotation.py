@@ -8,6 +8,7 @@ import numpy as np
 
 from core.losses.linear import LinearLoss
 from core.losses.loss import Loss
+from core.losses.rotated import rotated
 from core.penalties.group_penalty import Grouping
 
 # Beyond so many rows and columns both, the decomposition would cost more than it saves.
@@ -27,6 +28,6 @@ def easiest(
     design = loss.design
     if min(design.columns, design.columns if design.is_sparse else design.rows) > _LARGEST:
         return loss, grouped, lambda w: w
-    turned = loss.rotated()
+    turned = rotated(loss)
     within = Grouping(np.zeros(turned.size, dtype=np.intp), grouped.sizes)
     return turned, within, turned.turned_back

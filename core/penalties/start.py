@@ -11,22 +11,25 @@ from core.penalties.newton import Newton
 # So many examples for every parameter of a score settle where Newton's last steps begin.
 _ROWS_A_COLUMN = 10
 _FEWEST_ROWS = 1000
+# A start this close, as a share of the loss without weights, is all that the steps after it need.
+_CLOSE = 1e-3
 
 
 def first_point(loss: Loss, penalties: np.ndarray, newton: Newton) -> Solution:
-    """A point that lowers loss + ½ Σ c_i w_i² to a hundredth of what can still be gained.
+    """A point within a thousandth of the minimum of loss + ½ Σ c_i w_i², as the start counts it.
 
     The examples are thinned first where there are many more than parameters; the last Newton steps
     are taken on all of them.
     """
     w, iterations = loss.start(), 0
+    scale = 1.0 + abs(loss.value_and_gradient(w)[0])
     thin = getattr(loss, "every", None)
     if thin is not None:
         rows = max(_ROWS_A_COLUMN * loss.design.width, _FEWEST_ROWS)  # type: ignore[attr-defined]
         step = loss.examples // rows
         if step >= 3:
             part = thin(step)
-            rough = solve(part, penalties / step, w, tolerance=1e-2, most=20)
+            rough = solve(part, penalties / step, w, tolerance=_CLOSE, scale=scale / step)
             w, iterations = rough.point.w, rough.iterations
-    found = solve(loss, penalties, w, tolerance=1e-2, most=50, newton=newton)
+    found = solve(loss, penalties, w, tolerance=_CLOSE, scale=scale, newton=newton)
     return Solution(found.point, found.iterations + iterations, found.fits)

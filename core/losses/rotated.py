@@ -1,0 +1,141 @@
+"""A linear loss in the eigenbasis of XᵀX: one decomposition serves every step of one penalty.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| λ, V | ``values``, ``V`` | (r,), (p, r) | eigenvalues and eigenvectors of centred XᵀX |
+| v | ``w`` | (r,) | Vᵀ w |
+| c | | (r,) | Vᵀ Xᵀ y / √λ |
+| R | | | Σ (c − √λ v)² + ‖y‖² − ‖c‖², the residual sum of squares |
+
+Where the examples are fewer than the columns the decomposition is that of X Xᵀ.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.losses.linear import LinearLoss
+
+
+def rotated(loss: LinearLoss) -> RotatedLinear:
+    """The same loss in the eigenbasis of XᵀX, where its majorizer is diagonal."""
+    return RotatedLinear(loss, *_decomposed(loss))
+
+
+class RotatedLinear:
+    """A LinearLoss in coordinates v = Vᵀw, where XᵀX is diag(λ); the intercept is always the best.
+
+    R(v) = rest + Σ (c − √λ v)², c = Vᵀb/√λ, rest = ‖y‖² − ‖c‖²; ‖v‖ = ‖w‖ for w in the span of the
+    examples, where every minimizer with one penalty for all coefficients lies.
+
+    Args:
+        whole: the loss in its own coordinates.
+        values: λ, shape (r,).
+        V: (p, r) with orthonormal columns.
+        turned: Vᵀ b, shape (r,).
+    """
+
+    def __init__(
+        self, whole: LinearLoss, values: np.ndarray, V: np.ndarray, turned: np.ndarray
+    ) -> None:
+        self.whole, self.values, self._V = whole, values, V
+        self._roots = np.sqrt(values)
+        self._c = turned / self._roots
+        self._rest = max(whole.total - float(self._c @ self._c), 0.0)
+        self.noise, self.floor_share = whole.noise, whole.floor_share
+
+    @property
+    def examples(self) -> int:
+        """How many examples there are (m)."""
+        return self.whole.examples
+
+    @property
+    def size(self) -> int:
+        """How many eigenvalues are above rounding (r)."""
+        return len(self.values)
+
+    @property
+    def dense_cost(self) -> float:
+        """Multiplications of one dense Hessian."""
+        return float(self.size) ** 2
+
+    @property
+    def product_cost(self) -> float:
+        """Multiplications of one Hessian product."""
+        return float(self.size)
+
+    def start(self) -> np.ndarray:
+        """Zeros."""
+        return np.zeros(self.size)
+
+    def rss_and_slope(self, v: np.ndarray) -> tuple[float, np.ndarray]:
+        """R(v), and −½ of its gradient, shape (r,)."""
+        left = self._c - self._roots * v
+        return self._rest + float(left @ left), self._roots * left
+
+    def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
+        """The loss and its gradient."""
+        rss, slope = self.rss_and_slope(w)
+        return self.noise.value(rss), -2.0 * self.noise.slope(rss) * slope
+
+    def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """The exact Hessian at w times v."""
+        rss, slope = self.rss_and_slope(w)
+        bent = 4.0 * self.noise.bend(rss) * np.multiply.outer(v @ slope, slope)
+        return self.majorizer_diagonal(w) * v + bent
+
+    def hessian(self, w: np.ndarray) -> np.ndarray | None:
+        """The exact dense Hessian (r, r)."""
+        rss, slope = self.rss_and_slope(w)
+        return np.diag(self.majorizer_diagonal(w)) + 4.0 * self.noise.bend(rss) * np.outer(
+            slope, slope
+        )
+
+    def majorizer_diagonal(self, w: np.ndarray) -> np.ndarray:
+        """The diagonal λ/σ² of the majorizer's Hessian, which has nothing else."""
+        return 2.0 * self.noise.slope(self.rss_and_slope(w)[0]) * self.values
+
+    def bends(self, w: np.ndarray) -> tuple[np.ndarray, float]:
+        """The direction u and weight d ≥ 0 with exact Hessian = majorizer − d u uᵀ."""
+        rss, slope = self.rss_and_slope(w)
+        return slope, -4.0 * self.noise.bend(rss)
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether an intercept stands beside the coefficients."""
+        return self.whole.design.intercept
+
+    def noise_variance(self, w: np.ndarray) -> float:
+        """σ² = max(R, F)/m."""
+        return max(self.rss_and_slope(w)[0], self.noise.floor) / self.examples
+
+    def explained(self, w: np.ndarray) -> float:
+        """The share of the target's variance that is explained, 1 − R/‖y − ȳ‖²."""
+        return 1.0 - self.rss_and_slope(w)[0] / max(self.whole.total, np.finfo(float).tiny)
+
+    def at_floor(self, w: np.ndarray) -> bool:
+        """Whether the noise variance is held up by its floor."""
+        return self.rss_and_slope(w)[0] <= self.noise.floor
+
+    def turned_back(self, v: np.ndarray) -> np.ndarray:
+        """The parameters of the whole loss, the best intercept last."""
+        coef = self._V @ v
+        if not self.whole.design.intercept:
+            return coef
+        return np.append(coef, self.whole.intercept_at(coef))
+
+
+def _decomposed(whole: LinearLoss) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Eigenvalues (r,) of G above rounding, their vectors (p, r), and Vᵀ b (r,)."""
+    if whole.design.rows >= whole.design.columns or whole.design.is_sparse:
+        G, b = whole.gram()
+        values, V = np.linalg.eigh(G)
+        sound = values > 1e-13 * max(float(values[-1]), np.finfo(float).tiny)
+        V = V[:, sound]
+        return values[sound], V, V.T @ b
+    X = whole.design.X - whole.means
+    values, U = np.linalg.eigh(X @ X.T)
+    sound = values > 1e-13 * max(float(values[-1]), np.finfo(float).tiny)
+    values, U = values[sound], U[:, sound]
+    roots = np.sqrt(values)
+    return values, (X.T @ U) / roots, roots * (U.T @ (whole.y - whole.y_mean))
