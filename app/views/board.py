@@ -33,6 +33,7 @@ class Board(QScrollArea):
         super().__init__(parent)
         self.record = Record()
         self.views: dict[str, View] = {}
+        self._made: dict[str, View] = {}
         self._drawn: dict[str, float] = {}
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -136,20 +137,23 @@ class Board(QScrollArea):
         for view in self.views.values():
             self._grid.removeWidget(view)
             view.hide()
-            view.deleteLater()
-        self.views = {name: VIEWS[name](self.record) for name in names}
-        self._drawn = dict.fromkeys(names, 0.0)
-        for view in self.views.values():
-            view.trial_selected.connect(self._selected)
-            view.exclude_requested.connect(self.exclude_requested)
-            view.best_k_requested.connect(self.set_best_k)
-            view.lens_wanted.connect(self.lens_wanted)
-            view.problem.connect(self.problem)
-        for view, (row, column, width) in zip(
-            self.views.values(), places(list(self.views.values())), strict=True
-        ):
+        self.views = {name: self._made.get(name) or self._make(name) for name in names}
+        views = list(self.views.values())
+        for view, (row, column, width) in zip(views, places(views), strict=True):
             self._grid.addWidget(view, row, column, 1, width)
+            view.show()
         self._fit_rows()
+
+    def _make(self, name: str) -> View:
+        # Made once and kept: another run starts them anew, which is quicker than new ones.
+        view = self._made[name] = VIEWS[name](self.record, self._page)
+        self._drawn[name] = 0.0
+        view.trial_selected.connect(self._selected)
+        view.exclude_requested.connect(self.exclude_requested)
+        view.best_k_requested.connect(self.set_best_k)
+        view.lens_wanted.connect(self.lens_wanted)
+        view.problem.connect(self.problem)
+        return view
 
     def _selected(self, number: int) -> None:
         self.select_trial(number)

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QScrollBar, QTableView
+
+from app.views.board import places
+from app.views.canvas import Canvas
+from app.views.registry import VIEWS
+from resources.theme import DARK
+
+
+def test_every_view_is_registered_under_its_name_and_says_what_it_is():
+    for name, view in VIEWS.items():
+        assert view.name == name
+        assert view.title
+        assert view.question.rstrip(".").split()
+        assert view.waiting.endswith(".")
+
+
+def test_empty_views_say_what_will_appear(feed, streams):
+    board = feed([streams.begun()])
+    for view in board.views.values():
+        assert view._stack.currentWidget() is view._empty
+        assert view._empty.text() == view.waiting
+        assert view.content.accessibleDescription() == view.waiting
+
+
+class Fake:
+    def __init__(self, wide):
+        self.wide = wide
+
+
+@pytest.mark.parametrize(
+    ("wide", "wanted"),
+    [
+        ([0, 0, 0, 0, 1], [(0, 0, 1), (0, 1, 1), (1, 0, 1), (1, 1, 1), (2, 0, 2)]),
+        ([0, 0, 0], [(0, 0, 1), (0, 1, 1), (1, 0, 2)]),
+        ([1, 0, 0], [(0, 0, 2), (1, 0, 1), (1, 1, 1)]),
+        ([0, 1], [(0, 0, 2), (1, 0, 2)]),
+    ],
+)
+def test_places_leave_no_hole(wide, wanted):
+    assert places([Fake(bool(w)) for w in wide]) == wanted
+
+
+def test_two_rows_fill_the_board_without_scrolling(feed, streams):
+    board = feed(streams.penalties())
+    assert board.verticalScrollBar().maximum() == 0
+    bottoms = {v.geometry().bottom() for n, v in board.views.items() if n != "trajectory"}
+    assert len(bottoms) == 1
+    assert board.viewport().height() - bottoms.pop() <= 2
+
+
+def test_a_third_row_shows_its_head(feed, streams):
+    board = feed(streams.trials())
+    assert board.verticalScrollBar().maximum() > 0
+    assert board.views["parallel"].geometry().top() < board.viewport().height()
+
+
+def test_only_what_is_seen_is_drawn(board, feed, streams, qtbot):
+    board.consume(streams.begun())
+    qtbot.waitUntil(lambda: not board.views["best"].dirty)
+    board.hide()
+    for event in list(streams.trials())[1:]:
+        board.consume(event)
+    qtbot.wait(100)
+    assert board.views["best"].dirty
+    board.show()
+    qtbot.waitUntil(lambda: not board.views["best"].dirty)
+    assert len(board.views["best"].dots.x) == 7
+
+
+def test_reset_and_replay_give_the_same_picture(feed, board, streams):
+    events = list(streams.trials())
+    feed(events)
+    before = board.views["best"].rows()
+    board.reset()
+    feed([])
+    assert not board.views["best"].has_content()
+    feed(events[1:])
+    assert board.views["best"].rows() == before
+
+
+def test_everything_that_can_be_focused_has_a_name(feed, streams):
+    for events in (streams.trials(), streams.penalties(), streams.gradient()):
+        board = feed(events)
+        kinds = (QAbstractButton, QComboBox, QTableView, Canvas)
+        controls = [c for kind in kinds for c in board.widget().findChildren(kind)]
+        controls += [c for v in board.views.values() for c in v.findChildren(QScrollBar)
+                     if c.parent().__class__.__name__ == "QWidget"
+                     and c.focusPolicy().value]  # fmt: skip
+        nameless = [c for c in controls if c.isVisible() and not c.accessibleName()]
+        assert [type(c).__name__ for c in nameless if c.focusPolicy().value] == []
+
+
+def test_dark_theme_reaches_the_plots(feed, streams, dark):
+    board = feed(streams.penalties())
+    dark()
+    feed([])
+    view = board.views["objective"]
+    assert view.canvas.backgroundBrush().color().name() == DARK.paper.lower()
+    assert view.line._pen.color().name() == DARK.model.lower()
+    picture = view.canvas.grab().toImage()
+    assert picture.pixelColor(2, 2).name() == DARK.paper.lower()
+
+
+def test_table_in_place_of_the_picture(feed, board, streams, qapp):
+    feed(streams.trials())
+    view = board.views["best"]
+    view.show_table(True)
+    assert view._stack.currentWidget() is view._twin
+    assert view._twin.model().rowCount() == 8
+    assert view._twin.model().index(1, 1).data() == "0.72"
+    view.copy_table()
+    lines = qapp.clipboard().text().splitlines()
+    assert lines[0] == "trial\taccuracy\tbest so far\tnote"
+    assert lines[3] == "2\t\t0.72\tfailed"
+    view.show_table(False)
+    assert view._stack.currentWidget() is view.content

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF
+
+from app.worker.lens_process import answer
+from core.gp import lens
+
+
+@pytest.fixture
+def looked(board, feed, streams):
+    """A board whose lens requests are answered at once, in this process."""
+    asked = []
+
+    def look(request):
+        asked.append(request)
+        board.lens_arrived({**request, **answer(request)})
+
+    board.lens_wanted.connect(look)
+    feed([*streams.trials(), streams.surrogate()])
+    feed([])
+    board.asked = asked
+    return board
+
+
+def test_slice_equals_the_lens(looked, streams):
+    view = looked.views["slice"]
+    plain = dict(vars(streams.surrogate()).items())
+    found = lens.slice_through(plain, [axis.as_dict() for axis in streams.space], "C")
+    mean, sd = np.array(found["mean"]), np.array(found["sd"])
+    assert np.allclose(view.mean.x, np.log10(found["x"]))
+    assert np.allclose(view.mean.y, mean)
+    assert np.allclose(view.wide_band.high, mean + 2 * sd)
+    assert np.allclose(view.band.low, mean - sd)
+    assert np.allclose(view.promise.y, found["acquisition"])
+    assert len(view.mean.x) <= 500
+
+
+def test_slice_shows_trials_best_and_next(looked, streams):
+    view = looked.views["slice"]
+    assert sorted(view.dots.y.tolist()) == sorted(s for s in streams.scores if s)
+    assert view.best.y.tolist() == [0.81]
+    assert np.isclose(view.next.value, -1.5)  # a quarter of the way from 0.001 to 1000
+    assert view.next_below.value == view.next.value
+
+
+def test_stacked_plots_share_their_left_edge_and_their_bottom_range(looked):
+    view = looked.views["slice"]
+    lefts = [plot.vb.sceneBoundingRect().left() for plot in view.canvas.plots]
+    rights = [plot.vb.sceneBoundingRect().right() for plot in view.canvas.plots]
+    assert np.isclose(lefts[0], lefts[1])
+    assert np.isclose(rights[0], rights[1])
+    assert view.plot.vb.viewRange()[0] == view.below.vb.viewRange()[0]
+
+
+def test_log_axis_shows_plain_numbers_that_do_not_overlap(looked):
+    view = looked.views["slice"]
+    view.grab()
+    drawn = sorted(view.below.bottom.drawn, key=lambda pair: pair[0].left())
+    assert {"0.001", "1", "1000"} <= {text for _, text in drawn}
+    assert all(a.right() <= b.left() for (a, _), (b, _) in itertools.pairwise(drawn))
+
+
+def test_another_axis_asks_the_lens_anew(looked, feed):
+    view = looked.views["slice"]
+    view.axis.setCurrentIndex(2)
+    view.axis.activated.emit(2)
+    feed([])
+    assert view.answer["axis"] == "kernel"
+    assert [text for _, text in view.below.bottom.ticks()] == ["linear", "rbf"]
+    levels = view.mean.y[np.isfinite(view.mean.y)].reshape(2, 2)
+    assert np.allclose(levels[:, 0], levels[:, 1])
+
+
+def test_nothing_new_asks_nothing(looked, feed):
+    before = len(looked.asked)
+    feed([])
+    assert len(looked.asked) == before
+
+
+def test_one_request_at_a_time_and_late_answers_are_dropped(board, feed, streams):
+    asked = []
+    board.lens_wanted.connect(asked.append)
+    feed([*streams.trials(), streams.surrogate()])
+    feed([streams.surrogate()])
+    assert sorted(request["view"] for request in asked) == ["slice", "surface"]
+    late = {**asked[0], **answer(asked[0]), "run": "an old one"}
+    board.lens_arrived(late)
+    assert not board.views[late["view"]].has_content()
+
+
+def test_surface_equals_the_lens(looked, streams):
+    view = looked.views["surface"]
+    plain = dict(vars(streams.surrogate()))
+    found = lens.surface(plain, [a.as_dict() for a in streams.space], "C", "depth")
+    assert np.allclose(view.image.image, found["mean"])
+    rect = view.image.mapRectToParent(view.image.boundingRect())
+    assert rect.left() < -3.0 < 3.0 < rect.right()
+    assert np.isclose(rect.top(), 0.5)
+    assert np.isclose(rect.bottom(), 9.5)
+    assert np.isnan(view.contours.x).sum() == len(found["contours"])
+    assert np.allclose(view.contours.x[0], np.log10(found["contours"][0]["x"][0]))
+
+
+def test_cells_of_the_surface_lie_at_their_trials(looked, streams):
+    view = looked.views["surface"]
+    best = looked.record.best()
+    place = QPointF(np.log10(best.setting["C"]), best.setting["depth"])
+    assert view.best.x.tolist() == [place.x()]
+    assert view.best.y.tolist() == [place.y()]
+    cell = view.image.mapFromParent(place)
+    assert int(cell.y()) == best.setting["depth"] - 1
+
+
+def test_two_axes_are_never_the_same(looked):
+    view = looked.views["surface"]
+    view.first.setCurrentIndex(view.second.currentIndex())
+    view.first.activated.emit(view.first.currentIndex())
+    assert view.first.currentText() != view.second.currentText()
+
+
+def test_what_the_pictures_say(looked):
+    said = looked.views["slice"].content.accessibleDescription()
+    assert said.startswith("Slice along C through the best setting. Best 0.81 at ")
+    assert "Next trial at " in said
+    assert looked.views["surface"].describe().startswith("Expected score over C and depth")
+
+
+def test_twins(looked):
+    headers, rows = looked.views["slice"].rows()
+    assert headers[0] == "C"
+    assert len(rows) == len(looked.views["slice"].answer["x"]) + 7
+    headers, rows = looked.views["surface"].rows()
+    assert headers[:2] == ["C", "depth"]
+    assert len(rows) == 60 * 9
+
+
+def test_only_strategies_with_a_surrogate_have_these(board, feed, streams):
+    feed(streams.trials(strategy="random"))
+    assert list(board.views) == ["best", "trials", "parallel"]
+    feed(streams.trials(space=streams.space[:1]))
+    assert list(board.views) == ["slice", "best", "trials"]

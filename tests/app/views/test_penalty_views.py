@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF
+
+from resources.theme import LIGHT
+
+
+def settle(view):
+    view.grab()
+    return view
+
+
+def test_trajectory_lines_equal_the_steps(feed, streams):
+    view = feed(streams.penalties()).views["trajectory"]
+    assert set(view.lines) == {"noise", "useful", "more"}
+    assert view.lines["noise"].x.tolist() == [0, 1, 2, 3, 4]
+    assert np.allclose(view.lines["noise"].y, [0, 0.5, 1, 1.5, 2])  # log10 of C
+
+
+@pytest.mark.parametrize("count", [3, 8, 40])
+def test_end_labels_never_overlap_and_fit(feed, streams, count):
+    groups = [f"group {n}" for n in range(count)]
+    view = feed(streams.penalties(groups, off=())).views["trajectory"]
+    settle(view)
+    rects = sorted(view.ends.rects, key=lambda rect: rect.top())
+    assert len(rects) == min(count, 12)
+    assert all(a.bottom() <= b.top() + 0.5 for a, b in itertools.pairwise(rects))
+    area = view.plot.vb.sceneBoundingRect()
+    assert all(rect.right() <= area.right() + 1 for rect in rects)
+
+
+def test_of_many_groups_the_most_extreme_are_named(feed, streams):
+    groups = [f"g{n}" for n in range(40)]  # C falls with the number
+    view = feed(streams.penalties(groups, off=())).views["trajectory"]
+    assert set(view.lines) == {*groups[:6], *groups[-6:]}
+    ends_of_rest = np.isnan(view.muted.x).sum()
+    assert ends_of_rest == 28
+
+
+def test_light_colours_have_an_ink_outline(feed, streams):
+    view = feed(streams.penalties([f"g{n}" for n in range(6)], off=())).views["trajectory"]
+    for name in ("g4", "g5"):
+        assert view.colours.of(name) in LIGHT.outlined
+        assert view.lines[name]._under.color().name() == LIGHT.ink.lower()
+
+
+def test_bars_are_sorted_and_caps_are_said(feed, streams):
+    view = feed(streams.penalties()).views["penalties"]
+    assert [name for name, _, _ in view.state()] == ["noise", "useful", "more"]
+    assert np.allclose([end for _, _, end in view.bars.bars], [2.0, 1.0, 0.0])
+    assert view.bars._hatched == [True, False, False]
+    assert [text for _, _, text in view.words.words] == ["switched off", "C = 10", "C = 1"]
+    assert "1 switched off" in view.describe()
+
+
+def test_twin_of_the_bars_has_both_scales(feed, streams):
+    headers, rows = feed(streams.penalties()).views["penalties"].rows()
+    assert headers[:3] == ["group", "C", "1/C"]
+    assert rows[1][0] == "useful"
+    assert np.allclose(rows[1][1:3], [10.0, 0.1])
+    assert rows[0][-1] == "switched off"
+
+
+def test_words_of_bars_do_not_lie_on_their_bars(feed, streams):
+    view = feed(streams.penalties()).views["penalties"]
+    area = view.plot.vb.sceneBoundingRect()
+    metrics = view.plot.left.metrics
+    for x, row, text in view.words.words:
+        end = view.plot.vb.mapFromViewToItem(view.plot.vb, QPointF(x, row)).x()
+        assert end + 6 + metrics.horizontalAdvance(text) <= area.width() + 1
+
+
+def test_many_groups_scroll(feed, streams):
+    groups = [f"g{n}" for n in range(80)]
+    view = feed(streams.penalties(groups, off=())).views["penalties"]
+    assert view.scroll.isVisible()
+    low, high = view.plot.vb.viewRange()[1]
+    assert high - low < 80
+    view.scroll.setValue(view.scroll.maximum())
+    assert view.plot.vb.viewRange()[1][1] >= 79
+    labels = [text for _, text in view.plot.left.ticks()]
+    assert labels[-1] == "g79"
+
+
+def test_objective_is_drawn_and_said(feed, streams):
+    view = feed(streams.penalties()).views["objective"]
+    assert view.line.y.tolist() == [100.0, 50.0, 25.0, 12.5, 6.25]
+    assert view.describe() == "Objective 6.25 at step 4, from 100 at the start."
+
+
+def test_a_step_without_an_objective_leaves_a_gap(feed, board, streams):
+    events = list(streams.penalties())
+    lost = events[3].__class__(**{**vars(events[3]), "objective": math.nan})
+    view = feed([*events[:3], lost, *events[4:]]).views["objective"]
+    assert np.isnan(view.line.y).sum() == 1
+    assert len(view.line._starts) == 2  # of four segments two are gone
+
+
+def test_gradient_has_its_own_pictures(feed, streams):
+    board = feed(streams.gradient())
+    assert list(board.views) == ["path", "penalties", "holdout"]
+    path = board.views["path"]
+    assert path.lines["a"].y.tolist() == [0.0, 4.0, 8.0, 12.0]
+    assert [line.isVisible() for line in path.bounds] == [False, True]
+    assert path.plot.vb.viewRange()[1][1] >= 12.0
+    assert "At a bound: a." in path.describe()
+    assert path.rows()[1][-1] == [3, 12.0, -3.0, "a"]
+    assert board.views["holdout"].line.y.tolist() == [10.0, 9.0, 8.0, 7.0]
+    assert np.isclose(board.views["penalties"].rows()[1][0][1], math.exp(12.0))

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from app.worker.lens import Lens
+from app.worker.lens_process import answer
+from core.gp import lens as direct
+from core.space import Axis
+
+SPACE = [
+    Axis("C", "C", "float", 1e-3, 1e3, log=True).as_dict(),
+    Axis("g", "g", "float", 0.0, 1.0).as_dict(),
+]
+SURROGATE = {
+    "points": [[0.1, 0.2], [0.5, 0.9], [0.8, 0.4]],
+    "responses": [0.1, 0.9, 0.4],
+    "numbers": [0, 1, 2],
+    "lengths": [0.3, 0.3],
+    "noise": 1e-4,
+    "mean": 0.5,
+    "scale": 0.3,
+    "incumbent": [0.5, 0.9],
+}
+
+
+def request(view="slice", **keys):
+    made = {"view": view, "run": "r", "surrogate": SURROGATE, "space": SPACE, "what": "slice"}
+    return {**made, "axis": "C", **keys}
+
+
+@pytest.fixture
+def lens():
+    made = Lens()
+    yield made
+    made.shutdown()
+
+
+def test_answers_equal_those_of_the_core(lens, qtbot):
+    with qtbot.waitSignal(lens.arrived, timeout=20_000) as arrived:
+        lens.ask(request())
+    reply = arrived.args[0]
+    assert "surrogate" not in reply
+    assert (reply["view"], reply["run"], reply["axis"]) == ("slice", "r", "C")
+    assert np.allclose(reply["answer"]["mean"], direct.slice_through(SURROGATE, SPACE, "C")["mean"])
+
+
+def test_the_latest_request_of_a_view_wins(lens, qtbot):
+    replies = []
+    lens.arrived.connect(replies.append)
+    for axis in ("C", "g", "C", "g"):
+        lens.ask(request(axis=axis))
+    lens.ask(request(view="other", axis="C"))
+    qtbot.waitUntil(lambda: any(r["view"] == "other" for r in replies), timeout=20_000)
+    of_slice = [reply["axis"] for reply in replies if reply["view"] == "slice"]
+    assert of_slice[-1] == "g"
+    assert len(of_slice) <= 2  # the first may have been on its way already
+
+
+def test_a_killed_process_is_started_again(lens, qtbot):
+    with qtbot.waitSignal(lens.arrived, timeout=20_000):
+        lens.ask(request())
+    first = lens.process_id
+    os.kill(first, signal.SIGKILL)
+    with qtbot.waitSignal(lens.arrived, timeout=20_000) as arrived:
+        lens.ask(request(axis="g"))
+    assert arrived.args[0]["answer"]["axis"] == "g"
+    assert lens.process_id != first
+
+
+def test_shutdown_leaves_nothing_behind(qtbot):
+    lens = Lens()
+    with qtbot.waitSignal(lens.arrived, timeout=20_000):
+        lens.ask(request())
+    number = lens.process_id
+    lens.shutdown()
+    assert not lens.isRunning()
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
+    lens.ask(request())
+    assert not lens.isRunning()
+
+
+def test_an_axis_that_is_not_there_is_a_problem_not_a_crash():
+    assert answer(request(axis="nothing")) == {"problem": "KeyError"}
