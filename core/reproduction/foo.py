@@ -45,10 +45,11 @@ ENDINGS = ("_scale.libsvm", ".scale.libsvm", ".libsvm")
 
 @dataclass(frozen=True)
 class Rows:
-    """Examples and their targets."""
+    """Examples and their targets: class labels, or numbers."""
 
     X: Any
     y: np.ndarray
+    of_classes: bool
 
 
 @dataclass(frozen=True)
@@ -148,10 +149,12 @@ def _splits(files: list[Path], quick: bool, task: str) -> Iterator[tuple[Rows, R
     """(training part, test part, seed) of every run; 30 % are held out where no file is."""
     test_file = str(files[1]) if len(files) > 1 else ""
     dataset = read_dataset(str(files[0]), task=task, test_file=test_file)
-    whole = Rows(_with_ones(dataset.matrix), dataset.target)
+    of_classes = dataset.task != "regression"
+    whole = Rows(_with_ones(dataset.matrix), dataset.target, of_classes)
     for seed in range(QUICK_SEEDS if quick else SEEDS):
         if dataset.test is not None:
-            train, test = whole, Rows(_with_ones(dataset.test.matrix), dataset.test.target)
+            test_X = _with_ones(dataset.test.matrix)
+            train, test = whole, Rows(test_X, dataset.test.target, of_classes)
         else:
             train, test = _halved(whole, 0.3, seed)
         if quick and len(train.y) > QUICK_ROWS:
@@ -160,9 +163,10 @@ def _splits(files: list[Path], quick: bool, task: str) -> Iterator[tuple[Rows, R
 
 
 def _halved(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
-    stratify = rows.y if len(np.unique(rows.y)) <= 30 else None
+    stratify = rows.y if rows.of_classes else None
     parts = train_test_split(rows.X, rows.y, test_size=share, random_state=seed, stratify=stratify)
-    return Rows(parts[0], parts[2]), Rows(parts[1], parts[3])
+    kept, out = (Rows(X, y, rows.of_classes) for X, y in ((parts[0], parts[2]), parts[1::2]))
+    return kept, out
 
 
 def _with_ones(matrix: Any) -> Any:

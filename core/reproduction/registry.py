@@ -42,7 +42,7 @@ _ALL = (
         False,
         sinc_rows,
         "Found: a value within 5 % of the global maximum, in 20 evaluations after the three.",
-        {"method": 20, "the paper": 26},
+        {"anticipation": 20, "method": 20, "the paper": 26},
     ),
     Reproduction(
         "brofos-credit",
