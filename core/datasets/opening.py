@@ -8,7 +8,6 @@ import gzip
 import hashlib
 import io
 import lzma
-import os
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -48,6 +47,7 @@ _COMPRESSED = (
     (b"BZh", "bz2"),
     (b"\xfd7zXZ\x00", "xz"),
     (b"PK\x03\x04", "zip"),
+    (b"PK\x05\x06", "zip"),
 )
 
 
@@ -266,13 +266,3 @@ def fingerprint(path: Path) -> str:
         while chunk := file.read(4 * 2**20):
             digest.update(chunk)
     return digest.hexdigest()
-
-
-def size_in_words(path: Path) -> str:
-    """The file's size for a sentence: "12 MB"."""
-    size = float(os.path.getsize(path))
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}"
-        size /= 1000
-    return f"{size:.1f} GB"
