@@ -50,8 +50,8 @@ _ALL = (
         True,
         credit_rows,
         "The paper's 16 columns with missing values are UCI's Credit Approval file; here it is "
-        "the Statlog file of 14.\nConvergence: evaluations until the choice of trees stays the same "
-        "to the end of 20.",
+        "the Statlog file of 14.\nConvergence: evaluations until the choice of trees stays "
+        "the same to the end of 20.",
         {"statistic": 27},
     ),
 )
