@@ -42,9 +42,12 @@ class Said:
 
     def rows(self, rows: np.ndarray) -> Said:
         """The same for some of the rows."""
-        parts = (self.labels, self.scores, self.probabilities)
-        labels, scores, probabilities = (None if part is None else part[rows] for part in parts)
-        return Said(labels, scores, probabilities)
+        scores, probabilities = self.scores, self.probabilities
+        return Said(
+            self.labels[rows],
+            None if scores is None else scores[rows],
+            None if probabilities is None else probabilities[rows],
+        )
 
 
 @dataclass(frozen=True)
