@@ -56,11 +56,11 @@ class Board(QScrollArea):
     def start(self, started: RunStarted) -> None:
         """A run begins: the views that want it, empty."""
         self.record.start(started)
+        for view in self._made.values():
+            view.consume(started)  # before any of them is shown: their rows are gone
         wanted = [name for name, view in VIEWS.items() if view.wants(started)]
         if wanted != list(self.views):
             self._compose(wanted)
-        for view in self.views.values():
-            view.consume(started)
 
     def consume(self, event: Event) -> None:
         """Take an event in; RunStarted begins anew. Drawing waits for the timer."""
@@ -153,6 +153,7 @@ class Board(QScrollArea):
         view.best_k_requested.connect(self.set_best_k)
         view.lens_wanted.connect(self.lens_wanted)
         view.problem.connect(self.problem)
+        view.consume(self.record.started)
         return view
 
     def _selected(self, number: int) -> None:

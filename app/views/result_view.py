@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QWidget
 from app.views.numbers import fixed, plain
 from app.views.view import View
 from core.tuning.events import RunStarted
+from core.tuning.metrics import METRICS
 
-SHARES = ("accuracy", "balanced_accuracy", "f1", "f1_macro", "precision", "recall")
+SHARES = tuple(name for name, metric in METRICS.items() if metric.share)  # of one: in percent
 
 
 class ResultView(View):

@@ -88,14 +88,13 @@ def _linear_ticks(low: float, high: float, most: int, *, whole: bool) -> Ticks:
         step = _nice_step(step * 0.45)  # one tick alone tells no distance
     decimals = max(0, -math.floor(math.log10(step) + 1e-9))
     if abs(step * 10**decimals - round(step * 10**decimals)) > 1e-6:
-        decimals += 1
+        decimals += 1  # of 2.5 and its like
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     big = max(abs(low), abs(high))
-    far = big >= 1e6 or decimals > 5
-    return [
-        (i * step, plain(i * step, 4) if far else fixed(i * step + 0.0, decimals))
-        for i in range(first, last + 1)
-    ]
+    if big < 1e6 and decimals <= 5:
+        return [(i * step, fixed(i * step + 0.0, decimals)) for i in range(first, last + 1)]
+    digits = max(3, math.ceil(math.log10(big / step)) + 2)
+    return [(i * step, plain(i * step, digits)) for i in range(first, last + 1)]
 
 
 def _count(low: float, high: float, step: float) -> int:

@@ -20,6 +20,7 @@ class TrialsModel(QAbstractTableModel):
     def __init__(self, record: Record) -> None:
         super().__init__()
         self.record = record
+        self.axes = record.axes
         self.order = np.empty(0, dtype=int)  # table row -> record row
         self._taken = 0
         self._sorted = (0, Qt.SortOrder.DescendingOrder)
@@ -28,6 +29,7 @@ class TrialsModel(QAbstractTableModel):
     def restart(self) -> None:
         """A new run: other columns, no rows."""
         self.beginResetModel()
+        self.axes = self.record.axes
         self.order = np.empty(0, dtype=int)
         self._taken = 0
         self.endResetModel()
@@ -91,7 +93,7 @@ class TrialsModel(QAbstractTableModel):
 
     def _sorted_rows(self, rows: np.ndarray) -> np.ndarray:
         column, order = self._sorted
-        axes, record = len(self.record.axes), self.record
+        axes, record = len(self.axes), self.record
         if column == 0:
             keys = record.numbers.astype(float)
         elif column == 1:
@@ -112,15 +114,16 @@ class TrialsModel(QAbstractTableModel):
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008
         """Number, score, every setting, time, note."""
-        return 0 if parent.isValid() else len(self.record.axes) + 4
+        return 0 if parent.isValid() else len(self.axes) + 4
 
     def headerData(  # noqa: N802
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         """Names of the columns; the label of a setting is its tooltip."""
-        if orientation != Qt.Orientation.Horizontal:
+        # An exception in here would end the program (PySide6 6.11): ask nothing that is not there.
+        if orientation != Qt.Orientation.Horizontal or section >= self.columnCount():
             return None
-        axes = self.record.axes
+        axes = self.axes
         if role == Qt.ItemDataRole.TextAlignmentRole:
             last = section == len(axes) + 3
             side = Qt.AlignmentFlag.AlignLeft if last else Qt.AlignmentFlag.AlignRight
@@ -134,6 +137,8 @@ class TrialsModel(QAbstractTableModel):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Text of a cell; failed and excluded trials say so in words."""
+        if index.row() >= len(self.order) or self.order[index.row()] >= len(self.record.trials):
+            return None
         trial, column = self.trial_at(index.row()), index.column()
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return self._text(trial, column)
@@ -145,7 +150,7 @@ class TrialsModel(QAbstractTableModel):
         return None
 
     def _text(self, trial: Trial, column: int) -> str:
-        axes = self.record.axes
+        axes = self.axes
         if column == 0:
             return str(trial.number)
         if column == 1:
