@@ -71,7 +71,8 @@ def log_probability_of_improvement(mean: Array, sd: Array, best: float) -> Slope
     """Logarithm of PI: log Φ(u), with its derivatives by μ (φ/Φ/sd) and by sd (−u φ/Φ/sd)."""
     u = (mean - best) / sd
     low = np.minimum(u, 0.0)
-    hazard = np.where(u <= 0.0, 1.0 / mills(low), _density(u) / ndtr(u))
+    high = np.maximum(u, 0.0)
+    hazard = np.where(u <= 0.0, 1.0 / mills(low), _density(high) / ndtr(high))
     return log_ndtr(u), hazard / sd, -u * hazard / sd
 
 

@@ -98,8 +98,9 @@ class Likelihood:
     def _blocks(self) -> list[tuple[slice, slice]]:
         """Rows, and the columns up to the last of these rows."""
         n = len(self.X)
-        return [(slice(k, min(k + BLOCK, n)), slice(0, min(k + BLOCK, n))) for k in
-                range(0, n, BLOCK)]
+        return [
+            (slice(k, min(k + BLOCK, n)), slice(0, min(k + BLOCK, n))) for k in range(0, n, BLOCK)
+        ]
 
     def _fill(self, hyper: Hyperparameters) -> None:
         """K and R′, lower halves, R′ with zeros on and above the diagonal (where Δ = 0)."""
