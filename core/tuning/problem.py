@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -44,10 +44,15 @@ class Problem:
     train_rows: np.ndarray
     test_rows: np.ndarray
 
-    @property
+    @cached_property
     def space(self) -> tuple[Axis, ...]:
-        """The search space of the model for this task."""
-        return self.model.space(self.dataset.task)
+        """The search space of the model for this task, its defaults as these data have them."""
+        space, task = self.model.space(self.dataset.task), self.dataset.task
+        if self.model.defaults is None:
+            return space
+        X = self.preparation().fit_transform(*self.train)
+        settled = self.model.defaults(task, X)
+        return tuple(replace(a, default=settled.get(a.name, a.default)) for a in space)
 
     @property
     def default(self) -> Setting:

@@ -13,6 +13,9 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from core.errors import UnusableError
 from core.tuning.conclude import conclude
@@ -309,3 +312,12 @@ def test_standing_counts_trials_since_the_last_improvement():
     assert (standing.done, standing.fits) == (5, 20)
     standing.consume(TrialExcluded(number=1))
     assert standing.best.number == 3
+
+
+def test_the_default_setting_is_scikit_learns_own(iris):
+    """A support vector machine's default gamma depends on the data: "scale" in scikit-learn."""
+    problem = build_problem(QUICK.changed(model="svm"), iris)
+    X, y = problem.train
+    ours = problem.pipeline(problem.default).fit(X, y)
+    peer = make_pipeline(StandardScaler(), SVC()).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), peer.decision_function(X), atol=1e-9)
