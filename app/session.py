@@ -157,8 +157,9 @@ class Session(QObject):
 
     def _change_plan(self, plan: Plan) -> None:
         if plan != self.plan:
-            self.plan = plan
+            self.plan, self.estimate = plan, None
             self.plan_changed.emit()
+            self.estimate_changed.emit()
             self._estimate_timer.start()
 
     def _ask_estimate(self) -> None:

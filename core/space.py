@@ -52,7 +52,7 @@ class Axis:
         at = math.log(at) if self.log else at
         return [min(1.0, max(0.0, (at - low) / (high - low) if high > low else 0.5))]
 
-    def from_unit(self, entries: Sequence[float]) -> Any:
+    def from_unit(self, entries: Sequence[float] | np.ndarray) -> Any:
         """The value at entries of the unit vector; whole numbers are rounded."""
         if self.kind == "choice":
             return self.choices[int(np.argmax(entries))]

@@ -117,7 +117,7 @@ def _accuracy_rows(
             if method != "evidence":
                 cells[f"{method} (paper)"] = figure
             cells[method] = round(float(np.mean(right[method])), 2)
-        yield cells | _costs(found)
+        yield {**cells, **_costs(found)}
 
 
 def _costs(found: dict[str, list[Fit]]) -> Cells:
@@ -170,13 +170,14 @@ def _halved(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
 
 
 def _with_ones(matrix: Any) -> Any:
-    X = sparse.hstack([matrix, np.ones((matrix.shape[0], 1))], format="csr")
+    ones = sparse.csr_matrix(np.ones((matrix.shape[0], 1)))
+    X = sparse.csr_matrix(sparse.hstack([matrix, ones]))
     crowded = X.nnz > 0.2 * X.shape[0] * X.shape[1]
     return X.toarray() if crowded else X
 
 
 def _least_squares(train: Rows, test: Rows) -> float:
-    dense = [X.toarray() if sparse.issparse(X) else X for X in (train.X, test.X)]
+    dense = [X if isinstance(X, np.ndarray) else X.toarray() for X in (train.X, test.X)]
     w = np.linalg.lstsq(dense[0], train.y, rcond=None)[0]
     return float(np.mean((dense[1] @ w - test.y) ** 2))
 

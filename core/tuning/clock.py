@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 
 from core.tuning.events import Event
@@ -22,7 +22,7 @@ class Clock:
         running = time.perf_counter() - self._since if self._since is not None else 0.0
         return self._already + running
 
-    def stamped(self, events: Iterator[Event]) -> Iterator[Event]:
+    def stamped(self, events: Iterator[Event]) -> Generator[Event, None, None]:
         """The same events, each with its second; the clock stands still between them."""
         for event in events:
             self._already, self._since = self.seconds, None

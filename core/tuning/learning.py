@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -115,7 +115,7 @@ class LearningRun:
         """{group: number of penalized parameters}."""
         return self._training.sizes
 
-    def events(self, past: Sequence[Event]) -> Iterator[Event]:
+    def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
         """Every step; those that an interrupted run had recorded are taken again unseen.
 
         A step takes a moment and depends on nothing but data and options, so that going through
@@ -191,7 +191,8 @@ def _selection(have: list[str], want: list[str]) -> sparse.csr_matrix | None:
 
 
 def _times(X: Any, chosen: sparse.csr_matrix) -> Any:
-    return X @ chosen if sparse.issparse(X) else np.asarray(X) @ chosen
+    product = X @ chosen
+    return product if sparse.issparse(X) else np.asarray(product)
 
 
 def step_event(step: Step, names: Sequence[str], strategy: str) -> PenaltyStep | HyperGradientStep:

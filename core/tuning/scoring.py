@@ -91,4 +91,3 @@ def in_a_sentence(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "There was not enough memory."
     return f"{type(error).__name__}: {text}"[:300] if text else f"{type(error).__name__}."
-

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import asdict
 
 import optuna
+from optuna.study import StudyDirection
 from optuna.trial import TrialState
 
 from core.samplers.search_space import distributions
@@ -48,7 +49,8 @@ class Asker:
         problem = self._problem
         seed = problem.plan.seed
         self.sampler = problem.strategy.make(problem.space, problem.options, seed)
-        direction = "maximize" if problem.metric.maximize else "minimize"
+        minimize, maximize = StudyDirection.MINIMIZE, StudyDirection.MAXIMIZE
+        direction = maximize if problem.metric.maximize else minimize
         self._study = optuna.create_study(sampler=self.sampler, direction=direction)
         self._study.enqueue_trial(problem.default)
 
@@ -137,7 +139,7 @@ class TrialRun:
         self.groups: dict[str, int] = {}  # penalties are not learned here
         self.learned = None
 
-    def events(self, past: Sequence[Event]) -> Iterator[Event]:
+    def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
         """Every trial until the budget is spent or the sampler has nothing more to propose."""
         self._asker.repeat(past)
         plan, dataset = self._problem.plan, self._problem.dataset
@@ -162,13 +164,13 @@ class TrialRun:
                     yield from self._given_up()
                     return
 
-    def _heard(self) -> Iterator[Event]:
+    def _heard(self) -> Generator[Event, None, None]:
         while self._requests:
             event = self._requests.popleft()
             self._standing.consume(event)
             yield event
 
-    def _started(self, executor: Executor) -> Iterator[Event]:
+    def _started(self, executor: Executor) -> Generator[Event, None, None]:
         while executor.free and self._may_ask(executor):
             started = self._asker.ask()
             if (surrogate := self._asker.surrogate()) is not None and started.number:
@@ -194,7 +196,7 @@ class TrialRun:
         minutes = self._problem.plan.minutes
         return minutes is not None and self._clock.seconds >= 60 * minutes
 
-    def _ended(self, executor: Executor) -> Iterator[Event]:
+    def _ended(self, executor: Executor) -> Generator[Event, None, None]:
         for outcome in executor.wait(BEAT):
             self._asker.tell(outcome)
             event = trial_event(outcome, len(self._problem.splits))
@@ -202,7 +204,7 @@ class TrialRun:
             yield event
         yield self._standing.progress(self._seconds_left(executor.running))
 
-    def _given_up(self) -> Iterator[Event]:
+    def _given_up(self) -> Generator[Event, None, None]:
         self.because = f"the time of {self._problem.plan.minutes:g} minutes was up"
         for lost in list(self._standing.pending.values()):
             failed = TrialFailed(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
@@ -31,7 +31,7 @@ def tune(
     past: Sequence[Event] = (),
     more_trials: int = 0,
     requests: deque[Event] | None = None,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """Run a plan, or go on with an interrupted or finished run of it.
 
     Args:
@@ -76,7 +76,7 @@ def _stream(
     more_trials: int,
     requests: deque[Event] | None,
     folder: RunFolder | None,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     requests = deque() if requests is None else requests
     run: TrialRun | LearningRun
     if problem.strategy.kind == "trials":
