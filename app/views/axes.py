@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -16,6 +17,8 @@ from resources.theme import FONT_SMALL, Theme
 
 TICK = 4  # pixels
 GAP = 3  # between tick and label
+APART = 8  # between two labels side by side
+REACH_LEFT, REACH_RIGHT = 40, 14  # how far a label may stand out at the ends of a bottom axis
 
 
 def small_font() -> QFont:
@@ -94,7 +97,7 @@ class ScaleAxis(pg.AxisItem):
         if self.fixedWidth != width:
             self.setWidth(width)
 
-    def resizeEvent(self, event: Any = None) -> None:  # noqa: N802
+    def resizeEvent(self, event: Any = None) -> None:
         """Another height has room for other labels, which may be longer."""
         super().resizeEvent(event)
         self.picture = None
@@ -111,24 +114,17 @@ class ScaleAxis(pg.AxisItem):
         return self.scale_of_places.ticks(low, high, min(7, most))
 
     def _sparse(self, low: float, high: float) -> Ticks:
-        length = max(self.size().width(), 80.0)
+        box = QRectF(0.0, 0.0, max(self.size().width(), 80.0), 20.0)
+        ticks: Ticks = []
         for most in (9, 7, 6, 5, 4, 3, 2):
             ticks = self.scale_of_places.ticks(low, high, most)
-            room = sum(self.metrics.horizontalAdvance(text) + 14 for _, text in ticks)
-            if room <= length and self._apart(ticks, length / (high - low or 1.0)):
+            span = (high - low) or 1.0
+            rects = [self._label(box, (at - low) / span, text, True)[1] for at, text in ticks]
+            if all(a.right() + APART <= b.left() for a, b in itertools.pairwise(rects)):
                 return ticks
-        return ticks[:1] + ticks[-1:] if room > 2 * length else ticks
+        return ticks
 
-    def _apart(self, ticks: Ticks, scale: float) -> bool:
-        halves = [self.metrics.horizontalAdvance(text) / 2 for _, text in ticks]
-        return all(
-            (after[0] - before[0]) * scale >= half + next_half + 8
-            for before, after, half, next_half in zip(
-                ticks, ticks[1:], halves, halves[1:], strict=False
-            )
-        )
-
-    def generateDrawSpecs(self, p: QPainter) -> tuple[Any, list[Any], list[Any]]:  # noqa: N802
+    def generateDrawSpecs(self, p: QPainter) -> tuple[Any, list[Any], list[Any]]:
         """The line, the ticks and the labels, in the manner that pyqtgraph draws."""
         p.setFont(self.font_of_ticks)
         box = self.mapRectFromParent(self.geometry())
@@ -154,13 +150,13 @@ class ScaleAxis(pg.AxisItem):
         wide, tall = self.metrics.horizontalAdvance(text) + 2, self.metrics.height()
         if flat:
             x = box.left() + share * box.width()
-            left = min(max(x - wide / 2, box.left() - 14), box.right() + 14 - wide)
+            left = min(max(x - wide / 2, box.left() - REACH_LEFT), box.right() + REACH_RIGHT - wide)
             return QPointF(x, box.top()), QRectF(left, box.top() + TICK + GAP - 1, wide, tall)
         y = box.bottom() - share * box.height()
         place = QRectF(box.right() - TICK - GAP - wide, y - tall / 2, wide, tall)
         return QPointF(box.right(), y), place
 
-    def drawPicture(self, p: QPainter, axis: Any, ticks: list[Any], texts: list[Any]) -> None:  # noqa: N802
+    def drawPicture(self, p: QPainter, axis: Any, ticks: list[Any], texts: list[Any]) -> None:
         """Draw line, ticks, labels and the title."""
         p.setFont(self.font_of_ticks)
         p.setRenderHint(p.RenderHint.Antialiasing, False)
@@ -189,10 +185,12 @@ class ScaleAxis(pg.AxisItem):
         p.drawText(QRectF(-along / 2 - 10, -tall / 2, along + 20, tall), int(centre), text)
         p.restore()
 
-    def boundingRect(self) -> QRectF:  # noqa: N802
+    def boundingRect(self) -> QRectF:
         """The axis and the halves of labels that stand out at its ends."""
-        return self.mapRectFromParent(self.geometry()).adjusted(-15, -10, 15, 10)
+        return self.mapRectFromParent(self.geometry()).adjusted(
+            -REACH_LEFT, -10, REACH_RIGHT + 1, 10
+        )
 
-    def wheelEvent(self, event: Any) -> None:  # noqa: N802
+    def wheelEvent(self, event: Any) -> None:
         """The wheel scrolls the page."""
         event.ignore()

@@ -121,12 +121,12 @@ class Board(QScrollArea):
         for view in self.views.values():
             view.dirty = True
 
-    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+    def showEvent(self, event: QShowEvent) -> None:
         """Draw from now on."""
         super().showEvent(event)
         self._timer.start()
 
-    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
+    def hideEvent(self, event: QHideEvent) -> None:
         """Nothing is drawn that nobody sees."""
         super().hideEvent(event)
         self._timer.stop()
@@ -160,7 +160,7 @@ class Board(QScrollArea):
         self.select_trial(number)
         self.trial_selected.emit(number)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Two rows fill the height; a third shows its head below them."""
         super().resizeEvent(event)
         self._fit_rows()

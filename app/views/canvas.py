@@ -107,7 +107,7 @@ class Canvas(pg.GraphicsLayoutWidget):
         self.setMouseTracking(True)
         self.paint_theme()
 
-    def sizeHint(self) -> QSize:  # noqa: N802
+    def sizeHint(self) -> QSize:
         """Modest, so that the board alone decides."""
         return QSize(320, 180)
 
@@ -169,14 +169,14 @@ class Canvas(pg.GraphicsLayoutWidget):
                 nearest, found = float(far[best]), int(numbers[best])
         return found
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+    def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click picks the nearest dot."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         number = self.number_at(event.position())
         if number is not None:
             self.picked.emit(number)
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Say what the dot under the pointer is."""
         number = self.number_at(event.position())
         if number is None or self._telling is None:
@@ -184,10 +184,10 @@ class Canvas(pg.GraphicsLayoutWidget):
             return
         QToolTip.showText(event.globalPosition().toPoint(), self._telling(number), self)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Nothing to do: plots are neither dragged nor zoomed."""
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         """Left and right go from trial to trial."""
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
         scrolls = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
@@ -198,7 +198,7 @@ class Canvas(pg.GraphicsLayoutWidget):
         else:
             event.ignore()
 
-    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
+    def wheelEvent(self, event: QWheelEvent) -> None:
         """The wheel scrolls the page, or the bars of a long list."""
         if self.keeps_wheel:
             self.wheeled.emit(-1 if event.angleDelta().y() > 0 else 1)
@@ -206,22 +206,22 @@ class Canvas(pg.GraphicsLayoutWidget):
         else:
             event.ignore()
 
-    def resizeEvent(self, event: QResizeEvent | None) -> None:  # noqa: N802
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Tell the view that there is another size to fit."""
         super().resizeEvent(event)
         self.resized.emit()
 
-    def focusInEvent(self, event: QEvent) -> None:  # noqa: N802
+    def focusInEvent(self, event: QEvent) -> None:
         """Show the focus ring."""
         super().focusInEvent(event)
         self.viewport().update()
 
-    def focusOutEvent(self, event: QEvent) -> None:  # noqa: N802
+    def focusOutEvent(self, event: QEvent) -> None:
         """Hide the focus ring."""
         super().focusOutEvent(event)
         self.viewport().update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+    def paintEvent(self, event: QPaintEvent) -> None:
         """The plots, and a ring around them while the keyboard is here."""
         super().paintEvent(event)
         if self.hasFocus():

@@ -32,7 +32,7 @@ class LensView(View):
     def start(self, started: RunStarted) -> None:
         """Another run: answers of the last one count no longer."""
         self.answer: dict[str, Any] | None = None
-        self._asked: tuple[Any, ...] | None = None
+        self._asked: tuple[SurrogateFitted, dict[str, Any]] | None = None
         self._under_way = False
 
     def question_of_lens(self) -> dict[str, Any]:
@@ -45,10 +45,9 @@ class LensView(View):
         if surrogate is None or self._under_way:
             return
         asking = self.question_of_lens()
-        state = (id(surrogate), tuple(asking.values()))
-        if state == self._asked:
+        if self._asked is not None and self._asked[0] is surrogate and self._asked[1] == asking:
             return
-        self._asked, self._under_way = state, True
+        self._asked, self._under_way = (surrogate, asking), True
         plain = {name: getattr(surrogate, name) for name in _FIELDS}
         self.lens_wanted.emit(
             {"view": self.name, "run": self.record.started.run, "surrogate": plain,

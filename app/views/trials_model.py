@@ -108,15 +108,15 @@ class TrialsModel(QAbstractTableModel):
             keys = -keys
         return rows[np.lexsort((-record.numbers, keys))]  # NaN comes last either way
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """How many trials are shown."""
         return 0 if parent.isValid() else len(self.order)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Number, score, every setting, time, note."""
         return 0 if parent.isValid() else len(self.axes) + 4
 
-    def headerData(  # noqa: N802
+    def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         """Names of the columns; the label of a setting is its tooltip."""
@@ -124,10 +124,8 @@ class TrialsModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal or section >= self.columnCount():
             return None
         axes = self.axes
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            last = section == len(axes) + 3
-            side = Qt.AlignmentFlag.AlignLeft if last else Qt.AlignmentFlag.AlignRight
-            return side | Qt.AlignmentFlag.AlignVCenter
+        if role == Qt.ItemDataRole.TextAlignmentRole and section == len(axes) + 3:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.DisplayRole:
             names = ["#", self.tr("score"), *(axis["name"] for axis in axes)]
             return [*names, self.tr("time"), self.tr("note")][section]

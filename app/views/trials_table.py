@@ -46,7 +46,7 @@ class TrialsGrid(QTableView):
         self.horizontalHeader().setSortIndicator(0, Qt.SortOrder.DescendingOrder)
         self.horizontalHeader().setStretchLastSection(True)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         """Delete and Ctrl+C; everything else as in any table."""
         trial = self._view.chosen()
         if event.key() == Qt.Key.Key_Delete and trial is not None:

@@ -8,7 +8,6 @@ machine does not count. Bare frames, of a window with one pyqtgraph plot that re
 points, stand beside ours as the measure of the machine.
 """
 
-# ruff: noqa: E402, T201
 from __future__ import annotations
 
 import os

@@ -61,7 +61,7 @@ def test_scores_with_intervals(shown):
 def test_scores_without_intervals(shown):
     view = shown(Scores, NUMBERS)
     assert view.tuned.x.tolist() == [0.7]
-    assert view.describe() == "tuned 0.7; default setting 0.6."
+    assert view.describe() == "tuned 70.0 %; default setting 60.0 %."
 
 
 def test_calibration(shown):
