@@ -19,6 +19,12 @@ def metric_title(metric: str) -> str:
     return title if title[:2].isupper() or title[:2] == "F1" else title[:1].lower() + title[1:]
 
 
+def metric_in_short(metric: str) -> str:
+    """A metric's shortest name: what stands in brackets behind its title, if anything does."""
+    title = metric_title(metric)
+    return title[title.index("(") + 1 : -1] if title.endswith(")") else title
+
+
 def difference_in_words(metric: str, difference: float | None) -> str:
     """A difference of scores, with its unit: "3.7 points", "0.041"."""
     if difference is None:

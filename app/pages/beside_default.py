@@ -6,13 +6,15 @@ from typing import Any
 
 from PySide6.QtWidgets import QHeaderView, QWidget
 
+from app import appearance
 from app.scores import metric_title
 from app.views.numbers import shown
 from app.views.result_view import score_in_words
 from app.views.twin import Twin
 from app.widgets.card import Card
 
-ROWS = 8  # of the table that are seen without scrolling
+ROWS = 6  # of the table that are seen without scrolling
+TWO_LINES = 40  # pixels of a row, for names that have to be broken
 
 
 class BesideDefault(Card):
@@ -21,8 +23,8 @@ class BesideDefault(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.table = Twin("")
-        self.body.addWidget(self.table)
-        self.body.addStretch(1)
+        self.table.setWordWrap(True)
+        self.body.addWidget(self.table, 1)
 
     def show_settings(
         self, space: list[dict[str, Any]], tuned: dict[str, Any], default: dict[str, Any]
@@ -59,8 +61,6 @@ class BesideDefault(Card):
         header.setStretchLastSection(False)
         for column, mode in enumerate((size.Stretch, size.ResizeToContents, size.ResizeToContents)):
             header.setSectionResizeMode(column, mode)
-        seen = min(len(rows), ROWS)
-        self.table.setFixedHeight(header.sizeHint().height() + seen * self._row_height() + 4)
-
-    def _row_height(self) -> int:
-        return self.table.verticalHeader().defaultSectionSize()
+        tall = appearance.pixels(TWO_LINES)
+        self.table.verticalHeader().setDefaultSectionSize(tall)
+        self.table.setMinimumHeight(header.sizeHint().height() + min(len(rows), ROWS) * tall + 4)

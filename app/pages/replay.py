@@ -106,8 +106,10 @@ class Replay(QFrame):
         event = self._events[self._stops[position - 1] - 1]
         trials = any(isinstance(e, (TrialFinished, TrialFailed)) for e in self._events)
         words = self.tr("after trial {at} of {all}, {time}")
-        if not trials:
+        count = len(self._stops)
+        if not trials:  # the first step is the start, number 0
             words = self.tr("after step {at} of {all}, {time}")
-        said = words.format(at=position, all=len(self._stops), time=seconds(event.seconds))
+            position, count = position - 1, count - 1
+        said = words.format(at=position, all=count, time=seconds(event.seconds))
         self._where.setText(said)
         self.slider.setAccessibleDescription(said)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.pages.beside_default import BesideDefault
@@ -80,6 +82,12 @@ class ResultsPage(Page):
         """Bring everything up to date."""
         self._refresh()
         self._show_comparable()
+        QTimer.singleShot(0, self.penalties, self.penalties.redraw)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The penalties leave room for their words, so they are drawn for their new size."""
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self.penalties, self.penalties.redraw)
 
     def toggle_comparison(self) -> None:
         """Show or hide the runs of the same data side by side."""

@@ -6,12 +6,12 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
-from app.scores import difference_in_words, duration_in_words, metric_title
+from app.scores import difference_in_words, duration_in_words, metric_in_short, metric_title
 from app.views.numbers import fixed
 from app.views.result_view import SHARES, score_in_words
 from core.tuning.events import RunStarted
 
-MUCH = 0.05  # how far validation may flatter before it is unusual, as a share
+MUCH = 0.05  # from here on the results carry a remark on how far validation flattered
 GRID = 10  # values of each hyperparameter in the grid that a person would have searched
 PENALTY_GRID = 21  # C = 2⁻¹⁰ … 2¹⁰
 MOST_GRID = 10**9  # fits; more than that is said in words
@@ -32,11 +32,11 @@ def headline(results: dict[str, Any], rows: int) -> str:
     size = difference_in_words(metric, abs(gain["difference"]))
     if gain["difference"] > 0:
         words = _tr("Tuning gained {size}, likely real")
-        if metric not in SHARES:
+        if metric != "accuracy":
             words = _tr("Tuning improved {metric} by {size}, likely real")
     else:
         words = _tr("Tuning lost {size}: the default setting is better here")
-    return words.format(size=size, metric=metric_title(metric))
+    return words.format(size=size, metric=metric_in_short(metric))
 
 
 def line(results: dict[str, Any]) -> str:
@@ -47,7 +47,7 @@ def line(results: dict[str, Any]) -> str:
     words = _tr("{metric} on unseen rows {tuned}, against {default} with the default setting")
     if metric == "accuracy":
         words = _tr("{tuned} of unseen rows right, against {default} with the default setting")
-    title = metric_title(metric)
+    title = metric_in_short(metric)
     said = words.format(metric=title[:1].upper() + title[1:], tuned=tuned, default=default)
     if gain.get("low") is None or gain.get("high") is None:
         return said
@@ -115,16 +115,17 @@ def _how_sure(results: dict[str, Any], rows: int) -> str:
 def _flattery(results: dict[str, Any]) -> str:
     flattery, metric = results.get("flattery"), results["metric"]
     promised = results.get("validation", {}).get(metric)
-    if flattery is None or promised is None:
+    if not results.get("validation"):
         return _tr("No validation data was used, so nothing could flatter.")
+    if flattery is None or promised is None:  # held-out rows gave a loss, not this metric
+        return ""
     said = _tr("Validation promised {score}:").format(score=score_in_words(promised, metric))
     size = difference_in_words(metric, abs(flattery))
     if flattery <= 0:
         return f"{said} " + _tr("it did not flatter.")
-    if metric in SHARES and flattery > MUCH:
-        words = _tr("it flattered by {size}, more than usual. Do not expect that much.")
-    else:
-        words = _tr("it flattered by {size}, which is usual.")
+    words = _tr("it flattered by {size}, which is usual.")
+    if metric not in SHARES or flattery > MUCH:
+        words = _tr("it flattered by {size}.")  # a remark of the results says the rest
     return f"{said} {words.format(size=size)}"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
-from app.scores import duration_in_words, metric_title
+from app.scores import duration_in_words, metric_in_short
 from app.views.numbers import plain
 from core.tuning.events import (
     Event,
@@ -125,7 +125,7 @@ class Standing:
         progress = self.progress
         words = _tr("Trial {done} of {total}") if self.total else _tr("Trial {done}")
         parts = [words.format(done=self.done, total=self.total)]
-        metric = metric_title(self.started.metric) if self.started is not None else ""
+        metric = metric_in_short(self.started.metric) if self.started is not None else ""
         if progress.best is not None:
             words = _tr("best {metric} {score}")
             parts.append(words.format(metric=metric, score=plain(progress.best)))
@@ -157,6 +157,8 @@ class Standing:
         left = self.progress.seconds_left
         if left is None:
             return []
+        if left < 1:
+            return [_tr("nearly done")]
         return [_tr("about {time} left").format(time=duration_in_words(left))]
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from app.pages.results_words import grid_fits, headline, in_plain_words, line
-from app.scores import difference_in_words, duration_in_words, metric_title
+from app.scores import difference_in_words, duration_in_words, metric_in_short, metric_title
 from core.tuning.events import RunStarted
 from core.tuning.plan import DataPlan, Plan
 
@@ -87,7 +87,9 @@ def test_the_panel_says_rows_certainty_flattery_and_cost():
 
 
 def test_much_flattery_and_none_are_told_apart():
-    assert "more than usual" in " ".join(in_plain_words(results(flattery=0.08), run()))
+    assert "it flattered by 8.0 points." in " ".join(in_plain_words(results(flattery=0.08), run()))
+    loss = results(flattery=None, validation={"holdout_loss": 0.4})
+    assert "alidation" not in " ".join(in_plain_words(loss, run("gradient", "penalties")))
     assert "did not flatter" in " ".join(in_plain_words(results(flattery=-0.01), run()))
     nothing = results(flattery=None, validation={})
     assert "nothing could flatter" in " ".join(in_plain_words(nothing, run()))
@@ -125,3 +127,5 @@ def test_one_point_is_singular():
 def test_the_name_of_a_metric_keeps_its_capitals():
     assert metric_title("accuracy") == "accuracy"
     assert metric_title("f1").startswith("F1")
+    assert metric_in_short("r2") == "R²"
+    assert metric_in_short("mse") == "mean squared error"
