@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -95,7 +95,7 @@ class Dataset:
 
     name: str
     source: Source
-    columns: tuple[Column, ...]
+    columns: Sequence[Column]
     table: pd.DataFrame | None
     matrix: sparse.csr_matrix | None
     target: np.ndarray

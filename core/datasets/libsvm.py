@@ -15,6 +15,7 @@ from sklearn.datasets import load_svmlight_file
 
 from core.datasets import libsvm_faults
 from core.datasets.dataset import Column, Dataset, Finding, Source
+from core.datasets.numbered_columns import NumberedColumns
 from core.datasets.opening import GuardedFile, fingerprint, open_bytes
 from core.datasets.target import settle_target, target_findings
 from core.datasets.understanding import settle_target_like
@@ -118,7 +119,7 @@ def from_rows(
     return Dataset(
         name=path.name,
         source=_source(rows, path, compression),
-        columns=(*_columns(rows.matrix), _target_column(values)),
+        columns=NumberedColumns(_filled(rows.matrix), _target_column(values)),
         table=None,
         matrix=rows.matrix[known] if set_aside else rows.matrix,
         target=values,
@@ -145,12 +146,8 @@ def _source(rows: LibsvmRows, path: Path, compression: str) -> Source:
     return Source(str(path), "libsvm", {}, arguments, rows.digest, described, compression)
 
 
-def _columns(matrix: sparse.csr_matrix) -> list[Column]:
-    filled = np.bincount(matrix.indices, minlength=matrix.shape[1])
-    return [
-        Column(f"feature {i + 1}", "feature", "number", 0, 0, (), "" if n else "0 in every row")
-        for i, n in enumerate(filled.tolist())
-    ]
+def _filled(matrix: sparse.csr_matrix) -> np.ndarray:
+    return np.bincount(matrix.indices, minlength=matrix.shape[1]) > 0
 
 
 def _target_column(values: np.ndarray) -> Column:
@@ -158,7 +155,7 @@ def _target_column(values: np.ndarray) -> Column:
 
 
 def _unused(matrix: sparse.csr_matrix) -> list[Finding]:
-    empty = int(np.sum(np.bincount(matrix.indices, minlength=matrix.shape[1]) == 0))
+    empty = int(np.sum(~_filled(matrix)))
     if not empty:
         return []
     words = "1 feature is" if empty == 1 else f"{empty:,} features are"
@@ -208,5 +205,5 @@ def _widened(train: Dataset, width: int) -> Dataset:
     assert train.matrix is not None
     matrix = _with_width(train.matrix, width)
     source = replace(train.source, libsvm={**train.source.libsvm, "n_features": width})
-    columns = (*_columns(matrix), train.columns[-1])
+    columns = NumberedColumns(_filled(matrix), train.columns[-1])
     return replace(train, matrix=matrix, source=source, columns=columns)
