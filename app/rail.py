@@ -239,17 +239,27 @@ class Rail(QFrame):
 
 def run_in_words(run: Any) -> str:
     """A past run in one line: data, strategy, score on unseen rows, gain over the default."""
-    from app.scores import difference_in_words, score_in_words  # not needed for the first paint
+    from app.views.numbers import fixed, plain  # not needed for the first paint
+    from core.tuning.metrics import METRICS
 
+    share = run.metric in METRICS and METRICS[run.metric].share
     parts = [str(run.dataset).removesuffix(".csv"), str(run.strategy)]
     if run.test is None:
-        parts.append(QCoreApplication.translate("Rail", _STATES.get(run.state, run.state)))
+        parts.append(_tr(_STATES.get(run.state, run.state)))
     else:
-        parts.append(score_in_words(run.metric, run.test))
+        parts.append(f"{fixed(100 * run.test, 1)}\u00a0%" if share else plain(run.test))
     if run.gain is not None:
         sign = "+" if run.gain >= 0 else ""
-        parts.append(sign + difference_in_words(run.metric, run.gain))
+        if share:
+            points = sign + fixed(100 * run.gain, 1)
+            parts.append(_tr("{points} points").format(points=points))
+        else:
+            parts.append(sign + plain(run.gain))
     return " · ".join(parts)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Rail", text)
 
 
 def _scrolling(inner: QWidget) -> QScrollArea:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, QTimer
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from app.pages import data_grouping as grouping
@@ -195,16 +195,15 @@ class GroupsBoard(Card):
             self._move(names[there], column)
 
     def _show_menu(self, column: str) -> None:
-        chip = self.sender()
+        box = self.sender()
         menu = self.menu_for(column)
         below = self.mapToGlobal(self.rect().center())
-        if isinstance(chip, QWidget):
-            below = chip.mapToGlobal(chip.rect().bottomLeft())
-            for one in getattr(chip, "chips", []):
+        if isinstance(box, GroupBox):
+            for one in box.chips:
                 if one.column == column:
                     below = one.mapToGlobal(one.rect().bottomLeft())
-        menu.exec(below)
-        menu.deleteLater()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(below)
 
     def menu_for(self, column: str) -> QMenu:
         """Where a column can go."""

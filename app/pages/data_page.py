@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QSignalBlocker
+from PySide6.QtCore import QPoint, QSignalBlocker, Qt
 from PySide6.QtGui import QAction, QActionGroup, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
@@ -82,8 +82,8 @@ class DataPage(Page):
 
     def _show_menu(self, name: str, place: QPoint) -> None:
         menu = self.menu_for(name)
-        menu.exec(place)
-        menu.deleteLater()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(place)
 
     def menu_for(self, name: str) -> QMenu:
         """The roles and kinds that a column can be given, its own ones ticked."""

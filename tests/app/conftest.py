@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import appearance, settings
 from app.session import Session
+from resources.theme import LIGHT
 from app.worker.thread import WorkerThread
 
 WORKER_TESTS = str(Path(__file__).parent / "worker")
@@ -106,11 +107,11 @@ def nothing_left_behind(own_settings):
 def look(qapp):
     """The program's own look, light; light again and at the usual text size at the end."""
     settings.remember_scheme("light")
-    appearance.start(qapp)
+    if not qapp.styleSheet():
+        appearance.start(qapp)
     yield appearance
-    settings.remember_scheme("light")
-    settings.remember_text_percent(100)
-    appearance.apply()
+    if (appearance.current(), appearance.text_percent()) != (LIGHT, 100):
+        appearance.choose(scheme="light", percent=100)
 
 
 @pytest.fixture(scope="session")

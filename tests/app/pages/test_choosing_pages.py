@@ -1,0 +1,189 @@
+import pytest
+from PySide6.QtCore import Qt
+
+from app import settings
+from app.pages.model_page import ModelPage
+from app.pages.strategy_page import StrategyPage
+from app.widgets.option_form import OptionForm
+from app.widgets.quiet_controls import QuietDoubleSpinBox
+from core.options import Option
+
+
+def _shown(kind, session, qtbot):
+    page = kind(session)
+    qtbot.addWidget(page)
+    page.resize(800, 900)
+    page.show()
+    return page
+
+
+@pytest.fixture
+def models(with_data, qtbot):
+    return _shown(ModelPage, with_data, qtbot)
+
+
+@pytest.fixture
+def strategies(with_data, qtbot):
+    return _shown(StrategyPage, with_data, qtbot)
+
+
+def test_only_models_that_fit_the_recommended_first_with_its_reason(models, clinic):
+    advice = clinic[1]
+    fitting = {m["name"] for m in advice["models"] if m["fits_task"]}
+    best = next(m for m in advice["models"] if m["recommended"])
+    assert set(models.cards.cards) == fitting
+    first = next(iter(models.cards.cards.values()))
+    assert first.choice.key == best["name"]
+    assert best["reason"] in first.button.accessibleDescription()
+    assert first.button.isChecked()
+
+
+def test_a_click_anywhere_on_a_card_chooses_it(models, qtbot):
+    qtbot.mouseClick(models.cards.cards["svm"], Qt.MouseButton.LeftButton)
+    assert models.session.plan.model == "svm"
+    assert models.cards.cards["svm"].property("chosen")
+    assert not models.cards.cards["logistic"].property("chosen")
+
+
+def test_arrow_keys_choose_the_next_card(models, qtbot):
+    models.activateWindow()
+    cards = list(models.cards.cards.values())
+    cards[0].button.setFocus()
+    qtbot.keyClick(cards[0].button, Qt.Key.Key_Down)
+    assert models.session.plan.model == cards[1].choice.key
+
+
+def test_strategies_follow_the_model(strategies, clinic):
+    advice = clinic[1]
+    assert set(strategies.cards.cards) == {s["name"] for s in advice["strategies"]["logistic"]}
+    strategies.session.choose_model("svm")
+    assert set(strategies.cards.cards) == {s["name"] for s in advice["strategies"]["svm"]}
+
+
+def test_a_learner_has_groups_and_no_trials_a_sampler_the_reverse(strategies, clinic):
+    strategies.session.choose_strategy("mm")
+    assert strategies.groups.isVisible()
+    assert not strategies.budget.trials.isVisible()
+    strategies.session.choose_strategy("gp")
+    assert not strategies.groups.isVisible()
+    assert strategies.budget.trials.isVisible()
+    entry = next(s for s in clinic[1]["strategies"]["logistic"] if s["name"] == "gp")
+    assert strategies.budget.trials.value() == entry["default_trials"]
+
+
+def test_minutes_and_trials_bound_the_plan(strategies):
+    strategies.session.choose_strategy("gp")
+    strategies.budget.minutes.setValue(2.5)
+    strategies.budget.trials.setValue(30)
+    assert (strategies.session.plan.minutes, strategies.session.plan.trials) == (2.5, 30)
+    strategies.budget.minutes.setValue(0)
+    assert strategies.session.plan.minutes is None
+    assert strategies.budget.minutes.text() == "no limit"
+
+
+def test_the_estimate_is_shown_and_an_impossible_plan_cannot_start(strategies):
+    session = strategies.session
+    session.estimate = {"seconds": 180, "trials": 50, "sentence": "about 3 minutes, 50 trials"}
+    session.estimate_changed.emit()
+    assert strategies.budget.estimate.text() == "About 3 minutes, 50 trials."
+    assert strategies.primary.isEnabled()
+    session.estimate = {"sentence": "5 folds need 5 rows a class.", "unusable": True}
+    session.estimate_changed.emit()
+    assert not strategies.primary.isEnabled()
+    assert strategies.primary.toolTip() == "5 folds need 5 rows a class."
+
+
+def test_start_begins_the_run_and_leads_on(strategies, qtbot):
+    with qtbot.waitSignal(strategies.step_wanted) as wanted:
+        strategies.primary.click()
+    assert wanted.args == ["tune"]
+    assert strategies.session.state == "running"
+    assert not strategies.primary.isEnabled()
+
+
+def test_advanced_is_folded_until_opened_and_stays_as_it_was_left(strategies, with_data, qtbot):
+    assert not strategies.advanced.fold.content.isVisible()
+    strategies.advanced.fold.button.click()
+    assert strategies.advanced.fold.content.isVisible()
+    assert settings.flag("folds/advanced")
+    assert _shown(StrategyPage, with_data, qtbot).advanced.fold.is_open
+
+
+def test_every_option_of_the_strategy_has_a_control_with_its_default(strategies, clinic):
+    for name in ("mm", "gp", "hybrid"):
+        strategies.session.choose_strategy(name)
+        entry = next(s for s in clinic[1]["strategies"]["logistic"] if s["name"] == name)
+        controls = strategies.advanced.own.controls
+        described = [o["name"] if isinstance(o, dict) else o.name for o in entry["options"]]
+        assert list(controls) == described
+
+
+def test_options_of_the_run_go_into_the_plan(strategies):
+    controls = strategies.advanced.run.controls
+    controls["folds"].setValue(7)
+    controls["seed"].setValue(42)
+    controls["workers"].setValue(2)
+    controls["time_limit"].setValue(1.5)
+    controls["metric"].setCurrentIndex(controls["metric"].findData("auc"))
+    controls["standardize"].setChecked(False)
+    plan = strategies.session.plan
+    assert (plan.folds, plan.seed, plan.workers, plan.time_limit) == (7, 42, 2, 1.5)
+    assert (plan.metric, plan.standardize) == ("auc", False)
+
+
+def test_the_groups_of_the_plan_can_be_chosen_here_too(strategies):
+    strategies.session.choose_strategy("mm")
+    strategies.ways.setCurrentIndex(strategies.ways.findData("column"))
+    assert strategies.session.plan.groups == "column"
+    strategies.session.set_groups({"a": ["age"], "b": ["ward", "smoker"]})
+    assert strategies.ways.currentText() == "One for each of my 2 groups"
+
+
+OPTIONS = (
+    Option("alpha", "Shape", "float", 2.0, "Help.", low=0, low_open=True),
+    Option("steps", "Steps", "int", 10, "Help.", low=1, high=99),
+    Option("kernel", "Kernel", "choice", "se", "Help.", choices=("se", "matern")),
+    Option("warm", "Warm start", "bool", True, "Help."),
+)
+
+
+def test_a_form_shows_defaults_and_tells_changes(look, qtbot):
+    form = OptionForm()
+    qtbot.addWidget(form)
+    told = []
+    form.changed.connect(lambda *change: told.append(change))
+    form.show_options(OPTIONS, {"steps": 20})
+    assert not told
+    assert form.controls["alpha"].value() == 2.0
+    assert form.controls["steps"].value() == 20
+    form.controls["steps"].setValue(1000)
+    form.controls["kernel"].setCurrentIndex(1)
+    form.controls["warm"].setChecked(False)
+    assert told == [("steps", 99), ("kernel", "matern"), ("warm", False)]
+    form.controls["alpha"].setValue(0)
+    assert form.controls["alpha"].value() > 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "value"), [("0.001", 0.001), ("1e-4", 1e-4), ("250", 250.0), ("1e-9", 1e-9)]
+)
+def test_small_numbers_can_be_typed(look, qtbot, typed, value):
+    box = QuietDoubleSpinBox()
+    qtbot.addWidget(box)
+    box.setDecimals(12)
+    box.setRange(0, 1e12)
+    box.lineEdit().selectAll()
+    qtbot.keyClicks(box.lineEdit(), typed)
+    qtbot.keyClick(box.lineEdit(), Qt.Key.Key_Return)
+    assert box.value() == pytest.approx(value)
+    assert box.valueFromText(box.textFromValue(value)) == pytest.approx(value)
+
+
+def test_the_arrows_step_small_numbers_by_their_size(look, qtbot):
+    box = QuietDoubleSpinBox()
+    qtbot.addWidget(box)
+    box.setDecimals(12)
+    box.setRange(0, 100)
+    box.setValue(0.005)
+    box.stepBy(1)
+    assert box.value() == pytest.approx(0.006)

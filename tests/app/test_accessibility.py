@@ -1,0 +1,163 @@
+import importlib.util
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QPushButton,
+    QSlider,
+    QWidget,
+)
+
+from app.help_dialog import HelpDialog
+from app.settings_dialog import SettingsDialog
+from app.window import Window
+from resources.theme import DARK, LIGHT
+
+_spec = importlib.util.spec_from_file_location(
+    "accessible", Path(__file__).parent / "accessible.py"
+)
+_module = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_module)
+assert_accessible = _module.assert_accessible
+
+
+@pytest.fixture
+def window(with_data, qtbot):
+    made = Window(with_data)
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def _settle(qtbot):
+    qtbot.wait(20)
+
+
+@pytest.mark.parametrize("percent", [100, 200])
+@pytest.mark.parametrize("page", ["start", "data", "model", "strategy"])
+def test_every_control_of_a_page_has_a_name_and_is_large_enough(window, look, qtbot, page, percent):
+    window.go(page)
+    if page == "strategy":
+        window.pages[page].advanced.fold.button.click()
+    look.choose(percent=percent)
+    _settle(qtbot)
+    assert_accessible(window)
+
+
+@pytest.mark.parametrize("percent", [100, 200])
+@pytest.mark.parametrize("page", ["start", "data", "model", "strategy"])
+def test_no_page_is_wider_than_its_place(window, look, qtbot, page, percent):
+    window.resize(1024, 700)
+    window.go(page)
+    look.choose(percent=percent)
+    _settle(qtbot)
+    scroll = window.pages[page].scroll
+    assert scroll.widget().width() <= scroll.viewport().width()
+
+
+def test_dialogs_are_accessible(look, qtbot):
+    for dialog in (HelpDialog("groups"), SettingsDialog()):
+        qtbot.addWidget(dialog)
+        dialog.show()
+        _settle(qtbot)
+        assert_accessible(dialog)
+
+
+def test_the_check_itself_finds_a_nameless_small_button(look, qtbot):
+    box = QWidget()
+    qtbot.addWidget(box)
+    button = QPushButton(box)
+    button.setStyleSheet("min-height: 0; padding: 0;")
+    button.setFixedSize(10, 10)
+    box.show()
+    with pytest.raises(AssertionError, match="no accessible name"):
+        assert_accessible(box)
+
+
+def test_the_wheel_never_changes_a_number(window, qtbot):
+    window.go("strategy")
+    window.session.choose_model("svm")
+    page = window.pages["strategy"]
+    page.advanced.fold.button.click()
+    data = window._page("data")
+    kinds = (QAbstractSpinBox, QComboBox, QSlider)
+    controls = [c for p in (page, data) for c in p.findChildren(QWidget) if isinstance(c, kinds)]
+    assert len(controls) > 8
+    before = (window.session.plan, [_value(c) for c in controls])
+    for control in controls:
+        control.setFocus()
+        for turn in (120, -120):
+            QApplication.sendEvent(control, _wheel(control, turn))
+    assert (window.session.plan, [_value(c) for c in controls]) == before
+
+
+def _value(control):
+    return control.currentIndex() if isinstance(control, QComboBox) else control.value()
+
+
+def _wheel(control, turn):
+    middle = QPointF(control.rect().center())
+    return QWheelEvent(
+        middle, control.mapToGlobal(middle), QPoint(0, 0), QPoint(0, turn),
+        Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("page", ["start", "data", "model", "strategy"])
+def test_tab_goes_from_top_to_bottom_within_a_page(window, qtbot, page):
+    window.go(page)
+    _settle(qtbot)
+    scrolled = window.pages[page].scroll.widget()
+    tops = []
+    start = control = scrolled
+    while (control := control.nextInFocusChain()) is not start:
+        reached = bool(control.focusPolicy() & Qt.FocusPolicy.TabFocus) and control.isVisible()
+        if reached and scrolled.isAncestorOf(control):
+            card = control
+            while card.parentWidget() is not scrolled:
+                card = card.parentWidget()
+            tops.append(card.y())
+    assert tops
+    assert tops == sorted(tops)
+
+
+def _luminance(colour):
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    r, g, b = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def contrast(one, other):
+    """WCAG 2.2: (lighter + 0.05) / (darker + 0.05)."""
+    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_contrast_is_measured_as_wcag_does():
+    assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
+    assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+@pytest.mark.parametrize("ground", ["paper", "canvas", "selected"])
+def test_text_and_lines_stand_out(theme, ground):
+    under = getattr(theme, ground)
+    # On the chosen card the reason is written in ink; nothing else is good or bad there.
+    signals = () if ground == "selected" else ("good", "warning", "bad")
+    for token in ("ink", "muted", "accent", *signals):
+        assert contrast(getattr(theme, token), under) >= 4.5, token
+    for token in ("control", "focus", "model", "observed"):
+        assert contrast(getattr(theme, token), under) >= 3.0, token
+    assert contrast(theme.accent_text, theme.accent) >= 4.5
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_series_stand_out_or_are_outlined(theme):
+    for colour in theme.series:
+        assert contrast(colour, theme.paper) >= 3.0 or colour in theme.outlined

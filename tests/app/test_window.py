@@ -1,0 +1,240 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox
+
+from app import settings
+from app.crash_reports import FaultFile, Reporter, details
+from app.rail import STEPS, StepState
+from app.shown_run import ShownRun
+from app.steps import step_states
+from app.window import Window
+from core.tuning.events import RunFinished
+
+
+@pytest.fixture
+def window(still, qtbot):
+    made = Window(still)
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+@pytest.fixture
+def filled(with_data, qtbot):
+    made = Window(with_data)
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def test_the_first_page_offers_file_sample_and_nothing_more_at_first(window, qtbot):
+    page = window.pages["start"]
+    assert window.here == "start"
+    assert page.drop.button.isVisible()
+    assert not page._continue.isVisible()
+
+
+def test_every_sample_of_the_registry_is_offered():
+    from app.pages.start_samples import OFFERED
+    from core.datasets.samples import SAMPLES
+
+    assert list(OFFERED) == list(SAMPLES)
+    assert [title for title, _ in OFFERED.values()] == [s.title for s in SAMPLES.values()]
+
+
+def test_a_locked_step_says_why_and_stays_locked(window, qtbot):
+    step = window.rail.steps["strategy"]
+    qtbot.mouseClick(step, Qt.MouseButton.LeftButton)
+    assert window.here == "start"
+    assert window.rail._why.isVisible()
+    assert "Open a file first" in window.rail._why.text()
+    assert step.toolTip() == window.rail._why.text()
+    assert "Locked" in step.accessibleDescription()
+
+
+def test_open_steps_can_be_visited_in_any_order(filled, qtbot):
+    for key in ("strategy", "data", "model", "data"):
+        qtbot.mouseClick(filled.rail.steps[key], Qt.MouseButton.LeftButton)
+        assert filled.here == key
+        assert filled.panel._title.text() == filled.pages[key].words[0]
+
+
+def test_enter_and_shortcut_go_to_a_step(filled, qtbot):
+    qtbot.keyClick(filled.rail.steps["model"], Qt.Key.Key_Return)
+    assert filled.here == "model"
+    filled.activateWindow()
+    qtbot.keyClick(filled, Qt.Key.Key_3, Qt.KeyboardModifier.ControlModifier)
+    assert filled.here == "strategy"
+
+
+def test_data_arriving_leads_from_the_first_page_to_the_table(window, clinic, qtbot):
+    from app.worker.messages import Message, Opened
+    from core.tuning.plan import DataPlan
+
+    window.pages["start"].drop.file_chosen.emit("clinic.csv")
+    window.session.worker.arrived.emit([Message(1, 0, Opened(DataPlan("clinic.csv"), *clinic))])
+    assert window.here == "data"
+    assert window.pages["data"].title == "clinic"
+    assert settings.recent_files() == ["clinic.csv"]
+
+
+def test_pages_are_made_at_their_first_visit(filled):
+    assert set(filled.pages) == {"start"}
+    filled.go("model")
+    assert set(filled.pages) == {"start", "model"}
+
+
+def test_a_problem_is_one_sentence_and_changes_nothing(filled, qtbot):
+    filled.go("model")
+    plan = filled.session.plan
+    filled.session.problem.emit("heart.csv, line 3: there are 12 values; give every row 14.")
+    assert filled.notice.isVisible()
+    assert filled.notice.sentence.startswith("heart.csv, line 3")
+    assert (filled.here, filled.session.plan) == ("model", plan)
+    filled.notice.dismiss()
+    assert not filled.notice.isVisible()
+
+
+def test_esc_closes_nothing(filled, qtbot):
+    for key in ("data", "model", "strategy"):
+        filled.go(key)
+        qtbot.keyClick(filled, Qt.Key.Key_Escape)
+        assert filled.isVisible()
+        assert filled.here == key
+
+
+def test_closing_while_a_run_goes_on_asks(filled, monkeypatch):
+    filled.session.state = "running"
+    monkeypatch.setattr(QMessageBox, "exec", lambda box: 0)  # closed by Esc: keep tuning
+    filled.close()
+    assert filled.isVisible()
+    filled.session.state = "idle"
+    filled.close()
+    assert not filled.isVisible()
+
+
+def test_the_window_comes_back_as_large_as_it_was_left(still, qtbot):
+    first = Window(still)
+    qtbot.addWidget(first)
+    first.show()
+    first.resize(1024, 730)
+    first.close()
+    second = Window(still)
+    qtbot.addWidget(second)
+    assert (second.width(), second.height()) == (1024, 730)
+
+
+def test_a_finished_run_ticks_its_steps(with_data):
+    with_data._run = ShownRun([RunFinished(results={"validation": {}})], None)
+    with_data.state = "finished"
+    states = step_states(with_data)
+    assert [states[key].done for key in STEPS] == [True, True, True, True, True, False]
+    assert not any(states[key].locked for key in STEPS)
+
+
+def test_a_step_in_front_has_its_number_and_a_done_one_its_tick(window):
+    step = window.rail.steps["data"]
+    step.show_state(StepState("heart.csv", done=True), here=True)
+    assert step._mark.text() == "1"
+    step.show_state(StepState("heart.csv", done=True), here=False)
+    assert not step._mark.pixmap().isNull()
+    assert "Done." in step.accessibleDescription()
+
+
+class _Run:
+    path, dataset, strategy, state = "/runs/1", "heart.csv", "mm", "finished"
+    metric, test, gain = "accuracy", 0.877, 0.037
+
+
+def test_past_runs_show_score_and_gain(window, qtbot):
+    opened = []
+    window.rail.run_pressed.disconnect(window.open_run)
+    window.rail.run_pressed.connect(opened.append)
+    window.rail.show_runs([_Run])
+    button = window.rail._runs.itemAt(0).widget()
+    assert button.accessibleName() == "Past run: heart · mm · 87.7\u00a0% · +3.7 points"
+    button.click()
+    assert opened == ["/runs/1"]
+
+
+def test_help_has_a_text_for_every_page(filled, qtbot):
+    from app.help_dialog import TOPICS, HelpDialog, text_of
+    from app.window import PAGES
+
+    assert {topic for topic in TOPICS if text_of(topic).startswith("# ")} == set(TOPICS)
+    for key in PAGES:
+        assert filled._page(key).topic in TOPICS
+    dialog = HelpDialog("groups")
+    qtbot.addWidget(dialog)
+    assert dialog.topics.currentItem().text() == "Groups of columns"
+    assert "penalty" in dialog.text.toPlainText()
+
+
+def test_settings_show_at_once_and_are_remembered(filled, look, qtbot):
+    from app.settings_dialog import SettingsDialog
+
+    dialog = SettingsDialog(filled)
+    dialog.scheme.setCurrentIndex(dialog.scheme.findData("dark"))
+    dialog.size.setValue(150)
+    assert look.current().name == "dark"
+    assert look.text_percent() == 150
+    assert (settings.scheme(), settings.text_percent()) == ("dark", 150)
+    dialog.forget.click()
+    assert (settings.scheme(), look.text_percent()) == ("system", 100)
+
+
+# When something unforeseen happens ------------------------------------------------------------
+
+
+def _raised(text):
+    try:
+        raise ValueError(text)
+    except ValueError as error:
+        return type(error), error, error.__traceback__
+
+
+def test_an_unforeseen_error_is_a_sentence_with_details_that_hold_no_data():
+    said = []
+    Reporter(lambda *words: said.append(words)).hook(*_raised("row 3 holds secret-name"))
+    [(sentence, copied)] = said
+    assert "Traceback" not in sentence
+    assert "secret-name" not in sentence + copied
+    assert "ValueError" in copied
+    assert "tests/app/test_window.py, line" in copied
+
+
+def test_a_flood_of_errors_is_said_once_and_counted():
+    now = [0.0]
+    said = []
+    reporter = Reporter(lambda *words: said.append(words), clock=lambda: now[0])
+    for _ in range(50):
+        reporter.hook(*_raised("x"))
+    assert len(said) == 1
+    now[0] = 60.0
+    reporter.hook(*_raised("x"))
+    assert len(said) == 2
+    assert "49 more" in said[1][1]
+
+
+def test_details_name_places_in_the_code():
+    assert details(*_raised("x")[::2]).splitlines()[1] == "builtins.ValueError"
+
+
+def test_a_crash_is_offered_at_the_next_start_and_only_then(tmp_path):
+    (tmp_path / "fault-999999999.txt").write_text("Fatal Python error: Segmentation fault")
+    faults = FaultFile(tmp_path)
+    assert "Segmentation fault" in faults.left_behind()
+    assert faults.left_behind() == ""
+
+
+def test_an_orderly_end_leaves_nothing(tmp_path):
+    import faulthandler
+
+    was = faulthandler.is_enabled()
+    faults = FaultFile(tmp_path)
+    faults.watch()
+    assert list(tmp_path.iterdir())
+    faults.close()
+    assert not list(tmp_path.iterdir())
+    if was:
+        faulthandler.enable()
