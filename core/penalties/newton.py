@@ -223,7 +223,7 @@ def conjugate_gradients(
     r = b.copy() if start is None else b - apply(x)
     z = precondition(r)
     first = float(b @ precondition(b)) if start is not None else float(r @ z)
-    d, rz = z, float(r @ z)
+    d, rz = z.copy(), float(r @ z)
     for iteration in range(1, most + 1):
         if rz <= max(accuracy**2 * first, 2.0 * enough):
             return x, iteration - 1

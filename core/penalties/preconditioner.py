@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -140,7 +141,7 @@ def cholesky(A: np.ndarray) -> np.ndarray:
     lift = 0.0
     for _ in range(12):
         factor, info = lapack.dpotrf(A.T if lift == 0.0 else _lifted(A, lift).T, lower=1)
-        if info == 0:
+        if info == 0 and math.isfinite(factor[-1, -1]):
             return factor
         lift = max(100.0 * lift, 1e-14 * float(np.abs(np.diagonal(A)).max()) + 1e-300)
     raise FloatingPointError("the curvature of the loss is not finite or not positive")

@@ -1,4 +1,4 @@
-"""Estimators made from parameters: they predict the loss's own probabilities and survive refitting."""
+"""Estimators made from parameters predict the loss's probabilities and survive refitting."""
 
 from __future__ import annotations
 

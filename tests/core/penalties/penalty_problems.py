@@ -1,0 +1,76 @@
+"""Small problems of every kind that the tests of the learners share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from core.losses import build
+from core.losses.loss import Loss
+
+
+def table(
+    name: str, rows: int = 120, columns: int = 6, useless: int = 0, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Examples of a model with weights of size one; the last ``useless`` columns have none."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((rows, columns))
+    W = rng.standard_normal((columns, 3))
+    W[columns - useless :] = 0.0
+    if name == "linear":
+        return X, X @ W[:, 0] + 0.5 * rng.standard_normal(rows) + 1.0
+    if name == "logistic":
+        return X, (X @ W[:, 0] + rng.logistic(size=rows) > 0.3).astype(int)
+    return X, (X @ W + rng.gumbel(size=(rows, 3))).argmax(axis=1)
+
+
+def loss_of(name: str, **kwargs: Any) -> Any:
+    """The loss of `table`."""
+    return build(name, *table(name, **kwargs))
+
+
+def minimized(loss: Loss, penalties: np.ndarray) -> np.ndarray:
+    """The minimizer of loss + ½ Σ c w² by SciPy's BFGS, an independent solver."""
+
+    def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = loss.value_and_gradient(w)
+        return value + 0.5 * penalties @ (w * w), gradient + penalties * w
+
+    found = minimize(
+        objective,
+        loss.start(),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 20000, "maxfun": 40000, "ftol": 1e-16, "gtol": 1e-9, "maxcor": 50},
+    )
+    return found.x
+
+
+class Gaussian:
+    """½ ‖y − Xw‖²/σ²: ridge regression, where everything has a closed form."""
+
+    def __init__(self, X: np.ndarray, y: np.ndarray, variance: float = 1.0) -> None:
+        self.X, self.y, self.variance = X, y, variance
+        self.examples, self.size = X.shape
+
+    def start(self) -> np.ndarray:
+        return np.zeros(self.size)
+
+    def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
+        r = self.y - self.X @ w
+        return 0.5 * float(r @ r) / self.variance, -self.X.T @ r / self.variance
+
+    def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return self.X.T @ (self.X @ v) / self.variance
+
+    def hessian(self, w: np.ndarray) -> np.ndarray | None:
+        return self.X.T @ self.X / self.variance
+
+
+class OnlyProducts(Gaussian):
+    """The same for learners that must do with Hessian products."""
+
+    def hessian(self, w: np.ndarray) -> np.ndarray | None:
+        return None

@@ -1,0 +1,122 @@
+"""The implicit gradient against differences of the whole bilevel map and ridge's closed form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from penalty_problems import Gaussian, OnlyProducts, table
+from sklearn.linear_model import LogisticRegression
+
+from core.losses import build, parameter_groups
+from core.penalties import implicit_gradient
+from core.penalties.group_penalty import grouping
+from core.penalties.implicit_gradient import HoldoutLoss
+
+
+def split(name: str, **kwargs: Any) -> tuple[Any, list[tuple[Any, Any]]]:
+    """The loss of all rows, and those of two thirds and one third."""
+    X, y = table(name, **kwargs)
+    whole = build(name, X, y)
+    held = np.arange(len(y)) % 3 == 0
+    return whole, [(whole.on(X[~held], y[~held]), whole.on(X[held], y[held]))]
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("name", ["linear", "logistic", "multinomial"])
+def test_gradient_is_the_difference_of_the_whole_map(name: str, dense: bool) -> None:
+    whole, pairs = split(name)
+    grouped = grouping(parameter_groups(whole, np.array([0, 0, 1, 1, 2, 2])))
+
+    def holdout(d: np.ndarray) -> tuple[float, np.ndarray]:
+        outer = HoldoutLoss(pairs, grouped)
+        outer.tolerance = 1e-15
+        for newton in outer.newtons:
+            newton.dense = dense
+        return outer(d)
+
+    d, step = np.array([0.5, -1.0, 1.5]), 1e-4
+    value, gradient = holdout(d)
+    differences = [
+        (holdout(d + step * e)[0] - holdout(d - step * e)[0]) / (2 * step) for e in np.eye(3)
+    ]
+    assert np.isfinite(value)
+    np.testing.assert_allclose(gradient, differences, rtol=2e-3, atol=2e-5)
+
+
+@pytest.mark.parametrize("kind", [Gaussian, OnlyProducts])
+def test_ridge_has_its_closed_form(kind: type[Gaussian]) -> None:
+    X, y = table("linear", rows=30)
+    fit, held = kind(X[:20], y[:20]), kind(X[20:], y[20:])
+    groups = np.array([0, 0, 0, 1, 1, 1])
+    outer = HoldoutLoss([(fit, held)], grouping(groups))
+    outer.tolerance = 1e-15
+    d = np.array([0.3, 1.2])
+    value, gradient = outer(d)
+    c = np.exp(d)[groups]
+    A = X[:20].T @ X[:20] + np.diag(c)
+    w = np.linalg.solve(A, X[:20].T @ y[:20])
+    r = y[20:] - X[20:] @ w
+    x = np.linalg.solve(A, -X[20:].T @ r)
+    assert value == pytest.approx(0.5 * r @ r)
+    expected = [-(w * c * x)[groups == j].sum() for j in (0, 1)]
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5)
+
+
+def test_the_end_is_better_than_any_grid_point() -> None:
+    whole, pairs = split("logistic")
+    steps = list(implicit_gradient.run(whole, parameter_groups(whole), {}, 0, holdout=pairs))
+    values = [step.objective for step in steps]
+    assert values == sorted(values, reverse=True)
+    fit, held = pairs[0]
+    y_fit, y_held = (part.sign > 0 for part in (fit, held))
+    for C in 2.0 ** np.arange(-10, 11):
+        peer = LogisticRegression(C=1 / C, tol=1e-8, max_iter=5000).fit(fit.design.X, y_fit)
+        own = peer.predict_proba(held.design.X)[np.arange(len(y_held)), y_held.astype(int)]
+        assert values[-1] <= -np.log(own).sum() + 2e-3
+
+
+def test_the_last_step_is_the_refit_on_all_rows() -> None:
+    X, y = table("logistic")
+    whole, pairs = split("logistic")
+    *_, last = implicit_gradient.run(whole, parameter_groups(whole), {}, 0, holdout=pairs)
+    peer = LogisticRegression(C=1.0 / last.C[0], tol=1e-10, max_iter=10_000).fit(X, y)
+    np.testing.assert_allclose(last.w[:-1], peer.coef_[0], atol=1e-4)
+    assert last.loss == pytest.approx(whole.value_and_gradient(last.w)[0])
+
+
+def test_folds_are_summed() -> None:
+    whole, pairs = split("logistic")
+    grouped, d = grouping(parameter_groups(whole)), np.array([0.7])
+    once = HoldoutLoss(pairs, grouped)(d)
+    twice = HoldoutLoss(pairs * 2, grouped)(d)
+    assert twice[0] == pytest.approx(2 * once[0])
+    np.testing.assert_allclose(twice[1], 2 * once[1], rtol=1e-6)
+
+
+def test_a_penalty_without_limit_ends_on_its_bound() -> None:
+    X, y = table("logistic")
+    whole = build("logistic", X, y)
+    # What the first rows teach is wrong on the others: the fewer weights the better.
+    pairs = [(whole.on(X[:80], y[:80]), whole.on(X[80:], 1 - y[80:]))]
+    options = {"high": 8.0}
+    *_, last = implicit_gradient.run(whole, parameter_groups(whole), options, 0, holdout=pairs)
+    assert list(last.at_bound) == [True]
+    assert np.log(last.C[0]) == pytest.approx(8.0)
+    assert "end of the allowed range" in last.remarks[0]
+
+
+def test_start_and_steps_are_obeyed() -> None:
+    whole, pairs = split("logistic")
+    groups = parameter_groups(whole)
+    steps = list(implicit_gradient.run(whole, groups, {"start": 5.0, "steps": 2}, 0, holdout=pairs))
+    assert steps[0].C[0] == pytest.approx(np.exp(5.0))
+    assert len(steps) <= 4
+    assert [step.number for step in steps] == list(range(len(steps)))
+
+
+def test_without_rows_held_out_there_is_no_gradient() -> None:
+    whole, _ = split("logistic")
+    with pytest.raises(ValueError, match="at least one pair"):
+        list(implicit_gradient.run(whole, parameter_groups(whole), {}))

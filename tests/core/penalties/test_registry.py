@@ -1,0 +1,87 @@
+"""The registry of learners, the recommendation, and BLAS held to one thread between steps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from penalty_problems import table
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from core.losses import LOSSES, build, parameter_groups
+from core.options import complete
+from core.penalties.blas_threads import one_blas_thread
+from core.penalties.recommendation import recommend_update
+from core.penalties.registry import LEARNERS
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("name", LOSSES)
+def test_every_learner_learns_on_every_loss_with_its_defaults(learner: str, name: str) -> None:
+    X, y = table(name)
+    whole = build(name, X, y)
+    held = np.arange(len(y)) % 3 == 0
+    pairs = [(whole.on(X[~held], y[~held]), whole.on(X[held], y[held]))]
+    groups = parameter_groups(whole, np.array([0, 0, 0, 1, 1, 1]))
+    options = complete(LEARNERS[learner].options, {})
+    run = LEARNERS[learner].run(whole, groups, options, 0, holdout=pairs, group_count=2)
+    steps = list(run)
+    assert [step.number for step in steps] == list(range(len(steps)))
+    np.testing.assert_allclose(steps[0].C, 1.0, rtol=0.5)
+    for step in steps:
+        assert step.w.shape == (whole.size,)
+        assert step.C.shape == step.norms.shape == step.switched_off.shape == (2,)
+        assert np.isfinite(step.objective)
+    assert whole.value_and_gradient(steps[-1].w)[0] == pytest.approx(steps[-1].loss, rel=1e-6)
+    fits = [step.fits for step in steps]
+    assert fits == sorted(fits)
+    assert fits[-1] > 0
+
+
+def test_the_same_seed_gives_the_same_steps() -> None:
+    X, y = table("multinomial")
+    loss = build("multinomial", X, y)
+    for learner in ("mm", "evidence", "direct"):
+        runs = [list(LEARNERS[learner].run(loss, parameter_groups(loss), {}, 3)) for _ in range(2)]
+        for one, other in zip(*runs, strict=True):
+            np.testing.assert_array_equal(one.w, other.w)
+
+
+def test_steps_do_not_change_later() -> None:
+    X, y = table("logistic")
+    loss = build("logistic", X, y)
+    run = LEARNERS["mm"].run(loss, parameter_groups(loss), {})
+    first = next(run)
+    w, C = first.w.copy(), first.C.copy()
+    list(run)
+    np.testing.assert_array_equal(first.w, w)
+    np.testing.assert_array_equal(first.C, C)
+
+
+def test_plenty_of_rows_speak_for_mm_and_few_for_evidence() -> None:
+    assert recommend_update(10, 1000).strategy == "mm"
+    wide = recommend_update(500, 1000)
+    assert wide.strategy == "evidence"
+    assert "500 weights" in wide.reason
+    assert recommend_update(500, 1000, effective=490.0).strategy == "mm"
+    little = recommend_update(500, 1000, effective=60.0)
+    assert little.strategy == "evidence"
+    assert "60 of 500" in little.reason
+
+
+def test_blas_has_one_thread_inside_a_step_and_the_callers_number_outside() -> None:
+    def threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    @one_blas_thread
+    def steps() -> object:
+        yield threads()
+        yield threads()
+
+    with threadpool_limits(2, user_api="blas"):
+        run = steps()
+        assert next(run) == {1}
+        assert threads() == {2}
+        assert next(run) == {1}
+        with pytest.raises(StopIteration):
+            next(run)
+        assert threads() == {2}
