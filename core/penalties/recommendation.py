@@ -4,19 +4,21 @@
 | --- | --- | --- |
 | n | ``parameters`` | penalized parameters |
 | m | ``examples`` | training examples |
-| γ | ``effective`` | the effective number of parameters, where it is known |
+| K | ``classes`` | classes; 0 for a number to predict |
+| γ | ``effective`` | the effective number of parameters, where a learner has reported it |
 
-With the penalties integrated out every parameter counts as free. That hardly matters where the
-examples are many times the parameters (γ is near n, or the penalty does little); in wide models
-n/2 overstates what the data settle, and the weights are shrunk too far.
+With the penalties integrated out every parameter counts as free (Foo 2009); that hardly matters
+with two classes and few parameters. In wide models, and with a set of weights for every class, n/2
+overstates what the data settle and the weights are shrunk too far; the evidence counts γ instead
+(MacKay 1992). For a linear model the evidence learns the noise as well, whatever the target's unit.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# With more examples than this for every parameter the two updates predict alike.
-_PLENTY = 20
+# From so many parameters for every example a model is wide.
+_WIDE = 0.4
 # A share of settled parameters from which n says as much as γ.
 _MOSTLY_SETTLED = 0.8
 
@@ -30,35 +32,47 @@ class Recommendation:
 
 
 def recommend_update(
-    parameters: int, examples: int, effective: float | None = None
+    parameters: int, examples: int, classes: int, effective: float | None = None
 ) -> Recommendation:
     """The update to use, from the size of the problem alone; no test data is looked at.
 
     Args:
         parameters: n, penalized parameters (columns, times classes if more than two).
         examples: m, training rows.
+        classes: K, 0 for a number to predict.
         effective: γ, if a learner has reported it.
     """
-    if parameters * _PLENTY <= examples:
-        reason = (
-            f"{examples} rows for {parameters} weights are plenty: the fast update that needs no"
-            " curvature gives the same predictions."
-        )
-        return Recommendation("mm", reason)
-    if effective is not None and effective >= _MOSTLY_SETTLED * parameters:
-        reason = (
-            f"The data settle {effective:.0f} of {parameters} weights, nearly all of them: the"
-            " fast update, which counts every weight, is right here."
-        )
-        return Recommendation("mm", reason)
+    given = f"{parameters:,} weights for {examples:,} training rows"
     if effective is not None:
-        reason = (
-            f"The data settle only {effective:.0f} of {parameters} weights: counting every weight"
-            " would shrink the model too far."
+        if effective >= _MOSTLY_SETTLED * parameters:
+            return Recommendation(
+                "mm",
+                f"The data settle {effective:.0f} of {parameters:,} weights, nearly all of them:"
+                " MM, which counts every weight, is right here.",
+            )
+        return Recommendation(
+            "evidence",
+            f"The data settle only {effective:.0f} of {parameters:,} weights: counting every one,"
+            " as MM does, shrinks the model too far.",
         )
-        return Recommendation("evidence", reason)
-    reason = (
-        f"{parameters} weights are many for {examples} rows: the evidence counts only the weights"
-        " that the data can settle, and does not shrink the model too far."
+    if parameters > _WIDE * examples:
+        return Recommendation(
+            "evidence",
+            f"{given}: the evidence counts only the weights that the data settle, so that so many"
+            " are not held back too much.",
+        )
+    if classes > 2:
+        return Recommendation(
+            "evidence",
+            f"{given}, a set of them for each of {classes} classes: the sets overlap, and the"
+            " evidence counts only what the data settle.",
+        )
+    if classes == 0:
+        return Recommendation(
+            "evidence",
+            f"{given}, and a number to predict: the evidence learns the penalty together with the"
+            " noise, in about the time of one fit.",
+        )
+    return Recommendation(
+        "mm", f"{given}: MM learns the penalty in about the time of one fit, without validation."
     )
-    return Recommendation("evidence", reason)

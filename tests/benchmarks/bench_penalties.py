@@ -135,7 +135,7 @@ def compare(name: str, X: np.ndarray, y: np.ndarray, seeds: int) -> Comparison:
         A, A_test, b, b_test = prepared(X, y, seed)
         loss = build(kind, A, b)
         size = int((parameter_groups(loss) >= 0).sum())
-        chosen = recommend_update(size, len(b)).strategy
+        chosen = recommend_update(size, len(b), len(np.unique(y))).strategy
         repeats = 7 if A.size < 2e5 else 3
         seconds, (loss, step) = cpu_seconds(lambda: learn(chosen, A, b, kind), repeats)  # noqa: B023
         ours.append(as_estimator(loss, step.w).score(A_test, b_test))

@@ -57,15 +57,23 @@ def test_steps_do_not_change_later() -> None:
     np.testing.assert_array_equal(first.C, C)
 
 
-def test_plenty_of_rows_speak_for_mm_and_few_for_evidence() -> None:
-    assert recommend_update(10, 1000).strategy == "mm"
-    wide = recommend_update(500, 1000)
-    assert wide.strategy == "evidence"
-    assert "500 weights" in wide.reason
-    assert recommend_update(500, 1000, effective=490.0).strategy == "mm"
-    little = recommend_update(500, 1000, effective=60.0)
-    assert little.strategy == "evidence"
-    assert "60 of 500" in little.reason
+@pytest.mark.parametrize(
+    ("parameters", "classes", "effective", "strategy", "says"),
+    [
+        (10, 2, None, "mm", "10 weights for 1,000 training rows"),
+        (500, 2, None, "evidence", "held back"),
+        (30, 3, None, "evidence", "each of 3 classes"),
+        (10, 0, None, "evidence", "noise"),
+        (30, 3, 28.0, "mm", "28 of 30"),
+        (500, 2, 60.0, "evidence", "only 60 of 500"),
+    ],
+)
+def test_the_recommended_update_and_its_reason(
+    parameters: int, classes: int, effective: float | None, strategy: str, says: str
+) -> None:
+    chosen = recommend_update(parameters, 1000, classes, effective)
+    assert chosen.strategy == strategy
+    assert says in chosen.reason
 
 
 def test_blas_has_one_thread_inside_a_step_and_the_callers_number_outside() -> None:
