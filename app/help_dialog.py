@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -54,6 +54,7 @@ class HelpDialog(QDialog):
         for key in TOPICS:
             item = QListWidgetItem(title_of(key))
             item.setData(Qt.ItemDataRole.UserRole, key)
+            item.setSizeHint(QSize(0, self.fontMetrics().height() + 14))
             self.topics.addItem(item)
         self.text = QTextBrowser()
         self.text.setAccessibleName(self.tr("Help text"))

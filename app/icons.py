@@ -22,7 +22,9 @@ class _Tinted(QIconEngine):
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         token = "muted" if mode == QIcon.Mode.Disabled else self._token
-        _renderer(self._name, getattr(appearance.current(), token)).render(painter, QRectF(rect))
+        side = min(rect.width(), rect.height())
+        square = QRectF(rect.x(), rect.y(), side, side)
+        _renderer(self._name, getattr(appearance.current(), token)).render(painter, square)
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         made = QPixmap(size)

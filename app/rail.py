@@ -220,7 +220,7 @@ class Rail(QFrame):
             name = run_in_words(run)
             button.setProperty("run", True)
             button.setMinimumHeight(26)
-            words = OneLine(name, "small")
+            words = OneLine(run_in_words(run, short=True), "small")
             words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             inner = QHBoxLayout(button)
             inner.setContentsMargins(4, 0, 2, 0)
@@ -237,25 +237,25 @@ class Rail(QFrame):
                 step.show_state(step.state, here=key == self._here)
 
 
-def run_in_words(run: Any) -> str:
+def run_in_words(run: Any, short: bool = False) -> str:
     """A past run in one line: data, strategy, score on unseen rows, gain over the default."""
     from app.views.numbers import fixed, plain  # not needed for the first paint
     from core.tuning.metrics import METRICS
 
-    share = run.metric in METRICS and METRICS[run.metric].share
     parts = [str(run.dataset).removesuffix(".csv"), str(run.strategy)]
+    share = run.metric in METRICS and METRICS[run.metric].share
     if run.test is None:
         parts.append(_tr(_STATES.get(run.state, run.state)))
     else:
         parts.append(f"{fixed(100 * run.test, 1)}\u00a0%" if share else plain(run.test))
-    if run.gain is not None:
-        sign = "+" if run.gain >= 0 else ""
-        if share:
-            points = sign + fixed(100 * run.gain, 1)
-            parts.append(_tr("{points} points").format(points=points))
-        else:
-            parts.append(sign + plain(run.gain))
-    return " · ".join(parts)
+    line = " · ".join(parts)
+    if run.gain is None:
+        return line
+    gain = ("+" if run.gain >= 0 else "") + (fixed(100 * run.gain, 1) if share else plain(run.gain))
+    if short:
+        return f"{line} ({gain})"
+    said = _tr("{gain} points over the default") if share else _tr("{gain} over the default")
+    return f"{line} · {said.format(gain=gain)}"
 
 
 def _tr(text: str) -> str:

@@ -17,6 +17,7 @@ from core.options import Option
 
 if TYPE_CHECKING:
     from app.session import Session
+    from core.tuning.metrics import Metric
 
 USUAL = "usual"
 
@@ -64,7 +65,9 @@ class AdvancedCard(Card):
             "time_limit": plan.time_limit or 0,
             "standardize": plan.standardize,
         }
-        self.run.show_options(self._run_options(), given)
+        words = {name: metric.title for name, metric in _metrics(self.session.summary).items()}
+        words[USUAL] = self.tr("The usual one")
+        self.run.show_options(self._run_options(), given, words)
 
     def _run_changed(self, name: str, value: Any) -> None:
         if name == "metric":
@@ -98,8 +101,8 @@ class AdvancedCard(Card):
         )  # fmt: skip
 
 
-def _metrics(summary: Mapping[str, Any] | None) -> tuple[str, ...]:
+def _metrics(summary: Mapping[str, Any] | None) -> dict[str, Metric]:
     from core.tuning.metrics import METRICS  # not needed for the first paint
 
     task = summary["task"] if summary else ""
-    return tuple(name for name, metric in METRICS.items() if task in metric.tasks)
+    return {name: metric for name, metric in METRICS.items() if task in metric.tasks}

@@ -38,7 +38,7 @@ class PlainButton(QPushButton):
 
     def _size_icon(self) -> None:
         size = self.fontMetrics().height()
-        self.setIconSize(QSize(size, size))
+        self.setIconSize(QSize(size + 5, size))  # the rest is the gap to the words
 
     def changeEvent(self, event: QEvent) -> None:
         """The icon grows with the text."""

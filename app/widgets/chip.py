@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QDrag, QKeyEvent, QMouseEvent
+from PySide6.QtGui import QDrag, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 MIME = "application/x-tunescope-column"
-WIDEST = 220  # pixels before a name ends in …
+WIDEST = 320  # pixels of a name before it is shortened
+_SIDES = 26  # pixels beside the name, as in the stylesheet
 
 
 class Chip(QPushButton):
@@ -26,10 +27,7 @@ class Chip(QPushButton):
         self.column = column
         self.setProperty("chip", True)
         self.setAutoDefault(False)
-        shown = self.fontMetrics().elidedText(column, Qt.TextElideMode.ElideMiddle, WIDEST)
-        self.setText(shown.replace("&", "&&"))
-        if shown != column:
-            self.setToolTip(column)
+        self.setToolTip(column)
         self.setMinimumHeight(26)
         self.setAccessibleName(
             self.tr("Column {column} in group {group}").format(column=column, group=group)
@@ -40,9 +38,21 @@ class Chip(QPushButton):
         self._pressed_at: QPoint | None = None
         self.clicked.connect(lambda _checked=False: self.menu_wanted.emit(self.column))
 
+    def sizeHint(self) -> QSize:
+        """All of its name, within reason."""
+        text = self.fontMetrics().horizontalAdvance(self.column)
+        return QSize(min(text, WIDEST) + _SIDES, max(26, self.fontMetrics().height() + 8))
+
     def minimumSizeHint(self) -> QSize:
-        """All of its text."""
-        return self.sizeHint()
+        """A few letters; the name then ends in …."""
+        return QSize(min(self.sizeHint().width(), 60), self.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as much of the name as there is room for."""
+        super().resizeEvent(event)
+        room = event.size().width() - _SIDES + 2
+        shown = self.fontMetrics().elidedText(self.column, Qt.TextElideMode.ElideMiddle, room)
+        self.setText(shown.replace("&", "&&"))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A drag may begin here."""

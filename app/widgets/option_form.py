@@ -30,14 +30,24 @@ class OptionForm(QWidget):
         super().__init__(parent)
         self.controls: dict[str, QWidget] = {}
         self._options: tuple[Option, ...] = ()
+        self._words: Mapping[str, str] = {}
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(1, 1)
 
-    def show_options(self, options: Sequence[Option], given: Mapping[str, Any]) -> None:
-        """Show these options with the given values, the others at their defaults."""
+    def show_options(
+        self,
+        options: Sequence[Option],
+        given: Mapping[str, Any],
+        words: Mapping[str, str] | None = None,
+    ) -> None:
+        """Show these options with the given values, the others at their defaults.
+
+        `words` says choices in other words than their own names.
+        """
+        self._words = words or {}
         if tuple(options) != self._options:
             self._options = tuple(options)
             self._rebuild()
@@ -76,7 +86,7 @@ class OptionForm(QWidget):
         if option.kind == "choice":
             combo = QuietComboBox()
             for choice in option.choices:
-                combo.addItem(choice, choice)
+                combo.addItem(self._words.get(choice, choice), choice)
             combo.currentIndexChanged.connect(lambda: tell(combo.currentData()))
             return combo
         spin = _int_box(option) if option.kind == "int" else _float_box(option)

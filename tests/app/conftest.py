@@ -17,8 +17,8 @@ from PySide6.QtWidgets import QApplication
 
 from app import appearance, settings
 from app.session import Session
-from resources.theme import LIGHT
 from app.worker.thread import WorkerThread
+from resources.theme import LIGHT
 
 WORKER_TESTS = str(Path(__file__).parent / "worker")
 

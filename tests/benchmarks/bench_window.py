@@ -81,7 +81,7 @@ def main(rounds: int = 7) -> None:
 
     taken: dict[str, list[float]] = {"bare": [], "ours": []}
     with tempfile.TemporaryDirectory() as folder:
-        for name, code in (("bare", BARE), ("ours", OURS)):
+        for code in (BARE, OURS):
             first_paint(code, Path(folder))  # fills the file cache
         for _ in range(rounds):
             for name, code in (("bare", BARE), ("ours", OURS)):
