@@ -33,6 +33,7 @@ from core.penalties.descent import line_search
 from core.penalties.effective import Effective, effective
 from core.penalties.group_penalty import Grouping, grouping
 from core.penalties.newton import Newton, Point, point_at
+from core.penalties.remarks import floor
 from core.penalties.rotation import easiest
 from core.penalties.start import first_point
 from core.penalties.step import Step
@@ -101,7 +102,8 @@ def run(
         fits += 1
         gained = abs(last - state.objective) / max(1.0, abs(last))
         done = number == most or (_residual(state) < tolerance and gained < 1e-4 * tolerance)
-        yield _step(number, state, inner, back, iterations, fits, ())
+        remarks = _remarks(state, inner) if done else ()
+        yield _step(number, state, inner, back, iterations, fits, remarks)
         if done:
             return
 
@@ -182,6 +184,17 @@ def _variance(inner: LinearLoss | RotatedLinear, state: _State) -> float:
     intercept = int(inner.has_intercept)
     left = inner.examples - float(state.known.parameters.sum()) - intercept
     return max(rss, inner.noise.floor) / max(left, 1.0)
+
+
+def _remarks(state: _State, inner: Loss) -> tuple[str, ...]:
+    settled = float(state.known.parameters.sum())
+    said = floor(inner, state.point.w)
+    if settled < _LEAST_SHARE * float(state.grouped.sizes.sum()):
+        said += (
+            "The data settle next to none of the weights: the columns say little or nothing about"
+            " the target, as far as a linear model can use them.",
+        )
+    return said
 
 
 def _step(

@@ -58,45 +58,59 @@ def minimize_steps(
     """
     x = np.clip(x, low, high)
     value, gradient = function(x)
+    at = Iterate(x.copy(), value, gradient.copy(), _residual(x, gradient, low, high), 1)
     pairs: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=_PAIRS)
-    evaluations = 1
     while True:
-        residual = float(np.abs(np.clip(x - gradient, low, high) - x).max(initial=0.0))
-        yield Iterate(x.copy(), value, gradient.copy(), residual, evaluations)
-        direction = _direction(x, gradient, pairs, low, high)
-        furthest = float(np.abs(direction).max(initial=0.0))
-        if furthest == 0.0:
-            return
-        size = min(1.0, longest / furthest)
-        while True:
-            moved = np.clip(x + size * direction, low, high)
-            promised = float(gradient @ (moved - x))
-            new_value, new_gradient = function(moved)
-            evaluations += 1
-            if promised < 0.0 and new_value <= value + 1e-4 * promised:
-                break
-            size *= 0.4
-            if size * furthest < _SHORTEST * (1.0 + float(np.abs(x).max())):
-                if not pairs:
-                    return
-                break
-        if size * furthest < _SHORTEST * (1.0 + float(np.abs(x).max())):
+        yield at
+        after = _shortened(function, at, _direction(at, pairs, low, high), low, high, longest)
+        if after is None and pairs:
             pairs.clear()  # the collected curvature misleads: once more along the gradient
-            continue
-        s, y = moved - x, new_gradient - gradient
+            after = _shortened(function, at, _direction(at, pairs, low, high), low, high, longest)
+        if after is None:
+            return
+        s, y = after.x - at.x, after.gradient - at.gradient
         if float(s @ y) > 1e-10 * float(y @ y):
             pairs.append((s, y))
-        x, value, gradient = moved, new_value, new_gradient
+        at = after
+
+
+def _shortened(
+    function: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    at: Iterate,
+    direction: np.ndarray,
+    low: float,
+    high: float,
+    longest: float,
+) -> Iterate | None:
+    """The first of ever shorter steps that lowers the value enough (Armijo, 1e-4), or None."""
+    furthest = float(np.abs(direction).max(initial=0.0))
+    shortest = _SHORTEST * (1.0 + float(np.abs(at.x).max(initial=0.0)))
+    size = min(1.0, longest / furthest) if furthest > 0.0 else 0.0
+    evaluations = at.evaluations
+    while size * furthest > shortest:
+        x = np.clip(at.x + size * direction, low, high)
+        promised = float(at.gradient @ (x - at.x))
+        value, gradient = function(x)
+        evaluations += 1
+        if promised < 0.0 and value <= at.value + 1e-4 * promised:
+            residual = _residual(x, gradient, low, high)
+            return Iterate(x, value, gradient.copy(), residual, evaluations)
+        size *= 0.4
+    return None
+
+
+def _residual(x: np.ndarray, gradient: np.ndarray, low: float, high: float) -> float:
+    return float(np.abs(np.clip(x - gradient, low, high) - x).max(initial=0.0))
 
 
 def _direction(
-    x: np.ndarray,
-    gradient: np.ndarray,
+    at: Iterate,
     pairs: deque[tuple[np.ndarray, np.ndarray]],
     low: float,
     high: float,
 ) -> np.ndarray:
     """−B g on the free variables, 0 on those that rest at a bound."""
+    x, gradient = at.x, at.gradient
     free = ~(((x <= low) & (gradient > 0.0)) | ((x >= high) & (gradient < 0.0)))
     q = np.where(free, gradient, 0.0)
     if not pairs:

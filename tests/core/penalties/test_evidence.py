@@ -169,3 +169,13 @@ def test_it_stops_when_nothing_moves() -> None:
     assert len(steps) < 30
     assert abs(np.log(steps[-1].C[0] / steps[-2].C[0])) < 2e-3
     assert len(list(evidence.run(loss, parameter_groups(loss), {"max_steps": 2}))) == 3
+
+
+def test_columns_that_say_nothing_are_reported() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 30)), rng.standard_normal(200)
+    y -= X @ np.linalg.lstsq(X - X.mean(axis=0), y - y.mean(), rcond=None)[0]
+    loss = build("linear", X, y)
+    *_, last = evidence.run(loss, parameter_groups(loss), {})
+    assert last.switched_off.all()
+    assert "next to none" in last.remarks[0]
