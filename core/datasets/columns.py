@@ -19,6 +19,7 @@ _ID_NAME = re.compile(
     r"(^|[_\s.-])(id|ids|uuid|guid|index|idx|key|rowid|nr)$"
     r"|^unnamed: \d+$|^id([_\s.-]|$)|[a-z]I[dD]$"
 )
+_WITH_SIGN = r"\s*(?:[$€£]\s*[+-]?[\d.,]+|[+-]?[\d.,]+\s*[%$€£])\s*"
 _FEW_ROWS = 10  # with fewer rows, that all values differ means nothing
 _COUNT_ALL, _LOOK_AT, _MANY_VALUES = 50_000, 10_000, 1000
 _LONG_TEXT, _MANY_WORDS = 40, 5
@@ -205,6 +206,8 @@ def _kind_of_texts(values: pd.Series, distinct: int, missing: int) -> tuple[str,
     if form:
         return "date", "", form
     sample = _spread(values, 1000).dropna().astype(str)
+    if sample.str.fullmatch(_WITH_SIGN).mean() > 0.9:
+        return "text", "numbers with signs such as % or $; take the signs away to use it", ""
     long = sample.str.len().mean() > _LONG_TEXT or (
         sample.str.count(r"\s+").mean() + 1 > _MANY_WORDS
     )

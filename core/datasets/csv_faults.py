@@ -43,10 +43,11 @@ def check_widths(path: Path, compression: str, dialect: Dialect) -> None:
     Raises:
         UnusableError: with line, found and expected count, or with the line of an open quote.
     """
-    for begin, end, row in numbered_rows(path, compression, dialect):
+    for place, (begin, end, row) in enumerate(numbered_rows(path, compression, dialect)):
+        first = place == 0
         if len(row) == dialect.width:
             continue
-        if dialect.header and len(row) == len(dialect.header) and begin == dialect.skip + 1:
+        if dialect.extra and len(row) == len(dialect.header) and first:
             continue
         if end > begin and any("\n" in cell or "\r" in cell for cell in row):
             raise open_quote(path.name, begin, dialect.quote)

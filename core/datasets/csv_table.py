@@ -209,9 +209,11 @@ def _settle_types(
         values = table[column].dropna()
         values = values[values.map(lambda value: isinstance(value, str))]
         decimal, thousands = arguments.get("decimal", "."), arguments.get("thousands", "")
-        texts = [text for text in values.unique() if not is_number(text, decimal, thousands)]
+        odd = [text for text in values.unique() if not is_number(text, decimal, thousands)]
+        # " NA " with blanks around it is missing too, but pandas takes it for text.
+        texts = [text for text in odd if not is_missing(text)]
         count = int(values.isin(texts).sum())
-        few = count <= STRAY_SHARE * len(table) and 0 < len(texts) <= STRAY_KINDS
+        few = count <= STRAY_SHARE * len(table) and len(odd) > 0 and len(texts) <= STRAY_KINDS
         if kinds.get(column) == "number" and not few:
             raise UnusableError(
                 f"“{texts[0] if texts else values.iloc[0]}” is no number, and"
@@ -222,8 +224,9 @@ def _settle_types(
         if not few:
             arguments["dtype"][column] = "str"
             continue
-        strays[column] = texts
-        findings.append(_stray_finding(column, count, texts))
+        strays[column] = odd
+        if texts:
+            findings.append(_stray_finding(column, count, texts))
     if strays:
         arguments["na_values"] = {
             column: [*MISSING, *strays.get(column, ())] for column in table.columns

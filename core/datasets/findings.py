@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -22,12 +24,9 @@ def table_findings(dataset: Dataset) -> list[Finding]:
     findings += _gaps(dataset)
     twins = duplicate_rows(table, dataset.target)
     if twins:
-        rows = "1 row is" if twins == 1 else f"{twins:,} rows are"
-        findings.append(
-            Finding(f"{rows} an exact copy of another row; scores may look too good.")
-            if twins == 1
-            else Finding(f"{rows} exact copies of other rows; scores may look too good.")
-        )
+        rows = "1 row repeats" if twins == 1 else f"{twins:,} rows repeat"
+        words = "another row in every used column; scores may look too good."
+        findings.append(Finding(f"{rows} {words}"))
     return sorted(findings, key=lambda finding: not finding.serious)
 
 
@@ -40,7 +39,7 @@ def _telling(column: Column) -> Finding:
     )
 
 
-def _left_out(columns: tuple[Column, ...]) -> list[Finding]:
+def _left_out(columns: Sequence[Column]) -> list[Finding]:
     findings = []
     for column in columns:
         if column.role != "ignore" or not column.note:

@@ -67,6 +67,9 @@ class Dialect:
         if self.decimal == ",":
             parts.append("decimal commas")
         parts.append("a header" if self.header else "no header")
+        if self.skip:
+            lines = "1 line" if self.skip == 1 else f"{self.skip} lines"
+            parts.append(f"{lines} above the table left out")
         names = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1"}
         return ", ".join([*parts, names.get(self.encoding, self.encoding)])
 
@@ -123,10 +126,11 @@ def sniff(head: bytes, name: str, *, complete: bool) -> Dialect:
     if not complete:
         lines = lines[:-1]
     skip = 1 if lines and re.fullmatch(r"sep=.\s*", lines[0]) else 0
+    quote = _quote_of(lines[skip:])
+    skip += _lines_above(lines[skip:], quote, name)
     lines = lines[skip:]
-    quote = _quote_of(lines)
     delimiter, table = _delimiter_of(lines, quote, name)
-    width = Counter(len(row) for row in table[1:] or table).most_common(1)[0][0]
+    width = _usual_width(table)
     header = _header_of(table, width)
     rows = table[1:] if header else table
     if not rows:
@@ -145,6 +149,26 @@ def sniff(head: bytes, name: str, *, complete: bool) -> Dialect:
         padded=delimiter != " " and _is_padded(lines, delimiter),
         rows=rows,
     )
+
+
+def _usual_width(table: list[list[str]]) -> int:
+    return Counter(len(row) for row in table[1:] or table).most_common(1)[0][0]
+
+
+def _lines_above(lines: list[str], quote: str, name: str) -> int:
+    """How many lines stand above the table: comments (#), a title, blank lines between."""
+    delimiter, table = _delimiter_of(lines, quote, name)
+    width = _usual_width(table)
+    below = [row for row in table if not row[0].startswith("#")]
+    named_below = bool(below and _header_of(below, width))  # then "#" does not begin a header
+    for above, line in enumerate(lines[:50]):
+        cells = split_rows([line], delimiter, quote)
+        count = len(cells[0]) if cells else 0
+        title = count <= 1 and not is_number(line) and line.count(quote) % 2 == 0
+        comment = line.startswith("#") and (count != width or named_below)
+        if not title and not comment:
+            return above
+    return 0
 
 
 def _quote_of(lines: list[str]) -> str:

@@ -46,6 +46,7 @@ TEXTS = {
         "line 42: the row has 2 values where",
     ),
     "after a blank line": (HEADER + "\n" + ROWS + "1,2\n", "line 43: the row has 2 values"),
+    "a header too long": ("p,q,r,s\n" + ROWS, "line 1: the row has 4 values where"),
     "names twice": ("p,q,p\n" + ROWS, "2 columns are called “p” (columns 1 and 3)"),
     "a target of words": (
         HEADER + "".join(f"{i},{i % 7},word{i}\n" for i in range(5000)),

@@ -305,6 +305,50 @@ def test_only_letters_without_a_header(write: Write) -> None:
     assert dataset.feature_names == ["column 1", "column 2"]
 
 
+@pytest.mark.parametrize(
+    ("above", "count"),
+    [
+        ("# made by hand\n# one, two, three, four\n", 2),
+        ("Weights of parcels\n\n", 2),
+        ("sep=,\n", 1),
+        ("\n", 1),
+        ("", 0),
+    ],
+)
+def test_lines_above_the_table(write: Write, above: str, count: int) -> None:
+    dataset = read_dataset(str(write(above + table_text())))
+    assert dataset.feature_names == ["size", "colour", "weight"]
+    assert dataset.rows == 40
+    assert dataset.source.read_csv.get("skiprows", 0) == count
+    agree(dataset)
+
+
+def test_a_header_behind_a_number_sign(write: Write) -> None:
+    dataset = read_dataset(str(write("#" + table_text())))
+    assert dataset.feature_names == ["#size", "colour", "weight"]
+
+
+def test_missing_values_with_blanks_around_them(write: Write) -> None:
+    lines = [f"{i % 7},{' NA ' if i % 5 == 0 else i * 1.5},{'ab'[i % 2]}" for i in range(40)]
+    dataset = read_dataset(str(write("p,q,r\n" + "\n".join(lines))))
+    assert dataset.table["q"].isna().sum() == 8
+    assert not dataset.findings
+    agree(dataset)
+
+
+def test_numbers_with_signs_are_named(write: Write) -> None:
+    text = "a,b,y\n" + "".join(f"{i % 9}%,{i % 7},{i % 2}\n" for i in range(40))
+    dataset = read_dataset(str(write(text)))
+    assert dataset.feature_names == ["b"]
+    assert "take the signs away" in dataset.columns[0].note
+
+
+def test_times_of_day(write: Write) -> None:
+    text = "a,y\n" + "".join(f"{i % 24:02d}:{i * 7 % 60:02d},{i % 2}\n" for i in range(40))
+    column = read_dataset(str(write(text))).columns[0]
+    assert (column.kind, column.date_format) == ("date", "%H:%M")
+
+
 def test_a_second_file_is_read_like_the_first(write: Write) -> None:
     first = "x,c,y\n" + "".join(f"{i % 7},{'12a'[i % 3]},{i % 2}\n" for i in range(60))
     second = "y;c;x;more\n" + "".join(f"{i % 2};{i % 2 + 1};{i},5;u\n" for i in range(20))

@@ -64,7 +64,7 @@ def written(
     return out.getvalue()
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     tables(),
     st.sampled_from([(",", "."), (";", "."), (";", ","), ("\t", ","), ("|", "."), (" ", ".")]),
