@@ -158,6 +158,7 @@ class Session(QObject):
     def _change_plan(self, plan: Plan) -> None:
         if plan != self.plan:
             self.plan, self.estimate = plan, None
+            self._wanted.pop(m.Estimate, None)  # the answer would be about the plan before
             self.plan_changed.emit()
             self.estimate_changed.emit()
             self._estimate_timer.start()
@@ -375,6 +376,15 @@ class Session(QObject):
             self._forget_run()
 
     def _take_refusal(self, kind: type | None, sentence: str) -> None:
+        if kind is m.Estimate and not self.details:
+            self.estimate = {
+                "seconds": None,
+                "trials": None,
+                "sentence": sentence,
+                "unusable": True,
+            }
+            self.estimate_changed.emit()
+            return
         self._set_busy("")
         if kind is m.Open and self._plan_to_restore is not None:
             self._plan_to_restore = None

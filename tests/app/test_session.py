@@ -73,11 +73,24 @@ def test_a_model_without_the_strategy_gets_the_recommended_one(opened):
 
 
 def test_changes_of_the_plan_bring_one_estimate(opened, qtbot):
-    qtbot.waitSignal(opened.estimate_changed, timeout=20_000).wait()
-    with qtbot.waitSignal(opened.estimate_changed, timeout=20_000):
-        opened.set_budget(trials=3)
-        opened.set_budget(trials=7)
-    assert opened.estimate["trials"] == 7
+    qtbot.waitUntil(lambda: opened.estimate is not None, timeout=20_000)
+    given = []
+    opened.estimate_changed.connect(lambda: given.append(opened.estimate))
+    opened.set_budget(trials=3)
+    opened.set_budget(trials=7)
+    qtbot.waitUntil(lambda: opened.estimate is not None, timeout=20_000)
+    assert given[:-1] == [None, None]
+    assert given[-1]["trials"] == 7
+
+
+def test_a_plan_that_cannot_be_carried_out_is_told_with_the_estimate(opened, qtbot):
+    problems = []
+    opened.problem.connect(problems.append)
+    opened.set_plan(folds=1)
+    qtbot.waitUntil(lambda: opened.estimate is not None, timeout=20_000)
+    assert opened.estimate["unusable"]
+    assert opened.estimate["sentence"] == "folds: “1” is out of range; give at least 2."
+    assert problems == []
 
 
 def test_a_run_to_its_end(opened, qtbot):

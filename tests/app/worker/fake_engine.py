@@ -66,6 +66,8 @@ class Engine:
         return summary, {"models": MODELS, "strategies": STRATEGIES}
 
     def estimate(self, plan):
+        if plan.folds < 2:
+            raise UnusableError("“1” is out of range", where="folds", cure="give at least 2")
         return {"seconds": 1.0, "trials": plan.trials, "sentence": "about 1 second"}
 
     def folder(self, request):
