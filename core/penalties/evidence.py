@@ -148,8 +148,14 @@ def _updated(state: _State) -> np.ndarray:
 
 
 def _residual(state: _State) -> float:
-    """How far the update would move log C from here."""
-    return float(np.abs(np.log(_update(state) / state.C)).max())
+    """How far the update would move log C from here, of the groups that are not switched off."""
+    moved = np.abs(np.log(_update(state) / state.C))
+    return float(moved[~_switched_off(state)].max(initial=0.0))
+
+
+def _switched_off(state: _State) -> np.ndarray:
+    """Groups of which the data settle next to nothing: their C grows without end."""
+    return state.known.parameters < _LEAST_SHARE * state.grouped.sizes
 
 
 def _update(state: _State) -> np.ndarray:
@@ -219,7 +225,7 @@ def _step(
         objective=state.objective,
         loss=value,
         norms=np.sqrt(state.grouped.squares(state.point.w)),
-        switched_off=gamma < _LEAST_SHARE * state.grouped.sizes,
+        switched_off=_switched_off(state) | state.grouped.empty,
         iterations=iterations,
         fits=fits,
         parameters=gamma.copy(),

@@ -37,7 +37,7 @@ _LARGEST_DENSE = 2000
 _PRODUCTS = 15
 _OVERHEAD = 3e6
 _SLOWNESS = 2.5
-# With the inverse's diagonal wanted as well, the alternative is that many times dearer.
+# With the inverse wanted for traces or implicit gradients the alternative is so many times dearer.
 _TRACE_FACTOR = 5
 # The share of the curvature along one direction that bends may take away.
 _MOST_BEND = 0.95
@@ -71,7 +71,7 @@ class Newton:
 
     Args:
         loss: what to minimize, beside a quadratic penalty.
-        traces: whether the inverse's diagonal will be wanted too.
+        traces: whether the inverse will be wanted for more than steps.
     """
 
     def __init__(self, loss: Loss, traces: bool = False) -> None:
