@@ -71,9 +71,10 @@ def surrogate_from_dict(plain: Mapping[str, Any]) -> Surrogate:
 
 def standardization(scores: Array) -> tuple[float, float]:
     """Mean and population standard deviation of scores; scale 1 where all are equal."""
-    mean = float(scores.mean())
-    scale = float(scores.std())
-    return mean, scale if scale > 1e-12 * max(1.0, abs(mean)) else 1.0
+    largest = float(np.abs(scores).max()) or 1.0
+    shares = scores / largest  # squares of the largest numbers would overflow
+    mean, scale = largest * float(shares.mean()), float(shares.std())
+    return mean, largest * scale if scale > 1e-12 else 1.0
 
 
 def response_to_beat(regression: Regression) -> tuple[float, int]:

@@ -36,7 +36,8 @@ from core.space import Axis, Setting
 
 SMALL_IMPROVEMENT = 1e-3  # of the scores' standard deviation
 SMALL_DEVIATION = 0.05
-START, FIT, SEARCH, COIN = 1, 2, 3, 4  # purposes of a trial's random numbers
+REPLACEMENTS = 32  # start points at hand where the trial's own is taken
+FIT, SEARCH, COIN = 1, 2, 3  # purposes of a trial's random numbers
 
 
 class GpSampler(ProposingSampler):
@@ -139,8 +140,9 @@ class GpSampler(ProposingSampler):
     def _start_point(self, trial: FrozenTrial, history: History) -> Array:
         """The trial's own point of a scrambled Sobol sequence, or the next one not tried yet."""
         sobol = qmc.Sobol(len(self._domain.space), scramble=True, rng=self.seed)
-        sobol.fast_forward(trial.number)
-        points = self._domain.spread(np.vstack([sobol.random(1) for _ in range(32)]))
+        power = (trial.number + REPLACEMENTS).bit_length()
+        columns = sobol.random_base2(power)[trial.number : trial.number + REPLACEMENTS]
+        points = self._domain.spread(columns)
         for point in points:
             if len(history.taken) == 0 or np.abs(history.taken - point).max(axis=1).min() > SAME:
                 return point

@@ -1,4 +1,4 @@
-"""Seconds of one ask at d = 4, hyperparameters learned anew at every ask, beside Optuna's GPSampler.
+"""Seconds of one ask at d = 4, hyperparameters learned at every ask, beside GPSampler.
 
 Both samplers see the same finished trials, in the same process, on one BLAS thread, turn by turn.
 The first ask starts from nothing; the later ones start from the hyperparameters of the one before.
@@ -66,7 +66,9 @@ def main() -> None:
         theirs = study_of(size, GPSampler(seed=0))
         ours = study_of(size, GpSampler(seed=0, always_learn=True))
         usual = study_of(size, GpSampler(seed=0))
-        rows = [(ask_seconds(theirs), ask_seconds(ours), ask_seconds(usual)) for _ in range(LATER + 1)]
+        rows = [
+            (ask_seconds(theirs), ask_seconds(ours), ask_seconds(usual)) for _ in range(LATER + 1)
+        ]
         their_later, our_later, usual_later = (
             statistics.median(column) for column in zip(*rows[1:], strict=True)
         )

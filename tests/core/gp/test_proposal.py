@@ -1,0 +1,68 @@
+"""The search for the next point against brute force, in domains of every kind."""
+
+import numpy as np
+import pytest
+
+from core.gp.acquisition import ACQUISITIONS, standard_deviation
+from core.gp.domain import Domain
+from core.gp.proposal import Search
+from core.gp.regression import Hyperparameters, Regression
+from core.space import Axis
+
+REAL = (Axis("x", "", "float"), Axis("y", "", "float"))
+MIXED = (
+    Axis("x", "", "float"),
+    Axis("k", "", "int", 1, 400),
+    Axis("c", "", "choice", choices=(1, 2, 3)),
+)
+WHOLE = (Axis("k", "", "int", 1, 90), Axis("j", "", "int", 1, 90))
+FINITE = (Axis("k", "", "int", 1, 6), Axis("c", "", "choice", choices=("a", "b", "c")))
+
+
+def search_in(space, count=12, seed=0):
+    domain = Domain(space)
+    random = np.random.default_rng(seed)
+    X = domain.spread(random.random((count, len(space))))
+    z = np.sin(5 * X[:, 0]) - X[:, 1] ** 2
+    hyper = Hyperparameters(np.full(domain.width, 0.4), 1.0, 1e-6)
+    regression = Regression("matern52", hyper, X, z)
+    return Search(regression, domain, z.max(), X[z.argmax()], X, random), domain
+
+
+@pytest.mark.parametrize("acquisition", [*ACQUISITIONS.values(), standard_deviation])
+@pytest.mark.parametrize("space", [REAL, MIXED, WHOLE])
+def test_nearly_as_good_as_brute_force(space, acquisition):
+    search, domain = search_in(space)
+    found = search.maximize(acquisition)
+    many = domain.spread(np.random.default_rng(9).random((40_000, len(space))))
+    many = many[[np.abs(search.taken - point).max(axis=1).min() > 1e-6 for point in many]]
+    brute = acquisition(*search.regression.posterior(many), search.best)[0]
+    assert found.value > brute.max() - 0.02
+
+
+@pytest.mark.parametrize("space", [REAL, MIXED, WHOLE, FINITE])
+def test_the_point_is_allowed_new_and_described(space):
+    search, domain = search_in(space)
+    found = search.maximize(ACQUISITIONS["ei"])
+    np.testing.assert_allclose(domain.snap(found.point[None]), found.point[None], atol=1e-9)
+    assert np.abs(search.taken - found.point).max(axis=1).min() > 1e-6
+    mean, sd = search.regression.posterior(found.point[None])
+    assert (found.mean, found.sd) == (pytest.approx(mean[0]), pytest.approx(sd[0]))
+
+
+def test_finite_domain_is_searched_exactly():
+    search, domain = search_in(FINITE)
+    everything = domain.everything()
+    fresh = [p for p in everything if np.abs(search.taken - p).max(axis=1).min() > 1e-6]
+    values = ACQUISITIONS["ei"](*search.regression.posterior(np.array(fresh)), search.best)[0]
+    np.testing.assert_array_equal(
+        search.maximize(ACQUISITIONS["ei"]).point, fresh[int(values.argmax())]
+    )
+
+
+def test_nothing_is_left_of_a_finite_domain():
+    search, domain = search_in(FINITE)
+    points = domain.everything()
+    regression = Regression("se", search.regression.hyper, points, np.arange(18.0))
+    done = Search(regression, domain, 17.0, points[-1], points, np.random.default_rng(0))
+    assert done.maximize(ACQUISITIONS["ei"]) is None

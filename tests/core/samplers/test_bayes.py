@@ -1,0 +1,256 @@
+"""The Gaussian-process samplers: what they propose, why, and that it can be repeated."""
+
+import math
+
+import numpy as np
+import optuna
+import pytest
+from optuna.trial import TrialState
+
+from core.gp.proposal import Proposal
+from core.samplers.bayes import GpSampler, HybridSampler, VariableSampler
+from core.samplers.search_space import SearchSpace, distributions
+from core.space import Axis
+
+LINE = (Axis("x", "", "float", 0, 10),)
+KINDS = [GpSampler, HybridSampler, VariableSampler]
+
+
+def settings(study):
+    return [trial.params for trial in study.trials]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_finds_the_top_of_a_mixed_hill(kind, mixed, hill, run):
+    study = run(kind(mixed, seed=3), hill, 35)
+    assert study.best_value > -0.05
+    reasons = [trial.user_attrs["reason"] for trial in study.trials]
+    assert reasons[:4] == ["random"] * 4
+    assert set(reasons[4:]) <= {"improve", "explore"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_same_seed_same_trials_also_when_resumed(kind, mixed, hill, run):
+    whole = run(kind(mixed, seed=5), hill, 16)
+    recorded = [trial.value for trial in whole.trials[:9]]
+    resumed = run(kind(mixed, seed=5), hill, 16, recorded=recorded)
+    assert settings(whole) == settings(resumed)
+    assert settings(run(kind(mixed, seed=6), hill, 6)) != settings(whole)[:6]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_minimizing_the_negative_is_the_same_search(kind, mixed, hill, run):
+    up = run(kind(mixed, seed=1), hill, 14)
+    down = run(kind(mixed, seed=1), lambda s: -hill(s), 14, direction="minimize")
+    assert settings(up) == settings(down)
+    expected = [trial.user_attrs.get("expected") for trial in up.trials[4:]]
+    mirrored = [-trial.user_attrs.get("expected") for trial in down.trials[4:]]
+    assert expected == pytest.approx(mirrored)
+
+
+@pytest.mark.parametrize("kernel", ["se", "matern32", "matern52"])
+@pytest.mark.parametrize("acquisition", ["ei", "pi", "mean"])
+def test_every_kernel_and_acquisition(kernel, acquisition, mixed, hill, run):
+    sampler = GpSampler(mixed, kernel=kernel, acquisition=acquisition)
+    study = run(sampler, hill, 12)
+    assert len({tuple(s.values()) for s in settings(study)}) == 12
+    assert (sampler.surrogate.kernel, sampler.surrogate.acquisition) == (kernel, acquisition)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_defined_by_running_with_all_kinds_of_parameters(kind):
+    def objective(trial):
+        x = trial.suggest_float("x", 1e-3, 1e2, log=True)
+        step = trial.suggest_float("step", 0, 1, step=0.25)
+        k = trial.suggest_int("k", 10, 100, step=10)
+        j = trial.suggest_int("j", 1, 64, log=True)
+        extra = trial.suggest_float("extra", 0, 1) if trial.number % 2 else 0.0
+        c = trial.suggest_categorical("c", ["u", "v", None, 2])
+        return math.log10(x) ** 2 + step + (k - 50) ** 2 / 500 + j / 64 + extra + (c != "v")
+
+    study = optuna.create_study(sampler=kind(seed=0))
+    study.optimize(objective, n_trials=30)
+    assert study.best_value < 1.0
+    assert study.trials[-1].user_attrs["reason"] in {"improve", "explore"}
+
+
+def test_a_single_observation_is_enough(run):
+    sampler = GpSampler(LINE, start_trials=1)
+    study = run(sampler, lambda s: s["x"], 2, LINE)
+    assert study.trials[1].user_attrs["reason"] == "improve"
+    assert abs(study.trials[1].params["x"] - study.trials[0].params["x"]) > 0.5
+
+
+def test_only_choices_are_tried_once_each_then_it_is_done(run):
+    space = (
+        Axis("c", "", "choice", choices=("a", "b", "c")),
+        Axis("d", "", "choice", choices=(True, False)),
+    )
+    sampler = GpSampler(space, start_trials=2)
+    study = run(sampler, lambda s: float(s["c"] == "b") + s["d"], 6, space)
+    assert len({tuple(s.values()) for s in settings(study)}) == 6
+    assert sampler.exhausted
+    assert "every setting" in sampler.finished_reason
+    study.tell(study.ask(distributions(space)), 0.0)  # asking on is allowed
+
+
+def test_an_ordinary_study_ends_with_a_finite_space():
+    study = optuna.create_study(sampler=HybridSampler())
+    study.optimize(lambda t: t.suggest_int("k", 1, 5), n_trials=50)
+    assert sorted(trial.params["k"] for trial in study.trials) == [1, 2, 3, 4, 5]
+
+
+def test_constant_scores_and_enormous_scores(mixed, run):
+    for score in (lambda s: 1.0, lambda s: 1e300 * s["depth"], lambda s: 1e-300 * s["depth"]):
+        study = run(GpSampler(mixed), score, 10)
+        assert len({tuple(s.values()) for s in settings(study)}) == 10
+
+
+def test_duplicates_in_the_history(run):
+    study = optuna.create_study(sampler=GpSampler(LINE, start_trials=0))
+    for value in (1.0, 1.0, 1.1):
+        study.enqueue_trial({"x": 4.0})
+        study.tell(study.ask(distributions(LINE)), value)
+    assert study.ask(distributions(LINE)).params["x"] != 4.0
+
+
+def test_pending_trials_move_the_proposal(run):
+    def waves(setting):
+        return math.sin(2 * setting["x"])
+
+    alone = run(GpSampler(LINE, seed=2), waves, 6, LINE)
+    proposed = alone.ask(distributions(LINE)).params["x"]
+    crowded = run(GpSampler(LINE, seed=2), waves, 6, LINE)
+    crowded.add_trial(
+        optuna.trial.create_trial(
+            state=TrialState.RUNNING, params={"x": proposed}, distributions=distributions(LINE)
+        )
+    )
+    other = crowded.ask(distributions(LINE)).params["x"]
+    assert abs(other - proposed) > 0.5
+
+
+def test_failed_trials_are_left_behind(run):
+    def score(setting):
+        return setting["x"] if setting["x"] < 5 else float("nan")
+
+    study = optuna.create_study(sampler=GpSampler(LINE, seed=1), direction="maximize")
+    study.optimize(lambda t: score({"x": t.suggest_float("x", 0, 10)}), n_trials=25)
+    failed = [trial for trial in study.trials if trial.state == TrialState.FAIL]
+    assert 0 < len(failed) < 13
+    assert study.best_value > 4.5
+
+
+def test_infinite_scores_do_not_reach_the_surrogate(run):
+    sampler = GpSampler(LINE, seed=1)
+    run(sampler, lambda s: -math.inf if s["x"] > 5 else s["x"], 10, LINE)
+    assert np.isfinite(sampler.surrogate.responses).all()
+
+
+def test_all_trials_failed():
+    study = optuna.create_study(sampler=GpSampler(LINE, start_trials=2))
+    for _ in range(5):
+        study.tell(study.ask(distributions(LINE)), state=TrialState.FAIL)
+    points = [trial.params["x"] for trial in study.trials]
+    assert len(set(points)) == 5
+
+
+def test_what_is_expected_is_the_surrogates_posterior(mixed, hill, run):
+    sampler = GpSampler(mixed)
+    trial = run(sampler, hill, 10).trials[-1]
+    surrogate = sampler.surrogate
+    mean, sd = surrogate.regression().posterior(np.array([surrogate.next]))
+    assert trial.user_attrs["expected"] == pytest.approx(surrogate.mean + surrogate.scale * mean[0])
+    assert trial.user_attrs["uncertainty"] == pytest.approx(surrogate.scale * sd[0], rel=1e-5)
+    assert surrogate.trials == len(surrogate.points) == len(surrogate.responses) == 9
+    assert surrogate.numbers == list(range(9))
+    space = SearchSpace(distributions(mixed))
+    assert space.setting(np.array(surrogate.next)) == pytest.approx(trial.params)
+
+
+def test_enqueued_trials_are_the_start_when_there_is_no_other(run):
+    study = optuna.create_study(sampler=GpSampler(LINE, start_trials=0), direction="maximize")
+    for x in (1.0, 2.0, 3.0):
+        study.enqueue_trial({"x": x})
+    for _ in range(4):
+        trial = study.ask(distributions(LINE))
+        study.tell(trial, trial.params["x"])
+    assert [t.user_attrs.get("reason") for t in study.trials] == [None, None, None, "improve"]
+
+
+@pytest.mark.parametrize("tau", [0.0, 0.5, 0.8, 1.0])
+def test_hybrid_explores_as_often_as_it_should(tau):
+    sampler = HybridSampler(tau=tau)
+    draws = np.random.default_rng(0).random(20_000)
+    unknown = Proposal(np.zeros(1), 0.0, 0.0, 1.0)
+    share = np.mean([sampler.explores(None, unknown, rho) for rho in draws])
+    assert share == pytest.approx(1 - tau, abs=0.01)
+
+
+def test_hybrid_explores_about_one_trial_in_five(run):
+    study = run(HybridSampler(LINE, seed=4), lambda s: math.sin(s["x"]), 64, LINE)
+    reasons = [trial.user_attrs["reason"] for trial in study.trials[4:]]
+    assert 4 <= reasons.count("explore") <= 21  # 12 expected, three standard deviations
+
+
+class BestOf:
+    """What a rule sees of a search."""
+
+    best = 1.0
+
+
+@pytest.mark.parametrize(
+    ("rule", "tau", "mean", "rho", "explores"),
+    [
+        # ν = Φ((mean − 1)/0.5): Φ(−1) = .1587, Φ(0) = .5
+        ("corrected", 1.0, 0.5, 0.15, True),
+        ("corrected", 1.0, 0.5, 0.17, False),
+        ("corrected", 2.0, 0.5, 0.31, True),
+        ("corrected", 4.0, 1.0, 0.999, True),  # ντ = 2: always
+        ("corrected", 1.0, -9.0, 1e-6, False),  # hopeless: never
+        ("printed", 1.0, 0.5, 0.15, False),
+        ("printed", 1.0, 0.5, 0.17, True),
+        ("printed", 4.0, 1.0, 0.999, False),
+        ("printed", 1.0, -9.0, 1e-6, True),  # hopeless: always
+    ],
+)
+def test_variable_rule_by_hand(rule, tau, mean, rho, explores):
+    unknown = Proposal(np.zeros(1), 0.0, mean, 0.5)
+    assert VariableSampler(rule=rule, tau=tau).explores(BestOf, unknown, rho) is explores
+
+
+def test_an_exploring_trial_goes_where_least_is_known(run):
+    sampler = HybridSampler(LINE, tau=0.0, start_trials=3)
+    trial = run(sampler, lambda s: s["x"], 8, LINE).trials[-1]
+    grid = np.linspace(0, 1, 2001)[:, None]
+    assert trial.user_attrs["reason"] == "explore"
+    sd = sampler.surrogate.scale * sampler.surrogate.regression().posterior(grid)[1]
+    assert trial.user_attrs["uncertainty"] == pytest.approx(sd.max(), rel=1e-3)
+
+
+def test_stops_when_certain_and_only_then(run):
+    sampler = HybridSampler(LINE, tau=0.5, stop_when_certain=True)
+    study = optuna.create_study(sampler=sampler, direction="maximize")
+    study.optimize(lambda t: -((t.suggest_float("x", 0, 10) - 3) ** 2), n_trials=60)
+    assert len(study.trials) < 60
+    assert study.best_params["x"] == pytest.approx(3.0, abs=0.05)
+    assert "no better setting" in sampler.finished_reason
+    forever = HybridSampler(LINE, tau=0.5)
+    run(forever, lambda s: -((s["x"] - 3) ** 2), len(study.trials) + 5, LINE)
+    assert not forever.exhausted
+
+
+def test_side_lobe_of_the_sinc():
+    # Brofos, figure 1: three points on one side lobe; y(x) = sin(x)/(πx) on [−20, 20].
+    space = (Axis("x", "", "float", -20, 20),)
+    for sampler in (
+        HybridSampler(space, start_trials=0, kernel="se"),
+        VariableSampler(space, start_trials=0, kernel="se"),
+    ):
+        study = optuna.create_study(sampler=sampler, direction="maximize")
+        for x in (6.8, 7.5, 8.9):
+            study.enqueue_trial({"x": x})
+        for _ in range(23):
+            trial = study.ask(distributions(space))
+            study.tell(trial, float(np.sinc(trial.params["x"] / np.pi) / np.pi))
+        assert study.best_value > 0.99 / np.pi

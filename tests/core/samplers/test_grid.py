@@ -1,0 +1,89 @@
+"""The grid: coarse before fine, everything once, and an end."""
+
+import math
+
+import optuna
+import pytest
+
+from core.samplers.grid import GridSampler, grid_settings, grid_values
+from core.samplers.search_space import distributions
+from core.space import Axis
+
+PLANE = (Axis("x", "", "float"), Axis("y", "", "float"))
+
+
+def test_coarse_levels_come_first():
+    settings = grid_settings(PLANE, points=7)
+    assert len(settings) == 49
+    coarse = sorted({(k + 0.5) / 7 for k in (1, 3, 5)})
+    assert settings[0] == {"x": pytest.approx(0.5), "y": pytest.approx(0.5)}
+    for setting in settings[:9]:
+        assert min(abs(setting["x"] - value) for value in coarse) < 1e-9
+        assert min(abs(setting["y"] - value) for value in coarse) < 1e-9
+
+
+def test_a_dozen_trials_reach_every_quarter():
+    quarters = {(s["x"] > 0.5, s["y"] > 0.5) for s in grid_settings(PLANE, points=7)[1:13]}
+    assert len(quarters) == 4
+
+
+def test_everything_once_in_a_mixed_space(mixed):
+    values = grid_values(mixed, points=5)
+    assert values["shape"] == ["a", "b", "c"]
+    assert len(values["C"]) == len(values["depth"]) == 5
+    assert values["C"] == sorted(values["C"])
+    settings = grid_settings(mixed, points=5)
+    assert len(settings) == 75 == len({tuple(setting.values()) for setting in settings})
+
+
+def test_whole_numbers_are_never_more_than_there_are():
+    space = (Axis("k", "", "int", 1, 4), Axis("j", "", "int", 1, 1000, log=True))
+    values = grid_values(space, points=9)
+    assert values["k"] == [1, 2, 3, 4]
+    assert len(set(values["j"])) == len(values["j"]) <= 9
+
+
+def test_powers_of_two_and_given_values():
+    space = (Axis("C", "", "float", 2.0**-10, 2.0**10, log=True),)
+    assert grid_values(space, powers_of_two=True) == {"C": [2.0**k for k in range(-10, 11)]}
+    assert grid_values(space, values={"C": [1, 10, 100]}) == {"C": [1, 10, 100]}
+
+
+@pytest.mark.parametrize(("axes", "most"), [(1, 31), (2, 512), (3, 512), (6, 729)])
+def test_the_automatic_grid_is_of_bearable_size(axes, most):
+    space = tuple(Axis(f"x{k}", "", "float") for k in range(axes))
+    assert math.prod(len(values) for values in grid_values(space).values()) <= most
+
+
+def test_never_repeats_and_says_when_it_is_done(mixed, hill, run):
+    sampler = GridSampler(mixed, points=3)
+    study = optuna.create_study(sampler=sampler)
+    seen = set()
+    while not sampler.exhausted:
+        trial = study.ask(distributions(mixed))
+        seen.add(tuple(trial.params.values()))
+        study.tell(trial, hill(trial.params))
+        assert trial.user_attrs["reason"] == "grid"
+    assert len(seen) == len(study.trials) == 27
+    assert sampler.finished_reason
+
+
+def test_an_unanswered_or_failed_trial_is_not_tried_again(mixed):
+    study = optuna.create_study(sampler=GridSampler(mixed, points=3))
+    asked = [study.ask(distributions(mixed)) for _ in range(5)]
+    study.tell(asked[2], state=optuna.trial.TrialState.FAIL)
+    asked += [study.ask(distributions(mixed)) for _ in range(5)]
+    assert len({tuple(trial.params.values()) for trial in asked}) == 10
+
+
+def test_stops_an_ordinary_study():
+    study = optuna.create_study(sampler=GridSampler(points=3))
+    study.optimize(lambda t: t.suggest_float("x", 0, 1) + t.suggest_int("k", 1, 2), n_trials=50)
+    assert len(study.trials) == 6
+    assert len({tuple(trial.params.items()) for trial in study.trials}) == 6
+
+
+def test_a_grid_beyond_reason_is_refused():
+    space = tuple(Axis(f"x{k}", "", "float") for k in range(5))
+    with pytest.raises(ValueError, match="too large"):
+        grid_settings(space, points=30)

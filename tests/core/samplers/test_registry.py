@@ -1,0 +1,65 @@
+"""Every registered sampler runs with its defaults, gives reasons, and repeats itself."""
+
+import pytest
+
+from core.errors import UnusableError
+from core.samplers.registry import SAMPLERS
+from core.space import Axis
+
+REASONS = {"random", "grid", "improve", "explore", "tpe", "cma-es"}
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_runs_in_a_mixed_space_and_repeats_itself(name, mixed, hill, run):
+    one = run(SAMPLERS[name].make(mixed, {}, 7), hill, 14)
+    two = run(SAMPLERS[name].make(mixed, {}, 7), hill, 14)
+    assert [t.params for t in one.trials] == [t.params for t in two.trials]
+    assert all(trial.user_attrs["reason"] in REASONS for trial in one.trials)
+    for trial in one.trials:
+        assert 1e-3 <= trial.params["C"] <= 1e3
+        assert trial.params["shape"] in {"a", "b", "c"}
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_runs_on_one_axis_and_on_an_axis_without_range(name, run):
+    space = (Axis("x", "", "float", 0, 1), Axis("k", "", "int", 3, 3))
+    study = run(SAMPLERS[name].make(space, {}, 0), lambda s: s["x"] * s["k"], 8, space)
+    assert all(trial.params["k"] == 3 for trial in study.trials)
+
+
+def test_own_reasons_of_the_peers(mixed, hill, run):
+    tpe = run(SAMPLERS["tpe"].make(mixed, {"start_trials": 3}, 0), hill, 5)
+    assert [t.user_attrs["reason"] for t in tpe.trials] == ["random"] * 3 + ["tpe"] * 2
+    cma = run(SAMPLERS["cma-es"].make(mixed, {}, 0), hill, 5)
+    assert cma.trials[-1].user_attrs["reason"] == "cma-es"
+
+
+def test_options_reach_the_sampler(mixed):
+    sampler = SAMPLERS["variable"].make(
+        mixed, {"rule": "printed", "tau": "2.5", "kernel": "se", "start_trials": 0}, 0
+    )
+    assert (sampler.rule, sampler.tau, sampler.kernel) == ("printed", 2.5, "se")
+    assert sampler.start_trials == 0
+    assert SAMPLERS["hybrid"].make(mixed, {}, 0).tau == 0.8
+    assert SAMPLERS["gp"].make(mixed, {}, 0).start_trials is None
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("gp", {"kernel": "cubic"}, "se, matern32"),
+        ("hybrid", {"tau": 1.5}, "0 to 1"),
+        ("random", {"points": 3}, "no such option"),
+    ],
+)
+def test_wrong_options_are_refused(name, options, said, mixed):
+    with pytest.raises(UnusableError, match=said):
+        SAMPLERS[name].make(mixed, options, 0)
+
+
+def test_random_draws_by_the_logarithm(mixed, hill, run):
+    study = run(SAMPLERS["random"].make(mixed, {}, 1), hill, 400)
+    below_one = sum(trial.params["C"] < 1 for trial in study.trials) / 400
+    assert below_one == pytest.approx(0.5, abs=0.08)
+    for depth in range(1, 13):
+        assert any(trial.params["depth"] == depth for trial in study.trials)
