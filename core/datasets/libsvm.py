@@ -187,15 +187,16 @@ def with_test(train: Dataset, rows: LibsvmRows, path: Path, compression: str) ->
     matrix = _with_width(matrix, width)
     if width > train.matrix.shape[1]:
         train = _widened(train, width)
-    values, _, _ = settle_target_like(train, pd.Series(rows.target), path.name)
+    known = np.isfinite(rows.target)
+    values, _, _ = settle_target_like(train, pd.Series(rows.target[known]), path.name)
     test = replace(
         train,
         name=path.name,
         source=_source(replace(rows, matrix=matrix), path, compression),
-        matrix=matrix,
+        matrix=matrix[known],
         target=values,
-        row_groups=rows.queries,
-        set_aside=0,
+        row_groups=None if rows.queries is None else rows.queries[known],
+        set_aside=int(len(known) - known.sum()),
         findings=(),
     )
     return replace(train, test=test)

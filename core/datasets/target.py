@@ -55,16 +55,16 @@ def check_task(task: str) -> None:
 def guess_task(values: np.ndarray) -> Task:
     """Regression or classes, from the target's known values.
 
-    Text makes classes; so do two values of any kind, and few whole numbers: at most 10 that
-    come twice or more on average, or at most 100 that leave few gaps and are about equally
-    frequent (no class below a fifth of the mean count), as codes are and amounts are not.
+    Text makes classes; so do two whole numbers, or few: at most 10 that come twice or more on
+    average, or at most 100 that leave few gaps and are about equally frequent (no class below a
+    fifth of the mean count), as codes are and amounts are not.
     """
     different, counts = np.unique(values, return_counts=True)
-    if len(different) <= 2:
-        return "binary"
     if values.dtype.kind not in "iufb":
-        return "multiclass"
+        return "binary" if len(different) <= 2 else "multiclass"
     whole = bool(np.all(different == np.floor(different)))
+    if whole and len(different) <= 2:
+        return "binary"
     twice = len(values) >= 2 * len(different)
     span = float(different[-1]) - float(different[0]) + 1
     even = counts.min() >= 0.2 * counts.mean() and span <= 1.5 * len(different)
@@ -98,9 +98,27 @@ def settle_target(
         return _amounts(array, where), "regression", ()
     if array.dtype.kind == "b" or (array.dtype.kind == "f" and np.all(array == np.floor(array))):
         array = array.astype(np.int64)
+    refuse_fractions(array, where)
     classes = np.unique(array)
     _check_classes(classes, len(array), numeric, chosen, where)
     return array, "binary" if len(classes) == 2 else "multiclass", tuple(classes.tolist())
+
+
+def refuse_fractions(labels: np.ndarray, where: str) -> None:
+    """See that no class label has a fraction: scikit-learn's classifiers take none.
+
+    Raises:
+        UnusableError: with the first such label.
+    """
+    if labels.dtype.kind != "f":
+        return
+    fractions = labels[labels != np.floor(labels)]
+    if len(fractions):
+        raise UnusableError(
+            f"the target is numbers with fractions ({fractions[0]:g}), which are no class labels",
+            where=where,
+            cure="choose regression as the task, or let the target be a category",
+        )
 
 
 def _amounts(array: np.ndarray, where: str) -> np.ndarray:
@@ -160,6 +178,14 @@ def target_findings(
             Finding(
                 f"“{name}” has {len(classes)} different whole numbers, taken as classes;"
                 " choose regression if they are amounts.",
+                name,
+            )
+        )
+    if task == "regression" and not given and len(np.unique(target)) == 2:
+        findings.append(
+            Finding(
+                f"“{name}” has only two different values; let it be a category to have two"
+                " classes.",
                 name,
             )
         )

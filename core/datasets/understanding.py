@@ -11,7 +11,7 @@ import pandas as pd
 from core.datasets.columns import describe_columns, unknown_column
 from core.datasets.dataset import Column, Dataset, Finding, Source
 from core.datasets.findings import table_findings
-from core.datasets.target import settle_target, target_column, target_findings
+from core.datasets.target import refuse_fractions, settle_target, target_column, target_findings
 from core.errors import UnusableError
 
 
@@ -160,7 +160,8 @@ def settle_target_like(
     array = values.to_numpy() if numeric else np.asarray(values.astype(str), dtype=str)
     if train.task == "regression":
         return array.astype(float), train.task, ()
-    if numeric and np.all(array == np.floor(array)):
+    if numeric:
+        refuse_fractions(array, where)
         array = array.astype(np.int64)
     return array, train.task, tuple(np.unique(array).tolist())
 

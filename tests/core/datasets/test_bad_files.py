@@ -166,7 +166,7 @@ def test_no_right_to_read(tmp_path: Path) -> None:
     assert "may not be read" in sentence_for(path)
 
 
-@pytest.mark.parametrize("start", ["", HEADER + ROWS, HEADER + ROWS * 40_000, "1 1:2\n" * 300_000])
+@pytest.mark.parametrize("start", ["", HEADER + ROWS, HEADER + ROWS * 4000, "1 1:2\n" * 300_000])
 def test_an_endless_line_is_not_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: str
 ) -> None:
@@ -174,7 +174,7 @@ def test_an_endless_line_is_not_loaded(
     path = tmp_path / "endless.csv"
     with path.open("wb") as file:
         file.write(start.encode())
-        for _ in range(200):
+        for _ in range(80):
             file.write(b"1," * 2**19)
     tracemalloc.start()
     try:
@@ -184,7 +184,7 @@ def test_an_endless_line_is_not_loaded(
         tracemalloc.stop()
     lines = start.count("\n") + 1
     assert f"line {lines}: the line is longer than 2 megabytes" in sentence
-    assert peak < 100 * 2**20 < path.stat().st_size
+    assert peak < 40 * 2**20 < path.stat().st_size
 
 
 def test_choices_that_do_not_fit(tmp_path: Path) -> None:

@@ -257,6 +257,7 @@ def test_the_usual_target(write: Write, header: str, wanted: str) -> None:
         ([f"{i * 0.37:.2f}" for i in range(50)], "regression"),
         ([str(i * i) for i in range(15)], "regression"),
         (["0.5", "1.5", "2.5"], "regression"),
+        (["0.5", "1.5"], "regression"),
     ],
 )
 def test_the_task_follows_from_the_target(write: Write, values: list[str], task: str) -> None:
@@ -272,6 +273,15 @@ def test_the_task_can_be_chosen(write: Write) -> None:
     assert chosen.target.dtype == float
     with pytest.raises(UnusableError, match="4 different values"):
         read_dataset(path, task="binary")
+
+
+def test_classes_with_fractions_are_labels_when_they_are_a_category(write: Write) -> None:
+    path = str(write("x,y\n" + "".join(f"{i % 7},{i % 2 + 0.5}\n" for i in range(60))))
+    with pytest.raises(UnusableError, match="numbers with fractions"):
+        read_dataset(path, task="binary")
+    dataset = read_dataset(path, kinds={"y": "category"})
+    assert (dataset.task, dataset.classes) == ("binary", ("0.5", "1.5"))
+    agree(dataset)
 
 
 @pytest.mark.parametrize("style", ["rows", "header and rows", "row names"])
