@@ -139,6 +139,7 @@ def _penalties(run: FinishedRun) -> dict[str, Any]:
     document: dict[str, Any] = {"scale": scale, "groups": groups}
     if takeaway.noise_variance is not None:
         document["noise_variance"] = takeaway.noise_variance
+        document["scale"] += "; ridge_alpha = noise_variance * C holds whatever the target's unit"
     return document
 
 

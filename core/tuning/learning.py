@@ -28,6 +28,9 @@ from core.tuning.standing import Standing
 
 HOLDOUT_PARTS = 4  # one holdout split: a quarter of the training rows
 TIGHT = 1e-12  # how near its minimum the model that is kept must be
+# A numeric target is brought to this standard deviation beside standardized columns: the learners'
+# start at C = 1 and β = 1 mean something in one unit only, and the papers' targets have this one.
+TARGET_SPREAD = 10.0
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class TrainingLoss:
         prepare: the fitted preparation.
         group_of_output: the group of every prepared column.
         groups: the group of every parameter, −1 for intercepts.
+        unit: what a numeric target was divided by; penalties and norms are those of the quotient,
+            ridge penalties σ² C do not depend on it.
     """
 
     prepare: Any
@@ -45,6 +50,7 @@ class TrainingLoss:
     group_names: list[str]
     group_of_output: np.ndarray
     groups: np.ndarray
+    unit: float = 1.0
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -72,7 +78,7 @@ class Learned:
 
     @property
     def noise_variance(self) -> float | None:
-        """σ² of a linear model: its ridge penalties are σ² C_j."""
+        """σ² of a linear model in the unit of its loss: its ridge penalties are σ² C_j."""
         loss = self.training.loss
         return float(loss.noise_variance(self.w)) if isinstance(loss, LinearLoss) else None
 
@@ -81,6 +87,11 @@ class Learned:
         one = next(iter(self.penalties.values())) if len(self.penalties) == 1 else None
         classes = np.asarray(self.classes) if self.classes else None
         model = as_estimator(self.training.loss, self.w, C=one, classes=classes)
+        if self.training.unit != 1.0:
+            model.coef_, model.intercept_ = (
+                self.training.unit * model.coef_,
+                self.training.unit * model.intercept_,
+            )
         return Pipeline([("prepare", self.training.prepare), ("model", model)])
 
 
@@ -90,12 +101,23 @@ def training_loss(problem: Problem, rows: np.ndarray | None = None) -> TrainingL
     dataset = problem.dataset
     prepare = clone(problem.preparation())
     X = prepare.fit_transform(take(dataset.features, rows), dataset.target[rows])
-    loss = build(problem.model.loss[dataset.task], X, dataset.target[rows])
+    unit = _unit(problem, dataset.target[rows])
+    loss = build(problem.model.loss[dataset.task], X, _in_unit(dataset.target[rows], unit))
     names, of_output = penalty_groups(
         problem.plan.groups, output_names(prepare), output_sources(prepare)
     )
     groups = parameter_groups(loss, of_output)
-    return TrainingLoss(prepare, loss, names, of_output, groups)
+    return TrainingLoss(prepare, loss, names, of_output, groups, unit)
+
+
+def _unit(problem: Problem, target: np.ndarray) -> float:
+    if problem.dataset.task != "regression" or not problem.plan.standardize:
+        return 1.0
+    return float(target.std()) / TARGET_SPREAD or 1.0
+
+
+def _in_unit(target: np.ndarray, unit: float) -> np.ndarray:
+    return target if unit == 1.0 else target / unit
 
 
 class LearningRun:
@@ -174,8 +196,8 @@ def _pair(
     chosen = _selection(output_names(prepare), output_names(training.prepare))
     fit_X, held_X = ((X if chosen is None else _times(X, chosen)) for X in matrices)
     return (
-        training.loss.on(fit_X, dataset.target[fit_rows]),
-        training.loss.on(held_X, dataset.target[held_rows]),
+        training.loss.on(fit_X, _in_unit(dataset.target[fit_rows], training.unit)),
+        training.loss.on(held_X, _in_unit(dataset.target[held_rows], training.unit)),
     )
 
 

@@ -37,7 +37,7 @@ class Takeaway:
         group_of_output: for every column of the prepared matrix, the index of its group.
         output_names: the names of those columns.
         noise_variance: σ² of a linear model whose penalties were learned (its ridge penalties are
-            σ² C_j); None otherwise.
+            σ² C_j), in the unit in which the penalties were learned; None otherwise.
         standardize: whether a linear model sees standardized columns.
         findings: what a person should know about the data, sentences.
         set_aside: rows without a target, left out.

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections import deque
+from dataclasses import replace
 from pathlib import Path
 
 import joblib
@@ -321,3 +322,17 @@ def test_the_default_setting_is_scikit_learns_own(iris):
     ours = problem.pipeline(problem.default).fit(X, y)
     peer = make_pipeline(StandardScaler(), SVC()).fit(X, y)
     np.testing.assert_allclose(ours.decision_function(X), peer.decision_function(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("strategy", LEARNERS)
+def test_the_unit_of_a_numeric_target_changes_nothing(strategy):
+    data = DataPlan("sample:diabetes")
+    dataset = read_data(data)
+    plan = Plan(data, "linear", strategy, seed=1)
+    before = list(tune(plan, dataset))[-1].results
+    for unit in (1e6, 1e-6):
+        results = list(tune(plan, replace(dataset, target=unit * dataset.target)))[-1].results
+        assert results["test"]["r2"] == pytest.approx(before["test"]["r2"], abs=1e-6)
+        assert results["test"]["mae"] == pytest.approx(unit * before["test"]["mae"], rel=1e-5)
+        assert results["groups"] == pytest.approx(before["groups"], rel=1e-3)
+    assert before["test"]["r2"] > 0.3
