@@ -128,8 +128,8 @@ class Newton:
         width = self.loss.design.width if blocks else 0  # type: ignore[attr-defined]
         if blocks is None or width > _LARGEST_DENSE:
             return diagonal_likeness(self.loss, point.w, penalties)
-        # The blocks of an earlier step serve until the loss has fallen by a fifth.
-        if self._blocks is None or point.value < 0.8 * self._blocks_value:
+        # The blocks of an earlier step serve until the loss has halved.
+        if self._blocks is None or point.value < 0.5 * self._blocks_value:
             rows = max(20 * width, 1000)
             self._blocks = blocks(point.w, max(1, self.loss.examples // rows))
             self._blocks_value = point.value

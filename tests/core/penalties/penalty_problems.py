@@ -74,3 +74,10 @@ class OnlyProducts(Gaussian):
 
     def hessian(self, w: np.ndarray) -> np.ndarray | None:
         return None
+
+
+class Stubborn(Gaussian):
+    """A loss whose Hessian is wrong: Newton stalls on it."""
+
+    def hessian(self, w: np.ndarray) -> np.ndarray | None:
+        return 1e-30 * np.eye(self.size)

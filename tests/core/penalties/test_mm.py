@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from penalty_problems import Gaussian, OnlyProducts, loss_of, table
+from penalty_problems import Gaussian, OnlyProducts, Stubborn, loss_of, table
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, Ridge
 
@@ -149,6 +149,18 @@ def test_any_loss_with_the_protocol_will_do(kind: type[Gaussian]) -> None:
     assert last.C[0] == pytest.approx(3.0 / (0.5 * last.w @ last.w + 1.0), rel=1e-6)
     closed = np.linalg.solve(X.T @ X + last.C[0] * np.eye(6), X.T @ (y - 1.0))
     np.testing.assert_allclose(last.w, closed, atol=1e-5)
+
+
+def test_lbfgs_goes_on_where_newton_stalls() -> None:
+    X, y = table("linear")
+    loss = Stubborn(X, y)
+    steps = list(mm.run(loss, np.zeros(6, dtype=int), {}))
+    values = [step.objective for step in steps]
+    assert all(after <= before for before, after in itertools.pairwise(values))
+    last = steps[-1]
+    assert last.C[0] == pytest.approx(3.0 / (0.5 * last.w @ last.w + 1.0), rel=2e-3)
+    closed = np.linalg.solve(X.T @ X + last.C[0] * np.eye(6), X.T @ y)
+    np.testing.assert_allclose(last.w, closed, atol=1e-3)
 
 
 class TestCaps:

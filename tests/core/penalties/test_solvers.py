@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from penalty_problems import Gaussian, OnlyProducts, loss_of, minimized, table
+from penalty_problems import Gaussian, OnlyProducts, Stubborn, loss_of, minimized, table
 from scipy import sparse
 from scipy.optimize import minimize, rosen, rosen_der
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -89,13 +89,6 @@ def test_a_loss_with_the_bare_protocol_is_solved(kind: type[Gaussian]) -> None:
     solution = solve(loss, penalties, loss.start(), tolerance=1e-14)
     closed = np.linalg.solve(X.T @ X + np.diag(penalties), X.T @ y)
     np.testing.assert_allclose(solution.point.w, closed, atol=1e-6)
-
-
-class Stubborn(Gaussian):
-    """A loss whose Hessian is wrong: Newton stalls on it."""
-
-    def hessian(self, w: np.ndarray) -> np.ndarray | None:
-        return 1e-30 * np.eye(self.size)
 
 
 def test_lbfgs_takes_over_where_newton_stalls() -> None:
