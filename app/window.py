@@ -70,7 +70,7 @@ class Window(QMainWindow):
         middle = QVBoxLayout()
         middle.setSpacing(0)
         above = QVBoxLayout()
-        above.setContentsMargins(22, 12, 22, 0)
+        above.setContentsMargins(22, 0, 22, 0)
         above.setSpacing(8)
         above.addWidget(self.notice)
         above.addWidget(self.waiting)

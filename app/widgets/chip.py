@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QDrag, QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QWidget
 
 MIME = "application/x-tunescope-column"
 WIDEST = 320  # pixels of a name before it is shortened
@@ -28,6 +28,8 @@ class Chip(QPushButton):
         self.setProperty("chip", True)
         self.setAutoDefault(False)
         self.setToolTip(column)
+        # A button may otherwise not be narrower than its words.
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setMinimumHeight(26)
         self.setAccessibleName(
             self.tr("Column {column} in group {group}").format(column=column, group=group)
