@@ -152,7 +152,10 @@ def test_past_runs_show_score_and_gain(window, qtbot):
     window.rail.run_pressed.connect(opened.append)
     window.rail.show_runs([_Run])
     button = window.rail._runs.itemAt(0).widget()
-    assert button.accessibleName() == "Past run: heart · mm · 87.7\u00a0% · +3.7 points"
+    assert (
+        button.accessibleName()
+        == "Past run: heart · mm · 87.7\u00a0% · +3.7 points over the default"
+    )
     button.click()
     assert opened == ["/runs/1"]
 

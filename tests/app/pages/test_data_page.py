@@ -168,6 +168,16 @@ def test_focus_stays_with_the_column_that_was_moved(page, qtbot):
     assert QApplication.focusWidget().column == "ward"
 
 
+def test_every_chip_of_a_narrow_group_shows(page, qtbot):
+    page.board.move("ward", "x" * 40)
+    page.resize(420, 900)
+    page.session.set_groups({"all": ["age", "blood_pressure", "waiting_minutes", "visit_date"]})
+    qtbot.wait(20)
+    for chip in page.board.box("all").chips:
+        assert chip.parentWidget().rect().contains(chip.geometry())
+        assert chip.text()
+
+
 def test_a_group_gets_another_name(page, qtbot):
     board = page.board
     board.move("ward", "place")
