@@ -14,6 +14,9 @@ import numpy as np
 from core.gp.kernels import Array, Indices
 from core.space import Axis
 
+# Of a real number's unit value: where arrays lie in memory changes the last bits of a result, and
+# a resumed run has to arrive at exactly the same setting.
+DECIMALS = 7
 ALL_NEIGHBOURS = 16  # a whole number with at most so many values tries them all
 
 
@@ -55,9 +58,10 @@ class Domain:
     def snap(self, points: Array) -> Array:
         """The nearest allowed points, shape (m, width): numbers rounded, choices by their largest.
 
-        Equal to `unit_vector(space, setting_at(space, point))` for every point, but at once.
+        Up to the rounding of real numbers equal to `unit_vector(space, setting_at(space, point))`,
+        but for many points at once.
         """
-        snapped = np.clip(points, 0.0, 1.0)
+        snapped = np.asarray(np.clip(points, 0.0, 1.0).round(DECIMALS), dtype=np.float64)
         for at, axis in zip(self.first, self.space, strict=False):
             if axis.kind == "choice":
                 block = snapped[:, at : at + axis.width]

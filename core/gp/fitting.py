@@ -60,7 +60,10 @@ class Fitter:
             start = self._searched(X, z, random)
             self.searched_at = n
         likelihood = Likelihood(self.kernel, X, z, self.axis_of)
-        self.theta = learn(likelihood, [start], rounds=50 if n <= FEW else 5)
+        learned = learn(likelihood, [start], rounds=50 if n <= FEW else 5)
+        # Coarser than the last bits, which depend on where arrays lie in memory: a resumed run
+        # must not drift away from the run that was interrupted.
+        self.theta = np.round(learned, 3)
         self.learned_at = n
         return self._posterior(X, z, self.theta)
 

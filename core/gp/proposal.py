@@ -71,7 +71,8 @@ class Search:
         if self.domain.size <= ENUMERATED:
             return self._proposal(acquisition, self.pool[[int(np.argmax(values))]])
         points, _ = self._climb(acquisition, self.pool[self._apart(values)])
-        points = self._left(np.vstack([points, self.pool[[int(np.argmax(values))]]]))
+        points = np.vstack([self.domain.snap(points), self.pool[[int(np.argmax(values))]]])
+        points = self._left(points)
         return self._proposal(acquisition, points)
 
     def _candidates(self, incumbent: Array, random: np.random.Generator) -> Array:

@@ -78,10 +78,10 @@ def standardization(scores: Array) -> tuple[float, float]:
 
 
 def response_to_beat(regression: Regression) -> tuple[float, int]:
-    """The largest posterior mean at an observed point, and which: the noise-free best so far.
+    """The best observed response, and which (Brofos's y_best).
 
-    The posterior mean at the observed points is z − σ²α, because (aR + σ²I)α = z.
+    The largest posterior mean at an observed point would be the other choice; where scores come in
+    steps, as accuracies do, it lets the search settle on a step below the highest.
     """
-    smoothed = regression.z - regression.hyper.noise * regression.alpha
-    k = int(np.argmax(smoothed))
-    return float(smoothed[k]), k
+    k = int(np.argmax(regression.z))
+    return float(regression.z[k]), k

@@ -35,6 +35,8 @@ from core.samplers.search_space import distributions
 from core.space import Axis, Setting
 
 TRIALS = 50
+CANCER = load_breast_cancer(return_X_y=True)
+DIABETES = load_diabetes(return_X_y=True)
 SEEDS = 20
 
 
@@ -80,16 +82,16 @@ def ackley(setting: Setting) -> float:
 
 def svm(setting: Setting) -> float:
     """Error of a support vector machine on scikit-learn's breast cancer data, 3 folds."""
-    X, y = load_breast_cancer(return_X_y=True)
+    X, y = CANCER
     model = make_pipeline(StandardScaler(), SVC(C=setting["C"], gamma=setting["gamma"]))
     return 1.0 - float(cross_val_score(model, X, y, cv=3).mean())
 
 
 def svr(setting: Setting) -> float:
     """Unexplained variance of support vector regression on scikit-learn's diabetes data."""
-    X, y = load_diabetes(return_X_y=True)
-    y = (y - y.mean()) / y.std()
+    X, y = DIABETES
     model = make_pipeline(StandardScaler(), SVR(**setting))
+    y = (y - y.mean()) / y.std()
     return 1.0 - float(cross_val_score(model, X, y, cv=3, scoring="r2").mean())
 
 
