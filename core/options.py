@@ -59,7 +59,7 @@ class Option:
         if self.kind == "int" and number != int(number if math.isfinite(number) else 0):
             raise self._refuse(value, f"give a whole number {self.range_in_words()}")
         too_low = number < self.low or (self.low_open and number == self.low)
-        if math.isnan(number) or too_low or number > self.high:
+        if not math.isfinite(number) or too_low or number > self.high:
             raise self._refuse(value, f"give a number {self.range_in_words()}")
         return int(number) if self.kind == "int" else number
 

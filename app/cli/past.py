@@ -60,14 +60,14 @@ def _runs(given: argparse.Namespace) -> int:
 
 
 def _resume(given: argparse.Namespace) -> int:
-    from core.export.exporters import exporter_for
+    from core.export.exporters import check_export
     from core.tuning.events import RunFinished
     from core.tuning.problem import read_data
     from core.tuning.run_folder import RunFolder
     from core.tuning.tune import tune
 
     for path in given.export:
-        exporter_for(Path(path))
+        check_export(path)
     folder = RunFolder.open(given.folder)
     plan, past = folder.plan, folder.events()
     dataset = read_data(plan.data)

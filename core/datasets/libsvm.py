@@ -56,7 +56,7 @@ def read_rows(path: Path, compression: str, head: bytes) -> LibsvmRows:
         raise libsvm_faults.without_query(path, compression)
     if len(target) == 0:
         raise UnusableError("there is no row", where=path.name, cure="choose a file with rows")
-    if not np.isfinite(matrix.data).all():
+    if matrix.shape[1] > libsvm_faults.MOST_FEATURES + 1 or not np.isfinite(matrix.data).all():
         libsvm_faults.check_lines(path, compression)
     zero_based = bool(matrix.nnz and matrix.indices.min() == 0)
     if zero_based:

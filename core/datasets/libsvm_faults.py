@@ -11,6 +11,10 @@ from pathlib import Path
 from core.datasets.opening import GuardedFile, open_bytes
 from core.errors import UnusableError
 
+# Some structures have an entry for every feature, used or not: a slip in one index must not take
+# all memory. The widest public files of text have some three million.
+MOST_FEATURES = 5_000_000
+
 _TOKEN = re.compile(r"\S+")
 
 
@@ -92,9 +96,11 @@ def _check_pair(token: str, where: str) -> int:
         )
     if int(left) < 0:
         raise UnusableError(f"the index {left} is negative", where=where, cure="count from 1")
-    if int(left) > 2**31 - 2:
+    if int(left) > MOST_FEATURES:
         raise UnusableError(
-            f"the index {left} is too large", where=where, cure="stay below 2,147,483,647"
+            f"the index {left} is too large",
+            where=where,
+            cure=f"number the features from 1 to {MOST_FEATURES:,} at most",
         )
     if not math.isfinite(float(right)):
         raise UnusableError(

@@ -218,12 +218,24 @@ def _delimiter_of(lines: list[str], quote: str, name: str) -> tuple[str, list[li
         if best is None or score > best[0] or (delimiter == " " and best[1] == "," and clearer):
             best = (score, delimiter, rows)
     if best is None:
+        _refuse_open_quote(lines, quote, name)
         raise UnusableError(
             "there is only one column",
             where=name,
             cure="give a target and at least one feature, separated by commas or semicolons",
         )
     return best[1], best[2]
+
+
+def _refuse_open_quote(lines: list[str], quote: str, name: str) -> None:
+    """An open quote makes all that follows one cell."""
+    odd = [number for number, line in enumerate(lines, 1) if line.count(quote) % 2]
+    if len(odd) % 2:
+        raise UnusableError(
+            f"a quote ({quote}) opens here and is not closed",
+            where=f"{name}, line {odd[0]}",
+            cure="close it, or double a quote that belongs to the text",
+        )
 
 
 def _only_decimal_commas(rows: list[list[str]]) -> bool:

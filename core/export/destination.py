@@ -23,12 +23,7 @@ def write_whole_file(path: Path, write: Callable[[Path], None]) -> None:
     Raises:
         UnusableError: no such folder, no permission, a full disk, or a folder of that name.
     """
-    if path.is_dir():
-        raise UnusableError("a folder has this name", where=str(path), cure="choose another name")
-    if not path.parent.is_dir():
-        raise UnusableError(
-            "there is no such folder", where=str(path.parent), cure="create it or choose another"
-        )
+    check_destination(path)
     draft: Path | None = None
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
@@ -42,6 +37,22 @@ def write_whole_file(path: Path, write: Callable[[Path], None]) -> None:
     finally:
         if draft is not None:
             draft.unlink(missing_ok=True)
+
+
+def check_destination(path: Path) -> None:
+    """Refuse what can be seen to be no place for a file, without writing anything.
+
+    Raises:
+        UnusableError: no such folder, no permission, or a folder of that name.
+    """
+    if path.is_dir():
+        raise UnusableError("a folder has this name", where=str(path), cure="choose another name")
+    if not path.parent.is_dir():
+        raise UnusableError(
+            "there is no such folder", where=str(path.parent), cure="create it or choose another"
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise _cannot_write(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
 
 
 def _usual_mode() -> int:

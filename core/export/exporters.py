@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.errors import UnusableError
 from core.export import joblib_file, json_file, python_script, report, skops_file
-from core.export.destination import write_whole_file
+from core.export.destination import check_destination, write_whole_file
 from core.export.finished_run import FinishedRun, finished_run
 from core.tuning.run_folder import RunFolder
 
@@ -97,6 +97,17 @@ def export(folder: RunFolder, path: Path | str, format: str | None = None) -> Pa
     run = finished_run(folder)
     write_whole_file(path, lambda draft: exporter.write(run, draft))
     return path
+
+
+def check_export(path: Path | str) -> None:
+    """Refuse an export that cannot succeed, before hours are spent on what it would hold.
+
+    Raises:
+        UnusableError: unknown ending, or an unusable destination.
+    """
+    path = Path(path).expanduser()
+    exporter_for(path)
+    check_destination(path)
 
 
 def exporter_for(path: Path, format: str | None = None) -> Exporter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,6 +25,9 @@ from core.tuning.plan import DataPlan, Plan
 from core.tuning.scoring import FoldData
 from core.tuning.strategies import STRATEGIES
 from core.tuning.strategy import Strategy
+
+LARGEST_SEED = 2**32 - 1  # of numpy's and scikit-learn's generators
+MOST_WORKERS = 512
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,8 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     """Check a plan against its data and split the rows.
 
     Raises:
-        UnusableError: the model, strategy, metric or an option does not fit, with the cure.
+        UnusableError: the model, strategy, metric or an option does not fit, or the rows are too
+            few for the folds, with the cure.
     """
     model, strategy = (
         _chosen(MODELS, "model", plan.model),
@@ -150,7 +155,10 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     else:
         train, test = hold_out(dataset, plan.data.test_size, plan.seed)
     options = complete(strategy.options, plan.options)
-    return Problem(plan, dataset, model, strategy, metric, options, train, test)
+    problem = Problem(plan, dataset, model, strategy, metric, options, train, test)
+    if strategy.kind == "trials":
+        _ = problem.splits  # refuses too many folds before anything else is done
+    return problem
 
 
 def _chosen(registry: dict[str, Any], kind: str, name: str) -> Any:
@@ -177,17 +185,20 @@ def _check_pair(model: Model, strategy: Strategy, task: str) -> None:
 
 def _check_budget(plan: Plan) -> None:
     limits = (
-        ("trials", plan.trials, 1),
-        ("minutes", plan.minutes, 0),
-        ("workers", plan.workers, 1),
-        ("folds", plan.folds, 2),
-        ("time limit", plan.time_limit, 0),
-        ("seed", plan.seed, 0),
+        ("trials", plan.trials, 1, math.inf),
+        ("workers", plan.workers, 1, MOST_WORKERS),
+        ("folds", plan.folds, 2, math.inf),
+        ("seed", plan.seed, 0, LARGEST_SEED),
     )
-    for name, value, least in limits:
-        if value is not None and (value < least or (least == 0 and value <= 0 and name != "seed")):
-            more = "a number above 0" if least == 0 and name != "seed" else f"at least {least}"
-            raise UnusableError(f"“{value}” is out of range", where=name, cure=f"give {more}")
+    for name, value, least, most in limits:
+        if value is not None and not least <= value <= most:
+            range_ = f"at least {least}" if most == math.inf else f"{least} to {most:,}"
+            raise UnusableError(f"“{value}” is out of range", where=name, cure=f"give {range_}")
+    for name, time in (("minutes", plan.minutes), ("time limit", plan.time_limit)):
+        if time is not None and not 0 < time < math.inf:
+            raise UnusableError(
+                f"“{time:g}” is out of range", where=name, cure="give a number above 0"
+            )
     if not 0 < plan.data.test_size < 1:
         raise UnusableError(
             f"“{plan.data.test_size}” is out of range", where="test size", cure="give 0.05 to 0.9"

@@ -131,6 +131,7 @@ CASES = {
     "infinite": ("1 3:inf", 3, "infinite"),
     "no number": ("1 3:nan", 3, "no number"),
     "too large": ("1 3000000000:1", 3, "too large"),
+    "too large for memory": ("1 2000000000:1", 3, "number the features from 1 to 5,000,000"),
     "infinite label": ("inf 3:1", 1, "infinite"),
 }
 
