@@ -43,7 +43,10 @@ from core.penalties.step import Step
 _LOWEST, _HIGHEST = 1e-12, 1e8
 # Below this share of its parameters a group is shown as switched off.
 _LEAST_SHARE = 0.01
-_PROBES = 8
+# Probes: so many for small groups; each parameter of a group is a draw of its own, so that large
+# groups need fewer.
+_PROBES, _FEWEST_PROBES = 8, 2
+_ENOUGH_DRAWS = 8000
 
 
 @dataclass
@@ -90,7 +93,7 @@ def run(
     """
     grouped = grouping(groups, group_count)
     inner, grouped, back = easiest(loss, grouped)
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(_PROBES, inner.size))
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(_probes(grouped), inner.size))
     most, tolerance = int(options.get("max_steps", 100)), float(options.get("tolerance", 1e-3))
     C = np.ones(grouped.count)
     start = first_point(inner, grouped.spread(C), Newton(inner))
@@ -101,11 +104,16 @@ def run(
         iterations = _advance(state, inner, signs)
         fits += 1
         gained = abs(last - state.objective) / max(1.0, abs(last))
-        done = number == most or (_residual(state) < tolerance and gained < 1e-4 * tolerance)
+        done = number == most or (_residual(state) < tolerance and gained < 1e-3 * tolerance)
         remarks = _remarks(state, inner) if done else ()
         yield _step(number, state, inner, back, iterations, fits, remarks)
         if done:
             return
+
+
+def _probes(grouped: Grouping) -> int:
+    smallest = int(grouped.sizes[~grouped.empty].min())
+    return min(_PROBES, max(_FEWEST_PROBES, _ENOUGH_DRAWS // smallest))
 
 
 def _first(
