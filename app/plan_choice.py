@@ -7,10 +7,9 @@ from typing import Any
 from core.tuning.plan import DataPlan, Plan
 
 
-def recommended(offered: list[dict[str, Any]]) -> str:
-    """The name of the recommended model or strategy, or of the first one; "" if there is none."""
-    ordered = sorted(offered, key=lambda entry: not entry["recommended"])
-    return str(ordered[0]["name"]) if ordered else ""
+def recommended(offered: list[dict[str, Any]]) -> dict[str, Any]:
+    """The entry of the recommended model or strategy, or the first one."""
+    return min(offered, key=lambda entry: not entry["recommended"])
 
 
 def plan_for(data: DataPlan, advice: dict[str, Any], before: Plan | None) -> Plan | None:
@@ -20,9 +19,9 @@ def plan_for(data: DataPlan, advice: dict[str, Any], before: Plan | None) -> Pla
         return before.changed(data=data)
     if not fitting:
         return None
-    model = recommended(fitting)
-    strategy = recommended(advice["strategies"].get(model, []))
-    return Plan(data=data, model=model, strategy=strategy)
+    model = recommended(fitting)["name"]
+    strategy = recommended(advice["strategies"][model])
+    return Plan(data=data, model=model, strategy=strategy["name"], groups=strategy["groups"])
 
 
 def with_model(plan: Plan, model: str, advice: dict[str, Any]) -> Plan:
@@ -30,4 +29,8 @@ def with_model(plan: Plan, model: str, advice: dict[str, Any]) -> Plan:
     offered = advice["strategies"].get(model, [])
     if any(strategy["name"] == plan.strategy for strategy in offered):
         return plan.changed(model=model)
-    return plan.changed(model=model, strategy=recommended(offered), options={}, trials=None)
+    strategy = recommended(offered)
+    groups = strategy["groups"] if plan.groups == "single" else plan.groups
+    return plan.changed(
+        model=model, strategy=strategy["name"], groups=groups, options={}, trials=None
+    )

@@ -44,9 +44,9 @@ def add_to(commands: Any) -> None:
     )
     tune.add_argument(
         "--groups",
-        default="single",
+        default="",
         metavar="prefix|each|column|single|FILE.json",
-        help="which columns share one penalty",
+        help="which columns share one penalty (default: single, or what is recommended)",
     )
     tune.add_argument("--trials", type=int, metavar="N", help="how many trials at most")
     tune.add_argument("--minutes", type=float, metavar="M", help="how long at most")
@@ -101,19 +101,18 @@ def run(given: argparse.Namespace) -> int:
 def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
     """The plan that the arguments ask for; the guidance fills what they leave open."""
     from core.datasets.groups import groups_from_file
-
     from core.tuning.plan import Plan
     from core.tuning.strategies import STRATEGIES
 
     options = dict(_pair(text) for text in given.option)
-    model, strategy = _recommended(given, dataset)
+    model, strategy, groups = _recommended(given, dataset)
     of_strategy = {o.name for o in STRATEGIES[strategy].options} if strategy in STRATEGIES else ()
     of_plan = {
         name: _read(name, options.pop(name))
         for name in PLAN_OPTIONS
         if name in options and name not in of_strategy
     }
-    groups = given.groups
+    groups = given.groups or groups
     if groups not in ("single", "each", "column", "prefix"):
         groups = groups_from_file(groups)
     return Plan(
@@ -130,9 +129,10 @@ def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
     )
 
 
-def _recommended(given: argparse.Namespace, dataset: Dataset) -> tuple[str, str]:
+def _recommended(given: argparse.Namespace, dataset: Dataset) -> tuple[str, str, str]:
+    """Model, strategy and groups: as given, the rest as the guidance recommends."""
     if given.model and given.strategy:
-        return given.model, given.strategy
+        return given.model, given.strategy, "single"
     from core.datasets.summary import summarize
     from core.tuning.guidance import advise
 
@@ -143,11 +143,11 @@ def _recommended(given: argparse.Namespace, dataset: Dataset) -> tuple[str, str]
         offered = advice["strategies"].get(entry["name"], [])
         offered = sorted(offered, key=lambda strategy: not strategy["recommended"])
         names = [strategy["name"] for strategy in offered]
-        if not given.strategy:
-            return entry["name"], names[0] if names else "random"
+        if not given.strategy and offered:
+            return entry["name"], names[0], offered[0]["groups"]
         if given.strategy in names:
-            return entry["name"], given.strategy
-    return given.model or fitting[0]["name"], given.strategy
+            return entry["name"], given.strategy, "single"
+    return given.model or fitting[0]["name"], given.strategy or "random", "single"
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -17,7 +17,8 @@ def scores(session):
 
 def test_opening_gives_summary_advice_and_the_recommended_plan(opened):
     assert opened.summary["name"] == "some.csv"
-    assert (opened.plan.model, opened.plan.strategy) == ("logistic", "mm")
+    plan = opened.plan
+    assert (plan.model, plan.strategy, plan.groups) == ("logistic", "mm", "prefix")
     assert opened.data.file == "some.csv"
 
 

@@ -32,6 +32,7 @@ MODELS = [
 def _strategy(name: str, recommended: bool) -> dict:
     words = dict.fromkeys(("does", "costs", "shows", "reason"), "")
     rest = {"kind": "trials", "recommended": recommended, "options": [], "default_trials": 5}
+    rest["groups"] = "prefix" if name == "mm" else "single"
     return {"name": name, "title": name, **words, **rest}
 
 
