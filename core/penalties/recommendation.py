@@ -32,7 +32,12 @@ class Recommendation:
 
 
 def recommend_update(
-    parameters: int, examples: int, classes: int, effective: float | None = None
+    parameters: int,
+    examples: int,
+    classes: int,
+    *,
+    groups: int = 1,
+    effective: float | None = None,
 ) -> Recommendation:
     """The update to use, from the size of the problem alone; no test data is looked at.
 
@@ -40,39 +45,47 @@ def recommend_update(
         parameters: n, penalized parameters (columns, times classes if more than two).
         examples: m, training rows.
         classes: K, 0 for a number to predict.
+        groups: k, regularization groups.
         effective: γ, if a learner has reported it.
     """
-    given = f"{parameters:,} weights for {examples:,} training rows"
     if effective is not None:
-        if effective >= _MOSTLY_SETTLED * parameters:
-            return Recommendation(
-                "mm",
-                f"The data settle {effective:.0f} of {parameters:,} weights, nearly all of them:"
-                " MM, which counts every weight, is right here.",
-            )
-        return Recommendation(
-            "evidence",
-            f"The data settle only {effective:.0f} of {parameters:,} weights: counting every one,"
-            " as MM does, shrinks the model too far.",
-        )
+        return _from_effective(parameters, effective)
+    given = f"{parameters:,} weights for {examples:,} training rows"
+    given += f", in {groups:,} groups" if groups > 1 else ""
     if parameters > _WIDE * examples:
         return Recommendation(
             "evidence",
-            f"{given}: the evidence counts only the weights that the data settle, so that so many"
-            " are not held back too much.",
+            f"{given}: the evidence counts only the weights that the data determines, so that so "
+            "many are not held back too much.",
         )
     if classes > 2:
         return Recommendation(
             "evidence",
-            f"{given}, a set of them for each of {classes} classes: the sets overlap, and the"
-            " evidence counts only what the data settle.",
+            f"{given}, a set of them for each of {classes} classes: the sets overlap, and the "
+            "evidence counts only what the data determines.",
         )
     if classes == 0:
         return Recommendation(
             "evidence",
-            f"{given}, and a number to predict: the evidence learns the penalty together with the"
-            " noise, in about the time of one fit.",
+            f"{given}, and a number to predict: the evidence learns the penalty together with the "
+            "noise, in about the time of one fit.",
+        )
+    each = "each group's penalty" if groups > 1 else "the penalty"
+    return Recommendation(
+        "mm",
+        f"{given}: MM learns {each} in about the time of one fit, and needs no validation rows.",
+    )
+
+
+def _from_effective(parameters: int, effective: float) -> Recommendation:
+    if effective >= _MOSTLY_SETTLED * parameters:
+        return Recommendation(
+            "mm",
+            f"The data determines {effective:.0f} of {parameters:,} weights, nearly all of them: "
+            "MM, which counts every weight, comes to the same.",
         )
     return Recommendation(
-        "mm", f"{given}: MM learns the penalty in about the time of one fit, without validation."
+        "evidence",
+        f"The data determines only {effective:.0f} of {parameters:,} weights: counting every one, "
+        "as MM does, would hold the model back too far.",
     )

@@ -8,6 +8,7 @@ Where the system has a fork server, a fresh process is ready in some 20 ms.
 from __future__ import annotations
 
 import contextlib
+import math
 import multiprocessing
 import os
 import signal
@@ -81,9 +82,17 @@ class Executor:
 
     def wait(self, seconds: float) -> list[Outcome]:
         """The trials that ended, waiting at most so long for the first of them."""
-        ready = connection.wait([worker.pipe for worker in self._busy], timeout=seconds)
+        ready = connection.wait(
+            [worker.pipe for worker in self._busy], timeout=min(seconds, self._until_overdue())
+        )
         ended = [self._received(worker) for worker in list(self._busy) if worker.pipe in ready]
         return ended or list(self._overdue())
+
+    def _until_overdue(self) -> float:
+        if self._limit is None or not self._busy:
+            return math.inf
+        first = min(busy.since for busy in self._busy.values())
+        return max(0.0, first + self._limit - time.monotonic())
 
     def _received(self, worker: _Worker) -> Outcome:
         busy = self._busy.pop(worker)
@@ -108,7 +117,7 @@ class Executor:
             return
         for worker, busy in list(self._busy.items()):
             took = time.monotonic() - busy.since
-            if took > self._limit:
+            if took >= self._limit:
                 worker.kill()
                 del self._busy[worker]
                 why = f"It took longer than the time limit of {self._limit:g} s."

@@ -19,6 +19,7 @@ from typing import Any
 from core.datasets.groups import OTHER
 from core.estimators.model import Model
 from core.estimators.registry import MODELS
+from core.penalties.recommendation import recommend_update
 from core.space import Axis
 from core.tuning.forecast import estimate
 
@@ -30,7 +31,6 @@ _MOST_BOOSTED = 2e6  # rows × columns × trees a step: about two seconds a fit,
 _MOST_GROWN = 1e6  # rows × columns of a forest, likewise
 _MOST_KERNEL_ROWS = 20_000
 _VERY_WIDE = 500  # columns of a sparse file that are better not filled in
-_WIDE = 0.4  # weights a training row from which the evidence is recommended
 _DENSE_LIMIT = 4e9  # bytes
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -230,32 +230,8 @@ def _best_sampler(space: tuple[Axis, ...]) -> tuple[str, str]:
 
 
 def _best_learner(facts: Facts) -> tuple[str, str]:
-    """MM or the evidence update, from the task and from how many weights there are for the rows.
-
-    MM's integrated-out objective counts every weight as freely determined. With two classes and
-    few weights that hardly matters. It holds back wide models, and those with a set of weights
-    for each class (one set is redundant), and can shrink a regression to nothing; the evidence
-    counts only the weights that the data determines (MacKay 1992).
-    """
-    given = f"{facts.weights:,} weights for {facts.training:,} training rows"
-    grouped = f", in {in_words(len(facts.groups))} groups" if facts.groups else ""
-    if facts.weights > _WIDE * facts.training:
-        return "evidence", (
-            f"{given}{grouped}: the evidence counts only the weights that the data determines, "
-            "so that so many are not held back too much."
-        )
-    if facts.task == "multiclass":
-        return "evidence", (
-            f"{given}{grouped}, a set of them for each of {in_words(facts.classes)} classes: the "
-            "sets overlap, and the evidence counts only what the data determines."
-        )
-    if facts.task == "regression":
-        return "evidence", (
-            f"{given}{grouped}, and a number to predict: the evidence learns the penalty together "
-            "with the noise, in about the time of one fit."
-        )
-    each = "each group's penalty" if facts.groups else "the penalty"
-    return "mm", (
-        f"{given}{grouped}: MM learns {each} in about the time of one fit, and needs no "
-        "validation rows."
-    )
+    """MM or the evidence update, from the task and from how many weights there are for the rows."""
+    classes = 0 if facts.task == "regression" else facts.classes
+    groups = max(1, len(facts.groups))
+    chosen = recommend_update(facts.weights, facts.training, classes, groups=groups)
+    return chosen.strategy, chosen.reason

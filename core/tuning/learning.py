@@ -20,6 +20,7 @@ from core.losses.fitted import as_estimator
 from core.losses.linear import LinearLoss
 from core.losses.registry import TableLoss, build, parameter_groups
 from core.penalties.descent import solve
+from core.penalties.recommendation import recommend_update
 from core.penalties.registry import LEARNERS
 from core.penalties.step import Step
 from core.tuning.events import Event, HyperGradientStep, PenaltyStep
@@ -263,8 +264,18 @@ def _learned(problem: Problem, training: TrainingLoss, last: Step) -> Learned:
         start=last.w,
         switched_off=off,
         holdout_loss=float(last.objective) if gradient else None,
-        remarks=last.remarks,
+        remarks=(*last.remarks, *_said_of_effective(problem, training, last)),
     )
+
+
+def _said_of_effective(problem: Problem, training: TrainingLoss, last: Step) -> tuple[str, ...]:
+    if last.parameters is None:
+        return ()
+    penalized = int((training.groups >= 0).sum())
+    effective = float(np.sum(last.parameters))
+    classes = len(problem.dataset.classes)
+    rows = training.loss.examples
+    return (recommend_update(penalized, rows, classes, effective=effective).reason,)
 
 
 def _at_penalties(

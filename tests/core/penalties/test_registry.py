@@ -71,7 +71,7 @@ def test_steps_do_not_change_later() -> None:
 def test_the_recommended_update_and_its_reason(
     parameters: int, classes: int, effective: float | None, strategy: str, says: str
 ) -> None:
-    chosen = recommend_update(parameters, 1000, classes, effective)
+    chosen = recommend_update(parameters, 1000, classes, effective=effective)
     assert chosen.strategy == strategy
     assert says in chosen.reason
 
