@@ -60,7 +60,7 @@ class Fitter:
             start = self._searched(X, z, random)
             self.searched_at = n
         likelihood = Likelihood(self.kernel, X, z, self.axis_of)
-        learned = learn(likelihood, [start], rounds=50 if n <= FEW else 5)
+        learned = learn(likelihood, [start], rounds=50 if n <= FEW else 3)
         # Coarser than the last bits, which depend on where arrays lie in memory: a resumed run
         # must not drift away from the run that was interrupted.
         self.theta = np.round(learned, 3)

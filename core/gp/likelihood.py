@@ -64,11 +64,6 @@ class Likelihood:
         lengths = np.exp(theta[: self.axes])[self.axis_of]
         return Hyperparameters(lengths, float(np.exp(theta[-2])), float(np.exp(theta[-1])))
 
-    def theta(self, hyper: Hyperparameters) -> Array:
-        """The θ of hyperparameters."""
-        first = [int(np.flatnonzero(self.axis_of == axis)[0]) for axis in range(self.axes)]
-        return np.log([*hyper.lengths[first], hyper.amplitude, hyper.noise])
-
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
         """f(θ) and ∂f/∂θ; −∞ and zeros where K is not positive definite. About n³ flops.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial import cKDTree
 from scipy.stats import qmc
 
 from core.gp.acquisition import Acquisition
@@ -60,6 +61,7 @@ class Search:
         random: np.random.Generator,
     ) -> None:
         self.regression, self.domain, self.best, self.taken = regression, domain, best, taken
+        self.tree = cKDTree(taken) if len(taken) else None
         self.pool = self._left(self._candidates(incumbent, random))
         self.posterior = self.regression.posterior(self.pool) if len(self.pool) else None
 
@@ -91,12 +93,10 @@ class Search:
 
     def _left(self, points: Array) -> Array:
         """The points that were not tried, in their order."""
-        if len(self.taken) == 0 or len(points) == 0:
+        if self.tree is None or len(points) == 0:
             return points
-        fresh = np.ones(len(points), dtype=bool)
-        for tried in self.taken:
-            fresh &= np.abs(points - tried).max(axis=1) > SAME
-        return points[fresh]
+        apart, _ = self.tree.query(points, p=np.inf, distance_upper_bound=2 * SAME)
+        return points[apart > SAME]
 
     def _apart(self, values: Array) -> list[int]:
         """The best few candidates, none close to a better one in units of the length scales."""

@@ -49,23 +49,6 @@ def grid_values(
     return _grid_values(SearchSpace(distributions(space)), points, powers_of_two, values or {})
 
 
-def grid_settings(
-    space: Sequence[Axis],
-    *,
-    points: int = 0,
-    powers_of_two: bool = False,
-    values: Mapping[str, Sequence[Any]] | None = None,
-) -> list[Setting]:
-    """All settings of the grid in the order in which they are tried; arguments of `grid_values`."""
-    chosen = grid_values(space, points=points, powers_of_two=powers_of_two, values=values)
-    return _coarse_to_fine(chosen, _ordered_names(space))
-
-
-def _ordered_names(space: Sequence[Axis]) -> set[str]:
-    """The axes that have an order: numbers. Every value of a choice is as coarse as another."""
-    return {axis.name for axis in space if axis.kind != "choice"}
-
-
 def _grid_values(
     space: SearchSpace, points: int, powers_of_two: bool, given: Mapping[str, Sequence[Any]]
 ) -> Values:
@@ -114,7 +97,10 @@ def _spread(space: SearchSpace, axis: Axis, points: int) -> list[Any]:
 
 
 def _coarse_to_fine(values: Values, ordered: set[str]) -> list[Setting]:
-    """All combinations, coarse levels first; within a level spread by bit reversal."""
+    """All combinations, coarse levels first; within a level spread by bit reversal.
+
+    Only the `ordered` axes, the numbers, have levels: no choice is coarser than another.
+    """
     size = math.prod(len(each) for each in values.values())
     if size > LARGEST:
         raise ValueError(f"a grid of {size} settings is too large")
@@ -173,12 +159,19 @@ class GridSampler(ProposingSampler):
         self._order: list[Setting] = []
         self._order_of: SearchSpace | None = None
 
+    def settings(self, space: SearchSpace) -> list[Setting]:
+        """All settings of the grid over a space, in the order in which they are tried.
+
+        Raises:
+            ValueError: there are more than a million.
+        """
+        chosen = _grid_values(space, self.points, self.powers_of_two, self.values)
+        return _coarse_to_fine(chosen, {axis.name for axis in space.axes if axis.kind != "choice"})
+
     def propose(self, study: Study, trial: FrozenTrial, space: SearchSpace) -> Setting:
         """The first setting of the order that no other trial has, or has had."""
         if self._order_of is not space:
-            chosen = _grid_values(space, self.points, self.powers_of_two, self.values)
-            self._order = _coarse_to_fine(chosen, _ordered_names(space.axes))
-            self._order_of = space
+            self._order, self._order_of = self.settings(space), space
         tried = {
             tuple(other.params[name] for name in space.described)
             for other in study.get_trials(deepcopy=False)
@@ -198,6 +191,4 @@ class GridSampler(ProposingSampler):
         param_distribution: BaseDistribution,
     ) -> Any:
         """The middle of the axis: where a grid starts."""
-        space = SearchSpace({param_name: param_distribution})
-        chosen = _grid_values(space, self.points, self.powers_of_two, self.values)
-        return _coarse_to_fine(chosen, _ordered_names(space.axes))[0][param_name]
+        return self.settings(SearchSpace({param_name: param_distribution}))[0][param_name]

@@ -10,7 +10,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from optuna.distributions import (
     BaseDistribution,
     CategoricalDistribution,
@@ -102,8 +101,3 @@ def _axis(name: str, kind: BaseDistribution) -> Axis:
         return Axis(name, name, "int", 0, math.floor((kind.high - kind.low) / step + 1e-9))
     whole = isinstance(kind, IntDistribution)
     return Axis(name, name, "int" if whole else "float", kind.low, kind.high, kind.log)
-
-
-def same_setting(one: Array, other: Array) -> bool:
-    """Whether two unit vectors stand for the same setting, up to rounding."""
-    return bool(np.abs(one - other).max() < 1e-9)

@@ -5,15 +5,20 @@ import math
 import optuna
 import pytest
 
-from core.samplers.grid import GridSampler, grid_settings, grid_values
-from core.samplers.search_space import distributions
+from core.samplers.grid import GridSampler, grid_values
+from core.samplers.search_space import SearchSpace, distributions
 from core.space import Axis
+
+
+def in_order(space, points):
+    return GridSampler(space, points=points).settings(SearchSpace(distributions(space)))
+
 
 PLANE = (Axis("x", "", "float"), Axis("y", "", "float"))
 
 
 def test_coarse_levels_come_first():
-    settings = grid_settings(PLANE, points=7)
+    settings = in_order(PLANE, 7)
     assert len(settings) == 49
     coarse = sorted({(k + 0.5) / 7 for k in (1, 3, 5)})
     assert settings[0] == {"x": pytest.approx(0.5), "y": pytest.approx(0.5)}
@@ -23,7 +28,7 @@ def test_coarse_levels_come_first():
 
 
 def test_a_dozen_trials_reach_every_quarter():
-    quarters = {(s["x"] > 0.5, s["y"] > 0.5) for s in grid_settings(PLANE, points=7)[1:13]}
+    quarters = {(s["x"] > 0.5, s["y"] > 0.5) for s in in_order(PLANE, 7)[1:13]}
     assert len(quarters) == 4
 
 
@@ -32,7 +37,7 @@ def test_everything_once_in_a_mixed_space(mixed):
     assert values["shape"] == ["a", "b", "c"]
     assert len(values["C"]) == len(values["depth"]) == 5
     assert values["C"] == sorted(values["C"])
-    settings = grid_settings(mixed, points=5)
+    settings = in_order(mixed, 5)
     assert len(settings) == 75 == len({tuple(setting.values()) for setting in settings})
 
 
@@ -86,4 +91,4 @@ def test_stops_an_ordinary_study():
 def test_a_grid_beyond_reason_is_refused():
     space = tuple(Axis(f"x{k}", "", "float") for k in range(5))
     with pytest.raises(ValueError, match="too large"):
-        grid_settings(space, points=30)
+        in_order(space, 30)
