@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
@@ -9,6 +11,7 @@ from app.shown_run import ShownRun
 from app.steps import step_states
 from app.window import Window
 from core.tuning.events import RunFinished
+from resources.theme import DARK, LIGHT
 
 
 @pytest.fixture
@@ -171,6 +174,28 @@ def test_help_has_a_text_for_every_page(filled, qtbot):
     qtbot.addWidget(dialog)
     assert dialog.topics.currentItem().text() == "Groups of columns"
     assert "penalty" in dialog.text.toPlainText()
+
+
+def test_every_icon_is_used_and_every_used_icon_is_there(look):
+    from app import appearance, icons
+
+    drawn = {path.stem for path in icons.FOLDER.glob("*.svg")}
+    sources = [*(appearance.RESOURCES.parent / "app").rglob("*.py")]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    style = appearance.stylesheet(LIGHT) + appearance.stylesheet(DARK)
+    assert {
+        name for name in drawn if f'"{name}"' not in code and f"/{name}.svg" not in style
+    } == set()
+    named = set(re.findall(r'(?:icon|Sign|IconButton)\(\s*"([a-z-]+)"', code))
+    named |= set(re.findall(r"icons/([a-z-]+)\.svg", style))
+    assert len(named) > 9
+    assert named <= drawn
+
+
+def test_every_help_text_can_be_reached():
+    from app.help_dialog import FOLDER, TOPICS
+
+    assert {path.stem for path in FOLDER.glob("*.md")} == set(TOPICS)
 
 
 def test_settings_show_at_once_and_are_remembered(filled, look, qtbot):

@@ -34,10 +34,10 @@ from sklearn.preprocessing import StandardScaler
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from core.losses import build, parameter_groups  # noqa: E402
-from core.losses.fitted import as_estimator  # noqa: E402
-from core.penalties.recommendation import recommend_update  # noqa: E402
-from core.penalties.registry import LEARNERS  # noqa: E402
+from core.losses import build, parameter_groups
+from core.losses.fitted import as_estimator
+from core.penalties.recommendation import recommend_update
+from core.penalties.registry import LEARNERS
 
 GRID = 2.0 ** np.arange(-10, 11)
 FILES = {

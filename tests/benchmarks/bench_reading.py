@@ -64,7 +64,7 @@ def compare(
     pairs = [(seconds(theirs), seconds(ours)) for _ in range(times)]
     peer = statistics.median(pair[0] for pair in pairs)
     own = statistics.median(pair[1] for pair in pairs)
-    print(f"{title:<44}{peer:>9.2f} s{own:>9.2f} s{own / peer:>8.2f}  (at most {limit})")  # noqa: T201
+    print(f"{title:<44}{peer:>9.2f} s{own:>9.2f} s{own / peer:>8.2f}  (at most {limit})")
 
 
 def main() -> None:
@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--times", type=int, default=3)
     chosen = parser.parse_args()
-    print(f"{'file':<44}{'peer':>11}{'ours':>11}{'ratio':>8}")  # noqa: T201
+    print(f"{'file':<44}{'peer':>11}{'ours':>11}{'ratio':>8}")
     with tempfile.TemporaryDirectory() as folder:
         for texts in (False, True):
             path = Path(folder) / f"texts-{texts}.csv"

@@ -47,7 +47,10 @@ TEXTS = {
     ),
     "after a blank line": (HEADER + "\n" + ROWS + "1,2\n", "line 43: the row has 2 values"),
     "a header too long": ("p,q,r,s\n" + ROWS, "line 1: the row has 4 values where"),
-    "an open quote": (HEADER + '"1,2,a\n' + ROWS, 'line 2: a quote (") opens here and is not closed'),
+    "a quote open from the first row": (
+        HEADER + '"1,2,a\n' + ROWS,
+        'line 2: a quote (") opens here and is not closed',
+    ),
     "names twice": ("p,q,p\n" + ROWS, "2 columns are called “p” (columns 1 and 3)"),
     "a target of words": (
         HEADER + "".join(f"{i},{i % 7},word{i}\n" for i in range(5000)),
