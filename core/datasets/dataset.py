@@ -91,6 +91,8 @@ class Dataset:
         set_aside: how many rows had no target and were left out.
         findings: what a person should know.
         test: the second file's rows, read the same way, or None.
+        left_out: the first rows of the columns that are neither feature nor target, to look at
+            only; None where there are no such columns.
     """
 
     name: str
@@ -105,6 +107,7 @@ class Dataset:
     set_aside: int = 0
     findings: tuple[Finding, ...] = ()
     test: Dataset | None = None
+    left_out: pd.DataFrame | None = None
 
     @property
     def features(self) -> pd.DataFrame | sparse.csr_matrix:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from core.datasets.dataset import Dataset
 from core.datasets.groups import prefix_groups
@@ -64,18 +65,26 @@ def _classes(dataset: Dataset) -> list[dict[str, Any]]:
 
 
 def _preview(dataset: Dataset) -> dict[str, Any]:
-    """The first rows as text, the target last."""
+    """The first rows as text: features, then the columns that are left out, the target last."""
     names = dataset.feature_names[:PREVIEW_COLUMNS]
     if dataset.table is not None:
-        part = dataset.table.iloc[:PREVIEW_ROWS, : len(names)]
-        columns = [["" if _is_nothing(v) else _text(v) for v in part[name]] for name in names]
+        columns = _texts(dataset.table.iloc[:PREVIEW_ROWS, : len(names)])
     else:
         assert dataset.matrix is not None
         dense = dataset.matrix[:PREVIEW_ROWS, : len(names)].toarray()
         columns = [[_text(value) for value in dense[:, i]] for i in range(len(names))]
+    if dataset.left_out is not None:
+        aside = dataset.left_out.iloc[:PREVIEW_ROWS, : PREVIEW_COLUMNS - len(names)]
+        columns += _texts(aside)
+        names += [str(name) for name in aside.columns]
     columns.append([_text(value) for value in dataset.target[:PREVIEW_ROWS]])
     rows = [list(row) for row in zip(*columns, strict=True)]
     return {"columns": [*names, dataset.target_name], "rows": rows}
+
+
+def _texts(part: pd.DataFrame) -> list[list[str]]:
+    """Every column's values as text, "" for missing ones."""
+    return [["" if _is_nothing(v) else _text(v) for v in part[name]] for name in part]
 
 
 def _is_nothing(value: Any) -> bool:

@@ -12,7 +12,10 @@ from core.datasets.columns import describe_columns, unknown_column
 from core.datasets.dataset import Column, Dataset, Finding, Source
 from core.datasets.findings import table_findings
 from core.datasets.target import refuse_fractions, settle_target, target_column, target_findings
+from core.datasets.unusable_target import UnusableTargetError
 from core.errors import UnusableError
+
+HEAD_ROWS = 50  # of the columns that are left out, so that a person can judge them
 
 
 def from_table(
@@ -29,7 +32,8 @@ def from_table(
     """The dataset of a table, with the person's choices where there are any.
 
     Raises:
-        UnusableError: choices that do not fit the table, an unusable target, no feature left.
+        UnusableTargetError: an unusable target; it names the other columns.
+        UnusableError: choices that do not fit the table, no feature left.
     """
     roles = dict(roles or {})
     names = [str(column) for column in table.columns]
@@ -46,7 +50,13 @@ def from_table(
     columns = describe_columns(table, chosen, roles, kinds or {})
     known = table[chosen].notna().to_numpy()
     where = f"{name}, column {chosen}"
-    values, settled, classes = settle_target(table[chosen][known], task, where)
+    try:
+        values, settled, classes = settle_target(table[chosen][known], task, where)
+    except UnusableError as error:
+        others = [column for column in names if column not in (chosen, *ends)]
+        raise UnusableTargetError(
+            error.what, where=error.where, cure=error.cure, columns=others
+        ) from None
     features = [column.name for column in columns if column.role == "feature"]
     if not features:
         raise _no_feature(columns, name)
@@ -63,12 +73,18 @@ def from_table(
         classes=classes,
         row_groups=_row_groups(rows, columns),
         set_aside=set_aside,
+        left_out=_left_out(rows, columns),
         findings=(
             *target_findings(chosen, values, settled, classes, bool(task), set_aside),
             *found,
         ),
     )
     return replace(dataset, findings=(*dataset.findings, *table_findings(dataset)))
+
+
+def _left_out(rows: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
+    names = [column.name for column in columns if column.role not in ("feature", "target")]
+    return rows[names].head(HEAD_ROWS).copy()
 
 
 def _no_feature(columns: Sequence[Column], name: str) -> UnusableError:

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import os
+import pickle
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from core.datasets import opening
 from core.datasets.reading import read_dataset
+from core.datasets.unusable_target import UnusableTargetError
 from core.errors import UnusableError
 
 HEADER = "p,q,r\n"
@@ -239,3 +241,21 @@ def test_wrong_second_files(tmp_path: Path) -> None:
     sparse_file.write_text("1 1:2\n0 1:3\n" * 9)
     assert "the first file is LIBSVM" in sentence_for(sparse_file, test_file=str(first))
     assert "no second file" in sentence_for("sample:iris", test_file=str(first))
+
+
+def test_a_target_that_cannot_be_predicted_names_the_other_columns(tmp_path: Path) -> None:
+    words = [f"word {i} of a long story" for i in range(2000)]
+    path = tmp_path / "letters.csv"
+    path.write_text(
+        "\n".join(
+            ["weight,kind,text", *(f"{i % 40},{'ab'[i % 2]},{w}" for i, w in enumerate(words))]
+        )
+    )
+    with pytest.raises(UnusableTargetError) as caught:
+        read_dataset(str(path))
+    assert "text with 2,000 different values" in caught.value.sentence
+    assert caught.value.columns == ("weight", "kind")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.sentence, again.columns) == (caught.value.sentence, ("weight", "kind"))
+    for column in caught.value.columns:
+        assert read_dataset(str(path), target=column).target_name == column

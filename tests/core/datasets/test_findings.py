@@ -142,11 +142,25 @@ def test_summary_of_samples_is_plain_data(name: str) -> None:
     assert summary["features"] == len(dataset.feature_names)
     assert sum(c["count"] for c in summary["classes"]) == (dataset.rows if dataset.classes else 0)
     preview = summary["preview"]
-    assert preview["columns"] == [*dataset.feature_names, dataset.target_name]
+    aside = [c.name for c in dataset.columns if c.role not in ("feature", "target")]
+    assert preview["columns"] == [*dataset.feature_names, *aside, dataset.target_name]
     assert len(preview["rows"]) == 50
     assert {len(row) for row in preview["rows"]} == {len(preview["columns"])}
     members = [column for group in summary["prefixes"].values() for column in group]
     assert sorted(members) == sorted(dataset.feature_names)
+
+
+def test_the_preview_has_the_values_of_columns_that_are_left_out(tmp_path: Path) -> None:
+    from core.datasets.reading import read_dataset
+
+    lines = [f"P{i:03},{i % 9},,{'yn'[i % 2]}" for i in range(60)]
+    lines[0] = "P000,0,,"  # a row without a target is set aside, here too
+    path = tmp_path / "patients.csv"
+    path.write_text("\n".join(["patient,age,note,ill", *lines]))
+    preview = summarize(read_dataset(str(path)))["preview"]
+    assert preview["columns"] == ["age", "patient", "note", "ill"]
+    assert preview["rows"][0] == ["1", "P001", "", "n"]
+    assert preview["rows"][49] == ["5", "P050", "", "y"]
 
 
 def test_summary_of_a_wide_sparse_file(tmp_path: Path) -> None:
