@@ -10,14 +10,14 @@ interrupted (the worker was lost; `resume` goes on), finished.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 
-from app.plan_choice import plan_for, with_model
+from app.plan_choice import plan_for
+from app.planning import Planning
 from app.shown_run import ShownRun
 from app.worker import messages as m
 from app.worker.lens import Lens
@@ -29,19 +29,14 @@ if TYPE_CHECKING:
     from core.tuning.past_runs import RunSummary
 
 BUSY_AFTER = 600  # milliseconds; a shorter wait is no news
-ESTIMATE_AFTER = 300  # milliseconds after the last change of the plan
 
 
-class Session(QObject):
-    """Everything that the pages show and change.
+class Session(Planning):
+    """Everything that the pages show and change; what the plan is made of is Planning's.
 
     Attributes:
         data: which data are open and how they are understood, or None.
         summary: what the data look like, as `core.datasets.summary.summarize` gives it.
-        advice: the models and strategies that fit, as `core.tuning.guidance.advise` gives them.
-        estimate: {"seconds", "trials", "sentence"}; with "unusable": True, the sentence says why
-            the plan cannot be carried out.
-        plan: what would be tuned now; the recommendation until a person chooses.
         state: idle, running, paused, stopping, interrupted or finished.
         details: what "Copy details" copies for the last problem; no data in it.
         exporters: {name, title, sentence, warning, ending} of everything that can be saved.
@@ -49,8 +44,6 @@ class Session(QObject):
 
     data_changed = Signal()
     advice_changed = Signal()
-    plan_changed = Signal()
-    estimate_changed = Signal()
     run_changed = Signal()  # the state, the folder or the results
     run_replaced = Signal()  # another run is shown now: begin again with `events`
     event_arrived = Signal(object)
@@ -64,9 +57,6 @@ class Session(QObject):
         super().__init__()
         self.data: DataPlan | None = None
         self.summary: dict[str, Any] | None = None
-        self.advice: dict[str, Any] | None = None
-        self.estimate: dict[str, Any] | None = None
-        self.plan: Plan | None = None
         self.state = "idle"
         self._run = ShownRun([], None)
         self.details = ""
@@ -77,8 +67,8 @@ class Session(QObject):
         self._keeps_best = True
         self._plan_to_restore: Plan | None = None
         self._busy = ""
-        self._busy_timer = self._timer(BUSY_AFTER, lambda: self.busy_changed.emit(self._busy))
-        self._estimate_timer = self._timer(ESTIMATE_AFTER, self._ask_estimate)
+        self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_AFTER)
+        self._busy_timer.timeout.connect(lambda: self.busy_changed.emit(self._busy))
         self._worker = worker or WorkerThread()
         self._worker.arrived.connect(self._take)
         self._worker.start()
@@ -125,47 +115,12 @@ class Session(QObject):
         self._set_busy(self.tr("Reading {name} …").format(name=name))
         self._ask(m.Open(data))
 
-    # Plan -----------------------------------------------------------------------------------
-
-    def set_groups(self, spec: str | dict[str, list[str]]) -> None:
-        """Set the regularization groups: single, each, column, prefix or {group: [columns]}."""
-        self.set_plan(groups=spec)
-
-    def choose_model(self, name: str) -> None:
-        """Tune this model; the strategy stays if it fits, else it becomes the recommended one."""
-        if self.plan is not None and self.advice is not None:
-            self._change_plan(with_model(self.plan, name, self.advice))
-
-    def choose_strategy(self, name: str) -> None:
-        """Tune in this way, with its options at their defaults."""
-        if self.plan is not None and name != self.plan.strategy:
-            self.set_plan(strategy=name, options={}, trials=None)
-
-    def set_option(self, name: str, value: Any) -> None:
-        """Set one option of the strategy."""
-        if self.plan is not None:
-            self.set_plan(options={**self.plan.options, name: value})
-
-    def set_budget(self, trials: int | None = None, minutes: float | None = None) -> None:
-        """Bound the run; None leaves a bound out."""
-        self.set_plan(trials=trials, minutes=minutes)
-
-    def set_plan(self, **fields: Any) -> None:
-        """Change fields of the plan."""
-        if self.plan is not None:
-            self._change_plan(self.plan.changed(**fields))
-
-    def _change_plan(self, plan: Plan) -> None:
-        if plan != self.plan:
-            self.plan, self.estimate = plan, None
-            self._wanted.pop(m.Estimate, None)  # the answer would be about the plan before
-            self.plan_changed.emit()
-            self.estimate_changed.emit()
-            self._estimate_timer.start()
-
     def _ask_estimate(self) -> None:
         if self.plan is not None and not self._is_tuning():
             self._ask(m.Estimate(self.plan))
+
+    def _forget_estimate(self) -> None:
+        self._wanted.pop(m.Estimate, None)
 
     # Run ------------------------------------------------------------------------------------
 
@@ -418,10 +373,3 @@ class Session(QObject):
         else:
             self._busy_timer.stop()
             self.busy_changed.emit("")
-
-    def _timer(self, after: int, then: Callable[[], None]) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(after)
-        timer.timeout.connect(then)
-        return timer
