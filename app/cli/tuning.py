@@ -8,11 +8,12 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from app.cli.progress import ProgressLine
 from app.cli.words import result_in_words
 from core.errors import UnusableError
+from core.options import Option
 
 if TYPE_CHECKING:
     from core.datasets.dataset import Dataset
@@ -24,7 +25,7 @@ PLAN_OPTIONS = {
     "metric": str,
     "folds": int,
     "time_limit": float,
-    "standardize": lambda text: text.lower() in ("yes", "true", "1", "on"),
+    "standardize": Option("standardize", "", "bool", True, "").read,
 }
 
 
@@ -77,25 +78,30 @@ def add_ending(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Tune, print the result, export."""
-    from core.export.exporters import exporter_for
+    from core.export.exporters import check_export
     from core.tuning.plan import DataPlan
     from core.tuning.problem import build_problem, read_data
     from core.tuning.run_folder import RunFolder
     from core.tuning.tune import tune
 
     for path in given.export:
-        exporter_for(Path(path))
+        check_export(path)
     data = DataPlan(
         given.file, target=given.target, test_file=given.test, test_size=given.test_size
     )
     dataset = read_data(data)
     plan = plan_of(given, data, dataset)
     build_problem(plan, dataset)  # refuses before a folder is made
+    copy = _opened(Path(given.events)) if given.events else None
     folder = RunFolder.create(plan, path=Path(given.run_dir) if given.run_dir else None)
     stream = tune(plan, dataset, folder=folder)
-    if given.events:
-        stream = _copied(stream, Path(given.events))
-    return follow(stream, plan, dataset, folder, given)
+    if copy is not None:
+        stream = _copied(stream, copy)
+    try:
+        return follow(stream, plan, dataset, folder, given)
+    except UnusableError:
+        folder.forget_if_idle()
+        raise
 
 
 def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
@@ -168,20 +174,31 @@ def _read(name: str, text: str) -> Any:
         ) from None
 
 
-def _copied(stream: Iterator[Event], path: Path) -> Iterator[Event]:
+def _opened(path: Path) -> TextIO:
+    try:
+        return path.open("w", encoding="utf-8", buffering=1)
+    except OSError as error:
+        raise _no_copy(str(path), error) from error
+
+
+def _copied(stream: Iterator[Event], file: TextIO) -> Iterator[Event]:
     from core.tuning.events import to_json
 
-    try:
-        with path.open("w", encoding="utf-8", buffering=1) as file, contextlib.closing(stream):
-            for event in stream:
+    with file, contextlib.closing(stream):
+        for event in stream:
+            try:
                 file.write(to_json(event) + "\n")
-                yield event
-    except OSError as error:
-        raise UnusableError(
-            f"the events cannot be written ({error.strerror})",
-            where=str(path),
-            cure="choose a file that you may write to",
-        ) from error
+            except OSError as error:
+                raise _no_copy(file.name, error) from error
+            yield event
+
+
+def _no_copy(path: str, error: OSError) -> UnusableError:
+    return UnusableError(
+        f"the events cannot be written ({error.strerror})",
+        where=path,
+        cure="choose a file that you may write to",
+    )
 
 
 def follow(

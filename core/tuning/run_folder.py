@@ -14,7 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UnusableError
-from core.tuning.events import Event, Progress, RunFinished, RunStopped, from_json, to_json
+from core.tuning.events import (
+    Event,
+    HyperGradientStep,
+    PenaltyStep,
+    Progress,
+    RunFinished,
+    RunStopped,
+    TrialFinished,
+    from_json,
+    to_json,
+)
 from core.tuning.plan import Plan, plan_from_dict
 
 PLAN, EVENTS, MODEL, TAKEAWAY, OWNER = (
@@ -24,6 +34,8 @@ PLAN, EVENTS, MODEL, TAKEAWAY, OWNER = (
     "best.json",
     "running",
 )
+
+WORTH_KEEPING = (TrialFinished, PenaltyStep, HyperGradientStep)
 
 
 def runs_root() -> Path:
@@ -185,6 +197,15 @@ class RunFolder:
         finally:
             self.close()
             mark.unlink(missing_ok=True)
+
+    def forget_if_idle(self) -> None:
+        """Remove a run that was refused before its first trial or step ended."""
+        if any(isinstance(event, WORTH_KEEPING) for event in self.events()):
+            return
+        for name in (PLAN, EVENTS):
+            (self.path / name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a folder that holds a person's other files stays
+            self.path.rmdir()
 
     @property
     def is_running(self) -> bool:

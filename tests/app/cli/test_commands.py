@@ -174,6 +174,16 @@ def test_lists_speak_to_people_and_to_programs(capsys, command):
         ([*QUICK, "--export", "model.xyz"], "model.xyz"),
         ([*QUICK, "--groups", "missing.json"], "missing.json"),
         ([*QUICK, "--target", "colour"], "colour"),
+        ([*QUICK, "--seed", "99999999999"], "give 0 to 4,294,967,295"),
+        ([*QUICK, "--minutes", "nan"], "minutes: “nan” is out of range"),
+        ([*QUICK, "--minutes", "inf"], "minutes: “inf” is out of range"),
+        ([*QUICK, "--workers", "100000"], "workers: “100000” is out of range"),
+        ([*QUICK, "--option", "time_limit=nan"], "time limit: “nan” is out of range"),
+        ([*QUICK, "--option", "standardize=maybe"], "give yes or no"),
+        ([*QUICK, "--strategy", "mm", "--option", "beta=inf"], "option beta: “inf”"),
+        (["tune", "sample:iris", "--strategy", "gp", "--option", "folds=99"], "99 folds"),
+        ([*QUICK, "--export", "nowhere/model.skops"], "there is no such folder"),
+        ([*QUICK, "--events", "nowhere/events.jsonl"], "the events cannot be written"),
         (["resume", "no-such-run"], "there is no run here"),
         (["reproduce", "foo-table9"], "there is no reproduction “foo-table9”"),
         (["reproduce", "foo-table2", "--data", "nowhere"], "--data nowhere"),
@@ -192,8 +202,16 @@ def test_what_is_unusable_gets_one_line_and_status_2(capsys, arguments, sentence
     assert sentence in line
 
 
-def test_a_bad_plan_leaves_no_folder(capsys, runs):
-    assert main([*QUICK, "--strategy", "hybrid", "--option", "tau=2"]) == 2
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--strategy", "hybrid", "--option", "tau=2"],
+        ["--strategy", "mm", "--option", "alpha=-99"],
+        ["--events", "nowhere/events.jsonl"],
+    ],
+)
+def test_a_bad_plan_leaves_no_folder(capsys, runs, wrong):
+    assert main([*QUICK, *wrong]) == 2
     assert not runs.exists() or not list(runs.iterdir())
 
 
