@@ -184,13 +184,13 @@ def _opened(path: Path) -> TextIO:
 def _copied(stream: Iterator[Event], file: TextIO) -> Iterator[Event]:
     from core.tuning.events import to_json
 
-    with file, contextlib.closing(stream):
-        for event in stream:
-            try:
+    try:
+        with contextlib.closing(stream), file:  # closing writes as well what a full disk refused
+            for event in stream:
                 file.write(to_json(event) + "\n")
-            except OSError as error:
-                raise _no_copy(file.name, error) from error
-            yield event
+                yield event
+    except OSError as error:
+        raise _no_copy(file.name, error) from error
 
 
 def _no_copy(path: str, error: OSError) -> UnusableError:

@@ -78,6 +78,9 @@ class RunFolder:
             path.mkdir(parents=True, exist_ok=True)
             write_whole(path / PLAN, json.dumps(plan.as_dict(), indent=1, ensure_ascii=False))
         except OSError as error:
+            if path is not None:
+                with contextlib.suppress(OSError):  # what could be made, if it is empty
+                    path.rmdir()
             raise _cannot_write(path or root or Path(), error) from error
         return cls(path)
 

@@ -215,6 +215,12 @@ def test_a_bad_plan_leaves_no_folder(capsys, runs, wrong):
     assert not runs.exists() or not list(runs.iterdir())
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_disk_under_the_copy_of_the_events_is_one_sentence(capsys):
+    assert main([*QUICK, "--strategy", "mm", "--events", "/dev/full"]) == 2
+    assert complaint(capsys).startswith("tunescope: /dev/full: the events cannot be written (No")
+
+
 def started(arguments, runs) -> tuple[subprocess.Popen, Path]:
     """The command in a process of its own, once two of its trials have ended."""
     child = subprocess.Popen(
