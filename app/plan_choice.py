@@ -1,9 +1,13 @@
-"""Which plan a person starts from: the recommendation, or the plan before where it still fits."""
+"""Which plan a person starts from: the recommendation, or the plan before where it still fits.
+
+Options and budget are those that the person chose the last time.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from app import remembered
 from core.tuning.plan import DataPlan, Plan
 
 
@@ -21,7 +25,8 @@ def plan_for(data: DataPlan, advice: dict[str, Any], before: Plan | None) -> Pla
         return None
     model = recommended(fitting)["name"]
     strategy = recommended(advice["strategies"][model])
-    return Plan(data=data, model=model, strategy=strategy["name"], groups=strategy["groups"])
+    plan = Plan(data=data, model=model, strategy=strategy["name"], groups=strategy["groups"])
+    return remembered.recalled(plan, strategy)
 
 
 def with_model(plan: Plan, model: str, advice: dict[str, Any]) -> Plan:
@@ -31,6 +36,11 @@ def with_model(plan: Plan, model: str, advice: dict[str, Any]) -> Plan:
         return plan.changed(model=model)
     strategy = recommended(offered)
     groups = strategy["groups"] if plan.groups == "single" else plan.groups
-    return plan.changed(
-        model=model, strategy=strategy["name"], groups=groups, options={}, trials=None
-    )
+    changed = plan.changed(model=model, strategy=strategy["name"], groups=groups)
+    return remembered.with_own(changed, strategy)
+
+
+def with_strategy(plan: Plan, name: str, advice: dict[str, Any]) -> Plan:
+    """The plan with another strategy of those that fit its model."""
+    strategy = next(entry for entry in advice["strategies"][plan.model] if entry["name"] == name)
+    return remembered.with_own(plan.changed(strategy=name), strategy)

@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.plan_choice import with_model
+from app.plan_choice import with_model, with_strategy
 from core.tuning.plan import Plan
 
 ESTIMATE_AFTER = 300  # milliseconds after the last change of the plan
@@ -20,7 +20,7 @@ class Planning(QObject):
     Attributes:
         advice: the models and strategies that fit, as `core.tuning.guidance.advise` gives them.
         estimate: {"seconds", "trials", "sentence"}; with "unusable": True, the sentence says why
-            the plan cannot be carried out; "tries" are the values of a grid, {name: values}.
+            the plan cannot be carried out; "values" are those that a grid tries, {label: values}.
         plan: what would be tuned now; the recommendation until a person chooses.
     """
 
@@ -45,9 +45,9 @@ class Planning(QObject):
             self._change_plan(with_model(self.plan, name, self.advice))
 
     def choose_strategy(self, name: str) -> None:
-        """Tune in this way, with its options at their defaults."""
-        if self.plan is not None and name != self.plan.strategy:
-            self.set_plan(strategy=name, options={}, trials=None)
+        """Tune in this way, with the options that were chosen for it before."""
+        if self.plan is not None and self.advice is not None and name != self.plan.strategy:
+            self._change_plan(with_strategy(self.plan, name, self.advice))
 
     def set_option(self, name: str, value: Any) -> None:
         """Set one option of the strategy."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QTimer, Signal
 
+from app import remembered
 from app.plan_choice import plan_for
 from app.planning import Planning
 from app.shown_run import ShownRun
@@ -39,6 +40,7 @@ class Session(Planning):
         summary: what the data look like, as `core.datasets.summary.summarize` gives it.
         state: idle, running, paused, stopping, interrupted or finished.
         details: what "Copy details" copies for the last problem; no data in it.
+        other_targets: the columns to choose from where the last problem was the target.
         exporters: {name, title, sentence, warning, ending} of everything that can be saved.
     """
 
@@ -60,6 +62,8 @@ class Session(Planning):
         self.state = "idle"
         self._run = ShownRun([], None)
         self.details = ""
+        self.other_targets: tuple[str, ...] = ()
+        self._opening: DataPlan | None = None
         self.exporters: list[dict[str, Any]] = []
         self._runs_root = runs_root
         self._ticket = 0
@@ -96,11 +100,17 @@ class Session(Planning):
 
     def open_file(self, path: str | Path) -> None:
         """Open a file; on success `data_changed` and `advice_changed` follow."""
-        self._open(DataPlan(file=str(path)))
+        self._open(DataPlan(file=str(path), test_size=remembered.test_size()))
 
     def open_sample(self, name: str) -> None:
         """Open a sample that comes with the program."""
-        self._open(DataPlan(file=f"sample:{name}"))
+        self._open(DataPlan(file=f"sample:{name}", test_size=remembered.test_size()))
+
+    def open_with_target(self, name: str) -> None:
+        """Open the file that was refused because of its target once more, with another one."""
+        if self._opening is not None:
+            roles = {column: role for column, role in self._opening.roles.items() if column != name}
+            self._open(replace(self._opening, target=name, task="", roles=roles))
 
     def change_data(self, **fields: Any) -> None:
         """Read the same file with other fields of DataPlan: target, task, roles, kinds or test."""
@@ -113,6 +123,7 @@ class Session(Planning):
             return
         name = data.file.removeprefix("sample:").replace("\\", "/").rsplit("/", 1)[-1]
         self._set_busy(self.tr("Reading {name} …").format(name=name))
+        self._opening = data
         self._ask(m.Open(data))
 
     def _ask_estimate(self) -> None:
@@ -296,6 +307,7 @@ class Session(Planning):
                 self._set_busy("")
                 self.exported.emit(answer.path)
             case m.Refused():
+                self.other_targets = answer.columns if kind is m.Open else ()
                 self._take_refusal(kind, answer.sentence)
             case m.Broke():
                 self.details = answer.details
@@ -342,7 +354,7 @@ class Session(Planning):
             return
         self._set_busy("")
         if kind is m.Open and self._plan_to_restore is not None:
-            self._plan_to_restore = None
+            self._plan_to_restore, self.other_targets = None, ()
             sentence = self.tr("The run is shown without its data. {why}").format(why=sentence)
         if kind in (m.Tune, m.Conclude):
             self._set_state("interrupted" if self.events else "idle")

@@ -65,7 +65,7 @@ class SettingsDialog(QDialog):
         foot = QHBoxLayout()
         self.forget = PlainButton(self.tr("Forget my choices"), self._forget)
         self.forget.setToolTip(
-            self.tr("Sizes, colours, opened files and folded parts; runs are kept.")
+            self.tr("Sizes, colours, opened files, options, time and trials; runs are kept.")
         )
         foot.addWidget(self.forget)
         foot.addStretch(1)

@@ -173,12 +173,25 @@ class Window(QMainWindow):
         if self.session.details:
             self._offer_details(sentence, self.session.details)
             self.session.details = ""
+        elif self.session.other_targets:
+            self._offer_targets(sentence, self.session.other_targets)
+            self.session.other_targets = ()
         else:
             self.notice.say(sentence)
 
     def _offer_details(self, sentence: str, details: str) -> None:
         copy = QGuiApplication.clipboard().setText
         self.notice.say(sentence, self.tr("Copy details"), lambda: copy(details))
+
+    def _offer_targets(self, sentence: str, columns: tuple[str, ...]) -> None:
+        def choose() -> None:
+            from app.target_dialog import TargetDialog
+
+            if name := TargetDialog(columns, self).ask():
+                self.notice.dismiss()
+                self.session.open_with_target(name)
+
+        self.notice.say(sentence, self.tr("Choose the column to predict…"), choose)
 
     def show_runs(self) -> None:
         """List the past runs in the rail."""

@@ -25,6 +25,9 @@ class Option:
         help: one or two sentences: what it does and when to change it.
         low, high: inclusive bounds of a number; ``low_open`` excludes ``low`` itself.
         choices: what a choice may be.
+        choice_labels: the same in a lay person's words, one for each; empty where the choices
+            speak for themselves.
+        lowest_label: what the lowest value means where it is no amount ("automatic").
     """
 
     name: str
@@ -36,6 +39,8 @@ class Option:
     high: float = math.inf
     low_open: bool = False
     choices: tuple[str, ...] = ()
+    choice_labels: tuple[str, ...] = ()
+    lowest_label: str = ""
 
     def read(self, value: Any) -> Any:
         """The value as its own type; text is parsed. Raises UnusableError with the range."""
@@ -75,6 +80,12 @@ class Option:
 
     def _refuse(self, value: Any, cure: str) -> UnusableError:
         return UnusableError(f"“{value}” is out of range", where=f"option {self.name}", cure=cure)
+
+
+def option_from_dict(plain: Mapping[str, Any]) -> Option:
+    """The option that `dataclasses.asdict` gave, perhaps by way of JSON."""
+    lists = {name: tuple(plain.get(name, ())) for name in ("choices", "choice_labels")}
+    return Option(**{**plain, **lists})
 
 
 def complete(described: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -46,6 +46,7 @@ class DataPage(Page):
         self.board = GroupsBoard(session)
         self.body.addWidget(self.board)
         session.data_changed.connect(self.refresh)
+        session.problem.connect(lambda _sentence: self._undo_refused())
         self.refresh()
 
     def visited(self) -> None:
@@ -66,6 +67,11 @@ class DataPage(Page):
         self.board.refresh()
         self.primary.allow(self.session.plan is not None, self.tr("No model fits these data."))
         self.tell(self.tr("What was found"), found(summary, self.session.data))
+
+    def _undo_refused(self) -> None:
+        """What was chosen and could not be read gives way to what the session holds."""
+        if self.session.summary is not None:
+            self.question.refresh()
 
     def _table_caption(self) -> str:
         summary = self.session.summary

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from app import remembered
 from app.pages.data_words import TASKS, test_rows, tr, whole
 from app.widgets.buttons import LinkButton
 from app.widgets.card import Card
@@ -120,6 +121,7 @@ class QuestionCard(Card):
 
     def _share_chosen(self, percent: int) -> None:
         if percent != round(100 * self.session.data.test_size):
+            remembered.keep_test_size(percent / 100)
             self.session.change_data(test_size=percent / 100)
 
     def _other_pressed(self) -> None:

@@ -38,7 +38,7 @@ class PreviewModel(QAbstractTableModel):
         described = {column["name"]: column for column in summary["columns"]}
         names: list[str] = list(summary["preview"]["columns"])
         seen = set(names)
-        # Columns that are left out have no cells here, but their heads bring them back.
+        # Of very many columns, those beyond the preview have no cells here, but their heads do all.
         names += [name for name in described if name not in seen]
         roles = [described.get(name, {}).get("role", "feature") for name in names]
         order = sorted(range(len(names)), key=lambda at: roles[at] != "target")

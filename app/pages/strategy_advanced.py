@@ -1,4 +1,7 @@
-"""Everything else about the tuning, folded away: the strategy's options and the run's."""
+"""Everything else about the tuning, folded away: the strategy's options and the run's.
+
+What a person chooses here is offered again the next time.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,16 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
+from app import remembered
+from app.widgets.buttons import LinkButton
 from app.widgets.card import Card
 from app.widgets.fold import Fold
 from app.widgets.labels import label
 from app.widgets.option_form import OptionForm
-from core.options import Option
+from core.options import Option, option_from_dict
 
 if TYPE_CHECKING:
     from app.session import Session
@@ -23,13 +28,7 @@ USUAL = "usual"
 
 
 class AdvancedCard(Card):
-    """Two forms, both made from descriptions of options.
-
-    Signals:
-        option_changed: (name, value) of the strategy's own options.
-    """
-
-    option_changed = Signal(str, object)
+    """Two forms, both made from descriptions of options."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -38,7 +37,7 @@ class AdvancedCard(Card):
         self.body.addWidget(self.fold)
         self._own_title = label(self.tr("This strategy"), "section")
         self.own = OptionForm()
-        self.own.changed.connect(session.set_option)
+        self.own.changed.connect(self._own_changed)
         self.run = OptionForm()
         self.run.changed.connect(self._run_changed)
         for part in (
@@ -48,12 +47,21 @@ class AdvancedCard(Card):
             self.run,
         ):
             self.fold.body.addWidget(part)
+        self.usual = LinkButton(self.tr("Back to the usual values"), self._back_to_usual)
+        self.usual.setToolTip(self.tr("Of the time, the trials and everything here."))
+        self.fold.body.addWidget(self.usual, 0, Qt.AlignmentFlag.AlignLeft)
+        self._differs = label(self.tr("Some values are not the usual ones."), "caption")
+        self.body.addWidget(self._differs)
 
-    def refresh(self, options: tuple[Option, ...]) -> None:
-        """Show the strategy's options and the run's, with the plan's values."""
+    def refresh(self, strategy: Mapping[str, Any] | None) -> None:
+        """Show the options of the strategy (its entry in the advice) and those of the run."""
         plan = self.session.plan
         if plan is None:
             return
+        options = tuple(map(option_from_dict, strategy["options"])) if strategy else ()
+        usual = strategy is None or remembered.is_usual(plan, strategy)
+        self._differs.setVisible(not usual)
+        self.usual.allow(not usual, self.tr("All values are the usual ones."))
         self._own_title.setVisible(bool(options))
         self.own.setVisible(bool(options))
         self.own.show_options(options, plan.options)
@@ -65,9 +73,15 @@ class AdvancedCard(Card):
             "time_limit": plan.time_limit or 0,
             "standardize": plan.standardize,
         }
-        words = {name: metric.title for name, metric in _metrics(self.session.summary).items()}
-        words[USUAL] = self.tr("The usual one")
-        self.run.show_options(self._run_options(), given, words)
+        self.run.show_options(self._run_options(), given)
+
+    def _own_changed(self, name: str, value: Any) -> None:
+        self.session.set_option(name, value)
+        remembered.keep(self.session.plan)
+
+    def _back_to_usual(self) -> None:
+        self.session.set_plan(**remembered.usual(self.session.plan))
+        remembered.keep(self.session.plan)
 
     def _run_changed(self, name: str, value: Any) -> None:
         if name == "metric":
@@ -75,6 +89,7 @@ class AdvancedCard(Card):
         if name == "time_limit":
             value = value or None
         self.session.set_plan(**{name: value})
+        remembered.keep(self.session.plan)
 
     def _run_options(self) -> tuple[Option, ...]:
         metrics = _metrics(self.session.summary)
@@ -85,7 +100,8 @@ class AdvancedCard(Card):
             Option("metric", self.tr("Score"), "choice", USUAL,
                    self.tr("What is made as good as possible. The usual one is accuracy for "
                            "classes and the share of variance explained for numbers."),
-                   choices=(USUAL, *metrics)),
+                   choices=(USUAL, *metrics),
+                   choice_labels=(self.tr("The usual one"), *(m.title for m in metrics.values()))),
             Option("seed", self.tr("Seed"), "int", 0,
                    self.tr("The start of everything random. The same seed gives the same run."),
                    low=0, high=2**31 - 1),
@@ -93,8 +109,8 @@ class AdvancedCard(Card):
                    self.tr("How many trials run side by side on this computer. It has {count} "
                            "processors.").format(count=os.cpu_count() or 1), low=1, high=64),
             Option("time_limit", self.tr("Seconds a trial may take"), "float", 0.0,
-                   self.tr("A trial that takes longer counts as failed. 0 is no limit."),
-                   low=0.0),
+                   self.tr("A trial that takes longer counts as failed."),
+                   low=0.0, lowest_label=self.tr("no limit")),
             Option("standardize", self.tr("Bring columns to one scale"), "bool", True,
                    self.tr("For models that need it. Leave it on, unless the columns are on one "
                            "scale already.")),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from app import appearance
+from app import appearance, remembered
 from app.widgets.card import Card
 from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import label, restyle
@@ -37,14 +37,12 @@ class BudgetCard(Card):
         self.minutes.setSpecialValueText(self.tr("no limit"))
         self.minutes.setSuffix(self.tr(" minutes"))
         self.minutes.setKeyboardTracking(False)
-        self.minutes.valueChanged.connect(
-            lambda value: session.set_plan(minutes=value if value > 0 else None)
-        )
+        self.minutes.valueChanged.connect(lambda value: self._choose(minutes=value or None))
         self.trials = QuietSpinBox()
         self.trials.setRange(1, MOST_TRIALS)
         self.trials.setSuffix(self.tr(" trials"))
         self.trials.setKeyboardTracking(False)
-        self.trials.valueChanged.connect(lambda value: session.set_plan(trials=value))
+        self.trials.valueChanged.connect(lambda value: self._choose(trials=value or None))
         holder = QWidget()
         flow = FlowLayout(holder, gap=20, column_width=200)
         flow.addWidget(_titled(self.tr("Time at most"), self.minutes))
@@ -63,10 +61,20 @@ class BudgetCard(Card):
         with QSignalBlocker(self.minutes):
             self.minutes.setValue(plan.minutes or 0)
         with QSignalBlocker(self.trials):
-            self.trials.setValue(plan.trials or default_trials or 1)
+            self._show_trials(plan.trials, default_trials if plan.minutes is None else 0)
         self._trials_part.setVisible(default_trials > 0)
         self._holder.updateGeometry()
         self.show_estimate()
+
+    def _show_trials(self, trials: int | None, usual: int) -> None:
+        """Where the minutes bound the run (`usual` is 0), the trials need not."""
+        self.trials.setRange(min(1, usual), MOST_TRIALS)
+        self.trials.setSpecialValueText("" if usual else self.tr("no limit"))
+        self.trials.setValue(trials or usual)
+
+    def _choose(self, **fields: float | None) -> None:
+        self.session.set_plan(**fields)
+        remembered.keep(self.session.plan)
 
     def show_estimate(self) -> None:
         """Say how long it will take, or that this is being worked out."""

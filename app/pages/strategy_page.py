@@ -12,13 +12,13 @@ from app.pages.data_words import test_rows, whole
 from app.pages.page import Page
 from app.pages.strategy_advanced import AdvancedCard
 from app.pages.strategy_budget import BudgetCard
+from app.pages.strategy_values import ValuesCard
 from app.steps import model_title
 from app.widgets.buttons import LinkButton
 from app.widgets.card import Card
 from app.widgets.choice_card import Choice, ChoiceCards
 from app.widgets.flow_layout import FlowLayout
 from app.widgets.quiet_controls import QuietComboBox
-from core.options import Option
 
 if TYPE_CHECKING:
     from app.session import Session
@@ -42,8 +42,9 @@ class StrategyPage(Page):
         self.cards.chosen.connect(session.choose_strategy)
         self.budget = BudgetCard(session)
         self.groups = self._make_groups()
+        self.values = ValuesCard(session)
         self.advanced = AdvancedCard(session)
-        for part in (self.budget, self.cards, self.groups, self.advanced):
+        for part in (self.budget, self.cards, self.groups, self.values, self.advanced):
             self.body.addWidget(part)
         self.body.addStretch(1)
         session.advice_changed.connect(self.refresh)
@@ -102,7 +103,8 @@ class StrategyPage(Page):
         self.budget.refresh(entry["default_trials"] if entry else 0)
         self.groups.setVisible(bool(entry) and entry["kind"] == "penalties")
         self._show_ways()
-        self.advanced.refresh(_options(entry))
+        self.values.refresh()
+        self.advanced.refresh(entry)
         self._allow_start()
         self._tell(entry)
 
@@ -129,6 +131,7 @@ class StrategyPage(Page):
 
     def _estimate_changed(self) -> None:
         self.budget.show_estimate()
+        self.values.refresh()
         self._allow_start()
         self._tell(self.chosen())
 
@@ -160,6 +163,10 @@ class StrategyPage(Page):
                 self.tr("Each trial fits the model {folds} times, each time on other rows, and "
                         "scores it on the rest.").format(folds=folds)
             )  # fmt: skip
+            if entry["name"] == "grid":
+                sentences.append(
+                    self.tr("The values that will be tried stand below the strategies.")
+                )
         else:
             sentences.append(self.tr("No rows are given up for scoring trials: the penalty comes "
                                      "from the training rows themselves."))  # fmt: skip
@@ -175,14 +182,3 @@ class StrategyPage(Page):
 
 def _small_first(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
-
-
-def _options(entry: Mapping[str, Any] | None) -> tuple[Option, ...]:
-    if entry is None:
-        return ()
-    return tuple(
-        option
-        if isinstance(option, Option)
-        else Option(**{**option, "choices": tuple(option.get("choices", ()))})
-        for option in entry["options"]
-    )

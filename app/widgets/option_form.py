@@ -30,24 +30,14 @@ class OptionForm(QWidget):
         super().__init__(parent)
         self.controls: dict[str, QWidget] = {}
         self._options: tuple[Option, ...] = ()
-        self._words: Mapping[str, str] = {}
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(1, 1)
 
-    def show_options(
-        self,
-        options: Sequence[Option],
-        given: Mapping[str, Any],
-        words: Mapping[str, str] | None = None,
-    ) -> None:
-        """Show these options with the given values, the others at their defaults.
-
-        `words` says choices in other words than their own names.
-        """
-        self._words = words or {}
+    def show_options(self, options: Sequence[Option], given: Mapping[str, Any]) -> None:
+        """Show these options with the given values, the others at their defaults."""
         if tuple(options) != self._options:
             self._options = tuple(options)
             self._rebuild()
@@ -85,11 +75,13 @@ class OptionForm(QWidget):
             return box
         if option.kind == "choice":
             combo = QuietComboBox()
-            for choice in option.choices:
-                combo.addItem(self._words.get(choice, choice), choice)
+            words = option.choice_labels or option.choices
+            for choice, said in zip(option.choices, words, strict=True):
+                combo.addItem(said, choice)
             combo.currentIndexChanged.connect(lambda: tell(combo.currentData()))
             return combo
         spin = _int_box(option) if option.kind == "int" else _float_box(option)
+        spin.setSpecialValueText(option.lowest_label)  # "" for none
         spin.setKeyboardTracking(False)
         spin.valueChanged.connect(tell)
         return spin

@@ -162,9 +162,13 @@ class Exported:
 
 @dataclass(frozen=True)
 class Refused:
-    """Unusable input: one sentence that says what, where and what to do."""
+    """Unusable input: one sentence that says what, where and what to do.
+
+    `columns` are those to choose from where the file's target is what cannot be used.
+    """
 
     sentence: str
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -177,10 +177,13 @@ class _Worker:
 
     def _guarded(self, ticket: int, call: Any) -> Any:
         """Do it; what goes wrong becomes a sentence."""
+        from core.datasets.unusable_target import UnusableTargetError
         from core.errors import UnusableError
 
         try:
             return call()
+        except UnusableTargetError as error:
+            self._say(ticket, m.Refused(error.sentence, error.columns))
         except UnusableError as error:
             self._say(ticket, m.Refused(error.sentence))
         except MemoryError:

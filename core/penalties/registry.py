@@ -28,7 +28,7 @@ class Learner:
 _PRIOR = (
     Option(
         "alpha",
-        "Prior strength α",
+        "How much to shrink in any case (α)",
         "float",
         0.0,
         "Shape of the Gamma prior on each penalty. 0 is the paper's value; larger values shrink"
@@ -38,7 +38,7 @@ _PRIOR = (
     ),
     Option(
         "beta",
-        "Prior scale β",
+        "How soon groups are switched off (β)",
         "float",
         1.0,
         "Rate of the Gamma prior. It limits a penalty to (n/2 + α)/β; small values let a group be"
@@ -48,12 +48,17 @@ _PRIOR = (
     ),
     Option(
         "preset",
-        "Preset",
+        "Where α and β come from",
         "choice",
         "paper",
         "paper: α and β as given here. authors: α = ½, as in the authors' own program. sparse:"
         " β = 0.0001, for one group a column.",
         choices=("paper", "authors", "sparse"),
+        choice_labels=(
+            "From the two fields above (paper)",
+            "From the authors' program (authors)",
+            "For one group a column (sparse)",
+        ),
     ),
 )
 _MM_STEPS = Option(
@@ -75,17 +80,26 @@ _TOLERANCE = Option(
 _GRADIENT = (
     Option(
         "validation",
-        "Validation rows",
+        "Rows to check on",
         "choice",
         "holdout",
         "holdout: one part of the training rows is held out, as in the paper. folds: every row is"
         " held out once, slower and steadier.",
         choices=("holdout", "folds"),
+        choice_labels=("One part of the rows (holdout)", "Every row once, in turns (folds)"),
     ),
-    Option("folds", "Folds", "int", 5, "Parts that take turns to be held out.", low=2, high=100),
+    Option(
+        "folds",
+        "Parts that take turns",
+        "int",
+        5,
+        "Parts that take turns to be held out.",
+        low=2,
+        high=100,
+    ),
     Option(
         "start",
-        "First log C",
+        "Where the penalties start (log C)",
         "float",
         0.0,
         "Where every log penalty starts. The authors' program starts at 5.",
@@ -95,7 +109,7 @@ _GRADIENT = (
     Option("steps", "Most steps", "int", 30, "Line searches at most.", low=1, high=1000),
     Option(
         "low",
-        "Least log C",
+        "Smallest penalty (log C)",
         "float",
         implicit_gradient.LOWEST,
         "No log penalty goes below this.",
@@ -104,7 +118,7 @@ _GRADIENT = (
     ),
     Option(
         "high",
-        "Greatest log C",
+        "Largest penalty (log C)",
         "float",
         implicit_gradient.HIGHEST,
         "No log penalty goes above this.",

@@ -47,8 +47,10 @@ START_TRIALS = Option(
     "int",
     -1,
     "How many settings are spread evenly over the space before the surrogate decides. "
-    "−1 chooses by the number of settings; 0 leaves the start to trials that exist already.",
+    "Automatic (−1) chooses by the number of settings; 0 leaves the start to trials that exist "
+    "already.",
     low=-1,
+    lowest_label="automatic",
 )
 KERNEL = Option(
     "kernel",
@@ -57,6 +59,11 @@ KERNEL = Option(
     "matern52",
     "How smooth the score is believed to be: se very smooth, matern52 smooth, matern32 rougher.",
     choices=("se", "matern32", "matern52"),
+    choice_labels=(
+        "Very smooth (squared exponential, se)",
+        "Rougher (Matérn 3/2, matern32)",
+        "Smooth (Matérn 5/2, matern52)",
+    ),
 )
 ACQUISITION = Option(
     "acquisition",
@@ -66,6 +73,11 @@ ACQUISITION = Option(
     "ei: the expected improvement. pi: the probability of any improvement, which stays closer to "
     "the best so far. mean: the expected score alone, which hardly looks elsewhere.",
     choices=("ei", "pi", "mean"),
+    choice_labels=(
+        "How much it may improve (ei)",
+        "How likely it improves (pi)",
+        "The score expected there (mean)",
+    ),
 )
 STOP_WHEN_CERTAIN = Option(
     "stop_when_certain",
@@ -103,20 +115,22 @@ RULE = Option(
     "paper's text says. printed: the opposite, as the paper's listing has it, which always tries "
     "an unknown that promises nothing; it finds the best less often.",
     choices=("corrected", "printed"),
+    choice_labels=("As the paper's text says (corrected)", "As its listing has it (printed)"),
 )
 POINTS = Option(
     "points",
     "Values of every setting",
     "int",
     0,
-    "How many values of every number are tried. 0 chooses so that the grid has some 500 settings "
-    "at most where that is possible; the coarse ones come first.",
+    "How many values of every number are tried. Automatic (0) chooses so that the grid has some "
+    "500 settings at most where that is possible; the coarse ones come first.",
     low=0,
     high=1001,
+    lowest_label="automatic",
 )
 POWERS_OF_TWO = Option(
     "powers_of_two",
-    "Powers of two on logarithmic ranges",
+    "Powers of two on wide ranges",
     "bool",
     False,
     "Tries the powers of two within every logarithmic range, such as C = 2⁻¹⁰ … 2¹⁰.",

@@ -32,7 +32,8 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
 
     Returns:
         ``seconds``; ``trials`` (0 for a penalty learner); ``seconds_per_trial``; ``sentence``,
-        like "about 3 minutes, 50 trials".
+        like "about 3 minutes, 50 trials"; for a grid also ``values``, {axis label: the values
+        that it tries, ascending}, and ``settings``, how many those make in all combinations.
 
     Raises:
         UnusableError: plan and data do not fit.
@@ -59,7 +60,8 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
         trials = min(trials, room) if trials else room
         seconds = min(around + trials * each, 60 * plan.minutes)
     some = "1 trial" if trials == 1 else f"{trials:,} trials"
-    return _told(seconds, trials, each, f"{in_time(seconds)}, {some}")
+    told = _told(seconds, trials, each, f"{in_time(seconds)}, {some}")
+    return told | _grid(problem) if plan.strategy == "grid" else told
 
 
 def _told(seconds: float, trials: int, each: float, sentence: str) -> dict[str, Any]:
@@ -69,6 +71,15 @@ def _told(seconds: float, trials: int, each: float, sentence: str) -> dict[str, 
         "seconds_per_trial": each,
         "sentence": sentence,
     }
+
+
+def _grid(problem: Any) -> dict[str, Any]:
+    from core.samplers.grid import grid_values
+
+    values = grid_values(problem.space, **problem.options)
+    settings = math.prod(len(each) for each in values.values())
+    labelled = {axis.label: values[axis.name] for axis in problem.space}
+    return {"values": labelled, "settings": settings}
 
 
 def _timed(problem: Any, fit_rows: int) -> tuple[float, float]:
