@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from app.help_dialog import HelpDialog
 from app.settings_dialog import SettingsDialog
+from app.target_dialog import TargetDialog
 from app.window import Window
 from resources.theme import DARK, LIGHT
 
@@ -61,7 +62,8 @@ def test_no_page_is_wider_than_its_place(window, look, qtbot, page, percent):
 
 
 def test_dialogs_are_accessible(look, qtbot):
-    for dialog in (HelpDialog("groups"), SettingsDialog()):
+    columns = [f"column {i}" for i in range(20)]
+    for dialog in (HelpDialog("groups"), SettingsDialog(), TargetDialog(columns)):
         qtbot.addWidget(dialog)
         dialog.show()
         _settle(qtbot)

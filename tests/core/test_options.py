@@ -1,9 +1,12 @@
 """Options: what is given is checked, the rest takes its default, complaints are sentences."""
 
+import json
+from dataclasses import asdict
+
 import pytest
 
 from core.errors import UnusableError
-from core.options import Option, complete
+from core.options import Option, complete, option_from_dict
 
 BETA = Option("beta", "Beta", "float", 1.0, "…", low=0.0, low_open=True)
 STEPS = Option("steps", "Steps", "int", 30, "…", low=1, high=100)
@@ -36,3 +39,12 @@ def test_what_is_wrong_is_said_in_one_sentence(given, sentence):
     with pytest.raises(UnusableError) as caught:
         complete(ALL, given)
     assert caught.value.sentence == sentence
+
+
+def test_an_option_survives_json():
+    kernel = Option(
+        "kernel", "Kernel", "choice", "se", "…", low=0, high=1,
+        choices=("se", "matern32"), choice_labels=("Smooth (se)", "Rough (matern32)"),
+    )  # fmt: skip
+    assert option_from_dict(json.loads(json.dumps(asdict(kernel)))) == kernel
+    assert option_from_dict({"name": "a", "label": "A", "kind": "int", "default": 1, "help": ""})

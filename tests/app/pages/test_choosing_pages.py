@@ -139,6 +139,62 @@ def test_the_groups_of_the_plan_can_be_chosen_here_too(strategies):
     assert strategies.ways.currentText() == "One for each of my 2 groups"
 
 
+def test_the_values_of_a_grid_are_shown_before_the_start(strategies):
+    session, card = strategies.session, strategies.values
+    session.choose_strategy("grid")
+    assert not card.isVisible()
+    told = {"seconds": 60, "trials": 2, "sentence": "about 1 minute, 2 trials"}
+    session.estimate = {**told, "settings": 4, "values": {"C": [0.01, 1.0], "Kernel": ["a", "b"]}}
+    session.estimate_changed.emit()
+    assert card.isVisible()
+    assert card.accessibleName() == "Values that will be tried"
+    assert "4 settings. 2 of them" in card.accessibleDescription()
+    cells = [[_cell(card, row, at) for at in (0, 1)] for row in (0, 1)]
+    assert [row[0] for row in cells] == ["C", "Kernel"]
+    assert [row[1].split() for row in cells] == [["0.01", "1"], ["a", "b"]]
+    session.set_plan(trials=10)  # the next estimate is on its way
+    assert card.isVisible()
+    session.choose_strategy("gp")
+    assert not card.isVisible()
+
+
+def _cell(card, row, at):
+    return card.table.itemAtPosition(row, at).widget().text()
+
+
+def test_choices_and_special_numbers_are_said_in_words(strategies):
+    strategies.session.choose_strategy("gp")
+    controls = strategies.advanced.own.controls
+    assert controls["kernel"].currentText() == "Smooth (Matérn 5/2, matern52)"
+    assert controls["start_trials"].text() == "automatic"
+    assert strategies.advanced.run.controls["metric"].currentText() == "The usual one"
+    assert strategies.advanced.run.controls["time_limit"].text() == "no limit"
+
+
+def test_every_choice_of_every_strategy_has_words_that_name_it():
+    from core.tuning.strategies import STRATEGIES
+
+    choices = [o for s in STRATEGIES.values() for o in s.options if o.kind == "choice"]
+    assert len(choices) > 5
+    for option in choices:
+        for choice, words in zip(option.choices, option.choice_labels, strict=True):
+            assert words[0].isupper()
+            assert choice in words
+
+
+def test_with_a_limit_of_time_the_trials_need_none(strategies):
+    strategies.session.choose_strategy("gp")
+    usual = strategies.budget.trials.value()
+    strategies.budget.minutes.setValue(2)
+    assert strategies.budget.trials.text() == "no limit"
+    strategies.budget.trials.setValue(30)
+    strategies.budget.trials.setValue(0)
+    assert strategies.session.plan.trials is None
+    strategies.budget.minutes.setValue(0)
+    assert strategies.budget.trials.value() == usual
+    assert strategies.budget.trials.minimum() == 1
+
+
 OPTIONS = (
     Option("alpha", "Shape", "float", 2.0, "Help.", low=0, low_open=True),
     Option("steps", "Steps", "int", 10, "Help.", low=1, high=99),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
+from core.estimators.registry import MODELS
 from core.tuning.forecast import extrapolated, in_time
 from core.tuning.guidance import estimate
 from core.tuning.plan import DataPlan, Plan
@@ -101,3 +104,22 @@ def test_a_rare_class_does_not_disturb_the_timing():
 )
 def test_durations_in_words(seconds, words):
     assert in_time(seconds) == words
+
+
+def test_a_grid_tells_its_values_under_their_labels_and_no_other_strategy_does(iris):
+    told = estimate(plan(model="svm", strategy="grid", options={"points": 3}), iris)
+    space = {axis.label: axis for axis in MODELS["svm"].space("multiclass")}
+    assert list(told["values"]) == list(space)
+    combined = 1
+    for name, values in told["values"].items():
+        axis = space[name]
+        combined *= len(values)
+        if axis.kind == "choice":
+            assert values == list(axis.choices)
+        else:
+            assert values == sorted(values)
+            assert len(values) == 3
+            assert all(axis.low <= value <= axis.high for value in values)
+    assert told["settings"] == combined
+    assert json.loads(json.dumps(told)) == told
+    assert "values" not in estimate(plan(trials=3), iris)
