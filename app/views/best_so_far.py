@@ -7,6 +7,7 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtWidgets import QWidget
 
 from app import appearance
+from app.scores import metric_in_short
 from app.views.default_line import DefaultLine
 from app.views.highlight import Highlight
 from app.views.items import Dots, Lines, pen
@@ -34,6 +35,7 @@ class BestSoFar(View):
     title = QT_TRANSLATE_NOOP("BestSoFar", "Best so far")
     question = QT_TRANSLATE_NOOP("BestSoFar", "Is it still getting better?")
     waiting = QT_TRANSLATE_NOOP("BestSoFar", "Scores appear here when the first trial is done.")
+    zooms = True
     listens = (TrialFinished, TrialFailed, TrialExcluded, Progress, RunResumed)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
@@ -74,7 +76,7 @@ class BestSoFar(View):
         """Dots where they are, the staircase as corners only where it steps."""
         record = self.record
         self.paint_theme()
-        self.plot.left.set_title(record.started.metric)
+        self.plot.left.set_title(metric_in_short(record.started.metric))
         numbers, best = record.staircase()
         x, y = steps_of(numbers, best)
         self.stairs.set_data(x, y)
@@ -129,7 +131,7 @@ class BestSoFar(View):
             [t.number, _given(t.score), _given(float(high)), self.tr("failed") if t.failure else ""]
             for t, high in zip((record.trials[i] for i in order), best, strict=True)
         ]
-        score = record.started.metric
+        score = metric_in_short(record.started.metric)
         headers = [self.tr("trial"), score, self.tr("best so far"), self.tr("note")]
         return headers, rows
 

@@ -1,4 +1,4 @@
-"""The canvas of a view: plots without mouse tricks, named for everyone, re-themed, pickable."""
+"""The canvas of a view: plots named for everyone, re-themed, pickable, open to a closer look."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QToolTip
 from app import appearance
 from app.views.axes import ScaleAxis
 from app.views.scales import Scale
+from app.views.zoom import Zoom
 
 pg.setConfigOptions(antialias=True, useOpenGL=False)
 
@@ -43,6 +44,7 @@ class Plot(pg.PlotItem):
         self.vb.disableAutoRange()
         self.vb.setDefaultPadding(0)
         self._held: list[tuple[float, float] | None] = [None, None]
+        self.zoomed = False  # a person looks closer; the held ranges wait
 
     def hold_x(self, low: float, high: float, *, exact: bool = False) -> None:
         """Show at least these places along the bottom."""
@@ -55,6 +57,14 @@ class Plot(pg.PlotItem):
     def forget_ranges(self) -> None:
         """The next data choose their ranges anew."""
         self._held = [None, None]
+
+    def show_whole(self) -> None:
+        """The held ranges again, after a person looked closer."""
+        self.zoomed = False
+        for show, held in zip((self.setXRange, self.setYRange), self._held, strict=True):
+            if held is not None:
+                show(*held, padding=0)
+        self.left.fit()
 
     def _hold(self, axis: int, low: float, high: float, exact: bool) -> None:
         if not (math.isfinite(low) and math.isfinite(high)):
@@ -70,6 +80,8 @@ class Plot(pg.PlotItem):
         if (low, high) == self._held[axis]:
             return
         self._held[axis] = (low, high)
+        if self.zoomed:
+            return
         (self.setXRange if axis == 0 else self.setYRange)(low, high, padding=0)
         if axis == 1:
             self.left.fit()
@@ -93,11 +105,13 @@ class Canvas(pg.GraphicsLayoutWidget):
     resized = Signal()
     stepped = Signal(int)  # −1 or +1: an arrow key asks for the trial before or after
     wheeled = Signal(int)
+    zoomed = Signal(bool)  # whether only a part is shown now
 
     def __init__(self) -> None:
         super().__init__()
         self.plots: list[Plot] = []
         self.keeps_wheel = False
+        self.zoom: Zoom | None = None
         self._dots: list[tuple[Plot, np.ndarray, np.ndarray, np.ndarray]] = []
         self._telling: Any = None
         self.ci.layout.setContentsMargins(*EDGES)
@@ -106,6 +120,14 @@ class Canvas(pg.GraphicsLayoutWidget):
         self.setMinimumSize(160, 110)
         self.setMouseTracking(True)
         self.paint_theme()
+
+    def let_zoom(self) -> None:
+        """From now on a drag enlarges a part."""
+        self.zoom = Zoom(self)
+        self.setToolTip(
+            self.tr("Drag over a part to enlarge it; drag with Shift to move. Home, or a double "
+                    "click, shows the whole range.")
+        )  # fmt: skip
 
     def sizeHint(self) -> QSize:
         """Modest, so that the board alone decides."""
@@ -170,14 +192,24 @@ class Canvas(pg.GraphicsLayoutWidget):
         return found
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click picks the nearest dot."""
+        """A click picks the nearest dot; a drag may begin."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         number = self.number_at(event.position())
         if number is not None:
             self.picked.emit(number)
+        if self.zoom is not None and event.button() == Qt.MouseButton.LeftButton:
+            moves = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            self.zoom.press(event.position(), moves)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """The whole range again."""
+        if self.zoom is not None:
+            self.zoom.whole()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Say what the dot under the pointer is."""
+        """Say what the dot under the pointer is, or go on with a drag."""
+        if self.zoom is not None and self.zoom.drag(event.position()):
+            return
         number = self.number_at(event.position())
         if number is None or self._telling is None:
             QToolTip.hideText()
@@ -185,10 +217,14 @@ class Canvas(pg.GraphicsLayoutWidget):
         QToolTip.showText(event.globalPosition().toPoint(), self._telling(number), self)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Nothing to do: plots are neither dragged nor zoomed."""
+        """A drag ends."""
+        if self.zoom is not None:
+            self.zoom.release(event.position())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and right go from trial to trial."""
+        """Left and right go from trial to trial; + and − look closer and back."""
+        if self.zoom is not None and self.zoom.key(event):
+            return
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
         scrolls = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
         if event.key() in steps and self._dots:

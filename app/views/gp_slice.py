@@ -7,6 +7,7 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtWidgets import QWidget
 
 from app import appearance
+from app.scores import metric_in_short
 from app.views.highlight import Highlight
 from app.views.items import Band, Dots, Lines, clear_colour, pen
 from app.views.lens_view import LensView
@@ -35,6 +36,7 @@ class GpSlice(LensView):
     question = QT_TRANSLATE_NOOP(
         "GpSlice", "Where might better settings be? Bands: one and two standard deviations."
     )
+    zooms = True
     waiting = QT_TRANSLATE_NOOP(
         "GpSlice", "The model's guess appears here after the first few trials."
     )
@@ -73,6 +75,7 @@ class GpSlice(LensView):
         self.axis.setVisible(len(started.space) > 1)
 
     def _axis_chosen(self, _at: int) -> None:
+        self.canvas.zoom.whole()
         for plot in self.canvas.plots:
             plot.forget_ranges()
         self.dirty = True
@@ -100,7 +103,7 @@ class GpSlice(LensView):
         axis, scale = record.axes[column], scale_of(record.axes[column])
         for plot in self.canvas.plots:
             plot.bottom.set_scale(scale)
-        self.plot.left.set_title(record.started.metric)
+        self.plot.left.set_title(metric_in_short(record.started.metric))
         kind = record.surrogate.acquisition if record.surrogate else "ei"
         self.below.left.set_title(self.tr(ACQUISITIONS.get(kind, "")))
         self.below.bottom.set_title(axis["label"])
@@ -135,13 +138,14 @@ class GpSlice(LensView):
         self.others.set_data(x[rest], y[rest])
         top = record.best_rows(1)
         self.best.set_data(x[top], y[top])
+        self._star = (float(x[top][0]), float(y[top][0])) if len(top) else None
         self.highlight.mark(record, x, y)
         self.canvas.set_pickable(self.plot, x, y, record.numbers)
 
     def _draw_next(self, axis: dict, scale: Scale) -> None:
         place = self.answer["next_x"]
         at = None if place is None or self.record.ended else _place(place, axis, scale)
-        self.next.set_value(at, self.tr("next trial"))
+        self.next.set_value(at, self.tr("next trial"), self._star)
         self.next_below.set_value(at, "")
 
     def describe(self) -> str:

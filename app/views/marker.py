@@ -10,6 +10,8 @@ from app import appearance
 from app.views.axes import small_font
 from app.views.items import clear_colour, pen
 
+STAR = 11.0  # pixels around the middle of a star
+
 
 class Marker(pg.UIGraphicsItem):
     """A line over the whole height; the words stand on the side that has room."""
@@ -17,11 +19,15 @@ class Marker(pg.UIGraphicsItem):
     def __init__(self) -> None:
         super().__init__()
         self.value: float | None = None
+        self.label = QRectF()
         self._words = ""
+        self._avoided: tuple[float, float] | None = None
 
-    def set_value(self, value: float | None, words: str) -> None:
-        """The place (None for no line) and the words (empty for none)."""
-        self.value, self._words = value, words
+    def set_value(
+        self, value: float | None, words: str, avoided: tuple[float, float] | None = None
+    ) -> None:
+        """The place (None for no line), the words (empty for none), and a dot they keep off."""
+        self.value, self._words, self._avoided = value, words, avoided
         self.update()
 
     def paint(self, painter: QPainter, *_args: object) -> None:
@@ -41,6 +47,11 @@ class Marker(pg.UIGraphicsItem):
             wide, tall = metrics.horizontalAdvance(self._words) + 6, metrics.height()
             left = x + 3 if x + 3 + wide <= area.right() else x - 3 - wide
             box = QRectF(left, area.top() + 1, wide, tall)
+            if self._avoided is not None:
+                dot = transform.map(QPointF(*self._avoided))
+                if box.adjusted(-STAR, -STAR, STAR, STAR).contains(dot):
+                    box.moveBottom(area.bottom() - 2)
+            self.label = box
             painter.setFont(font)
             painter.fillRect(box, clear_colour(theme.paper, 0.8))
             painter.setPen(QColor(theme.ink))

@@ -27,6 +27,7 @@ class Objective(View):
         "Objective", "Is it still falling? The run stops when it no longer moves."
     )
     waiting = QT_TRANSLATE_NOOP("Objective", "A line appears here after the first step.")
+    zooms = True
     listens: tuple = (PenaltyStep,)
     quantity = QT_TRANSLATE_NOOP("Objective", "objective")
 
@@ -96,7 +97,7 @@ class HoldoutLoss(Objective):
     )
     waiting = QT_TRANSLATE_NOOP("HoldoutLoss", "A line appears here after the first step.")
     listens = (HyperGradientStep,)
-    quantity = QT_TRANSLATE_NOOP("HoldoutLoss", "holdout loss")
+    quantity = QT_TRANSLATE_NOOP("HoldoutLoss", "loss on held-out rows")
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
@@ -114,7 +115,13 @@ class HoldoutLoss(Objective):
 
     def rows(self) -> Table:
         """Step, loss, gradient norm, solver iterations and fits."""
-        headers = ["step", "holdout loss", "gradient norm", "solver iterations", "fits so far"]
+        headers = [
+            "step",
+            "loss on held-out rows",
+            "gradient norm",
+            "solver iterations",
+            "fits so far",
+        ]
         rows = [
             [s.step, s.holdout_loss, s.gradient_norm, s.iterations, s.fits]
             for s in self.record.gradients

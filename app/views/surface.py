@@ -37,6 +37,7 @@ class Surface(LensView):
     name = "surface"
     title = QT_TRANSLATE_NOOP("Surface", "Two settings at once")
     question = QT_TRANSLATE_NOOP("Surface", "Which pairs of settings go well together?")
+    zooms = True
     waiting = QT_TRANSLATE_NOOP(
         "Surface", "The expected score over two settings appears here after the first few trials."
     )
@@ -82,6 +83,7 @@ class Surface(LensView):
         if self.first.currentIndex() == self.second.currentIndex():
             other = self.second if self.sender() is self.first else self.first
             other.setCurrentIndex((other.currentIndex() + 1) % other.count())
+        self.canvas.zoom.whole()
         self.dirty = True
 
     def paint_theme(self) -> None:

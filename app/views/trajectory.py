@@ -30,6 +30,7 @@ class Trajectory(View):
         "Trajectory", "Which groups of columns are trusted? A high line means: mostly noise."
     )
     waiting = QT_TRANSLATE_NOOP("Trajectory", "The penalty of every group appears here at step 0.")
+    zooms = True
     listens: tuple = (PenaltyStep,)
     wide = True
     quantity = "C"

@@ -33,6 +33,7 @@ class View(Card):
         name: in the registry. title, question: its heading and the question that it answers.
         waiting: what will appear here and when, shown while there is nothing.
         wide: whether it takes the whole width of the board.
+        zooms: whether a part of its plots can be enlarged.
         interval: the least seconds between two drawings.
     """
 
@@ -42,6 +43,7 @@ class View(Card):
     waiting: ClassVar[str] = ""
     listens: ClassVar[tuple[type[Event], ...]] = ()
     wide: ClassVar[bool] = False
+    zooms: ClassVar[bool] = False
     interval: ClassVar[float] = 0.03
 
     trial_selected = Signal(int)
@@ -88,6 +90,8 @@ class View(Card):
         self.canvas.stepped.connect(self._step)
         self.canvas.tell_with(self._tell)
         self.canvas.resized.connect(self._resized)
+        if self.zooms:
+            self.canvas.let_zoom()
         return self.canvas
 
     def controls(self) -> list[QWidget]:
@@ -129,6 +133,8 @@ class View(Card):
             if hasattr(self, "canvas"):
                 for plot in self.canvas.plots:
                     plot.forget_ranges()
+                if self.canvas.zoom is not None:
+                    self.canvas.zoom.whole()
             self.start(event)
             self.dirty = True
         elif isinstance(event, self.listens):
@@ -195,8 +201,29 @@ class View(Card):
         menu.addAction(self.tr("Save the table as CSV…"), lambda: self._ask("csv"))
         menu.addAction(self.tr("Copy the table"), self.copy_table)
         self.save_button.setMenu(menu)
-        for button in (self._table_button, self.save_button):
+        buttons = [self._table_button, self.save_button]
+        if self.zooms:
+            buttons.insert(0, self._make_whole_button())
+        for button in buttons:
             self.corner.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+
+    def _make_whole_button(self) -> IconButton:
+        title = self.tr(self.title)
+        button = IconButton("whole", self.tr("Whole range of “{}”").format(title))
+        button.clicked.connect(lambda _checked=False: self.canvas.zoom.whole())
+        policy = button.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # nothing jumps when it comes
+        button.setSizePolicy(policy)
+        button.hide()
+        self.canvas.zoomed.connect(self._zoomed)
+        self.whole_button = button
+        return button
+
+    def _zoomed(self, part: bool) -> None:
+        if not part and self.whole_button.hasFocus():
+            self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.whole_button.setVisible(part)
+        self.dirty = True
 
     def _ask(self, ending: str) -> None:
         wanted = f"{self.name}.{ending}"
