@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
 
+from app import appearance
 from app.views.record import Record
 from app.views.registry import VIEWS
 from app.views.view import View
@@ -19,6 +20,7 @@ TICK = 33  # milliseconds between two looks at what is dirty
 SLICE = 0.012  # seconds of one tick spent on drawing; the rest waits for the next
 LOWEST = 270  # pixels of a row below which the board scrolls
 PEEK = 36  # pixels of the next row that show that there is more
+NARROW = 520  # pixels at the usual text size, below which there is one column
 
 
 class Board(QScrollArea):
@@ -35,6 +37,7 @@ class Board(QScrollArea):
         self.views: dict[str, View] = {}
         self._made: dict[str, View] = {}
         self._drawn: dict[str, float] = {}
+        self._single = False
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -139,9 +142,15 @@ class Board(QScrollArea):
             view.hide()
         self.views = {name: self._made.get(name) or self._make(name) for name in names}
         views = list(self.views.values())
-        for view, (row, column, width) in zip(views, places(views), strict=True):
-            self._grid.addWidget(view, row, column, 1, width)
+        for view in views:
             view.show()
+        self._place()
+
+    def _place(self) -> None:
+        self._single = self.viewport().width() < appearance.pixels(NARROW)
+        views = list(self.views.values())
+        for view, (row, column, width) in zip(views, places(views, self._single), strict=True):
+            self._grid.addWidget(view, row, column, 1, width)
         self._fit_rows()
 
     def _make(self, name: str) -> View:
@@ -163,22 +172,31 @@ class Board(QScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Two rows fill the height; a third shows its head below them."""
         super().resizeEvent(event)
-        self._fit_rows()
+        if self._single != (self.viewport().width() < appearance.pixels(NARROW)):
+            self._place()
+        else:
+            self._fit_rows()
 
     def _fit_rows(self) -> None:
-        rows = 1 + max((row for row, _, _ in places(list(self.views.values()))), default=0)
+        found = places(list(self.views.values()), self._single)
+        rows = 1 + max((row for row, _, _ in found), default=0)
         tall = self.viewport().height()
         seen = min(rows, 2)
         spare = PEEK if rows > 2 else 0
-        height = max(LOWEST, (tall - spare - GAP * (seen - 1)) // seen - (GAP if spare else 0))
+        height = max(
+            appearance.pixels(LOWEST),
+            (tall - spare - GAP * (seen - 1)) // seen - (GAP if spare else 0),
+        )
         for row in range(self._grid.rowCount()):
             there = row < rows
             self._grid.setRowMinimumHeight(row, height if there else 0)
             self._grid.setRowStretch(row, 1 if there else 0)
 
 
-def places(views: list[View]) -> list[tuple[int, int, int]]:
-    """(row, column, columns taken) of every view in order."""
+def places(views: list[View], single: bool = False) -> list[tuple[int, int, int]]:
+    """(row, column, columns taken) of every view in order; single: one below the other."""
+    if single:
+        return [(row, 0, 2) for row in range(len(views))]
     found: list[tuple[int, int, int]] = []
     row, column = 0, 0
     for at, view in enumerate(views):

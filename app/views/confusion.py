@@ -13,6 +13,8 @@ from app.views.result_view import ResultView, score_in_words
 from app.views.twin import Index, Table, Twin, TwinModel
 from app.widgets.quiet_controls import QuietComboBox
 
+LONGEST_CLASS, LONGEST_ANSWER = 150, 96  # pixels of names before they are cut
+
 
 class ConfusionModel(TwinModel):
     """The twin's rows with the right answers, on the diagonal, set off."""
@@ -28,9 +30,19 @@ class ConfusionModel(TwinModel):
             return font
         if role == Qt.ItemDataRole.BackgroundRole and right:
             return QColor(appearance.current().selected)
+        if role == Qt.ItemDataRole.ToolTipRole and not index.column():
+            return super().data(index)
         if role == Qt.ItemDataRole.TextAlignmentRole and index.column():
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return super().data(index, role)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """As the twin; a class name too long for its column is told in full by its tooltip."""
+        if role == Qt.ItemDataRole.ToolTipRole:
+            role = Qt.ItemDataRole.DisplayRole
+        return super().headerData(section, orientation, role)
 
 
 class Confusion(ResultView):
@@ -57,6 +69,7 @@ class Confusion(ResultView):
         self.table.setModel(self.model)
         self.table.setAlternatingRowColors(False)
         self.table.horizontalHeader().setStretchLastSection(False)
+        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
         return self.table
 
     def controls(self) -> list[QWidget]:
@@ -73,6 +86,11 @@ class Confusion(ResultView):
         self.model.classes = len(self.results["confusion"]["labels"])
         self.model.set_table(*self.rows())
         self.table.fit_columns()
+        most = [appearance.pixels(LONGEST_CLASS)] + [
+            appearance.pixels(LONGEST_ANSWER)
+        ] * self.model.classes
+        for column, widest in enumerate(most):
+            self.table.setColumnWidth(column, min(widest, self.table.columnWidth(column)))
 
     def _counts(self) -> tuple[list[str], list[list[int]]]:
         found = self.results["confusion"]

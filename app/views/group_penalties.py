@@ -158,7 +158,11 @@ class GroupPenalties(View):
 
 
 def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+    if len(name) <= LONGEST_NAME:
+        return name
+    # Long names of one table tend to differ at their ends.
+    end = LONGEST_NAME // 2
+    return f"{name[: LONGEST_NAME - 1 - end]}…{name[-end:]}"
 
 
 def _unique(names: list[str]) -> tuple[str, ...]:

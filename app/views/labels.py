@@ -14,6 +14,8 @@ from app import appearance
 from app.views.axes import small_font
 from app.views.items import clear_colour
 
+LONGEST = 190  # pixels of a name; the rest of it is left out in its middle
+
 
 def spread(wanted: Sequence[float], height: float, low: float, high: float) -> np.ndarray:
     """Places near the wanted ones, at least `height` apart and within [low, high] where they fit.
@@ -45,7 +47,12 @@ class EndLabels(pg.UIGraphicsItem):
 
     def set_data(self, ends: list[tuple[float, float, str, str]]) -> None:
         """(x, y, text, colour) of every line's end."""
-        self._ends = [(x, y, text, QColor(colour)) for x, y, text, colour in ends]
+        metrics, most = QFontMetricsF(small_font()), appearance.pixels(LONGEST)
+        middle = Qt.TextElideMode.ElideMiddle  # long names tend to differ at their ends
+        self._ends = [
+            (x, y, metrics.elidedText(text, middle, most), QColor(colour))
+            for x, y, text, colour in ends
+        ]
         self.update()
 
     def width(self) -> float:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app import appearance
+from app.scores import metric_in_short
 from app.views.axes import small_font
 from app.views.best_k import BestK
 from app.views.items import Lines, clear_colour, pen
@@ -21,7 +22,6 @@ from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFini
 
 MOST_LINES = 250  # of the best trials; more would neither be told apart nor drawn in time
 SHADES = 6  # colours from the worst to the best line that is drawn
-BASE = 0.16  # room below the lines for the names of the axes
 
 
 class Parallel(View):
@@ -91,8 +91,19 @@ class Parallel(View):
             shade.set_data(*_polylines(heights[part], width))
         self._draw_selected(width)
         self._draw_axes()
+        self._say_how_many(len(rows))
         self.plot.hold_x(-0.35, width - 0.65, exact=True)
-        self.plot.hold_y(-BASE, 1.06, exact=True)
+        foot = QFontMetricsF(small_font()).height() + 14  # pixels for the names of the axes
+        tall = max(60.0, self.canvas.height() - 20.0)
+        self.plot.hold_y(-1.06 * min(0.5, foot / max(tall - foot, 1.0)), 1.06, exact=True)
+
+    def _say_how_many(self, drawn: int) -> None:
+        question, all_of = self.tr(self.question), int(np.sum(self.record.competing))
+        if drawn < all_of:
+            said = self.tr("Drawn are the best {drawn} of {all}.")
+            question = f"{question} {said.format(drawn=drawn, all=all_of)}"
+        if question != self._caption.text():
+            self._caption.setText(question)
 
     def _shades(self) -> list[str]:
         # From pale to strong in the model's hue: order is seen without telling hues apart.
@@ -118,10 +129,10 @@ class Parallel(View):
 
     def _draw_axes(self) -> None:
         axes = [
-            (axis["name"], scale, *bounds_of(axis))
+            (axis["label"] or axis["name"], scale, *bounds_of(axis))
             for axis, scale in zip(self.record.axes, self.record.scales, strict=True)
         ]
-        score = (self.record.started.metric, Scale(), *self._score_range())
+        score = (metric_in_short(self.record.started.metric), Scale(), *self._score_range())
         self.axes.set_axes([*axes, score])
 
     def describe(self) -> str:
@@ -138,7 +149,7 @@ class Parallel(View):
         names = [axis["name"] for axis in self.record.axes]
         trials = [self.record.trials[row] for row in self.drawn_rows()[::-1]]
         rows = [[t.number, *(t.setting.get(name) for name in names), t.score] for t in trials]
-        return [self.tr("trial"), *names, self.record.started.metric], rows
+        return [self.tr("trial"), *names, metric_in_short(self.record.started.metric)], rows
 
 
 def _polylines(heights: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
@@ -176,7 +187,8 @@ class UprightAxes(pg.UIGraphicsItem):
             tall = metrics.height()
             shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - 8)
             wide = metrics.horizontalAdvance(shown) + 2
-            painter.drawText(QRectF(foot.x() - wide / 2, foot.y() + 8, wide, tall), 0, shown)
+            left = max(0.0, foot.x() - wide / 2)
+            painter.drawText(QRectF(left, foot.y() + 8, wide, tall), 0, shown)
             ticks = scale.ticks(low, high, max(2, int((foot.y() - top.y()) / (2.4 * tall))))
             self._draw_ticks(painter, (foot, top), (low, high), ticks, room)
         painter.restore()

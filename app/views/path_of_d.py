@@ -15,7 +15,8 @@ from app.views.trajectory import Trajectory
 from app.views.twin import Table
 from core.tuning.events import HyperGradientStep, RunStarted
 
-BOUNDS = (-10.0, 12.0)  # of d in core.penalties, when the run's plan names none
+USUAL = {"low": -10.0, "high": 12.0}  # of d, when the plan names none
+NEAR = 2.0  # of d: closer than this to a bound, the bound is drawn
 
 
 class PathOfD(Trajectory):
@@ -34,7 +35,7 @@ class PathOfD(Trajectory):
         super().__init__(record, parent)
         self.plot.left.set_scale(Scale())
         self.plot.left.set_title(self.tr("d = log C"))
-        self.bounds = [pg.InfiniteLine(angle=0, movable=False) for _ in BOUNDS]
+        self.bounds = [pg.InfiniteLine(angle=0, movable=False) for _ in range(2)]
         for line in self.bounds:
             line.hide()
             line.setZValue(-10)
@@ -53,6 +54,11 @@ class PathOfD(Trajectory):
         """D of every group."""
         return step.d
 
+    def limits(self) -> tuple[float, float]:
+        """The least and the largest d of this run, as its plan or else the strategy has them."""
+        options = self.record.started.plan.get("options", {})
+        return tuple(float(options.get(name, usual)) for name, usual in USUAL.items())
+
     def draw(self) -> None:
         """The lines, and each bound once a group comes near it."""
         super().draw()
@@ -60,9 +66,9 @@ class PathOfD(Trajectory):
         finite = values[np.isfinite(values)]
         if not len(finite):
             return
-        for line, bound, near in zip(
-            self.bounds, BOUNDS, (finite.min() < -8.0, finite.max() > 10.0), strict=True
-        ):
+        low, high = self.limits()
+        nears = (finite.min() < low + NEAR, finite.max() > high - NEAR)
+        for line, bound, near in zip(self.bounds, (low, high), nears, strict=True):
             line.setValue(bound)
             line.setPen(pen(appearance.current().muted, 1.4, dashed=True))
             line.setVisible(bool(near))

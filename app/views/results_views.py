@@ -10,6 +10,7 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtWidgets import QWidget
 
 from app import appearance
+from app.scores import metric_in_short
 from app.views.bar_words import AboveWords
 from app.views.confusion import Confusion
 from app.views.items import Dots, Lines, pen
@@ -60,7 +61,7 @@ class Scores(ResultView):
         """One row each."""
         theme, entries, metric = appearance.current(), self.entries(), self.results["metric"]
         self.plot.left.set_scale(Scale("choice", tuple(who for who, *_ in entries)))
-        self.plot.bottom.set_title(self.tr("{} on unseen rows").format(metric))
+        self.plot.bottom.set_title(self.tr("{} on unseen rows").format(metric_in_short(metric)))
         self.tuned_line.set_style(pen(theme.model, 3.0))
         self.other_lines.set_style(pen(theme.muted, 3.0))
         self.tuned.set_style(theme.model, theme.paper, 1.5)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from app.views.numbers import fixed, plain, power_of_ten
+from app.views.numbers import fixed, plain
 
 Ticks = list[tuple[float, str]]
 
@@ -123,9 +123,8 @@ def _log_ticks(low: float, high: float, most: int) -> Ticks:
 
 
 def _decade_labels(decades: list[int]) -> Ticks:
-    # One manner of writing an axis: raised exponents on all its ticks or on none.
-    raised = decades[0] < -4 or decades[-1] > 4
-    return [(float(d), power_of_ten(d) if raised else plain(10.0**d)) for d in decades]
+    # As everywhere on the screen: 100 is never 10² in one picture and 100 in the next.
+    return [(float(d), plain(10.0**d)) for d in decades]
 
 
 def _nice_step(least: float) -> float:

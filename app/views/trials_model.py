@@ -130,7 +130,8 @@ class TrialsModel(QAbstractTableModel):
             names = ["#", self.tr("score"), *(axis["name"] for axis in axes)]
             return [*names, self.tr("time"), self.tr("note")][section]
         if role == Qt.ItemDataRole.ToolTipRole and 2 <= section <= len(axes) + 1:
-            return axes[section - 2]["label"]
+            axis = axes[section - 2]
+            return f"{axis['label']} ({axis['name']})"
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QModelIndex, QPoint, Qt
-from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
 
 from app import appearance
@@ -19,7 +19,9 @@ from app.widgets.labels import label
 from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
 from resources.theme import TARGET
 
-PADDING = 26  # of a cell, left and right together, as resources/style.qss has it
+PADDING = 20  # of a cell, left and right together, as resources/style.qss has it
+
+LONGEST_SETTING = 62  # pixels of a setting's name or value before it is cut
 
 
 class TrialsGrid(QTableView):
@@ -35,7 +37,7 @@ class TrialsGrid(QTableView):
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
-        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerItem)
         self.setCornerWidget(QWidget())
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._menu)
@@ -45,6 +47,12 @@ class TrialsGrid(QTableView):
         rows.setDefaultSectionSize(appearance.pixels(TARGET))
         self.horizontalHeader().setSortIndicator(0, Qt.SortOrder.DescendingOrder)
         self.horizontalHeader().setStretchLastSection(True)
+        self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width has room for other columns."""
+        super().resizeEvent(event)
+        self._view.fit_columns()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Delete and Ctrl+C; everything else as in any table."""
@@ -104,7 +112,7 @@ class TrialsTable(View):
     def start(self, started: RunStarted) -> None:
         """Other columns."""
         self.model.restart()
-        self._fit_columns()
+        self.fit_columns()
 
     def has_content(self) -> bool:
         """From the first trial that ended."""
@@ -115,7 +123,7 @@ class TrialsTable(View):
         self.best_k.show_k(self.record.best_k)
         self.model.refresh()
         if self.table.horizontalHeader().count() and not self.table.columnWidth(0):
-            self._fit_columns()
+            self.fit_columns()
         row = self.model.row_of(self.record.selected)
         if row is not None and row != self.table.currentIndex().row():
             self.table.setCurrentIndex(self.model.index(row, 0))
@@ -127,7 +135,7 @@ class TrialsTable(View):
     def paint_theme(self) -> None:
         """Rows and columns as large as the text."""
         self.table.verticalHeader().setDefaultSectionSize(appearance.pixels(TARGET))
-        self._fit_columns()
+        self.fit_columns()
 
     def chosen(self) -> Trial | None:
         """The trial of the current row."""
@@ -187,14 +195,28 @@ class TrialsTable(View):
             if number != self.record.selected:
                 self.trial_selected.emit(number)
 
-    def _fit_columns(self) -> None:
+    def fit_columns(self) -> None:
+        """As wide as needed where all have room; else so that none is cut at the edge."""
+        if not hasattr(self, "table"):
+            return
         metrics = QFontMetrics(self.table.font())
         bold = self.table.horizontalHeader().fontMetrics()
+        needed = []
         for column, widest in enumerate(self._widest()):
             head = str(self.model.headerData(column, Qt.Orientation.Horizontal))
-            # The bold header needs a tenth more, and room for the arrow that shows the order.
-            needed = max(metrics.horizontalAdvance(widest), 1.1 * bold.horizontalAdvance(head) + 16)
-            self.table.setColumnWidth(column, int(needed) + PADDING)
+            # The bold header needs a tenth more, and the first one room for the arrow of order.
+            arrow = 16 if column == 0 else 6
+            wide = max(
+                metrics.horizontalAdvance(widest), 1.1 * bold.horizontalAdvance(head) + arrow
+            )
+            of_setting = 2 <= column < len(self.record.axes) + 2
+            most = appearance.pixels(LONGEST_SETTING) if of_setting else wide
+            needed.append(int(min(wide, most)) + PADDING)
+        needed[-1] = max(
+            needed[-1], metrics.horizontalAdvance(self.tr("default setting")) + PADDING
+        )
+        for column, wide in enumerate(column_widths(needed, self.table.viewport().width())):
+            self.table.setColumnWidth(column, wide)
 
     def _widest(self) -> list[str]:
         # Numbers have three digits, so that the widest text of a column is known beforehand.
@@ -209,3 +231,20 @@ class TrialsTable(View):
                 ends = (plain(axis["low"] * 1.234567), plain(axis["high"] / 1.234567))
                 texts.append(max((*ends, "0.0123"), key=len))
         return [*texts, "000.00 s", ""]
+
+
+def column_widths(needed: list[int], room: int) -> list[int]:
+    """Widths of columns so that none is cut at the right edge, as long as nobody scrolls.
+
+    Columns go into as many widths of the table as it takes; those that share one are widened until
+    they fill it. The table scrolls by whole columns, so that none is cut at the left edge either.
+    """
+    if sum(needed) <= room:
+        return needed
+    together: list[list[int]] = []
+    for wide in needed:
+        if together and sum(together[-1]) + wide <= room:
+            together[-1].append(wide)
+        else:
+            together.append([min(wide, room)])
+    return [wide + (room - sum(part)) // len(part) for part in together for wide in part]
