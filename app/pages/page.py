@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
@@ -91,11 +91,23 @@ class Page(QWidget):
         return self.scroll
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where the head is too narrow for words beside buttons, the buttons go below."""
+        """Another width may have room for words beside buttons, or none."""
         super().resizeEvent(event)
+        self._fit_head()
+
+    def event(self, event: QEvent) -> bool:
+        """Other buttons, or other words on them, may need another place."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit_head()
+        return super().event(event)
+
+    def _fit_head(self) -> None:
+        # Where the head is too narrow for words beside buttons, the buttons go below.
         needed = self._buttons.sizeHint().width() + appearance.pixels(260)
         beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._head.setDirection(below if needed > self.width() else beside)
+        direction = below if needed > self.width() else beside
+        if self._head.direction() != direction:
+            self._head.setDirection(direction)
 
     @property
     def title(self) -> str:

@@ -8,10 +8,12 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from app import appearance
 from app.pages.beside_default import BesideDefault
 from app.pages.page import Page
 from app.pages.results_words import headline, in_plain_words, line
 from app.rail import SHOWN_RUNS
+from app.views.board import NARROW
 from app.views.comparison import Comparison
 from app.views.group_penalties import GroupPenalties
 from app.views.result_view import ResultView
@@ -36,6 +38,8 @@ class ResultsPage(Page):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self._shown: dict[str, Any] | None = None
+        self._arranged: list[Card] = []
+        self._single = False
         self.compare_button = self.add_button(
             self.tr("Compare runs"), self.toggle_comparison, "history"
         )
@@ -87,6 +91,8 @@ class ResultsPage(Page):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The penalties leave room for their words, so they are drawn for their new size."""
         super().resizeEvent(event)
+        if self._single != self._is_narrow():
+            self._arrange(self._arranged)
         QTimer.singleShot(0, self.penalties, self.penalties.redraw)
 
     def toggle_comparison(self) -> None:
@@ -151,16 +157,24 @@ class ResultsPage(Page):
         for card in self._cards:
             self._grid.removeWidget(card)
             card.hide()
+        self._arranged, self._single = cards, self._is_narrow()
+        across = 1 if self._single else 2
         for at, card in enumerate(cards):
             alone = at == len(cards) - 1 and at % 2 == 0
-            self._grid.addWidget(card, at // 2, at % 2, 1, 2 if alone else 1)
+            self._grid.addWidget(
+                card, at // across, at % across, 1, 2 if alone or self._single else 1
+            )
             card.show()  # not before it has a parent: it would be a window of its own
         for row in range(self._grid.rowCount()):
             drawn = any(
-                not isinstance(card, BesideDefault) for card in cards[2 * row : 2 * row + 2]
+                not isinstance(card, BesideDefault)
+                for card in cards[across * row : across * (row + 1)]
             )
             self._grid.setRowMinimumHeight(row, ROW if drawn else 0)
             self._grid.setRowStretch(row, 1 if drawn else 0)
+
+    def _is_narrow(self) -> bool:
+        return self.scroll.viewport().width() < appearance.pixels(NARROW)
 
     # Other runs -------------------------------------------------------------------------------
 

@@ -49,7 +49,7 @@ def line(results: dict[str, Any]) -> str:
         words = _tr("{tuned} of unseen rows right, against {default} with the default setting")
     title = metric_in_short(metric)
     said = words.format(metric=title[:1].upper() + title[1:], tuned=tuned, default=default)
-    if gain.get("low") is None or gain.get("high") is None:
+    if gain.get("low") is None or gain.get("high") is None or gain["low"] == gain["high"]:
         return said
     between = _tr("19 in 20 chance that the gain lies between {low} and {high}")
     low, high = _bound(metric, gain["low"]), difference_in_words(metric, gain["high"])
@@ -104,6 +104,8 @@ def _how_sure(results: dict[str, Any], rows: int) -> str:
         return words.format(low=difference_in_words(metric, low))
     if gain["real"]:
         return _tr("The loss is likely real: what looked best in validation is worse here.")
+    if low == high == 0:
+        return _tr("Both do equally well on these rows: there is no gain to speak of.")
     words = _tr(
         "With {rows} rows chance alone makes such differences: the true gain can lie anywhere "
         "between {low} and {high}."
@@ -123,9 +125,11 @@ def _flattery(results: dict[str, Any]) -> str:
     size = difference_in_words(metric, abs(flattery))
     if flattery <= 0:
         return f"{said} " + _tr("it did not flatter.")
+    if metric in SHARES and flattery > MUCH and results.get("remarks"):
+        return f"{said} " + _tr("that was too much.")  # a remark of the results says by how much
     words = _tr("it flattered by {size}, which is usual.")
     if metric not in SHARES or flattery > MUCH:
-        words = _tr("it flattered by {size}.")  # a remark of the results says the rest
+        words = _tr("it flattered by {size}.")
     return f"{said} {words.format(size=size)}"
 
 

@@ -129,3 +129,15 @@ def test_the_name_of_a_metric_keeps_its_capitals():
     assert metric_title("f1").startswith("F1")
     assert metric_in_short("r2") == "R²"
     assert metric_in_short("mse") == "mean squared error"
+
+
+def test_settings_that_do_equally_well_have_no_gain_of_nothing_to_nothing():
+    alike = results(gain=gain(0.0, 0.0, 0.0, False))
+    assert "between" not in line(alike)
+    assert "Both do equally well on these rows" in " ".join(in_plain_words(alike, run()))
+
+
+def test_how_far_validation_flattered_is_said_once():
+    remark = "Validation flattered by 8.0 points: believe the test score."
+    said = " ".join(in_plain_words(results(flattery=0.08, remarks=[remark]), run()))
+    assert said.count("8.0 points") == 1

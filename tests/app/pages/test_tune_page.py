@@ -72,6 +72,18 @@ def test_a_run_from_start_to_results(page, opened, qtbot):
     assert wanted == ["results"]
 
 
+def test_other_buttons_find_their_place_without_a_resize(page, opened, qapp):
+    page.resize(620, 600)
+    qapp.processEvents()
+    page.set_head("Tuning a support vector machine", "Trial 14 of 40 · best accuracy 0.868")
+    for button in (page.discard_button, page.more_button, page.pause_button, page.resume_button):
+        button.show()
+    qapp.processEvents()
+    qapp.processEvents()
+    assert page.primary.y() > page._title.y() + page._title.height() - 2
+    assert page._title.width() > page.width() // 2
+
+
 def test_twenty_more_trials(page, opened, qtbot):
     opened.set_plan(trials=2)
     opened.start()
