@@ -31,18 +31,18 @@ _PRIOR = (
         "How much to shrink in any case (α)",
         "float",
         0.0,
-        "Shape of the Gamma prior on each penalty. 0 is the paper's value; larger values shrink"
-        " the weights more.",
+        "Larger values shrink the weights more; 0 is the paper's value. It is the shape of the"
+        " Gamma prior on each penalty.",
         low=-1e6,
         high=1e6,
     ),
     Option(
         "beta",
-        "How soon groups are switched off (β)",
+        "How strictly penalties are limited (β)",
         "float",
         1.0,
-        "Rate of the Gamma prior. It limits a penalty to (n/2 + α)/β; small values let a group be"
-        " switched off entirely.",
+        "Small values let a group be switched off entirely: a penalty is at most (n/2 + α)/β. It is"
+        " the rate of the Gamma prior.",
         low=0.0,
         low_open=True,
     ),

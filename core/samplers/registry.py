@@ -46,7 +46,7 @@ START_TRIALS = Option(
     "Trials spread evenly at the start",
     "int",
     -1,
-    "How many settings are spread evenly over the space before the surrogate decides. "
+    "How many settings are spread evenly over the space before the scores seen decide. "
     "Automatic (−1) chooses by the number of settings; 0 leaves the start to trials that exist "
     "already.",
     low=-1,
@@ -133,7 +133,7 @@ POWERS_OF_TWO = Option(
     "Powers of two on wide ranges",
     "bool",
     False,
-    "Tries the powers of two within every logarithmic range, such as C = 2⁻¹⁰ … 2¹⁰.",
+    "For settings with a logarithmic range: tries powers of two, such as C = 2⁻¹⁰ … 2¹⁰.",
 )
 TPE_START = Option(
     "start_trials", "Random trials at the start", "int", 10, "Random trials before TPE begins.", 0

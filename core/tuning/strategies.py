@@ -68,7 +68,7 @@ _ALL = (
         "grid",
         "Grid search, coarse to fine",
         "Tries evenly spread settings, first a coarse net over the whole range, then finer ones.",
-        "Many trials; the number grows steeply with each further hyperparameter.",
+        "Many trials; the number grows steeply with each further setting of the model.",
         "The score of every setting tried.",
         50,
     ),
