@@ -219,12 +219,14 @@ class Rail(QFrame):
             button = PlainButton("", lambda folder=run.path: self.run_pressed.emit(folder))
             name = run_in_words(run)
             button.setProperty("run", True)
-            button.setMinimumHeight(26)
-            words = OneLine(run_in_words(run, short=True), "small")
-            words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-            inner = QHBoxLayout(button)
-            inner.setContentsMargins(4, 0, 2, 0)
-            inner.addWidget(words)
+            inner = QVBoxLayout(button)
+            inner.setContentsMargins(4, 3, 2, 3)
+            inner.setSpacing(0)
+            for line, voice in zip(run_in_two_lines(run), ("small", "caption"), strict=True):
+                words = OneLine(line, voice)
+                words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+                inner.addWidget(words)
+            button.setMinimumHeight(inner.sizeHint().height())
             button.setToolTip(name)
             button.setAccessibleName(self.tr("Past run: {run}").format(run=name))
             self._runs.addWidget(button)
@@ -237,25 +239,44 @@ class Rail(QFrame):
                 step.show_state(step.state, here=key == self._here)
 
 
-def run_in_words(run: Any, short: bool = False) -> str:
+def run_in_words(run: Any) -> str:
     """A past run in one line: data, strategy, score on unseen rows, gain over the default."""
-    from app.views.numbers import fixed, plain  # not needed for the first paint
-    from core.tuning.metrics import METRICS
-
-    parts = [str(run.dataset).removesuffix(".csv"), str(run.strategy)]
-    share = run.metric in METRICS and METRICS[run.metric].share
-    if run.test is None:
-        parts.append(_tr(_STATES.get(run.state, run.state)))
-    else:
-        parts.append(f"{fixed(100 * run.test, 1)}\u00a0%" if share else plain(run.test))
-    line = " · ".join(parts)
+    line = f"{_what(run)} · {_score(run)}"
     if run.gain is None:
         return line
-    gain = ("+" if run.gain >= 0 else "") + (fixed(100 * run.gain, 1) if share else plain(run.gain))
-    if short:
-        return f"{line} ({gain})"
+    share = _is_share(run)
     said = _tr("{gain} points over the default") if share else _tr("{gain} over the default")
-    return f"{line} · {said.format(gain=gain)}"
+    return f"{line} · {said.format(gain=_gain(run))}"
+
+
+def run_in_two_lines(run: Any) -> tuple[str, str]:
+    """A past run for a narrow place: data and strategy, then score and gain."""
+    return _what(run), _score(run) if run.gain is None else f"{_score(run)} ({_gain(run)})"
+
+
+def _what(run: Any) -> str:
+    return f"{str(run.dataset).removesuffix('.csv')} · {run.strategy}"
+
+
+def _score(run: Any) -> str:
+    from app.views.numbers import fixed, plain  # not needed for the first paint
+
+    if run.test is None:
+        return _tr(_STATES.get(run.state, run.state))
+    return f"{fixed(100 * run.test, 1)}\u00a0%" if _is_share(run) else plain(run.test)
+
+
+def _gain(run: Any) -> str:
+    from app.views.numbers import fixed, plain
+
+    gain = fixed(100 * run.gain, 1) if _is_share(run) else plain(run.gain)
+    return f"+{gain}" if run.gain >= 0 else gain
+
+
+def _is_share(run: Any) -> bool:
+    from core.tuning.metrics import METRICS
+
+    return run.metric in METRICS and METRICS[run.metric].share
 
 
 def _tr(text: str) -> str:

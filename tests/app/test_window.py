@@ -9,6 +9,7 @@ from app.crash_reports import FaultFile, Reporter, details
 from app.rail import STEPS, StepState
 from app.shown_run import ShownRun
 from app.steps import step_states
+from app.widgets.labels import OneLine
 from app.window import Window
 from core.tuning.events import RunFinished
 from resources.theme import DARK, LIGHT
@@ -161,6 +162,18 @@ def test_past_runs_show_score_and_gain(window, qtbot):
     )
     button.click()
     assert opened == ["/runs/1"]
+
+
+def test_the_gain_of_a_past_run_is_not_cut_by_a_long_name(window, qapp):
+    class Long(_Run):
+        dataset, strategy = "a file with quite a long name indeed.csv", "gradient"
+
+    window.rail.show_runs([Long])
+    qapp.processEvents()
+    lines = window.rail._runs.itemAt(0).widget().findChildren(OneLine)
+    assert [line.text() for line in lines][1] == "87.7\u00a0% (+3.7)"
+    assert lines[1].fontMetrics().horizontalAdvance(lines[1].text()) <= lines[1].width()
+    assert lines[1].y() >= lines[0].y() + lines[0].height()
 
 
 def test_help_has_a_text_for_every_page(filled, qtbot):
