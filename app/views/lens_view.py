@@ -7,7 +7,6 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
-from app import appearance
 from app.views.view import View
 from app.widgets.quiet_controls import QuietComboBox
 from core.tuning.events import RunStarted, SurrogateFitted, TrialExcluded
@@ -79,6 +78,5 @@ class LensView(View):
         box.setAccessibleName(name)
         box.setToolTip(name)
         box.setSizeAdjustPolicy(QuietComboBox.SizeAdjustPolicy.AdjustToContents)
-        box.setMaximumWidth(appearance.pixels(116))  # the title beside it needs room
         box.activated.connect(changed)
         return box

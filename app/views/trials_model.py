@@ -22,6 +22,7 @@ class TrialsModel(QAbstractTableModel):
         self.record = record
         self.axes = record.axes
         self.order = np.empty(0, dtype=int)  # table row -> record row
+        self.short_heads: dict[int, str] = {}  # of columns too narrow for their names
         self._taken = 0
         self._sorted = (0, Qt.SortOrder.DescendingOrder)
         self._filter: tuple[int | None, int] = (None, 0)
@@ -127,12 +128,16 @@ class TrialsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole and section == len(axes) + 3:
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.DisplayRole:
-            names = ["#", self.tr("score"), *(axis["name"] for axis in axes)]
-            return [*names, self.tr("time"), self.tr("note")][section]
+            return self.short_heads.get(section, self.head(section))
         if role == Qt.ItemDataRole.ToolTipRole and 2 <= section <= len(axes) + 1:
             axis = axes[section - 2]
             return f"{axis['label']} ({axis['name']})"
         return None
+
+    def head(self, section: int) -> str:
+        """The whole name of a column."""
+        names = ["#", self.tr("score"), *(axis["name"] for axis in self.axes)]
+        return [*names, self.tr("time"), self.tr("note")][section]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Text of a cell; failed and excluded trials say so in words."""

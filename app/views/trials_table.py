@@ -21,7 +21,7 @@ from resources.theme import TARGET
 
 PADDING = 20  # of a cell, left and right together, as resources/style.qss has it
 
-LONGEST_SETTING = 62  # pixels of a setting's name or value before it is cut
+LONGEST_SETTING = 68  # pixels of a setting's name or value before it is cut
 
 
 class TrialsGrid(QTableView):
@@ -47,7 +47,6 @@ class TrialsGrid(QTableView):
         rows.setDefaultSectionSize(appearance.pixels(TARGET))
         self.horizontalHeader().setSortIndicator(0, Qt.SortOrder.DescendingOrder)
         self.horizontalHeader().setStretchLastSection(True)
-        self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another width has room for other columns."""
@@ -203,7 +202,7 @@ class TrialsTable(View):
         bold = self.table.horizontalHeader().fontMetrics()
         needed = []
         for column, widest in enumerate(self._widest()):
-            head = str(self.model.headerData(column, Qt.Orientation.Horizontal))
+            head = self.model.head(column)
             # The bold header needs a tenth more, and the first one room for the arrow of order.
             arrow = 16 if column == 0 else 6
             wide = max(
@@ -217,6 +216,10 @@ class TrialsTable(View):
         )
         for column, wide in enumerate(column_widths(needed, self.table.viewport().width())):
             self.table.setColumnWidth(column, wide)
+            # The header would cut the bold words instead of eliding them.
+            whole, room = self.model.head(column), int((wide - PADDING) / 1.1)
+            short = bold.elidedText(whole, Qt.TextElideMode.ElideRight, room)
+            self.model.short_heads[column] = whole if column == 0 else short
 
     def _widest(self) -> list[str]:
         # Numbers have three digits, so that the widest text of a column is known beforehand.

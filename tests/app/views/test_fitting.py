@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFontMetrics
 
 from app.views.board import NARROW, places
 from app.views.group_penalties import LONGEST_NAME, _cut
@@ -15,7 +16,8 @@ from app.views.parallel import MOST_LINES
 from app.views.results_views import Confusion, Scores
 from app.views.scales import Scale
 from app.views.trials_table import column_widths
-from core.tuning.events import HyperGradientStep, RunStarted
+from core.space import Axis
+from core.tuning.events import HyperGradientStep, RunStarted, TrialFinished
 
 
 def test_columns_that_fit_are_as_wide_as_they_need():
@@ -38,6 +40,20 @@ def test_no_column_of_the_trials_is_cut_at_the_right(feed, board, streams, qapp)
     last = shown[-1]
     assert len(shown) >= 3
     assert table.columnViewportPosition(last) + table.columnWidth(last) <= room + 1 or last == 0
+
+
+def test_a_heading_too_long_for_its_column_ends_in_dots(feed, board, streams, qapp):
+    board.resize(640, 640)
+    long = Axis("a_setting_with_a_long_name", "Something", "float", 0.0, 1.0, default=0.5)
+    view = feed([streams.begun("random", space=(long,))]).views["trials"]
+    feed([TrialFinished(number=0, setting={long.name: 0.5}, score=0.5)])
+    header = view.table.horizontalHeader()
+    shown = str(view.model.headerData(2, header.orientation()))
+    assert shown.endswith("…")
+    bold = header.font()
+    bold.setBold(True)
+    assert QFontMetrics(bold).horizontalAdvance(shown) <= view.table.columnWidth(2) - 16
+    assert long.name in view.model.headerData(2, header.orientation(), 3)
 
 
 def test_parallel_coordinates_say_that_not_all_are_drawn(feed, streams):
