@@ -12,6 +12,7 @@ from typing import Any
 from app.cli.progress import ProgressLine
 from app.cli.tuning import add_ending, follow, give_result
 from app.cli.words import result_in_words
+from core.errors import UnusableError
 
 
 def add_to(commands: Any) -> None:
@@ -68,6 +69,10 @@ def _resume(given: argparse.Namespace) -> int:
 
     for path in given.export:
         check_export(path)
+    if given.trials < 0:
+        raise UnusableError(
+            f"“{given.trials}” is out of range", where="trials", cure="give at least 0"
+        )
     folder = RunFolder.open(given.folder)
     plan, past = folder.plan, folder.events()
     dataset = read_data(plan.data)
@@ -76,7 +81,7 @@ def _resume(given: argparse.Namespace) -> int:
         give_result(past[-1].results, plan, dataset, folder, given)
         return 0
     stream = tune(plan, dataset, folder=folder, past=past, more_trials=given.trials)
-    return follow(stream, plan, dataset, folder, given)
+    return follow(stream, plan, dataset, folder, given, past)
 
 
 def _replay(given: argparse.Namespace) -> int:

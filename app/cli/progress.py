@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from typing import TextIO
 
 from app.cli.words import duration, number, setting_in_words
@@ -31,6 +32,14 @@ class ProgressLine:
         self._total = 0
         self._best: float | None = None
 
+    def remember(self, past: Iterable[Event]) -> None:
+        """Take note of an earlier part of the run without telling it again."""
+        for event in past:
+            if isinstance(event, RunStarted):
+                self._started, self._total = event, event.total
+            elif isinstance(event, TrialFinished) and self._is_better(event.score):
+                self._best = event.score
+
     def consume(self, event: Event) -> None:
         """Show what the event changes."""
         match event:
@@ -57,13 +66,15 @@ class ProgressLine:
                 self._progress(event)
 
     def _trial(self, event: TrialFinished) -> None:
-        better = self._best is None or (
-            event.score > self._best if self._started.maximize else event.score < self._best
-        )
-        if better:
+        if self._is_better(event.score):
             self._best = event.score
             what = "default setting" if event.number == 0 else setting_in_words(event.setting)
             self.say(f"Trial {event.number}: {self._started.metric} {number(event.score)} · {what}")
+
+    def _is_better(self, score: float) -> bool:
+        if self._best is None:
+            return True
+        return score > self._best if self._started.maximize else score < self._best
 
     def _progress(self, event: Progress) -> None:
         left = f" · {duration(event.seconds_left)} left" if event.seconds_left else ""

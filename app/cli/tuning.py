@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -207,6 +207,7 @@ def follow(
     dataset: Dataset,
     folder: RunFolder,
     given: argparse.Namespace,
+    past: Sequence[Event] = (),
 ) -> int:
     """Show a run's progress until it ends or is interrupted, then give its result."""
     from core.tuning.conclude import conclude
@@ -214,6 +215,7 @@ def follow(
 
     status, last = 0, None
     line = ProgressLine(sys.stderr)
+    line.remember(past)
     try:
         with contextlib.closing(stream):
             for last in stream:

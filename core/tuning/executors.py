@@ -26,6 +26,7 @@ from typing import Any
 from core.space import Setting
 from core.tuning.scoring import Outcome, Work, score_setting
 
+BEGUN = "begun"  # what a process says when it turns to a trial
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -42,6 +43,7 @@ class _Busy:
     number: int
     setting: Setting
     since: float
+    begun: bool = False
 
 
 class Executor:
@@ -50,7 +52,8 @@ class Executor:
     Args:
         work: what to score on; written to a file once and memory-mapped by every process.
         workers: how many trials run at the same time.
-        time_limit: seconds after which a trial is ended and counts as failed; None for never.
+        time_limit: seconds after which a trial is ended and counts as failed, the start of its
+            process not counted; None for never.
     """
 
     def __init__(self, work: Work, workers: int = 1, time_limit: float | None = None) -> None:
@@ -85,23 +88,29 @@ class Executor:
         ready = connection.wait(
             [worker.pipe for worker in self._busy], timeout=min(seconds, self._until_overdue())
         )
-        ended = [self._received(worker) for worker in list(self._busy) if worker.pipe in ready]
+        said = [self._received(worker) for worker in list(self._busy) if worker.pipe in ready]
+        ended = [outcome for outcome in said if outcome is not None]
         return ended or list(self._overdue())
 
     def _until_overdue(self) -> float:
-        if self._limit is None or not self._busy:
+        begun = [busy.since for busy in self._busy.values() if busy.begun]
+        if self._limit is None or not begun:
             return math.inf
-        first = min(busy.since for busy in self._busy.values())
-        return max(0.0, first + self._limit - time.monotonic())
+        return max(0.0, min(begun) + self._limit - time.monotonic())
 
-    def _received(self, worker: _Worker) -> Outcome:
-        busy = self._busy.pop(worker)
+    def _received(self, worker: _Worker) -> Outcome | None:
+        busy = self._busy[worker]
         try:
-            outcome: Outcome = worker.pipe.recv()
+            said: Outcome | str = worker.pipe.recv()
         except (EOFError, OSError):
+            del self._busy[worker]
             return self._lost(worker, busy)
+        if isinstance(said, str):
+            busy.begun, busy.since = True, time.monotonic()
+            return None
+        del self._busy[worker]
         self._idle.append(worker)
-        return outcome
+        return said
 
     def _lost(self, worker: _Worker, busy: _Busy) -> Outcome:
         worker.kill()
@@ -117,7 +126,7 @@ class Executor:
             return
         for worker, busy in list(self._busy.items()):
             took = time.monotonic() - busy.since
-            if took >= self._limit:
+            if busy.begun and took >= self._limit:
                 worker.kill()
                 del self._busy[worker]
                 why = f"It took longer than the time limit of {self._limit:g} s."
@@ -177,9 +186,10 @@ def serve(pipe: Connection, file: str) -> None:
     while True:
         try:
             number, setting = pipe.recv()
-        except EOFError:
+            pipe.send(BEGUN)
+            pipe.send(score_setting(work, number, setting))
+        except (EOFError, OSError):  # the run has ended
             return
-        pipe.send(score_setting(work, number, setting))
 
 
 def _leave_with(parent: int) -> None:

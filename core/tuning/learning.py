@@ -23,6 +23,7 @@ from core.penalties.descent import solve
 from core.penalties.recommendation import recommend_update
 from core.penalties.registry import LEARNERS
 from core.penalties.step import Step
+from core.tuning.clock import Clock
 from core.tuning.events import Event, HyperGradientStep, PenaltyStep
 from core.tuning.problem import Problem, take
 from core.tuning.standing import Standing
@@ -124,8 +125,11 @@ def _in_unit(target: np.ndarray, unit: float) -> np.ndarray:
 class LearningRun:
     """The generator's state for a penalty learner."""
 
-    def __init__(self, problem: Problem, standing: Standing, requests: deque[Event]) -> None:
-        self._problem, self._standing, self._requests = problem, standing, requests
+    def __init__(
+        self, problem: Problem, standing: Standing, clock: Clock, requests: deque[Event]
+    ) -> None:
+        self._problem, self._standing, self._clock = problem, standing, clock
+        self._requests = requests
         self.because = ""
         self.learned: Learned | None = None
 
@@ -164,9 +168,17 @@ class LearningRun:
             yield self._standing.progress(None)
             while self._requests:
                 yield self._requests.popleft()
+            if self._time_is_up:
+                self.because = f"the time of {problem.plan.minutes:g} minutes was up"
+                break
         assert step is not None  # a learner reports at least its start
-        self.because = _why(step, self._standing)
+        self.because = self.because or _why(step, self._standing)
         self.learned = _learned(problem, training, step)
+
+    @property
+    def _time_is_up(self) -> bool:
+        minutes = self._problem.plan.minutes
+        return minutes is not None and self._clock.seconds >= 60 * minutes
 
     def _holdout(self) -> list[tuple[TableLoss, TableLoss]] | None:
         """For the validation gradient: (loss to fit, loss to validate on) of every part."""

@@ -82,7 +82,7 @@ def _stream(
     if problem.strategy.kind == "trials":
         run = TrialRun(problem, standing, clock, requests)
     else:
-        run = LearningRun(problem, standing, requests)
+        run = LearningRun(problem, standing, clock, requests)
     first = extended(standing, more_trials) if past else started(problem, run.groups, folder)
     standing.consume(first)
     yield first

@@ -145,6 +145,8 @@ def test_resume_goes_on_with_more_trials(capsys, tmp_path):
     assert as_json(capsys)["trials"] == 5
     assert main(["resume", str(folder), "--json"]) == 0
     assert as_json(capsys)["trials"] == 5
+    assert main(["resume", str(folder), "--trials", "-1"]) == 2
+    assert "trials: “-1” is out of range" in complaint(capsys)
 
 
 @pytest.mark.parametrize("command", ["models", "strategies", "samples"])

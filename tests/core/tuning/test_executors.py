@@ -115,6 +115,18 @@ def test_a_score_that_is_no_number_is_a_failure(monkeypatch):
     assert np.isnan(outcome.score)
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="the system cannot halt a process")
+@pytest.mark.parametrize("executor", [(RIDGE, 1, 1.5)], indirect=True)
+def test_the_start_of_its_process_does_not_count_against_a_trial(executor):
+    executor.submit(0, {"alpha": 1.0})
+    (worker,) = executor._busy
+    os.kill(worker.process.pid, signal.SIGSTOP)
+    assert executor.wait(2.0) == []
+    os.kill(worker.process.pid, signal.SIGCONT)
+    (outcome,) = ended(executor)
+    assert not outcome.failure
+
+
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [

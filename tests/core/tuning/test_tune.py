@@ -336,3 +336,12 @@ def test_the_unit_of_a_numeric_target_changes_nothing(strategy):
         assert results["test"]["mae"] == pytest.approx(unit * before["test"]["mae"], rel=1e-5)
         assert results["groups"] == pytest.approx(before["groups"], rel=1e-3)
     assert before["test"]["r2"] > 0.3
+
+
+@pytest.mark.parametrize("strategy", LEARNERS)
+def test_minutes_end_a_penalty_learner_too(iris, strategy):
+    plan = Plan(IRIS, "logistic", strategy, groups="each", minutes=1e-9)
+    events = list(tune(plan, iris))
+    assert len(of((PenaltyStep, HyperGradientStep), events)) == 1
+    assert events[-1].because == "the time of 1e-09 minutes was up"
+    assert events[-1].results["test"]["accuracy"] > 0.8
