@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import remembered
 from app.pages.data_words import TASKS, test_rows, tr, whole
@@ -14,7 +14,7 @@ from app.widgets.buttons import LinkButton
 from app.widgets.card import Card
 from app.widgets.drop_area import ask_for_file
 from app.widgets.flow_layout import FlowLayout
-from app.widgets.labels import label
+from app.widgets.labels import label, titled
 from app.widgets.quiet_controls import QuietComboBox, QuietSlider, QuietSpinBox
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class QuestionCard(Card):
         )
         holder = QWidget()
         flow = FlowLayout(holder, gap=20, column_width=225)
-        flow.addWidget(_titled(self.tr("What to predict"), self.target))
-        flow.addWidget(_titled(self.tr("It is"), self.task))
+        flow.addWidget(titled(self.tr("What to predict"), self.target))
+        flow.addWidget(titled(self.tr("It is"), self.task))
         flow.addWidget(self._make_test())
         self.body.addWidget(holder)
 
@@ -129,18 +129,3 @@ class QuestionCard(Card):
             self.session.change_data(test_file="")
         elif file := ask_for_file(self):
             self.session.change_data(test_file=file)
-
-
-def _titled(title: str, control: QWidget) -> QWidget:
-    part = QWidget()
-    column = QVBoxLayout(part)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(2)
-    name = QLabel(title)
-    name.setProperty("voice", "small")
-    name.setBuddy(control)
-    control.setAccessibleName(title)
-    column.addWidget(name)
-    column.addWidget(control)
-    column.addStretch(1)
-    return part

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import appearance, remembered
 from app.widgets.card import Card
 from app.widgets.flow_layout import FlowLayout
-from app.widgets.labels import label, restyle
+from app.widgets.labels import label, restyle, titled
 from app.widgets.quiet_controls import QuietDoubleSpinBox, QuietSpinBox
 
 if TYPE_CHECKING:
@@ -45,8 +45,10 @@ class BudgetCard(Card):
         self.trials.valueChanged.connect(lambda value: self._choose(trials=value or None))
         holder = QWidget()
         flow = FlowLayout(holder, gap=20, column_width=200)
-        flow.addWidget(_titled(self.tr("Time at most"), self.minutes))
-        self._trials_part = _titled(self.tr("Trials at most"), self.trials)
+        for control in (self.minutes, self.trials):
+            control.setMaximumWidth(appearance.pixels(240))
+        flow.addWidget(titled(self.tr("Time at most"), self.minutes))
+        self._trials_part = titled(self.tr("Trials at most"), self.trials)
         flow.addWidget(self._trials_part)
         self._holder = holder
         self.body.addWidget(holder)
@@ -89,18 +91,3 @@ class BudgetCard(Card):
 
 def _said(estimate: str) -> str:
     return estimate[:1].upper() + estimate[1:].rstrip(".") + "."
-
-
-def _titled(title: str, control: QWidget) -> QWidget:
-    part = QWidget()
-    column = QVBoxLayout(part)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(2)
-    name = QLabel(title)
-    name.setProperty("voice", "small")
-    name.setBuddy(control)
-    control.setAccessibleName(title)
-    control.setMaximumWidth(appearance.pixels(240))
-    column.addWidget(name)
-    column.addWidget(control)
-    return part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOption, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOption, QVBoxLayout, QWidget
 
 
 def label(text: str = "", voice: str = "", parent: QWidget | None = None) -> QLabel:
@@ -22,6 +22,22 @@ def label(text: str = "", voice: str = "", parent: QWidget | None = None) -> QLa
     policy.setHeightForWidth(True)
     made.setSizePolicy(policy)
     return made
+
+
+def titled(title: str, control: QWidget) -> QWidget:
+    """A control under its name, which is also what a screen reader says."""
+    part = QWidget()
+    column = QVBoxLayout(part)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(2)
+    name = QLabel(title)
+    name.setProperty("voice", "small")
+    name.setBuddy(control)
+    control.setAccessibleName(title)
+    column.addWidget(name)
+    column.addWidget(control)
+    column.addStretch(1)
+    return part
 
 
 class OneLine(QLabel):
