@@ -68,6 +68,7 @@ class Session(Planning):
         self._runs_root = runs_root
         self._ticket = 0
         self._wanted: dict[type, int] = {}  # the ticket of the latest request of each kind
+        self._exports: set[int] = set()  # the tickets of all exports: none replaces another
         self._keeps_best = True
         self._plan_to_restore: Plan | None = None
         self._busy = ""
@@ -187,7 +188,7 @@ class Session(Planning):
         """Save something of the run that is shown; `exported` tells the path."""
         if self.run_folder is not None:
             self._set_busy(self.tr("Saving …"))
-            self._ask(m.Export(str(self.run_folder), format, str(path)))
+            self._exports.add(self._ask(m.Export(str(self.run_folder), format, str(path))))
 
     def look(self, request: dict[str, Any]) -> None:
         """Evaluate a surrogate for a view; `looked` brings the answer."""
@@ -281,6 +282,9 @@ class Session(Planning):
     def _take(self, batch: list[m.Message]) -> None:
         for message in batch:
             kind = next((k for k, t in self._wanted.items() if t == message.ticket), None)
+            if message.ticket in self._exports:
+                self._exports.discard(message.ticket)
+                kind = m.Export
             if message.ticket == 0 or kind is not None:
                 self._match(message.answer, kind)
 

@@ -165,6 +165,8 @@ class Window(QMainWindow):
             self._show_steps()
 
     def _run_changed(self) -> None:
+        if self.session.state == "running":
+            self.notice.dismiss()  # what stopped the run before is over
         self._show_steps()
         if self.session.state not in ("running", "paused"):
             self.show_runs()

@@ -78,7 +78,7 @@ class ExportPage(Page):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self.cards: dict[str, ExportCard] = {}
-        self._saving: list[str] = []
+        self._saving: dict[Path, str] = {}  # where -> which kind of file
         self.primary = self.add_primary(self.tr("Save the model…"), self._save_first, "save")
         self._grid = QGridLayout()
         self._grid.setSpacing(12)
@@ -92,7 +92,6 @@ class ExportPage(Page):
         self.body.addStretch(1)
         session.exporters_changed.connect(self._make_cards)
         session.exported.connect(self._exported)
-        session.problem.connect(self._failed)
         session.run_replaced.connect(self._forget)
         session.run_changed.connect(self._show)
         self._make_cards()
@@ -111,7 +110,7 @@ class ExportPage(Page):
             path += exporter["ending"]
         settings.remember(FOLDER_KEY, str(Path(path).parent))
         self.cards[name].show_saved(None)
-        self._saving.append(name)
+        self._saving[Path(path)] = name
         self.session.export(name, path)
 
     def _ask_path(self, exporter: dict[str, Any]) -> str:
@@ -163,11 +162,9 @@ class ExportPage(Page):
         )  # fmt: skip
 
     def _exported(self, path: str) -> None:
-        if self._saving:
-            self.cards[self._saving.pop(0)].show_saved(Path(path))
-
-    def _failed(self, _sentence: str) -> None:
-        self._saving.clear()
+        name = self._saving.pop(Path(path), "")
+        if name:
+            self.cards[name].show_saved(Path(path))
 
     def _forget(self) -> None:
         self._saving.clear()

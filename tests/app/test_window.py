@@ -164,6 +164,17 @@ def test_past_runs_show_score_and_gain(window, qtbot):
     assert opened == ["/runs/1"]
 
 
+def test_what_stopped_a_run_is_no_longer_said_when_it_goes_on(window):
+    window.session.problem.emit("The worker was stopped. 2 trials are kept.")
+    window.session.state = "interrupted"
+    window.session.run_changed.emit()
+    assert not window.notice.isHidden()
+    window.session.state = "running"
+    window.session.run_changed.emit()
+    window.session.state = "idle"  # nothing to ask about when the window closes
+    assert window.notice.isHidden()
+
+
 def test_the_gain_of_a_past_run_is_not_cut_by_a_long_name(window, qapp):
     class Long(_Run):
         dataset, strategy = "a file with quite a long name indeed.csv", "gradient"

@@ -39,13 +39,34 @@ def test_saving_confirms_the_path_and_opens_its_folder(opened, qtbot, tmp_path, 
     assert opened_urls[0].toLocalFile() == str(tmp_path)
 
 
+def test_several_files_saved_at_once_are_each_confirmed(opened, qtbot, tmp_path):
+    finished(opened, qtbot)
+    done = []
+    opened.exported.connect(done.append)
+    paths = [str(tmp_path / f"{name}.json") for name in ("one", "two", "three")]
+    for path in paths:
+        opened.export("json", path)
+    qtbot.waitUntil(lambda: len(done) == 3, timeout=20_000)
+    assert done == paths
+
+
+def test_a_confirmation_stands_on_the_card_of_its_file(opened, qtbot, tmp_path):
+    page = ExportPage(opened)
+    qtbot.addWidget(page)
+    page._saving = {tmp_path / "a.json": "json"}
+    opened.exported.emit(str(tmp_path / "another.skops"))
+    assert page.cards["json"]._path is None
+    opened.exported.emit(str(tmp_path / "a.json"))
+    assert page.cards["json"]._path == tmp_path / "a.json"
+
+
 def test_a_dialog_that_was_cancelled_saves_nothing(opened, qtbot, monkeypatch):
     page = ExportPage(opened)
     qtbot.addWidget(page)
     finished(opened, qtbot)
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a: ("", ""))
     page.primary.click()
-    assert page._saving == []
+    assert not page._saving
 
 
 def test_a_place_that_cannot_be_written_leaves_no_confirmation(
@@ -60,7 +81,6 @@ def test_a_place_that_cannot_be_written_leaves_no_confirmation(
     with qtbot.waitSignal(opened.problem, timeout=20_000):
         page.cards["json"].save_button.click()
     assert not page.cards["json"]._saved.isVisible()
-    assert page._saving == []
 
 
 def test_a_warning_is_part_of_the_card(still, qtbot):
