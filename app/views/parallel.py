@@ -187,7 +187,7 @@ class UprightAxes(pg.UIGraphicsItem):
             tall = metrics.height()
             shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - 8)
             wide = metrics.horizontalAdvance(shown) + 2
-            left = max(0.0, foot.x() - wide / 2)
+            left = max(transform.mapRect(self.viewRect()).left(), foot.x() - wide / 2)
             painter.drawText(QRectF(left, foot.y() + 8, wide, tall), 0, shown)
             ticks = scale.ticks(low, high, max(2, int((foot.y() - top.y()) / (2.4 * tall))))
             self._draw_ticks(painter, (foot, top), (low, high), ticks, room)
