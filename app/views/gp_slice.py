@@ -71,7 +71,7 @@ class GpSlice(LensView):
         super().start(started)
         self.axis.clear()
         for axis in started.space:
-            self.axis.addItem(axis["name"])
+            self.axis.addItem(axis["label"], axis["name"])
         self.axis.setVisible(len(started.space) > 1)
 
     def _axis_chosen(self, _at: int) -> None:
@@ -94,7 +94,7 @@ class GpSlice(LensView):
 
     def question_of_lens(self) -> dict[str, object]:
         """The slice along the chosen axis through the best point."""
-        return {"what": "slice", "axis": self.axis.currentText()}
+        return {"what": "slice", "axis": self.axis.currentData()}
 
     def draw(self) -> None:
         """The answer of the lens, and the record's trials that the filter lets through."""

@@ -17,6 +17,8 @@ WITH_SURROGATE = ("gp", "hybrid", "variable")
 # Not asdict: that would copy every point of a surrogate of a thousand trials.
 _FIELDS = [field.name for field in fields(SurrogateFitted)]
 
+NARROWEST = 6  # letters of a chooser's label
+
 
 class LensView(View):
     """A view that draws the lens' answers; one request at a time is on its way."""
@@ -77,6 +79,10 @@ class LensView(View):
         box = QuietComboBox()
         box.setAccessibleName(name)
         box.setToolTip(name)
-        box.setSizeAdjustPolicy(QuietComboBox.SizeAdjustPolicy.AdjustToContents)
+        # A few letters are enough for a narrow card; the list itself shows every label whole.
+        box.setSizeAdjustPolicy(
+            QuietComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        box.setMinimumContentsLength(NARROWEST)
         box.activated.connect(changed)
         return box

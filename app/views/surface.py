@@ -35,7 +35,7 @@ class Surface(LensView):
     """The surrogate's mean over two axes, brighter or darker; trials on it."""
 
     name = "surface"
-    title = QT_TRANSLATE_NOOP("Surface", "Two settings at once")
+    title = QT_TRANSLATE_NOOP("Surface", "Pairs of settings")
     question = QT_TRANSLATE_NOOP("Surface", "Which pairs of settings go well together?")
     zooms = True
     waiting = QT_TRANSLATE_NOOP(
@@ -75,7 +75,7 @@ class Surface(LensView):
         for at, box in enumerate((self.first, self.second)):
             box.clear()
             for axis in started.space:
-                box.addItem(axis["name"])
+                box.addItem(axis["label"], axis["name"])
             box.setCurrentIndex(min(at, len(started.space) - 1))
             box.setVisible(len(started.space) > 2)
 
@@ -100,7 +100,7 @@ class Surface(LensView):
 
     def question_of_lens(self) -> dict[str, object]:
         """The surface over the chosen axes through the best point."""
-        first, second = self.first.currentText(), self.second.currentText()
+        first, second = self.first.currentData(), self.second.currentData()
         return {"what": "surface", "first": first, "second": second}
 
     def draw(self) -> None:
