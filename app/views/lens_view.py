@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
+from app import appearance
 from app.views.view import View
 from app.widgets.quiet_controls import QuietComboBox
 from core.tuning.events import RunStarted, SurrogateFitted, TrialExcluded
@@ -17,7 +18,7 @@ WITH_SURROGATE = ("gp", "hybrid", "variable")
 # Not asdict: that would copy every point of a surrogate of a thousand trials.
 _FIELDS = [field.name for field in fields(SurrogateFitted)]
 
-NARROWEST = 6  # letters of a chooser's label
+NARROWEST = 84  # pixels of a chooser
 
 
 class LensView(View):
@@ -79,10 +80,8 @@ class LensView(View):
         box = QuietComboBox()
         box.setAccessibleName(name)
         box.setToolTip(name)
-        # A few letters are enough for a narrow card; the list itself shows every label whole.
-        box.setSizeAdjustPolicy(
-            QuietComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-        )
-        box.setMinimumContentsLength(NARROWEST)
+        box.setSizeAdjustPolicy(QuietComboBox.SizeAdjustPolicy.AdjustToContents)
+        # In a narrow card a few letters are enough; the list itself shows every label whole.
+        box.setMinimumWidth(appearance.pixels(NARROWEST))
         box.activated.connect(changed)
         return box
