@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -18,7 +20,7 @@ from core.options import Option
 if TYPE_CHECKING:
     from core.datasets.dataset import Dataset
     from core.tuning.events import Event
-    from core.tuning.plan import Plan
+    from core.tuning.plan import DataPlan, Plan
     from core.tuning.run_folder import RunFolder
 
 PLAN_OPTIONS = {
@@ -90,7 +92,7 @@ def run(given: argparse.Namespace) -> int:
         given.file, target=given.target, test_file=given.test, test_size=given.test_size
     )
     dataset = read_data(data)
-    plan = plan_of(given, data, dataset)
+    plan = plan_of(given, _wherever_from(data), dataset)
     build_problem(plan, dataset)  # refuses before a folder is made
     copy = _opened(Path(given.events)) if given.events else None
     folder = RunFolder.create(plan, path=Path(given.run_dir) if given.run_dir else None)
@@ -102,6 +104,12 @@ def run(given: argparse.Namespace) -> int:
     except UnusableError:
         folder.forget_if_idle()
         raise
+
+
+def _wherever_from(data: DataPlan) -> DataPlan:
+    """The same files by paths that a later resume finds from any folder."""
+    file = data.file if data.file.startswith("sample:") else os.path.abspath(data.file)
+    return replace(data, file=file, test_file=data.test_file and os.path.abspath(data.test_file))
 
 
 def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:

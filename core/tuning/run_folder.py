@@ -192,7 +192,7 @@ class RunFolder:
                 cure="wait until it ends, or stop it first",
             )
         try:
-            mark.write_text(str(os.getpid()), encoding="utf-8")
+            mark.write_text(f"{os.getpid()} {_born(os.getpid())}", encoding="utf-8")
         except OSError as error:
             raise _cannot_write(self.path, error) from error
         try:
@@ -227,12 +227,23 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _owner(mark: Path) -> int | None:
+    """The living process that the mark names; a number given anew to another one is none."""
     try:
-        owner = int(mark.read_text(encoding="utf-8"))
+        number, _, born = mark.read_text(encoding="utf-8").partition(" ")
+        owner = int(number)
         os.kill(owner, 0)
     except (OSError, ValueError):
         return None
-    return owner
+    return None if born and born != _born(owner) else owner
+
+
+def _born(process: int) -> str:
+    """When a process began, in ticks since the system did; "" where the system does not say."""
+    try:
+        about = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    return about.rpartition(")")[2].split()[19]
 
 
 def _free_name(root: Path, plan: Plan) -> Path:

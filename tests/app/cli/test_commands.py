@@ -149,6 +149,17 @@ def test_resume_goes_on_with_more_trials(capsys, tmp_path):
     assert "trials: “-1” is out of range" in complaint(capsys)
 
 
+def test_resume_finds_the_file_from_another_folder(capsys, table, tmp_path, monkeypatch):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(table.parent)
+    run = ["--run-dir", str(tmp_path / "mine")]
+    options = ["--model", "logistic", "--strategy", "random", "--trials", "1"]
+    assert main(["tune", table.name, "--test", table.name, *options, *run]) == 0
+    monkeypatch.chdir(elsewhere)
+    assert main(["resume", run[1], "--trials", "1"]) == 0
+
+
 @pytest.mark.parametrize("command", ["models", "strategies", "samples"])
 def test_lists_speak_to_people_and_to_programs(capsys, command):
     assert main([command]) == 0

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from io import FileIO
+from pathlib import Path
 
 import pytest
 
@@ -103,6 +104,18 @@ def test_a_second_process_is_kept_out_and_a_dead_one_is_not_minded(tmp_path):
     assert not folder.is_running
     with folder.owned():
         assert folder.is_running
+    assert not folder.is_running
+
+
+@pytest.mark.skipif(not Path("/proc/1/stat").exists(), reason="the system has no /proc")
+def test_a_mark_does_not_take_a_later_process_of_the_same_number_for_the_run(tmp_path):
+    folder = RunFolder.create(PLAN, path=tmp_path / "run")
+    with folder.owned():
+        mark = (folder.path / "running").read_text()
+    number, born = mark.split()
+    (folder.path / "running").write_text(mark)
+    assert folder.is_running
+    (folder.path / "running").write_text(f"{number} {int(born) - 1}")
     assert not folder.is_running
 
 
