@@ -250,4 +250,10 @@ def column_widths(needed: list[int], room: int) -> list[int]:
             together[-1].append(wide)
         else:
             together.append([min(wide, room)])
-    return [wide + (room - sum(part)) // len(part) for part in together for wide in part]
+    return [wide + more for part in together for wide, more in _shared(part, room - sum(part))]
+
+
+def _shared(part: list[int], rest: int) -> list[tuple[int, int]]:
+    """Each width with its share of the pixels that are left, none lost by rounding."""
+    each, odd = divmod(rest, len(part))
+    return [(wide, each + (at < odd)) for at, wide in enumerate(part)]

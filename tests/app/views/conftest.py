@@ -162,3 +162,8 @@ def dark(monkeypatch):
 
     yield change
     monkeypatch.setattr(appearance._state, "theme", LIGHT)
+
+
+@pytest.fixture(autouse=True)
+def as_in_the_program(look):
+    """Fonts and stylesheet as the window has them: what fits there is what counts."""
