@@ -46,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ.setdefault(name, "1")
     given = parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, _as_interrupt)
+    # A shell starts what runs in the background with interrupts ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return int(given.run(given))
     except UnusableError as error:
