@@ -28,7 +28,7 @@ BLOCK = 64  # rows worked on at once: small enough for the cache at n = 1000
 # infinite lengths and no noise. The mean length grows with √D, as distances in the cube do.
 LENGTH_PRIOR = (np.log(0.35), 0.7)
 AMPLITUDE_PRIOR = (0.0, 1.0)
-NOISE_PRIOR = (np.log(1e-5), 3.0)
+NOISE_PRIOR = (np.log(1e-4), 2.0)
 
 
 class Likelihood:
