@@ -125,7 +125,8 @@ class Dataset:
     @property
     def target_name(self) -> str:
         """The target column's name."""
-        return next(column.name for column in self.columns if column.role == "target")
+        # From the end: it is the last one of a sparse file, whose others need not be described.
+        return next(column.name for column in reversed(self.columns) if column.role == "target")
 
     @property
     def feature_names(self) -> list[str]:

@@ -42,6 +42,6 @@ class NumberedColumns(Sequence[Column]):
     @overload
     def __getitem__(self, place: slice) -> tuple[Column, ...]: ...
     def __getitem__(self, place: int | slice) -> Column | tuple[Column, ...]:
-        if place == -1:
+        if place in (-1, len(self._filled)):
             return self._target
         return self._made[place]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from core.datasets.dataset import Dataset, Source
+from core.datasets.dataset import Column, Dataset, Source
 
+_OF_COLUMN = tuple(f.name for f in fields(Column))
 FILE_NAME = "best.json"
 
 
@@ -67,7 +68,7 @@ class Takeaway:
 
     def as_json(self) -> str:
         """One JSON document; `read_takeaway` reads it from the folder."""
-        return json.dumps(asdict(self), ensure_ascii=False)
+        return json.dumps(vars(self), ensure_ascii=False)
 
 
 def takeaway_of(
@@ -99,7 +100,7 @@ def takeaway_of(
         source=_source(dataset.source),
         target=dataset.target_name,
         task=dataset.task,
-        columns=[_plain(asdict(column)) for column in dataset.columns],
+        columns=[_described(column) for column in dataset.columns],
         feature_names=dataset.feature_names,
         rows=dataset.rows,
         train_rows=[int(row) for row in train_rows],
@@ -139,6 +140,13 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue  # run from a checkout: the program itself is not installed
     return found
+
+
+def _described(column: Column) -> dict[str, Any]:
+    # Not asdict: a sparse file may have millions of columns, and its deep copies take minutes.
+    said = {name: getattr(column, name) for name in _OF_COLUMN}
+    counts = {"missing": int(column.missing), "distinct": int(column.distinct)}
+    return {**said, **counts, "categories": list(column.categories)}
 
 
 def _source(source: Source) -> dict[str, Any]:
