@@ -11,6 +11,7 @@ import contextlib
 import math
 import multiprocessing
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -24,9 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from core.space import Setting
+from core.tuning.ownership import own, owner_of
 from core.tuning.scoring import Outcome, Work, score_setting
 
 BEGUN = "begun"  # what a process says when it turns to a trial
+SCRATCH, OWNER = "tunescope-folds-", "owner"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -59,7 +62,9 @@ class Executor:
     def __init__(self, work: Work, workers: int = 1, time_limit: float | None = None) -> None:
         self._workers, self._limit = workers, time_limit
         self._context = _context()
-        self._folder = tempfile.TemporaryDirectory(prefix="tunescope-")
+        _sweep()
+        self._folder = tempfile.TemporaryDirectory(prefix=SCRATCH)
+        own(Path(self._folder.name) / OWNER)
         self._file = Path(self._folder.name) / "work.joblib"
         import joblib
 
@@ -157,6 +162,13 @@ class _Worker:
         self.process.kill()
         self.process.join()
         self.pipe.close()
+
+
+def _sweep() -> None:
+    """Remove the folds that a killed run could not remove itself."""
+    for mark in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*/{OWNER}"):
+        if owner_of(mark) is None:
+            shutil.rmtree(mark.parent, ignore_errors=True)
 
 
 @contextlib.contextmanager

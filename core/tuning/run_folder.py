@@ -25,6 +25,7 @@ from core.tuning.events import (
     from_json,
     to_json,
 )
+from core.tuning.ownership import own, owner_of
 from core.tuning.plan import Plan, plan_from_dict
 
 PLAN, EVENTS, MODEL, TAKEAWAY, OWNER = (
@@ -185,14 +186,14 @@ class RunFolder:
             UnusableError: another living process is writing it.
         """
         mark = self.path / OWNER
-        if (owner := _owner(mark)) is not None and owner != os.getpid():
+        if (owner := owner_of(mark)) is not None and owner != os.getpid():
             raise UnusableError(
                 f"this run is being written by process {owner}",
                 where=str(self.path),
                 cure="wait until it ends, or stop it first",
             )
         try:
-            mark.write_text(f"{os.getpid()} {_born(os.getpid())}", encoding="utf-8")
+            own(mark)
         except OSError as error:
             raise _cannot_write(self.path, error) from error
         try:
@@ -213,7 +214,7 @@ class RunFolder:
     @property
     def is_running(self) -> bool:
         """Whether a living process is writing it."""
-        return _owner(self.path / OWNER) is not None
+        return owner_of(self.path / OWNER) is not None
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -224,26 +225,6 @@ def write_whole(path: Path, text: str) -> None:
         os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _owner(mark: Path) -> int | None:
-    """The living process that the mark names; a number given anew to another one is none."""
-    try:
-        number, _, born = mark.read_text(encoding="utf-8").partition(" ")
-        owner = int(number)
-        os.kill(owner, 0)
-    except (OSError, ValueError):
-        return None
-    return None if born and born != _born(owner) else owner
-
-
-def _born(process: int) -> str:
-    """When a process began, in ticks since the system did; "" where the system does not say."""
-    try:
-        about = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-    return about.rpartition(")")[2].split()[19]
 
 
 def _free_name(root: Path, plan: Plan) -> Path:

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import tempfile
 import time
 from types import SimpleNamespace
 
@@ -137,3 +138,15 @@ def test_the_start_of_its_process_does_not_count_against_a_trial(executor):
 )
 def test_a_reason_is_one_line(error, sentence):
     assert in_a_sentence(error) == sentence
+
+
+def test_folds_that_a_killed_run_left_are_removed_and_those_of_a_living_one_are_not(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    dead, alive = tmp_path / "tunescope-folds-a", tmp_path / "tunescope-folds-b"
+    for folder, process in ((dead, 2**22 + 1), (alive, os.getpid())):  # above any process number
+        folder.mkdir()
+        (folder / "owner").write_text(f"{process} ")
+    Executor(RIDGE).close()
+    assert [folder.name for folder in tmp_path.iterdir()] == [alive.name]
