@@ -18,7 +18,9 @@ def _named(text: str) -> str:
 class PlainButton(QPushButton):
     """An ordinary button with words, perhaps with an icon before them."""
 
-    token = "ink"
+    token = "ink"  # the colour of its icon
+    part = ""  # its part in the stylesheet
+    cursor_over = Qt.CursorShape.ArrowCursor
 
     def __init__(
         self,
@@ -31,6 +33,9 @@ class PlainButton(QPushButton):
         self.setAutoDefault(False)
         self.setAccessibleName(_named(text))
         self.setMinimumHeight(TARGET)
+        self.setCursor(self.cursor_over)
+        if self.part:
+            self.setProperty(self.part, True)
         if icon:
             self.setIcon(icons.icon(icon, self.token))
             self._size_icon()
@@ -62,33 +67,15 @@ class PrimaryButton(PlainButton):
     """The one button of a page that leads on."""
 
     token = "accent_text"
-
-    def __init__(
-        self,
-        text: str,
-        pressed: Callable[[], object],
-        icon: str = "",
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(text, pressed, icon, parent)
-        self.setProperty("primary", True)
+    part = "primary"
 
 
 class LinkButton(PlainButton):
     """A button that looks like a link."""
 
     token = "accent"
-
-    def __init__(
-        self,
-        text: str,
-        pressed: Callable[[], object],
-        icon: str = "",
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(text, pressed, icon, parent)
-        self.setProperty("plain", True)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
+    part = "plain"
+    cursor_over = Qt.CursorShape.PointingHandCursor
 
 
 class IconButton(QToolButton):
