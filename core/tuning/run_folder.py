@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
-from typing import Any
 
 from core.errors import UnusableError
 from core.tuning.events import (
@@ -255,8 +254,3 @@ def _cannot_write(path: Path, error: OSError) -> UnusableError:
 def now() -> str:
     """The present moment, ISO 8601, UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def as_json(value: Any) -> str:
-    """Indented JSON of plain data."""
-    return json.dumps(value, indent=1, ensure_ascii=False)
