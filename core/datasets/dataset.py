@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-Role = Literal["target", "feature", "group", "ignore"]
+Role = Literal["target", "feature", "group", "ignore", "sequence"]
 Kind = Literal["number", "category", "yes/no", "date", "text", "identifier", "constant"]
-Task = Literal["regression", "binary", "multiclass"]
+Task = Literal["regression", "binary", "multiclass", "sequence", "structure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,8 @@ class Column:
 
     Attributes:
         name: as in the header, or "column 3" / "feature 3" (counted from 1) where there is none.
-        role: target, feature, group (rows with one value stay on one side of every split), ignore.
+        role: target, feature, group (rows with one value stay on one side of every split), ignore,
+            sequence (which sequence a row's token belongs to; for molecules, the letters).
         kind: what its values are.
         missing: how many values are missing.
         distinct: how many different values it has (missing ones not counted).
@@ -82,12 +83,17 @@ class Dataset:
         name: the file's name without folder, or the sample's.
         source: where it came from.
         columns: every column of the file, in its order, target included.
-        table: the feature columns as pandas read them, n rows (csv and samples); None if sparse.
+        table: the feature columns as pandas read them, n rows (csv and samples), with the column of
+            role sequence where there is one; None if sparse.
         matrix: the features as CSR, n × p (libsvm); None for a table.
         target: n values: floats for regression, otherwise class labels as in the file.
-        task: what is predicted.
+        task: what is predicted: a number, a class, the label of every token of a sequence (a row is
+            a token, in order), or the structure of a molecule (a row is a molecule, the target its
+            pairs in dot-bracket notation).
         classes: the sorted class labels; empty for regression.
-        row_groups: n values of the column with role group (or LIBSVM's qid), or None.
+        row_groups: n values of the column with role group (or LIBSVM's qid), or None; the sequence
+            of every token.
+        row_names: n names of molecules, where the file has a column of names; None otherwise.
         set_aside: how many rows had no target and were left out.
         findings: what a person should know.
         test: the second file's rows, read the same way, or None.
@@ -104,6 +110,7 @@ class Dataset:
     task: Task
     classes: tuple[Any, ...] = ()
     row_groups: np.ndarray | None = None
+    row_names: np.ndarray | None = None
     set_aside: int = 0
     findings: tuple[Finding, ...] = ()
     test: Dataset | None = None
@@ -130,8 +137,15 @@ class Dataset:
 
     @property
     def feature_names(self) -> list[str]:
-        """The names of the feature columns, in the order of `features`."""
-        return [column.name for column in self.columns if column.role == "feature"]
+        """The names of the columns of `features`, in their order."""
+        taken = ("feature", "sequence")
+        return [column.name for column in self.columns if column.role in taken]
+
+    @property
+    def sequence_name(self) -> str:
+        """The name of the column of role sequence; "" where there is none."""
+        named = (column.name for column in self.columns if column.role == "sequence")
+        return next(named, "")
 
     @property
     def is_sparse(self) -> bool:

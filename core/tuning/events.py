@@ -137,6 +137,27 @@ class HyperGradientStep(Event):
 
 
 @dataclass(frozen=True)
+class SequencesLabelled(Event):
+    """What the model of the latest step says about a few training sequences."""
+
+    step: int = 0
+    classes: list[str] = field(default_factory=list)  # K labels
+    # One a sequence: name, tokens [T], truth [T], labels [T], marginals [T][K] in the order of
+    # classes.
+    sequences: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class MoleculesFolded(Event):
+    """How the model of the latest step folds a few training molecules."""
+
+    step: int = 0
+    # One a molecule: name, sequence, truth and predicted in dot-bracket notation, pairs
+    # [[i, j, probability]] with 0 <= i < j, those of 0.01 and more.
+    molecules: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
 class EnsembleUpdated(Event):
     """The members of an average and their weights."""
 

@@ -1,0 +1,22 @@
+"""Inner loops compiled to machine code, once a machine: numba with its cache on disk.
+
+The loops release the interpreter, so that threads work on several sequences at once. What they
+are given must be numpy arrays and numbers. Functions that prediction needs import nothing but
+numpy and this decorator: an exported script holds their source and runs it without numba as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from numba import njit
+
+F = TypeVar("F", bound=Callable[..., object])
+# Sums may be reordered, which is what lets them use vector registers; infinities keep their sense.
+_FREEDOM = {"reassoc", "contract", "nsz", "arcp"}
+
+
+def compiled(function: F) -> F:
+    """The function as machine code."""
+    return njit(cache=True, nogil=True, error_model="numpy", fastmath=_FREEDOM)(function)

@@ -1,0 +1,1 @@
+"""Linear-chain conditional random fields: tokens, the loss, and decoding."""

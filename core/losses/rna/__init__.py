@@ -1,0 +1,1 @@
+"""RNA secondary structure as a conditional log-linear model: molecules, the loss, decoding."""
