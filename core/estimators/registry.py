@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from core.estimators.boosting import BOOSTING
+from core.estimators.crf import CRF
 from core.estimators.elastic_net import ELASTIC_NET
 from core.estimators.forest import FOREST
 from core.estimators.linear import LINEAR
 from core.estimators.logistic import LOGISTIC
 from core.estimators.mlp import MLP
 from core.estimators.model import Model
+from core.estimators.rna import RNA
 from core.estimators.svm import SVM
 
-_ALL = (LINEAR, LOGISTIC, ELASTIC_NET, SVM, FOREST, BOOSTING, MLP)
+_ALL = (LINEAR, LOGISTIC, ELASTIC_NET, SVM, FOREST, BOOSTING, MLP, CRF, RNA)
 
 MODELS: dict[str, Model] = {model.name: model for model in _ALL}

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.tuning.metrics import Metric, Said
+from core.tuning.metric import Metric, Said
 
 RESAMPLES = 2000
 FEWEST_RESAMPLES = 200

@@ -25,6 +25,7 @@ from core.tuning.problem import Problem, build_problem
 from core.tuning.results import Contestant, build_results
 from core.tuning.run_folder import RunFolder, write_whole
 from core.tuning.standing import Standing
+from core.tuning.structured_metrics import STRUCTURED_TASKS
 from core.tuning.takeaway import takeaway_of
 
 
@@ -126,8 +127,11 @@ def conclusion(
 
 
 def _test_groups(problem: Problem) -> np.ndarray | None:
-    groups = problem.dataset.row_groups
-    return None if groups is None or problem.dataset.test else groups[problem.test_rows]
+    dataset = problem.dataset
+    if dataset.test is not None:
+        # The groups of another file are only known where they are part of the task.
+        return dataset.test.row_groups if dataset.task == "sequence" else None
+    return None if dataset.row_groups is None else dataset.row_groups[problem.test_rows]
 
 
 def _best_trial(problem: Problem, standing: Standing) -> Winner:
@@ -168,7 +172,7 @@ def _keep(problem: Problem, folder: RunFolder, winner: Winner) -> None:
         dataset,
         problem.train_rows,
         test_rows,
-        output_names=output_names(winner.pipeline.named_steps["prepare"]),
+        output_names=_prepared_names(problem, winner),
         penalties=learned.penalties if learned else None,
         group_of_output=learned.group_of_output if learned else (),
         noise_variance=learned.noise_variance if learned else None,
@@ -183,6 +187,13 @@ def _keep(problem: Problem, folder: RunFolder, winner: Winner) -> None:
         raise _not_kept(folder.path, error) from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _prepared_names(problem: Problem, winner: Winner) -> list[str]:
+    """The columns of the prepared matrix; none where the model takes raw rows."""
+    if problem.dataset.task in STRUCTURED_TASKS:
+        return []
+    return output_names(winner.pipeline.named_steps["prepare"])
 
 
 def _not_kept(path: Path, error: OSError) -> UnusableError:

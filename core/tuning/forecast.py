@@ -14,6 +14,7 @@ from core.datasets.dataset import Dataset
 from core.tuning.plan import Plan
 
 _FIRST_ROWS = 200
+_FIRST_MOLECULES = 4
 _ENOUGH_SECONDS = 0.15  # a timing this long is not made longer
 _STEEPEST = 2.5  # a fit's cost grows at most with this power of the rows
 _ASKING = {"gp": 0.05, "hybrid": 0.05, "variable": 0.05}  # seconds a proposal, around trial 50
@@ -97,11 +98,17 @@ def _timed(problem: Any, fit_rows: int) -> tuple[float, float]:
             warnings.simplefilter("ignore")  # a part of the rows may have too few of a class
             problem.estimator(problem.default).fit(prepared[:rows], y[:rows])
 
-    return preparing, extrapolated(fit_some, len(sample), fit_rows)
+    first = _FIRST_MOLECULES if problem.dataset.task == "structure" else _FIRST_ROWS
+    return preparing, extrapolated(fit_some, len(sample), fit_rows, first=first)
 
 
 def _sample(problem: Any, rows: int) -> np.ndarray:
-    """Some training rows in random order; at the front one of each class, so that parts can fit."""
+    """Some training rows in random order; at the front one of each class, so that parts can fit.
+
+    Tokens stay in their order: sequences must stay whole.
+    """
+    if problem.dataset.task == "sequence":
+        return problem.train_rows[:rows]
     mixed = np.random.default_rng(problem.plan.seed).permutation(problem.train_rows)
     if not problem.dataset.classes:
         return mixed[:rows]
@@ -116,6 +123,7 @@ def extrapolated(
     most: int,
     target: int,
     clock: Callable[[], float] = time.perf_counter,
+    first: int = _FIRST_ROWS,
 ) -> float:
     """Seconds that ``run(target)`` would take.
 
@@ -128,8 +136,9 @@ def extrapolated(
         most: the largest size that can be timed.
         target: the size asked for.
         clock: tells the time in seconds.
+        first: the first size that is timed.
     """
-    size = min(_FIRST_ROWS, most)
+    size = min(first, most)
     run(max(1, size // 4))  # imports and caches are paid here, not in the timing
     timings: list[tuple[int, float]] = []
     while True:

@@ -35,6 +35,12 @@ _DENSE_LIMIT = 4e9  # bytes
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
+_ONLY_FOR = {
+    "sequence": "It labels the tokens of sequences.",
+    "structure": "It folds RNA molecules.",
+}
+
+
 @dataclass(frozen=True)
 class Facts:
     """What the advice rests on (symbols above), from the summary of a dataset."""
@@ -47,6 +53,7 @@ class Facts:
     training: int
     sparse: bool
     groups: tuple[str, ...]
+    items: str = ""  # sequences or molecules in words, where rows are parts of such
 
     @property
     def weights(self) -> int:
@@ -61,6 +68,8 @@ class Facts:
     @property
     def sentence(self) -> str:
         """The data in a few words: "270 rows, 13 columns, two classes"."""
+        if self.items:
+            return self.items
         what = f"{in_words(self.classes)} classes" if self.classes else "a number to predict"
         columns = "1 column" if self.columns == 1 else f"{self.columns:,} columns"
         return f"{self.rows:,} rows, {columns}, {what}"
@@ -120,6 +129,7 @@ def _facts(summary: Mapping[str, Any]) -> Facts:
         training=max(1, round(summary["rows"] * share)),
         sparse=sparse and summary["features"] > _VERY_WIDE,
         groups=_groups(summary),
+        items=summary.get("structured", {}).get("items", ""),
     )
 
 
@@ -138,6 +148,8 @@ def _inputs(column: Mapping[str, Any]) -> int:
 def _obstacle(model: Model, facts: Facts) -> str:
     """Why a model cannot be used here; "" if it can."""
     if facts.task not in model.tasks:
+        if facts.task in _ONLY_FOR or set(model.tasks) <= set(_ONLY_FOR):
+            return _ONLY_FOR.get(model.tasks[0], "It takes every row by itself.")
         if facts.task == "regression":
             return "It tells classes apart, and here a number is to be predicted."
         return "It predicts numbers, and here classes are to be told apart."
@@ -158,6 +170,11 @@ def _warning(name: str, facts: Facts) -> str:
 
 def _best_model(facts: Facts) -> tuple[str, str]:
     """The recommended model's name and the reason."""
+    if facts.task == "sequence":
+        neighbours = "a conditional random field knows which labels follow each other."
+        return "crf", f"{facts.sentence}: {neighbours}"
+    if facts.task == "structure":
+        return "rna", f"{facts.sentence}: it learns base pairs and loops from known structures."
     linear = "linear" if facts.task == "regression" else "logistic"
     title = MODELS[linear].title.lower()
     if facts.sparse:
@@ -207,12 +224,18 @@ def _strategies(model: Model, facts: Facts) -> list[dict[str, Any]]:
             "reason": why if name == best else "",
             "options": [asdict(option) for option in strategy.options],
             "default_trials": strategy.default_trials,
-            "groups": "prefix" if strategy.kind == "penalties" and facts.groups else "single",
+            "groups": _suiting_groups(strategy.kind, facts),
         }
         for name, strategy in STRATEGIES.items()
         if (learned or strategy.kind == "trials") and not (name == "cma-es" and _too_odd(space))
     ]
     return sorted(entries, key=lambda entry: not entry["recommended"])
+
+
+def _suiting_groups(kind: str, facts: Facts) -> str:
+    if kind == "penalties" and facts.task in _ONLY_FOR:
+        return "column"  # a group for every kind of parameter, as in the papers
+    return "prefix" if kind == "penalties" and facts.groups else "single"
 
 
 def _too_odd(space: tuple[Axis, ...]) -> bool:
@@ -231,6 +254,12 @@ def _best_sampler(space: tuple[Axis, ...]) -> tuple[str, str]:
 
 def _best_learner(facts: Facts) -> tuple[str, str]:
     """MM or the evidence update, from the task and from how many weights there are for the rows."""
+    if facts.task in _ONLY_FOR:
+        why = (
+            "Some kinds of weights matter more than others: MM learns how strongly to hold back "
+            "each kind, and needs no validation data."
+        )
+        return "mm", why
     classes = 0 if facts.task == "regression" else facts.classes
     groups = max(1, len(facts.groups))
     chosen = recommend_update(facts.weights, facts.training, classes, groups=groups)

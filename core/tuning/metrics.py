@@ -3,7 +3,7 @@
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
 | n | | | rows |
-| K | | | classes; labels are coded 0 … K − 1 in the order of `classes` |
+| K | | | classes; labels are coded 0 … K − 1 in the order of `classes`, −1 for an unknown one |
 | B | | | resamples |
 | w | ``weights`` | (B, n) | how often a resample contains a row |
 | y | ``y`` | (n,) | targets: codes, or numbers |
@@ -14,92 +14,26 @@ says about rows (`Said`) is worked out once and serves all metrics and all resam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from core.errors import UnusableError
+from core.tuning.metric import Metric, Said, mean, ratio
+from core.tuning.structured_metrics import STRUCTURED, say_of_molecules, say_of_tokens
 
-_CLASSES = ("binary", "multiclass")
+_CLASSES = ("binary", "multiclass", "sequence")
 _NUMBERS = ("regression",)
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a fitted model says about n rows.
-
-    Attributes:
-        labels: the predicted codes, (n,); for regression the predicted numbers.
-        scores: how much a row looks like each class, (n, K); None for regression.
-        probabilities: of each class, (n, K); None where the model gives none.
-    """
-
-    labels: np.ndarray
-    scores: np.ndarray | None = None
-    probabilities: np.ndarray | None = None
-
-    def rows(self, rows: np.ndarray) -> Said:
-        """The same for some of the rows."""
-        scores, probabilities = self.scores, self.probabilities
-        return Said(
-            self.labels[rows],
-            None if scores is None else scores[rows],
-            None if probabilities is None else probabilities[rows],
-        )
-
-
-@dataclass(frozen=True)
-class Metric:
-    """One way of scoring.
-
-    Attributes:
-        name: on the command line and in results.
-        title: in the window.
-        tasks: which tasks it measures.
-        maximize: whether more is better.
-        share: whether it is a share of one, shown in percent and its differences in points.
-        needs: the part of `Said` that it looks at.
-        function: (y, that part, weights) -> scores, shape (B,); NaN where a resample has none.
-    """
-
-    name: str
-    title: str
-    tasks: tuple[str, ...]
-    maximize: bool
-    share: bool
-    needs: Literal["labels", "scores", "probabilities"]
-    function: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-
-    def weighted(self, y: np.ndarray, said: Said, weights: np.ndarray) -> np.ndarray:
-        """The scores of B resamples, shape (B,)."""
-        return self.function(y, getattr(said, self.needs), weights)
-
-    def score(self, y: np.ndarray, said: Said) -> float:
-        """The score of the rows as they are."""
-        return float(self.weighted(y, said, np.ones((1, len(y))))[0])
-
-    def better(self, difference: float) -> float:
-        """A difference of two scores with its sign turned so that more is better."""
-        return difference if self.maximize else -difference
-
-
-def _mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return weights @ values / weights.sum(axis=1)
-
-
-def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)
 
 
 def _mean_of_known(values: np.ndarray) -> np.ndarray:
     known = np.isfinite(values)
-    return _ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(float))
+    return ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(float))
 
 
 def _accuracy(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return _mean((y == labels).astype(float), weights)
+    return mean((y == labels).astype(float), weights)
 
 
 def _counts(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -111,13 +45,13 @@ def _counts(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[np.
 
 def _balanced_accuracy(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
     right, actual, _ = _counts(y, labels, weights)
-    return _mean_of_known(_ratio(right, actual))
+    return _mean_of_known(ratio(right, actual))
 
 
 def _f1(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Macro-averaged over the classes that occur: 2 right / (actual + called)."""
     right, actual, called = _counts(y, labels, weights)
-    return _mean_of_known(_ratio(2 * right, actual + called))
+    return _mean_of_known(ratio(2 * right, actual + called))
 
 
 def _auc(y: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -136,27 +70,28 @@ def _area(positive: np.ndarray, score: np.ndarray, weights: np.ndarray) -> np.nd
     above = np.add.reduceat(sorted_weights * positive[order], starts, axis=1)
     below = np.add.reduceat(sorted_weights * ~positive[order], starts, axis=1)
     wins = (above * (np.cumsum(below, axis=1) - below / 2)).sum(axis=1)
-    return _ratio(wins, above.sum(axis=1) * below.sum(axis=1))
+    return ratio(wins, above.sum(axis=1) * below.sum(axis=1))
 
 
 def _log_loss(y: np.ndarray, probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
     tiny = np.finfo(float).eps
     own = np.take_along_axis(probabilities, y[:, None].astype(int), axis=1)[:, 0]
-    return _mean(-np.log(np.clip(own, tiny, 1 - tiny)), weights)
+    own = np.where(y < 0, 0.0, own)
+    return mean(-np.log(np.clip(own, tiny, 1 - tiny)), weights)
 
 
 def _mse(y: np.ndarray, numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return _mean((y - numbers) ** 2, weights)
+    return mean((y - numbers) ** 2, weights)
 
 
 def _mae(y: np.ndarray, numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return _mean(np.abs(y - numbers), weights)
+    return mean(np.abs(y - numbers), weights)
 
 
 def _r2(y: np.ndarray, numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
     centred = y - y.mean()  # large means would cancel below
-    spread = _mean(centred**2, weights) - _mean(centred, weights) ** 2
-    return 1.0 - _ratio(_mse(y, numbers, weights), spread)
+    spread = mean(centred**2, weights) - mean(centred, weights) ** 2
+    return 1.0 - ratio(_mse(y, numbers, weights), spread)
 
 
 _ALL = (
@@ -178,32 +113,66 @@ _ALL = (
     Metric("mae", "Mean absolute error", _NUMBERS, False, False, "labels", _mae),
 )
 
-METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
+METRICS: dict[str, Metric] = {metric.name: metric for metric in (*_ALL, *STRUCTURED)}
 
 
 def default_metric(task: str) -> str:
-    """The metric that a task usually has: r2 for regression, otherwise accuracy."""
-    return "r2" if task == "regression" else "accuracy"
+    """The metric that a task usually has: r2, accuracy, or base pairs found."""
+    return {"regression": "r2", "structure": "pair_f1"}.get(task, "accuracy")
 
 
 def codes_of(y: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
-    """Class labels as their places in the sorted classes; numbers of a regression as they are."""
+    """Class labels as their places in the sorted classes; numbers of a regression as they are.
+
+    A label that is none of the classes, as a second file may have, is −1.
+    """
     if not len(classes):
         return np.asarray(y, dtype=float)
-    return np.searchsorted(np.asarray(classes), np.asarray(y, dtype=np.asarray(classes).dtype))
+    known = np.asarray(classes)
+    own = np.asarray(y)
+    if own.dtype.kind == "O" or (own.dtype.kind == "U") != (known.dtype.kind == "U"):
+        own = own.astype(known.dtype)
+    place = np.minimum(np.searchsorted(known, own), len(known) - 1)
+    return np.where(known[place] == own, place, -1)
 
 
-def say(estimator: Any, X: Any, classes: Sequence[Any]) -> Said:
+def targets_of(y: np.ndarray, task: str, classes: Sequence[Any]) -> np.ndarray:
+    """Targets as metrics take them: codes, numbers, or nothing of use for structures."""
+    return np.zeros(len(y)) if task == "structure" else codes_of(y, classes)
+
+
+def say(
+    estimator: Any, X: Any, classes: Sequence[Any], *, task: str = "", y: np.ndarray | None = None
+) -> Said:
     """Everything that a fitted estimator says about rows.
 
     Args:
-        estimator: a scikit-learn classifier or regressor, or a pipeline that ends in one.
+        estimator: a scikit-learn classifier or regressor, a model of sequences or molecules, or a
+            pipeline that ends in one.
         X: what it takes, n rows.
-        classes: the sorted class labels of the dataset; empty for regression. Classes that the
+        classes: the sorted class labels of the dataset; empty for other tasks. Classes that the
             estimator never saw get probability 0.
+        task: matters for sequences and structures.
+        y: the true targets, which models of sequences and structures are asked about.
     """
+    if task == "structure":
+        assert y is not None
+        return say_of_molecules(_model_of(estimator), X, y)
     if not len(classes):
         return Said(np.asarray(estimator.predict(X), dtype=float).ravel())
+    said = _say_of_classes(estimator, X, classes)
+    if task == "sequence":
+        assert y is not None
+        return say_of_tokens(_model_of(estimator), X, y, said)
+    return said
+
+
+def _model_of(estimator: Any) -> Any:
+    # Pipelines of sequences and molecules hand on what they are given.
+    return estimator[-1] if hasattr(estimator, "named_steps") else estimator
+
+
+def _say_of_classes(estimator: Any, X: Any, classes: Sequence[Any]) -> Said:
     known = codes_of(estimator.classes_, classes)
     if hasattr(estimator, "predict_proba"):
         given = estimator.predict_proba(X)
@@ -219,7 +188,7 @@ def say(estimator: Any, X: Any, classes: Sequence[Any]) -> Said:
 
 
 def score_one(
-    metric: Metric, estimator: Any, X: Any, y: np.ndarray, classes: Sequence[Any]
+    metric: Metric, estimator: Any, X: Any, y: np.ndarray, classes: Sequence[Any], task: str = ""
 ) -> float:
     """The score of a fitted estimator on rows.
 
@@ -228,19 +197,20 @@ def score_one(
         estimator: fitted.
         X: rows that it takes.
         y: their targets, as in the dataset.
-        classes: the sorted class labels of the dataset; empty for regression.
+        classes: the sorted class labels of the dataset; empty for other tasks.
+        task: matters for sequences and structures.
 
     Raises:
         UnusableError: the metric needs probabilities and the model gives none.
     """
-    said = say(estimator, X, classes)
+    said = say(estimator, X, classes, task=task, y=y)
     if getattr(said, metric.needs) is None:
         raise UnusableError(
             f"{metric.title.lower()} needs probabilities, and this model gives none",
             where="option metric",
             cure="choose accuracy or auc, or another model",
         )
-    return metric.score(codes_of(y, classes), said)
+    return metric.score(targets_of(y, task, classes), said)
 
 
 def score_said(y: np.ndarray, said: Said, task: str) -> dict[str, float]:
@@ -250,10 +220,3 @@ def score_said(y: np.ndarray, said: Said, task: str) -> dict[str, float]:
         for name, metric in METRICS.items()
         if task in metric.tasks and getattr(said, metric.needs) is not None
     }
-
-
-def score_all(
-    estimator: Any, X: Any, y: np.ndarray, task: str, classes: Sequence[Any]
-) -> dict[str, float]:
-    """Every metric of the task for a fitted estimator; without those that it cannot give."""
-    return score_said(codes_of(y, classes), say(estimator, X, classes), task)

@@ -76,7 +76,7 @@ class Problem:
         return take(self.dataset.features, self.test_rows), self.dataset.target[self.test_rows]
 
     def preparation(self) -> Any:
-        """An unfitted transformer from raw rows to the model's matrix."""
+        """An unfitted transformer from raw rows to what the model takes."""
         scale = self.model.scaled and self.plan.standardize
         return preparation(self.dataset, scale=scale, sparse_ok=self.model.takes_sparse)
 
@@ -178,9 +178,15 @@ def _check_pair(model: Model, strategy: Strategy, task: str) -> None:
     if strategy.kind == "penalties" and task not in model.loss:
         others = [name for name, other in STRATEGIES.items() if other.kind == "trials"]
         raise UnusableError(
-            f"{strategy.name} learns penalties of linear and logistic models, not of {model.name}",
-            cure="choose model linear or logistic, or one of the strategies " + ", ".join(others),
+            f"{strategy.name} learns penalties of weights, and {model.name} has none it knows",
+            cure=f"choose {_with_losses(task)}, or one of the strategies " + ", ".join(others),
         )
+
+
+def _with_losses(task: str) -> str:
+    """The models of a task whose penalties can be learned."""
+    named = [name for name, model in MODELS.items() if task in model.loss]
+    return "model " + " or ".join(named)
 
 
 def _check_budget(plan: Plan) -> None:

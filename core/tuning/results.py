@@ -17,6 +17,8 @@ lines, which the run itself knows:
 | confusion | labels, and counts [actual][predicted] of both models (classes) |
 | calibration | predicted and observed share of the second class, a bin each (two classes) |
 | predictions | at most 500 pairs actual – tuned (regression) |
+| sequences | whole sequences right, of both models, and their count (sequences) |
+| pairs, curve | base pairs right, called and true, and how γ moves them (structures) |
 | remarks | sentences that the result must carry |
 | groups, switched_off | {group: C} of a penalty learner, and the groups at their cap |
 | fits, trials, failed, seconds, stopped_because, seed | what it took |
@@ -33,7 +35,9 @@ import numpy as np
 
 from core.space import Setting
 from core.tuning.bootstrap import Intervals, intervals
-from core.tuning.metrics import Metric, Said, codes_of, say, score_said
+from core.tuning.metric import Metric, Said
+from core.tuning.metrics import say, score_said, targets_of
+from core.tuning.structured_results import of_molecules, of_sequences
 
 _BINS = 10
 _MOST_PREDICTIONS = 500
@@ -69,24 +73,23 @@ def build_results(
         default: the same kind of model as a person would get it without tuning.
         test_X: rows that tuning never saw, as both models take them.
         test_y: their targets, as in the dataset.
-        task: regression, binary or multiclass.
-        classes: the sorted class labels; empty for regression.
+        task: as the dataset has it.
+        classes: the sorted class labels; empty for regression and structures.
         metric: what was tuned for.
         validation: {metric: value} of the tuned setting during tuning; empty without validation.
         seed: of the resamples.
         row_groups: the group of each test row, where rows belong together.
     """
-    y = codes_of(test_y, classes)
-    said, said_default = say(tuned.model, test_X, classes), say(default.model, test_X, classes)
+    y = targets_of(test_y, task, classes)
+    said, said_default = (
+        say(contestant.model, test_X, classes, task=task, y=test_y)
+        for contestant in (tuned, default)
+    )
     test, default_test = score_said(y, said, task), score_said(y, said_default, task)
     spans = intervals(metric, y, said, said_default, seed, row_groups)
     gain = _gain(metric, test[metric.name], default_test[metric.name], spans)
     flattery = _flattery(metric, validation, test)
-    details = (
-        _of_numbers(y, said, seed)
-        if task == "regression"
-        else _of_classes(y, said, said_default, classes)
-    )
+    details = _details(task, y, said, said_default, classes, seed)
     results = {
         "setting": dict(tuned.setting),
         "default_setting": dict(default.setting),
@@ -103,6 +106,17 @@ def build_results(
         "remarks": _remarks(tuned.setting == default.setting, gain, flattery, metric, len(y)),
     }
     return _finite(results)
+
+
+def _details(
+    task: str, y: np.ndarray, tuned: Said, default: Said, classes: Sequence[Any], seed: int
+) -> dict[str, Any]:
+    if task == "regression":
+        return _of_numbers(y, tuned, seed)
+    if task == "structure":
+        return of_molecules(tuned, default)
+    of_classes = _of_classes(y, tuned, default, classes)
+    return of_classes | of_sequences(y, tuned, default) if task == "sequence" else of_classes
 
 
 def _gain(metric: Metric, test: float, default: float, spans: Intervals) -> dict[str, Any]:
@@ -151,7 +165,8 @@ def _of_classes(
 
 
 def _confusion(y: np.ndarray, labels: np.ndarray, count: int) -> list[list[int]]:
-    """Rows counted, [actual][predicted]."""
+    """Rows counted, [actual][predicted]; without those of a class that nobody knew."""
+    y, labels = y[y >= 0], labels[y >= 0]
     flat = np.bincount(y * count + labels, minlength=count * count)
     return flat.reshape(count, count).tolist()
 

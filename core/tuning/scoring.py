@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,19 +15,25 @@ from sklearn.exceptions import ConvergenceWarning
 from core.estimators.registry import MODELS
 from core.space import Setting
 from core.tuning.metrics import METRICS, score_one
+from core.tuning.structured_metrics import STRUCTURED_TASKS
 
 
 @dataclass(frozen=True)
 class FoldData:
     """One fold, prepared once: what an estimator is fitted on and what it is scored on.
 
-    The preparation was fitted on the fit rows alone. Matrices are float64, dense or CSR.
+    The preparation was fitted on the fit rows alone. Matrices are float64, dense or CSR; tokens and
+    molecules stay tables.
+
+    Attributes:
+        memory: what a model of sequences or molecules keeps from setting to setting.
     """
 
     fit_X: Any
     fit_y: np.ndarray
     score_X: Any
     score_y: np.ndarray
+    memory: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -80,8 +86,12 @@ def _fold_score(work: Work, setting: Setting, fold: FoldData) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the score itself is the verdict
         warnings.simplefilter("ignore", RuntimeWarning)
-        estimator.fit(fold.fit_X, fold.fit_y)
-        return score_one(METRICS[work.metric], estimator, fold.score_X, fold.score_y, work.classes)
+        if work.task in STRUCTURED_TASKS:
+            estimator.fit(fold.fit_X, fold.fit_y, memory=fold.memory)
+        else:
+            estimator.fit(fold.fit_X, fold.fit_y)
+        score_X, score_y = fold.score_X, fold.score_y
+        return score_one(METRICS[work.metric], estimator, score_X, score_y, work.classes, work.task)
 
 
 def in_a_sentence(error: BaseException) -> str:

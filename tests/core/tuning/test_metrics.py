@@ -17,7 +17,7 @@ from core.tuning.metrics import (
     codes_of,
     default_metric,
     say,
-    score_all,
+    score_said,
     score_one,
 )
 
@@ -91,8 +91,18 @@ def test_labels_of_the_file_become_codes():
     assert codes_of(np.array([3.0, -1.0]), (-1.0, 3.0)).tolist() == [1, 0]
 
 
+def score_all(estimator, X, y, task, classes):
+    return score_said(codes_of(y, classes), say(estimator, X, classes), task)
+
+
+def test_a_label_that_no_class_has_is_minus_one():
+    labels = np.array(["b", "x", "a", "z"], dtype=object)
+    assert codes_of(labels, ("a", "b")).tolist() == [1, -1, 0, -1]
+    assert codes_of(np.array([3, 4, 1]), (1, 3)).tolist() == [1, -1, 0]
+
+
 @pytest.mark.parametrize("count", [2, 3])
-def test_score_all_reads_names_of_classes_and_any_kind_of_classifier(count):
+def test_scores_read_names_of_classes_and_any_kind_of_classifier(count):
     X, codes = make_classification(150, 5, n_informative=4, n_redundant=0, n_classes=count)
     names = ("blue", "green", "red")[:count]
     y = np.array(names)[codes]

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import confusion_matrix
 from sklearn.svm import SVC
 
-from core.tuning.metrics import METRICS, score_all
+from core.tuning.metrics import METRICS, codes_of, say, score_said
 from core.tuning.results import Contestant, build_results
 
 X, CODES = make_classification(600, 8, n_informative=5, flip_y=0.15, random_state=0)
@@ -38,10 +38,14 @@ def classified(model, other, metric="accuracy", **more):
 GOOD, BAD = LogisticRegression(), LogisticRegression(C=1e-6)
 
 
+def score_all(estimator, X, y):
+    return score_said(codes_of(y, NAMES), say(estimator, X, NAMES), "binary")
+
+
 def test_scores_and_counts_are_those_of_the_models():
     results = classified(GOOD, BAD)
-    assert results["test"] == score_all(GOOD, X[200:], Y[200:], "binary", NAMES)
-    assert results["default_test"] == score_all(BAD, X[200:], Y[200:], "binary", NAMES)
+    assert results["test"] == score_all(GOOD, X[200:], Y[200:])
+    assert results["default_test"] == score_all(BAD, X[200:], Y[200:])
     expected = confusion_matrix(Y[200:], GOOD.predict(X[200:]), labels=NAMES).tolist()
     assert results["confusion"]["tuned"] == expected
     assert results["confusion"]["labels"] == ["no", "yes"]

@@ -1,0 +1,109 @@
+"""Linear-chain CRF as an estimator: it labels the tokens of a table, whole sequences at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from core.losses.crf.chain import log_likelihoods, marginals, viterbi
+from core.losses.crf.loss import CrfLoss, build_crf
+from core.penalties.descent import solve
+
+TIGHT = 1e-10  # how near its minimum a fit must be, as a share of the loss
+
+
+class CrfTagger(ClassifierMixin, BaseEstimator):
+    """Linear-chain conditional random field with an L2 penalty (Do 2008, section 2).
+
+    Minimizes −log p(labels | tokens, w) + ½ C ‖w‖², summed over sequences.
+
+    Args:
+        C: the penalty.
+        sequence: the column that says which sequence a row's token belongs to; the rows of a
+            sequence stand together, in order. "" for the first column.
+        decoding: posterior labels every token by its largest marginal probability, viterbi takes
+            the most probable whole sequence.
+
+    Attributes:
+        classes_: the K labels, sorted.
+        encoding_: what tells the active features of every token.
+        w_: parameters, shape (n,). names_: theirs.
+        penalties_: {group: C}. groups_: the number of every parameter's group, shape (n,).
+    """
+
+    def __init__(self, C: float = 1.0, sequence: str = "", decoding: str = "posterior") -> None:
+        self.C = C
+        self.sequence = sequence
+        self.decoding = decoding
+
+    def fit(self, X: pd.DataFrame, y: Any, memory: dict[str, Any] | None = None) -> CrfTagger:
+        """Fit on tokens.
+
+        Args:
+            X: one row a token: the column of sequences and the features.
+            y: its label, shape (tokens,).
+            memory: kept between fits on the same rows: the encoded tokens, and where the last fit
+                ended, from which this one starts.
+        """
+        memory = {} if memory is None else memory
+        if "loss" not in memory:
+            sequence = self.sequence or str(X.columns[0])
+            memory["loss"] = build_crf(X, sequence, np.asarray(y), np.unique(y).tolist())
+        loss = memory["loss"]
+        start = memory.get("w", loss.start())
+        memory["w"] = w = solve(loss, np.full(loss.size, self.C), start, tolerance=TIGHT).point.w
+        return self.take(loss, w, {"all": float(self.C)}, np.zeros(loss.size, dtype=np.intp))
+
+    def take(
+        self, loss: CrfLoss, w: np.ndarray, penalties: dict[str, float], groups: np.ndarray
+    ) -> CrfTagger:
+        """Become the fitted model with these parameters.
+
+        Args:
+            loss: that w belongs to.
+            w: parameters, shape (n,).
+            penalties: {group: C} that they were fitted with.
+            groups: the number of every parameter's group, shape (n,).
+        """
+        self.classes_ = np.asarray(loss.classes)
+        self.encoding_, self.names_ = loss.encoding, list(loss.names)
+        self.w_ = np.array(w, dtype=float)
+        self.penalties_, self.groups_ = dict(penalties), np.asarray(groups)
+        return self
+
+    def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
+        """The marginal probability of every label, shape (tokens, K)."""
+        return marginals(self.w_, len(self.classes_), self.encoding_.tokens(X))
+
+    def predict(self, X: pd.DataFrame) -> np.ndarray:
+        """A label for every token."""
+        if self.decoding == "viterbi":
+            codes = viterbi(self.w_, len(self.classes_), self.encoding_.tokens(X))
+        else:
+            codes = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[codes]
+
+    def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
+        """−log p(all labels of the sequence), an equal part for each of its tokens.
+
+        A sequence with a label that the model never saw is impossible under it; there every token
+        counts by its own marginal probability, at least 1e-15.
+
+        Returns:
+            Shape (tokens,), in nats.
+        """
+        y = np.asarray(y).astype(self.classes_.dtype)
+        place = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        codes = np.where(self.classes_[place] == y, place, -1)
+        tokens = self.encoding_.tokens(X)
+        whole = -log_likelihoods(self.w_, len(self.classes_), tokens, codes)
+        lengths = np.diff(tokens.starts)
+        each = np.repeat(whole / lengths, lengths)
+        if np.isfinite(each).all():
+            return each
+        own = np.take_along_axis(self.predict_proba(X), place[:, None], axis=1)[:, 0]
+        singly = -np.log(np.maximum(np.where(codes < 0, 0.0, own), 1e-15))
+        return np.where(np.isfinite(each), each, singly)

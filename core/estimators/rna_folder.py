@@ -1,0 +1,97 @@
+"""RNA folding as an estimator: it predicts which bases of a molecule pair with each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+
+from core.losses.rna.decode import maximum_expected_accuracy
+from core.losses.rna.loss import RnaLoss, build_rna, pair_probabilities
+from core.losses.rna.scores import pair_counts
+from core.penalties.descent import solve
+
+TIGHT = 1e-8  # how near its minimum a fit must be, as a share of the loss
+
+
+class RnaFolder(BaseEstimator):
+    """Conditional log-linear model of secondary structure with an L2 penalty (Do 2008, section 5).
+
+    Minimizes −log p(structure | letters, w) + ½ C ‖w‖², summed over molecules.
+
+    Args:
+        C: the penalty.
+        gamma: how much a base pair counts beside an unpaired base when a structure is chosen;
+            larger values call more pairs.
+        shortest_hairpin: unpaired bases in the smallest hairpin.
+
+    Attributes:
+        w_: parameters, shape (708,). names_: theirs.
+        penalties_: {group: C}. groups_: the number of every parameter's group, shape (708,).
+    """
+
+    def __init__(self, C: float = 1.0, gamma: float = 4.0, shortest_hairpin: int = 3) -> None:
+        self.C = C
+        self.gamma = gamma
+        self.shortest_hairpin = shortest_hairpin
+
+    def fit(self, X: pd.DataFrame, y: Any, memory: dict[str, Any] | None = None) -> RnaFolder:
+        """Fit on molecules.
+
+        Args:
+            X: one row a molecule, its letters in the only column.
+            y: its structure in dot-bracket notation.
+            memory: kept between fits on the same rows: the loss, and where the last fit ended, from
+                which this one starts.
+        """
+        memory = {} if memory is None else memory
+        if "loss" not in memory:
+            memory["loss"] = build_rna(letters_of(X), list(y), self.shortest_hairpin)
+        loss = memory["loss"]
+        start = memory.get("w", loss.start())
+        memory["w"] = w = solve(loss, np.full(loss.size, self.C), start, tolerance=TIGHT).point.w
+        return self.take(loss, w, {"all": float(self.C)}, np.zeros(loss.size, dtype=np.intp))
+
+    def take(
+        self, loss: RnaLoss, w: np.ndarray, penalties: dict[str, float], groups: np.ndarray
+    ) -> RnaFolder:
+        """Become the fitted model with these parameters.
+
+        Args:
+            loss: that w belongs to.
+            w: parameters, shape (n,).
+            penalties: {group: C} that they were fitted with.
+            groups: the number of every parameter's group, shape (n,).
+        """
+        self.names_ = list(loss.names)
+        self.w_ = np.array(w, dtype=float)
+        self.penalties_, self.groups_ = dict(penalties), np.asarray(groups)
+        return self
+
+    def pair_probabilities(self, X: pd.DataFrame) -> list[np.ndarray]:
+        """The probability that bases i < j pair, an upper triangle (L, L) for every molecule."""
+        return [
+            pair_probabilities(self.w_, letters, self.shortest_hairpin) for letters in letters_of(X)
+        ]
+
+    def predict(self, X: pd.DataFrame) -> np.ndarray:
+        """The structure of greatest expected accuracy of every molecule, in dot-brackets."""
+        found = [maximum_expected_accuracy(P, self.gamma) for P in self.pair_probabilities(X)]
+        return np.array(found, dtype=object)
+
+    def pair_counts(self, X: pd.DataFrame, y: Any) -> np.ndarray:
+        """Pairs rightly called, called, and true at every γ, shape (molecules, 16, 3)."""
+        pairs = zip(self.pair_probabilities(X), list(y), strict=True)
+        return np.stack([pair_counts(P, truth) for P, truth in pairs])
+
+    def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
+        """−log p(structure) of every molecule in nats, shape (molecules,)."""
+        loss = build_rna(letters_of(X), list(y), self.shortest_hairpin)
+        return loss.each(self.w_)
+
+
+def letters_of(X: Any) -> list[str]:
+    """The letters in the only column of a table."""
+    return [str(letters) for letters in X.iloc[:, 0]]

@@ -1,0 +1,88 @@
+"""The Metric and what it looks at: everything a fitted model says about rows.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| n | | | rows: table rows, tokens, or molecules |
+| K | | | classes; labels are coded 0 … K − 1 in the order of `classes`, −1 for an unknown one |
+| B | | | resamples |
+| w | ``weights`` | (B, n) | how often a resample contains a row |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a fitted model says about n rows.
+
+    Attributes:
+        labels: the predicted codes, (n,); for regression the predicted numbers.
+        scores: how much a row looks like each class, (n, K); None for regression.
+        probabilities: of each class, (n, K); None where the model gives none.
+        losses: −log p of what is true, (n,); only models of sequences and molecules say it.
+        whole: for tokens, the predicted code and the sequence's number, (n, 2).
+        pairs: for molecules, base pairs rightly called, called, and true at every γ, (n, 16, 3).
+    """
+
+    labels: np.ndarray
+    scores: np.ndarray | None = None
+    probabilities: np.ndarray | None = None
+    losses: np.ndarray | None = None
+    whole: np.ndarray | None = None
+    pairs: np.ndarray | None = None
+
+    def rows(self, rows: np.ndarray) -> Said:
+        """The same for some of the rows."""
+        parts: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Said(**{k: None if part is None else part[rows] for k, part in parts.items()})
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One way of scoring.
+
+    Attributes:
+        name: on the command line and in results.
+        title: in the window.
+        tasks: which tasks it measures.
+        maximize: whether more is better.
+        share: whether it is a share of one, shown in percent and its differences in points.
+        needs: the part of `Said` that it looks at.
+        function: (y, that part, weights) -> scores, shape (B,); NaN where a resample has none.
+    """
+
+    name: str
+    title: str
+    tasks: tuple[str, ...]
+    maximize: bool
+    share: bool
+    needs: Literal["labels", "scores", "probabilities", "losses", "whole", "pairs"]
+    function: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+    def weighted(self, y: np.ndarray, said: Said, weights: np.ndarray) -> np.ndarray:
+        """The scores of B resamples, shape (B,)."""
+        return self.function(y, getattr(said, self.needs), weights)
+
+    def score(self, y: np.ndarray, said: Said) -> float:
+        """The score of the rows as they are."""
+        return float(self.weighted(y, said, np.ones((1, len(y))))[0])
+
+    def better(self, difference: float) -> float:
+        """A difference of two scores with its sign turned so that more is better."""
+        return difference if self.maximize else -difference
+
+
+def mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The mean of values (n,) in every resample, shape (B,)."""
+    return weights @ values / weights.sum(axis=1)
+
+
+def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Quotients, NaN where what is below is not above 0."""
+    return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)

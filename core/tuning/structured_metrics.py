@@ -1,0 +1,129 @@
+"""Metrics of sequences and molecules: whole sequences, base pairs, and joint probabilities.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| n | | | tokens, or molecules |
+| B | | | resamples |
+| w | ``weights`` | (B, n) | how often a resample contains a token (with its sequence) or molecule |
+| γ | ``GAMMAS`` | (16,) | how much a base pair counts beside an unpaired base when one is called |
+| | ``pairs`` | (n, 16, 3) | base pairs rightly called, called, and true |
+
+Sensitivity is the share of true pairs that are called, specificity the share of called pairs that
+are true (Do 2008, footnote 4), both over all molecules together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.tuning.metric import Metric, Said, mean, ratio
+
+TOKENS, MOLECULES = ("sequence",), ("structure",)
+STRUCTURED_TASKS = (*TOKENS, *MOLECULES)  # their models take raw rows
+GAMMAS = 2.0 ** np.arange(-5, 11)
+USUAL = 7  # γ = 4
+
+
+def _whole_sequences(y: np.ndarray, whole: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The share of sequences with every token right."""
+    labels, sequences = whole.T
+    wrong = np.bincount(sequences, weights=y != labels)
+    _, first = np.unique(sequences, return_index=True)
+    return mean((wrong == 0).astype(float), weights[:, first])
+
+
+def _mean_loss(_y: np.ndarray, losses: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return mean(losses, weights)
+
+
+def summed(pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Pairs of all molecules of every resample, shape (B, 16, 3)."""
+    return np.tensordot(weights, pairs.astype(float), axes=1)
+
+
+def _sensitivity(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    right, _, true = np.moveaxis(summed(pairs, weights)[:, USUAL], -1, 0)
+    return ratio(right, true)
+
+
+def _specificity(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    right, called, _ = np.moveaxis(summed(pairs, weights)[:, USUAL], -1, 0)
+    return ratio(right, called)
+
+
+def _pair_f1(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    right, called, true = np.moveaxis(summed(pairs, weights)[:, USUAL], -1, 0)
+    return ratio(2.0 * right, called + true)
+
+
+def _roc_area(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    from core.losses.rna.scores import roc_area
+
+    return np.array([roc_area(of_all) for of_all in summed(pairs, weights)])
+
+
+STRUCTURED = (
+    Metric(
+        "sequence_accuracy",
+        "Whole sequences right",
+        TOKENS,
+        True,
+        True,
+        "whole",
+        _whole_sequences,
+    ),
+    Metric(
+        "joint_log_loss",
+        "Log loss of whole sequences, a token",
+        TOKENS,
+        False,
+        False,
+        "losses",
+        _mean_loss,
+    ),
+    Metric("pair_f1", "Base pairs found (F1)", MOLECULES, True, True, "pairs", _pair_f1),
+    Metric("sensitivity", "True base pairs found", MOLECULES, True, True, "pairs", _sensitivity),
+    Metric("specificity", "Called base pairs right", MOLECULES, True, True, "pairs", _specificity),
+    Metric(
+        "roc_area",
+        "Area under sensitivity over specificity",
+        MOLECULES,
+        True,
+        True,
+        "pairs",
+        _roc_area,
+    ),
+    Metric(
+        "structure_log_loss",
+        "Log loss of whole structures",
+        MOLECULES,
+        False,
+        False,
+        "losses",
+        _mean_loss,
+    ),
+)
+
+
+def say_of_tokens(model: Any, X: Any, y: np.ndarray, said: Said) -> Said:
+    """What a model of sequences says beyond any classifier.
+
+    Args:
+        model: fitted; ``log_losses(X, y)`` gives −log p of the sequences, a part for every token.
+        X: tokens, the sequence's name in the first column.
+        y: labels as in the dataset, shape (n,).
+        said: what it says of every token alone.
+    """
+    _, sequences = np.unique(np.asarray(X.iloc[:, 0]).astype(str), return_inverse=True)
+    whole = np.stack([said.labels, sequences], axis=1)
+    losses = model.log_losses(X, y)
+    return Said(said.labels, said.scores, said.probabilities, losses, whole)
+
+
+def say_of_molecules(model: Any, X: Any, y: np.ndarray) -> Said:
+    """What a folding model says about molecules, given their true structures y."""
+    return Said(
+        labels=np.zeros(len(y)), losses=model.log_losses(X, y), pairs=model.pair_counts(X, y)
+    )
