@@ -85,13 +85,16 @@ class ProgressLine:
         self._draw(f"trial {event.done}{of}{best}{left}{none}", event.done)
 
     def _draw(self, text: str, done: int) -> None:
-        if not self._live:
-            return
         share = min(1.0, done / self._total) if self._total else 0.0
         full = round(BAR * share)
+        self.show(f"[{'#' * full}{'.' * (BAR - full)}] {text}")
+
+    def show(self, text: str) -> None:
+        """A line that the next one takes the place of; nothing where there is no terminal."""
+        if not self._live:
+            return
         width = shutil.get_terminal_size().columns - 1
-        line = f"[{'#' * full}{'.' * (BAR - full)}] {text}"[:width]
-        self._stream.write("\r" + line.ljust(width))
+        self._stream.write("\r" + text[:width].ljust(width))
         self._stream.flush()
         self._drawn = True
 

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from app.cli.progress import ProgressLine
+
 
 def add_to(commands: Any) -> None:
     """Add the command to the parser."""
@@ -25,14 +27,24 @@ def run(given: argparse.Namespace) -> int:
 
     chosen = reproduction(given.name)
     folder = Path(given.data) if given.data else None
-    rows = []
+    rows: list[Any] = []
+    headers: list[str] = []
+    progress = ProgressLine(sys.stderr)
     for row in chosen.rows(folder, given.quick):
+        if isinstance(row, str):
+            progress.show(row)
+            continue
+        progress.close()
         rows.append(row)
-        if not given.json:
-            print(
-                row.line() if len(rows) > 1 else f"{chosen.title}\n\n{row.header()}\n{row.line()}"
-            )
-            sys.stdout.flush()
+        if given.json:
+            continue
+        if not headers:
+            print(chosen.title)
+        if row.header() not in headers:  # a second table in the same figure
+            headers.append(row.header())
+            print(f"\n{row.header()}")
+        print(row.line())
+        sys.stdout.flush()
     if given.json:
         print(json.dumps([row.as_dict() for row in rows]))
     elif chosen.closing:

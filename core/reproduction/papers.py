@@ -49,3 +49,50 @@ FOO_TABLE_3A: dict[str, tuple[float | None, ...]] = {
     "vowel": (11, 40.48, 48.7, 40.91, 48.27),
     "wine": (3, 98.11, 98.11, 98.11, 98.11),
 }
+
+# Foo 2009, table 3b: learned C by motif, MM.
+# Columns: after one step on fold A and B, final on fold A and B.
+FOO_TABLE_3B: dict[str, tuple[float, ...]] = {
+    "base pairings": (1.647, 1.884, 1.047, 1.129),
+    "terminal mismatch interactions": (13.473, 10.442, 126.28, 124.953),
+    "hairpin loop lengths": (0.771, 0.875, 0.886, 0.953),
+    "explicit internal loop sizes": (4.436, 3.505, 3.891, 3.478),
+    "bulge loop lengths": (2.961, 3.31, 5.903, 6.2),
+    "internal loop lengths": (4.663, 3.072, 9.626, 8.792),
+    "symmetric internal loop lengths": (5.528, 5.469, 6.617, 6.511),
+    "internal loop asymmetry": (5.71, 6.869, 9.798, 10.967),
+    "single base bulge nucleotides": (1.882, 1.943, 1.261, 1.241),
+    "1x1 internal loop nucleotides": (2.14, 3.209, 6.236, 6.571),
+    "helix stacking interactions": (20.738, 21.066, 67.288, 65.758),
+    "helix closing interactions": (0.683, 0.788, 0.302, 0.38),
+    "multi-branch loop lengths": (0.454, 0.443, 0.329, 0.312),
+    "single base pair stacking interactions": (12.377, 13.262, 61.294, 62.128),
+    "external loop lengths": (0.691, 0.787, 0.833, 0.779),
+}
+
+# Foo 2009, table 4: ROC area by grouping and method.
+FOO_TABLE_4: dict[str, dict[str, float]] = {
+    "single": {"gradient": 0.619, "direct": 0.603, "mm": 0.603},
+    "grouped": {"gradient": 0.638, "direct": 0.612, "mm": 0.633},
+}
+
+# Do 2008, figure 3b: exp(d) by motif, folds A and B, in the words of Foo's table 3b.
+DO_FIGURE_3: dict[str, tuple[float, float]] = {
+    "hairpin loop lengths": (0.0832, 0.456),
+    "helix closing interactions": (0.78, 0.0947),
+    "symmetric internal loop lengths": (6.32, 0.0151),
+    "external loop lengths": (0.338, 0.401),
+    "bulge loop lengths": (0.451, 2.03),
+    "base pairings": (2.01, 7.95),
+    "internal loop asymmetry": (4.24, 6.9),
+    "explicit internal loop sizes": (12.8, 6.39),
+    "terminal mismatch interactions": (132, 50.2),
+    "single base pair stacking interactions": (71.0, 104),
+    "1x1 internal loop nucleotides": (139, 120),
+    "single base bulge nucleotides": (136, 130),
+    "internal loop lengths": (1990, 35.3),
+    "multi-branch loop lengths": (359, 2750),
+    "helix stacking interactions": (12100, 729),
+}
+DO_FIGURE_3_AREA = {"single": 0.6169, "separate": 0.6383, "grouped": 0.6406}
+DO_FIGURE_3_LOSS = {"single": 5916, "separate": 5763, "grouped": 5531}

@@ -49,7 +49,8 @@ class Reproduction:
         name: on the command line.
         title: what it is and where it comes from.
         needs_data: whether it needs a folder with datasets.
-        measure: (folder or None, quick) -> the cells, row by row.
+        measure: (folder or None, quick) -> the cells, row by row; in between, where it takes long,
+            sentences that say how far it is.
         closing: what to bear in mind when comparing.
         widths: of columns that need more than nine characters.
     """
@@ -57,11 +58,11 @@ class Reproduction:
     name: str
     title: str
     needs_data: bool
-    measure: Callable[[Path | None, bool], Iterator[Cells]]
+    measure: Callable[[Path | None, bool], Iterator[Cells | str]]
     closing: str = ""
     widths: Mapping[str, int] | None = None
 
-    def rows(self, folder: Path | None, quick: bool) -> Iterator[Row]:
-        """Measure the table."""
+    def rows(self, folder: Path | None, quick: bool) -> Iterator[Row | str]:
+        """Measure the table: its rows, and sentences on the way to them."""
         for cells in self.measure(folder, quick):
-            yield Row(cells, self.widths or {})
+            yield cells if isinstance(cells, str) else Row(cells, self.widths or {})

@@ -112,6 +112,7 @@ def started(problem: Problem, groups: dict[str, int], folder: RunFolder | None) 
             "fingerprint": dataset.source.fingerprint,
             "train_rows": len(problem.train_rows),
             "test_rows": test_rows,
+            **_sequences(problem),
         },
         kind=strategy.kind,
         space=[axis.as_dict() for axis in problem.space] if strategy.kind == "trials" else [],
@@ -121,6 +122,19 @@ def started(problem: Problem, groups: dict[str, int], folder: RunFolder | None) 
         total=_total(problem),
         started_at=now(),
     )
+
+
+def _sequences(problem: Problem) -> dict[str, int]:
+    """How many sequences the tokens make; nothing for other tasks."""
+    dataset = problem.dataset
+    if dataset.task != "sequence":
+        return {}
+    assert dataset.row_groups is not None
+    train = len(set(dataset.row_groups[problem.train_rows]))
+    test = (
+        dataset.row_groups[problem.test_rows] if dataset.test is None else dataset.test.row_groups
+    )
+    return {"train_sequences": train, "test_sequences": len(set(test))}
 
 
 def _total(problem: Problem) -> int:

@@ -1,0 +1,51 @@
+"""What a long reproduction has measured so far, kept on disk so that it can go on after a stop."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_cache_path
+
+
+class Checkpoint:
+    """Finished parts of a reproduction by their keys, one JSON line each.
+
+    Args:
+        name: of the work; another name for other data or another size.
+        folder: where it lies; None for the user's cache folder.
+    """
+
+    def __init__(self, name: str, folder: Path | None = None) -> None:
+        folder = folder or user_cache_path("tunescope") / "reproductions"
+        self._path = folder / f"{name}.jsonl"
+        self._parts: dict[str, Any] = {}
+        if self._path.is_file():
+            for line in self._path.read_text(encoding="utf-8").splitlines():
+                self._read(line)
+
+    def _read(self, line: str) -> None:
+        try:
+            key, part = json.loads(line)
+        except ValueError:  # the line that was being written when it was stopped
+            return
+        self._parts[key] = part
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._parts
+
+    def __getitem__(self, key: str) -> Any:
+        return self._parts[key]
+
+    def keep(self, key: str, part: Any) -> None:
+        """Record a finished part (plain data)."""
+        self._parts[key] = part
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([key, part]) + "\n")
+
+    def forget(self) -> None:
+        """Begin anew next time."""
+        self._path.unlink(missing_ok=True)
+        self._parts.clear()

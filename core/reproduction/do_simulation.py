@@ -1,0 +1,65 @@
+"""Figure 2 of Do 2008: label error of the penalty learners on simulated sequences."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+from core.reproduction.checkpoint import Checkpoint
+from core.reproduction.hidden_markov import METHODS, label_errors
+from core.reproduction.table import Cells
+from core.tuning.forecast import in_time
+
+RUNS, QUICK_RUNS = 100, 20
+OVER_R = [(10, R) for R in range(0, 41, 5)]
+OVER_M = [(M, 5) for M in range(20, 81, 10)]  # M = 10 at R = 5 is among the others
+
+
+def figure2_rows(folder: Path | None, quick: bool) -> Iterator[Cells | str]:
+    """Mean label error in % of every method and point, over runs, and its standard error."""
+    runs = QUICK_RUNS if quick else RUNS
+    kept = Checkpoint("do-figure2")  # a run is the same whether quick or not
+    points = [*OVER_R, *OVER_M]
+    wanted = [(M, R, seed) for M, R in points for seed in range(runs)]
+    missing = [one for one in wanted if _key(*one) not in kept]
+    # One process a core; in each of them sequences are too few to share among threads.
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        begun, futures = time.perf_counter(), {}
+        for one in missing:
+            futures[pool.submit(label_errors, *one)] = one
+        try:
+            for done, future in enumerate(as_completed(futures), start=1):
+                kept.keep(_key(*futures[future]), future.result())
+                left = (time.perf_counter() - begun) / done * (len(missing) - done)
+                yield f"{len(wanted) - len(missing) + done} of {len(wanted)} runs, {in_time(left)} left"
+        finally:
+            pool.shutdown(cancel_futures=True)
+    for M, R in points:
+        yield _row(M, R, [kept[_key(M, R, seed)] for seed in range(runs)])
+
+
+def _key(M: int, R: int, seed: int) -> str:
+    return f"M={M} R={R} seed={seed}"
+
+
+def _row(M: int, R: int, errors: list[dict[str, float]]) -> Cells:
+    cells: dict[str, object] = {"M": M, "R": R}
+    for method in METHODS:
+        each = 100 * np.array([run[method] for run in errors])
+        cells[method] = round(float(each.mean()), 2)
+    best = np.array([run["gradient grouped"] for run in errors])
+    spread = 100 * best.std(ddof=1) / np.sqrt(len(best))
+    others = [cells[m] for m in METHODS if m in _PAPERS and m != "gradient grouped"]
+    lead = min(float(other) for other in others) - float(cells["gradient grouped"])  # type: ignore[arg-type]
+    cells |= {"± grouped": round(float(spread), 2), "lead": round(lead, 2)}
+    cells["lead (paper)"] = 6.7 if (M, R) == (10, 5) else None
+    return cells
+
+
+_PAPERS = ("grid single", "gradient single", "gradient separate", "gradient grouped")
