@@ -21,14 +21,15 @@ class Checkpoint:
         folder = folder or user_cache_path("tunescope") / "reproductions"
         self._path = folder / f"{name}.jsonl"
         self._parts: dict[str, Any] = {}
-        if self._path.is_file():
-            for line in self._path.read_text(encoding="utf-8").splitlines():
-                self._read(line)
+        written = self._path.read_text(encoding="utf-8") if self._path.is_file() else ""
+        self._torn = bool(written) and not written.endswith("\n")
+        for line in written.splitlines():
+            self._read(line)
 
     def _read(self, line: str) -> None:
         try:
             key, part = json.loads(line)
-        except ValueError:  # the line that was being written when it was stopped
+        except ValueError:  # the line that was being written when it was stopped, or no line
             return
         self._parts[key] = part
 
@@ -43,7 +44,9 @@ class Checkpoint:
         self._parts[key] = part
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps([key, part]) + "\n")
+            # A line that a stop cut short must not swallow the next one.
+            file.write("\n" * self._torn + json.dumps([key, part]) + "\n")
+        self._torn = False
 
     def forget(self) -> None:
         """Begin anew next time."""
