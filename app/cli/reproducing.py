@@ -23,6 +23,7 @@ def add_to(commands: Any) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Measure and print the table row by row."""
+    from core.reproduction.checkpoint import kept_folder
     from core.reproduction.registry import reproduction
 
     chosen = reproduction(given.name)
@@ -49,4 +50,6 @@ def run(given: argparse.Namespace) -> int:
         print(json.dumps([row.as_dict() for row in rows]))
     elif chosen.closing:
         print(f"\n{chosen.closing}")
+    if chosen.kept and not given.json:
+        print(f"\nFinished runs are kept in {kept_folder()}; remove it to measure anew.")
     return 0

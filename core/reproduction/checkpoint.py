@@ -9,6 +9,11 @@ from typing import Any
 from platformdirs import user_cache_path
 
 
+def kept_folder() -> Path:
+    """Where finished parts are kept; removing it makes everything be measured anew."""
+    return user_cache_path("tunescope") / "reproductions"
+
+
 class Checkpoint:
     """Finished parts of a reproduction by their keys, one JSON line each.
 
@@ -18,8 +23,7 @@ class Checkpoint:
     """
 
     def __init__(self, name: str, folder: Path | None = None) -> None:
-        folder = folder or user_cache_path("tunescope") / "reproductions"
-        self._path = folder / f"{name}.jsonl"
+        self._path = (folder or kept_folder()) / f"{name}.jsonl"
         self._parts: dict[str, Any] = {}
         written = self._path.read_text(encoding="utf-8") if self._path.is_file() else ""
         self._torn = bool(written) and not written.endswith("\n")
@@ -47,8 +51,3 @@ class Checkpoint:
             # A line that a stop cut short must not swallow the next one.
             file.write("\n" * self._torn + json.dumps([key, part]) + "\n")
         self._torn = False
-
-    def forget(self) -> None:
-        """Begin anew next time."""
-        self._path.unlink(missing_ok=True)
-        self._parts.clear()

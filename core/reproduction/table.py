@@ -53,6 +53,7 @@ class Reproduction:
             sentences that say how far it is.
         closing: what to bear in mind when comparing.
         widths: of columns that need more than nine characters.
+        kept: whether finished runs are kept, so that it can be stopped and gone on with.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Reproduction:
     measure: Callable[[Path | None, bool], Iterator[Cells | str]]
     closing: str = ""
     widths: Mapping[str, int] | None = None
+    kept: bool = False
 
     def rows(self, folder: Path | None, quick: bool) -> Iterator[Row | str]:
         """Measure the table: its rows, and sentences on the way to them."""

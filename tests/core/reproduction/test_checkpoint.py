@@ -26,11 +26,3 @@ def test_a_line_cut_short_is_passed_over(tmp_path):
     assert "b" not in again
     again.keep("b", 3)
     assert Checkpoint("table", tmp_path)["b"] == 3
-
-
-def test_it_can_begin_anew(tmp_path):
-    kept = Checkpoint("table", tmp_path)
-    kept.keep("a", 1)
-    kept.forget()
-    assert "a" not in kept
-    assert "a" not in Checkpoint("table", tmp_path)
