@@ -8,7 +8,7 @@ numpy and this decorator: an exported script holds their source and runs it with
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from numba import njit
 
@@ -18,5 +18,9 @@ _FREEDOM = {"reassoc", "contract", "nsz", "arcp"}
 
 
 def compiled(function: F) -> F:
-    """The function as machine code."""
-    return njit(cache=True, nogil=True, error_model="numpy", fastmath=_FREEDOM)(function)
+    """The function as machine code, compiled when it is first called."""
+    choices: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": _FREEDOM}
+    try:
+        return njit(cache=True, **choices)(function)
+    except RuntimeError:  # no folder to keep the machine code in
+        return njit(**choices)(function)
