@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable
-from typing import TextIO
+from typing import Any, TextIO
 
 from app.cli.words import duration, number, setting_in_words
 from core.tuning.events import (
@@ -45,10 +45,9 @@ class ProgressLine:
         match event:
             case RunStarted():
                 self._started, self._total = event, event.total
-                rows, features = event.dataset["rows"], event.dataset["features"]
                 self.say(
                     f"{event.plan['model']} on {event.dataset['name']} "
-                    f"({rows} rows, {features} columns), strategy {event.plan['strategy']}"
+                    f"({_size(event.dataset)}), strategy {event.plan['strategy']}"
                 )
             case RunResumed():
                 self._total = event.total
@@ -113,3 +112,13 @@ class ProgressLine:
         """Leave the terminal tidy."""
         self._wipe()
         self._stream.flush()
+
+
+def _size(dataset: dict[str, Any]) -> str:
+    """How much data there is, in the words of its task."""
+    if dataset.get("task") == "sequence":
+        sequences = dataset["train_sequences"] + dataset["test_sequences"]
+        return f"{dataset['rows']} tokens in {sequences} sequences"
+    if dataset.get("task") == "structure":
+        return f"{dataset['rows']} molecules"
+    return f"{dataset['rows']} rows, {dataset['features']} columns"

@@ -30,8 +30,9 @@ def setting_in_words(setting: Mapping[str, Any]) -> str:
 def result_in_words(results: Mapping[str, Any], plan: Plan) -> str:
     """The result as a few lines for a person."""
     metric, gain = results["metric"], results["gain"]
+    unseen = "molecules" if "pairs" in results else "tokens" if "sequences" in results else "rows"
     lines = [
-        f"Tuned:   {metric} {number(results['test'][metric])} on rows that tuning never saw",
+        f"Tuned:   {metric} {number(results['test'][metric])} on {unseen} that tuning never saw",
         f"Default: {metric} {number(results['default_test'][metric])}",
         f"Gain:    {gain['difference']:+.4g} (95 % interval {gain['low']:+.4g} to "
         f"{gain['high']:+.4g}: {'likely real' if gain['real'] else 'may be chance'})",
