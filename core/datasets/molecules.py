@@ -1,0 +1,252 @@
+"""Molecules as a person writes them: letters and brackets, what is refused and what is dropped.
+
+Pairs that the grammar cannot make are dropped and counted, in this order: bases that do not pair
+(all but AU, CG and GU), too few bases between, brackets of different kinds that cross (the largest
+set that nests is kept), and pairs around a loop of more than 30 bases with one pair inside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.errors import UnusableError
+
+LONGEST_LOOP = 30  # unpaired bases between a pair and the only pair inside it
+DOTS = ".,:-_~"
+NOT_CANONICAL = "bases that do not pair"
+SHORT_HAIRPIN = "hairpin too short"
+CROSSING = "crossing pairs"
+LONG_LOOP = "loop too long"
+KINDS = (NOT_CANONICAL, SHORT_HAIRPIN, CROSSING, LONG_LOOP)
+_OPENING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_LAYERS = (*_OPENING.items(), *((chr(65 + k), chr(97 + k)) for k in range(26)))
+_PLAIN = str.maketrans("acgutnT", "ACGUUNU")
+_PAIRING = frozenset(("AU", "UA", "CG", "GC", "GU", "UG"))
+
+
+@dataclass(frozen=True)
+class Understood:
+    """A molecule as the grammar can make it.
+
+    Args:
+        letters: in A, C, G, U, N.
+        structure: dots and round brackets.
+        dropped: how many pairs were dropped, by each of KINDS.
+    """
+
+    letters: str
+    structure: str
+    dropped: dict[str, int]
+
+
+def plain_letters(letters: str, where: str = "") -> str:
+    """The letters in upper case, with U for T.
+
+    Raises:
+        UnusableError: a letter is none of A, C, G, U, T, N, or there are none.
+    """
+    if not letters:
+        raise UnusableError("the sequence is empty", where=where, cure="give it letters")
+    plain = letters.translate(_PLAIN)
+    if plain.strip("ACGUN"):
+        place = next(k for k, letter in enumerate(plain) if letter not in "ACGUN")
+        raise UnusableError(
+            f"letter {place + 1} of the sequence is “{letters[place]}”",
+            where=where,
+            cure="use A, C, G, U (or T), and N for a base that is not known",
+        )
+    return plain
+
+
+def understood(
+    letters: str, structure: str, shortest_hairpin: int = 3, where: str = ""
+) -> Understood:
+    """A molecule with the pairs that the grammar can make.
+
+    Args:
+        letters: the bases, in either case, T or U.
+        structure: as many characters: brackets () [] {} <>, letters A…a to Z…z for further kinds
+            of pairs, and any of . , : - _ ~ for unpaired bases.
+        shortest_hairpin: the fewest bases in a hairpin loop.
+        where: file and line, for the error.
+
+    Raises:
+        UnusableError: a letter or character is not understood, the lengths differ, or a bracket
+            has no partner.
+    """
+    plain = plain_letters(letters, where)
+    if len(structure) != len(plain):
+        raise UnusableError(
+            f"the sequence has {len(plain)} letters and the structure {len(structure)} characters",
+            where=where,
+            cure="give every letter one character of structure",
+        )
+    pairs = bracket_pairs(structure, where)
+    dropped = dict.fromkeys(KINDS, 0)
+
+    def keep(kind: str, kept: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        dropped[kind] = len(pairs) - len(kept)
+        return kept
+
+    pairs = keep(NOT_CANONICAL, [(i, j) for i, j in pairs if plain[i] + plain[j] in _PAIRING])
+    pairs = keep(SHORT_HAIRPIN, [(i, j) for i, j in pairs if j - i > shortest_hairpin])
+    pairs = keep(CROSSING, nested(pairs))
+    pairs = keep(LONG_LOOP, without_long_loops(pairs))
+    return Understood(plain, dot_bracket(pairs, len(plain)), dropped)
+
+
+def bracket_pairs(structure: str, where: str = "") -> list[tuple[int, int]]:
+    """Places (from 0) of bases that a structure pairs, in order of the first.
+
+    Raises:
+        UnusableError: a character is not understood or a bracket has no partner.
+    """
+    opened: dict[str, list[int]] = {}
+    pairs: list[tuple[int, int]] = []
+    for place, sign in enumerate(structure):
+        if sign in DOTS:
+            continue
+        if sign in _OPENING or (sign.isascii() and sign.isupper()):
+            opened.setdefault(_OPENING.get(sign, sign.lower()), []).append(place)
+        elif opened.get(sign):
+            pairs.append((opened[sign].pop(), place))
+        elif sign in _OPENING.values() or (sign.isascii() and sign.islower()):
+            _lonely(structure, place, "closes what was not opened", where)
+        else:
+            cure = "use brackets for pairs and dots for unpaired bases"
+            what = f"character {place + 1} of the structure is “{sign}”"
+            raise UnusableError(what, where=where, cure=cure)
+    left = [place for places in opened.values() for place in places]
+    if left:
+        _lonely(structure, min(left), "is never closed", where)
+    return sorted(pairs)
+
+
+def _lonely(structure: str, place: int, fault: str, where: str) -> None:
+    raise UnusableError(
+        f"character {place + 1} of the structure, “{structure[place]}”, {fault}",
+        where=where,
+        cure="give every opening bracket one that closes it",
+    )
+
+
+def dot_bracket(pairs: list[tuple[int, int]], length: int) -> str:
+    """Nested pairs as dots and round brackets."""
+    signs = ["."] * length
+    for i, j in pairs:
+        signs[i], signs[j] = "(", ")"
+    return "".join(signs)
+
+
+def normalized(structure: str, where: str = "") -> str:
+    """The same pairs in one notation: dots, round brackets, and other kinds for what crosses them.
+
+    The largest set of pairs that nests gets round brackets, the largest of the rest square ones,
+    then {}, <>, and letters.
+
+    Raises:
+        UnusableError: a character is not understood or a bracket has no partner.
+    """
+    rest = bracket_pairs(structure, where)
+    signs = ["."] * len(structure)
+    for opening, closing in _LAYERS:
+        if not rest:
+            break
+        layer = nested(rest)
+        for i, j in layer:
+            signs[i], signs[j] = opening, closing
+        rest = [pair for pair in rest if pair not in set(layer)]
+    return "".join(signs)
+
+
+def nested(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The largest set of pairs that do not cross; where sizes tie, later pairs are kept."""
+    if not _cross(pairs):
+        return pairs
+    ends = sorted(place for pair in pairs for place in pair)
+    rank = {place: number for number, place in enumerate(ends)}
+    partner = {rank[j]: rank[i] for i, j in pairs}
+    size = len(ends)
+    most = [[0] * (size + 1) for _ in range(size + 1)]  # of the ends i … j − 1
+    for i in range(size - 1, -1, -1):
+        for j in range(i + 1, size + 1):
+            best, k = most[i][j - 1], partner.get(j - 1, -1)
+            if k >= i:
+                best = max(best, most[i][k] + 1 + most[k + 1][j - 1])
+            most[i][j] = best
+    kept, spans = [], [(0, size)]
+    while spans:
+        i, j = spans.pop()
+        if j <= i:
+            continue
+        k = partner.get(j - 1, -1)
+        if k >= i and most[i][k] + 1 + most[k + 1][j - 1] == most[i][j]:
+            kept.append((ends[k], ends[j - 1]))
+            spans += [(i, k), (k + 1, j - 1)]
+        else:
+            spans.append((i, j - 1))
+    return sorted(kept)
+
+
+def _cross(pairs: list[tuple[int, int]]) -> bool:
+    open_ends: list[int] = []
+    for i, j in sorted(pairs):
+        while open_ends and open_ends[-1] < i:
+            open_ends.pop()
+        if open_ends and open_ends[-1] < j:
+            return True
+        open_ends.append(j)
+    return False
+
+
+def without_long_loops(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Nested pairs without those around or behind a loop of more than 30 bases.
+
+    Such a loop lies between a pair and the only pair inside it. It goes away with the pairs that
+    follow each other inwards from it, up to the next hairpin or branching, or with those outwards;
+    the fewer are dropped, the inner ones where they are as many.
+    """
+    kept = sorted(pairs)
+    while True:
+        inside, outside = _neighbours(kept)
+        for pair in kept:
+            inner = inside[pair]
+            if len(inner) != 1 or _bases_between(pair, inner[0]) <= LONGEST_LOOP:
+                continue
+            inwards, outwards = [inner[0]], [pair]
+            while len(inside[inwards[-1]]) == 1:
+                inwards.append(inside[inwards[-1]][0])
+            while (around := outside[outwards[-1]]) is not None and len(inside[around]) == 1:
+                outwards.append(around)
+            gone = set(inwards if len(inwards) <= len(outwards) else outwards)
+            kept = [one for one in kept if one not in gone]
+            break
+        else:
+            return kept
+
+
+Pair = tuple[int, int]
+
+
+def _bases_between(outer: Pair, inner: Pair) -> int:
+    return inner[0] - outer[0] - 1 + outer[1] - inner[1] - 1
+
+
+def _neighbours(pairs: list[Pair]) -> tuple[dict[Pair, list[Pair]], dict[Pair, Pair | None]]:
+    """The pairs directly inside each of the sorted nested pairs, and the one directly around it."""
+    inside: dict[Pair, list[Pair]] = {pair: [] for pair in pairs}
+    outside: dict[Pair, Pair | None] = {}
+    around: list[Pair] = []
+    for pair in pairs:
+        while around and around[-1][1] < pair[0]:
+            around.pop()
+        outside[pair] = around[-1] if around else None
+        if around:
+            inside[around[-1]].append(pair)
+        around.append(pair)
+    return inside, outside
+
+
+def neighbours(pairs: list[Pair]) -> dict[Pair, list[Pair]]:
+    """The pairs directly inside each of the nested pairs."""
+    return _neighbours(sorted(pairs))[0]
