@@ -1,0 +1,190 @@
+"""A molecule under given parameters: log Z, expected uses of terms, probabilities of base pairs.
+
+The recursions run on weights scaled by exp(−c) a base. c is taken from an earlier evaluation or
+guessed; if a table leaves the safe range, c is corrected, and if that does not help either (extreme
+parameters), the same is computed with logarithms, slower and always in range.
+
+The safe range is 1e±150 for every sum inside and outside, and 1e±100 for the weights that are not
+lengths of loops. What underflows inside would then need a derivative outside beyond that range to
+matter, and so would be seen.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.losses.rna.inside import inside
+from core.losses.rna.logspace import log_inside
+from core.losses.rna.logspace_outside import log_outside
+from core.losses.rna.outside import outside
+from core.losses.rna.terms import LOOPS, RATES, TERMS, codes_of, terms_of, weights_of
+
+FIRST_C = 0.4  # log Z a base of many molecules, within the range that 500 bases allow
+_SAFE = 1e150
+_SAFE_WEIGHT = 1e100
+
+
+@dataclass
+class Tables:
+    """The room that the recursions of one molecule work in, filled for the last parameters.
+
+    Args:
+        inner: P, G, M1, M2, M, shape (5, n + 2, n + 2).
+        outer: dP, dG, dM1, dM2, dM.
+        closed: D, shape (n + 2, n + 2).
+        ends: F and B, shape (2, n + 2).
+    """
+
+    inner: np.ndarray
+    outer: np.ndarray
+    closed: np.ndarray
+    ends: np.ndarray
+
+
+@dataclass
+class Folded:
+    """What the recursions found for one molecule.
+
+    Args:
+        log_z: the logarithm of the sum over all structures.
+        uses: expected uses of terms, shape (TERMS,).
+        c: the scale of the weights; NaN where logarithms were needed.
+        tables: the scaled tables; None where logarithms were needed.
+        paired: probabilities of pairs, shape (n + 2, n + 2), from logarithms.
+    """
+
+    log_z: float
+    uses: np.ndarray
+    c: float
+    tables: Tables | None = None
+    paired: np.ndarray | None = None
+
+    def pairs(self) -> np.ndarray:
+        """The probability of every pair, shape (n, n), above the diagonal."""
+        if self.tables is not None:
+            return self.tables.inner[0, 1:-1, 1:-1] * self.tables.outer[0, 1:-1, 1:-1]
+        assert self.paired is not None
+        return self.paired[1:-1, 1:-1]
+
+
+def room_size(bases: int) -> int:
+    """How many numbers the tables of a molecule hold."""
+    return 11 * (bases + 2) ** 2 + 2 * (bases + 2)
+
+
+def room_for(bases: int, room: np.ndarray | None = None) -> Tables:
+    """Tables for a molecule, all zeros, laid in ``room`` where that is given."""
+    wide, size = bases + 2, room_size(bases)
+    if room is None:
+        room = np.empty(size)
+    room[:size] = 0.0
+    tables = room[: 11 * wide * wide].reshape(11, wide, wide)
+    return Tables(
+        tables[:5], tables[5:10], tables[10], room[11 * wide * wide : size].reshape(2, wide)
+    )
+
+
+def fold(
+    codes: np.ndarray,
+    terms: np.ndarray,
+    shortest: int,
+    c: float = FIRST_C,
+    room: np.ndarray | None = None,
+) -> Folded:
+    """log Z, expected uses and pair probabilities of a molecule.
+
+    Args:
+        codes: as `codes_of` gives them, shape (n + 2,).
+        terms: as `terms_of` gives them, shape (TERMS,).
+        shortest: the fewest bases in a hairpin loop.
+        c: a guess of (log Z)/n.
+        room: memory to work in, `room_size` numbers.
+    """
+    bases = codes.size - 2
+    tables = room_for(bases, room)
+    found = _scaled(codes, terms, shortest, c, tables)
+    if found is None:
+        tables, log_z = room_for(bases, room), log_partition_of(codes, terms, shortest)
+        found = _scaled(codes, terms, shortest, log_z / bases, tables)
+    if found is None:
+        return in_logarithms(codes, terms, np.zeros(TERMS), shortest)[0]
+    return found
+
+
+def _scaled(
+    codes: np.ndarray, terms: np.ndarray, shortest: int, c: float, tables: Tables
+) -> Folded | None:
+    """What the scaled recursions find, or None where they leave the safe range."""
+    bases = codes.size - 2
+    weights, hairpin = weights_of(terms, bases, c)
+    others = np.concatenate([weights[:LOOPS], weights[RATES : RATES + 5]])
+    if not (others.max() < _SAFE_WEIGHT and others.min() > 1.0 / _SAFE_WEIGHT):
+        return None
+    F, B = tables.ends
+    z = inside(codes, weights, hairpin, shortest, *tables.inner, F)
+    if not (1.0 / _SAFE < z < _SAFE):
+        return None
+    uses = np.zeros(TERMS)
+    outer = tuple(tables.outer)
+    largest = outside(
+        codes, weights, hairpin, shortest, tuple(tables.inner), F, outer, tables.closed, B, uses
+    )
+    ranges = (tables.inner.max(), tables.outer.max(), F.max(), B.max(), largest)
+    if not all(top < _SAFE for top in ranges):
+        return None
+    return Folded(math.log(z) + c * bases, uses, c, tables)
+
+
+def log_partition(w: np.ndarray, letters: str, shortest_hairpin: int = 3) -> float:
+    """The logarithm of the sum over all structures of exp(score).
+
+    Args:
+        w: the 708 parameters.
+        letters: A, C, G, U (or T) and N, in either case.
+        shortest_hairpin: the fewest bases in a hairpin loop.
+
+    Raises:
+        ValueError: a letter is none of these.
+    """
+    return fold(codes_of(letters), terms_of(w), shortest_hairpin).log_z
+
+
+def pair_probabilities(w: np.ndarray, letters: str, shortest_hairpin: int = 3) -> np.ndarray:
+    """The probability of every base pair, shape (bases, bases), above the diagonal.
+
+    Args and errors as for `log_partition`.
+    """
+    return fold(codes_of(letters), terms_of(w), shortest_hairpin).pairs()
+
+
+def log_partition_of(codes: np.ndarray, terms: np.ndarray, shortest: int) -> float:
+    """log Z, by logarithms."""
+    return float(_log_tables(codes, terms, np.zeros(TERMS), shortest)[2][-1])
+
+
+def in_logarithms(
+    codes: np.ndarray, terms: np.ndarray, along: np.ndarray, shortest: int
+) -> tuple[Folded, np.ndarray]:
+    """What the recursions in logarithms find, and the change of the uses along a direction.
+
+    Args:
+        codes, terms, shortest: as for `fold`.
+        along: S v, shape (TERMS,).
+    """
+    tables, change, F, dF = _log_tables(codes, terms, along, shortest)
+    q, uses = np.zeros((2, *tables.shape)), np.zeros((2, TERMS))
+    log_outside(codes, terms, along, shortest, tables, change, F, dF, q, uses)
+    return Folded(float(F[-1]), uses[0], math.nan, None, q[0, 0]), uses[1]
+
+
+def _log_tables(
+    codes: np.ndarray, terms: np.ndarray, along: np.ndarray, shortest: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    wide = codes.size
+    tables, change = np.full((4, wide, wide), -np.inf), np.zeros((4, wide, wide))
+    F, dF = np.zeros(wide - 1), np.zeros(wide - 1)
+    log_inside(codes, terms, along, shortest, tables, change, F, dF)
+    return tables, change, F, dF

@@ -1,0 +1,176 @@
+"""From the 708 parameters to the terms that the grammar adds up, and back from uses to counts.
+
+A term is one number that the recursions look up; it is a sum of parameters, so the map is linear
+and the same map serves scores (t = S w), their change along a direction (S v) and, transposed,
+expected counts (Sᵀ u).
+
+| term | place in t | looked up by | sum of |
+| --- | --- | --- | --- |
+| close | CLOSE | a, b, c, d | helix closing ab, terminal mismatch abcd |
+| branch | BRANCH | a, b, c, d | helix closing ab, left dangle abc, right dangle abd |
+| stack | STACK | a, b, c, d | helix stacking abcd |
+| pair | PAIR | a, b | base pair ab |
+| bulge | BULGE | a | bulge of one base, which is a |
+| square | SQUARE | a, b | 1×1 internal loop of a and b |
+| loops | LOOPS | left, 30 − right | lengths of a bulge or an internal loop, but for the two above |
+| rates | RATES | | closing a multi-branch loop; unpaired, paired in one; the same outside |
+| hairpin | HAIRPIN | min(length, 30) | hairpin loop lengths |
+
+a pairs with b; c follows a, d precedes b. Letters are coded A 0, C 1, G 2, U 3; N and "beyond
+the end" are 4, and a parameter that would name such a letter scores zero.
+
+A weight is exp(t − c · bases), the bases that the term consumes, so that c near (log Z)/bases keeps
+products over a long molecule within the range of floating-point numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from core.losses.compiled import compiled
+from core.losses.rna.parameters import LETTERS, NAMES
+
+LONGEST = 30  # bases in a bulge or internal loop, and the longest hairpin told apart
+CLOSE, BRANCH, STACK, PAIR, BULGE, SQUARE, LOOPS, RATES, HAIRPIN, TERMS = (
+    0, 625, 1250, 1875, 1900, 1905, 1930, 2891, 2896, 2927,
+)  # fmt: skip
+UNKNOWN = 4  # the code of N and of "beyond the end"
+PAIRS = np.zeros((5, 5), dtype=np.bool_)
+for _first, _second in ("AU", "CG", "GU"):
+    PAIRS[LETTERS.index(_first), LETTERS.index(_second)] = True
+    PAIRS[LETTERS.index(_second), LETTERS.index(_first)] = True
+
+
+def codes_of(letters: str) -> np.ndarray:
+    """Codes of a molecule's letters, with one UNKNOWN before and behind, shape (bases + 2,).
+
+    Raises:
+        ValueError: a letter is none of A, C, G, U, T, N (or the same in lower case).
+    """
+    known = {**{letter: code for code, letter in enumerate(LETTERS)}, "T": 3, "N": UNKNOWN}
+    for place, letter in enumerate(letters.upper()):
+        if letter not in known:
+            raise ValueError(f"letter {place + 1} is {letters[place]!r}")
+    inner = [known[letter] for letter in letters.upper()]
+    return np.array([UNKNOWN, *inner, UNKNOWN], dtype=np.int64)
+
+
+def _steps(name: str, first: int, last: int) -> list[str]:
+    return [f"{name}_at_least_{length}" for length in range(first, last + 1)]
+
+
+def _pair_terms() -> Iterator[tuple[int, list[str]]]:
+    """The terms of a pair ab with the letters c and d beside it, and the names they sum."""
+    letters = LETTERS + "N"
+    for place in range(4 * 125):
+        first, second, third, fourth = place // 125, place // 25 % 5, place // 5 % 5, place % 5
+        if second == UNKNOWN:
+            continue
+        a, b, c, d = letters[first], letters[second], letters[third], letters[fourth]
+        left = [f"dangle_left_{a}{b}{c}"] if c != "N" else []
+        right = [f"dangle_right_{a}{b}{d}"] if d != "N" else []
+        both = [f"terminal_mismatch_{a}{b}{c}{d}"] if left and right else []
+        yield CLOSE + place, [f"helix_closing_{a}{b}", *both]
+        yield BRANCH + place, [f"helix_closing_{a}{b}", *left, *right]
+        if both:
+            yield STACK + place, ["helix_stacking_" + min(a + b + c + d, d + c + b + a)]
+        if place % 25 == 0:
+            yield PAIR + 5 * first + second, ["base_pair_" + min(a + b, b + a)]
+
+
+def _lengths(left: int, right: int) -> list[str]:
+    """The names that a loop between two pairs sums for its lengths alone."""
+    if left == 0 or right == 0:
+        return _steps("bulge_length", 1, left + right)
+    names = _steps("internal_length", 2, left + right)
+    names += _steps("internal_asymmetry", 1, abs(left - right))
+    if max(left, right) <= 4:
+        names.append(f"internal_explicit_{min(left, right)}_{max(left, right)}")
+    if left == right:
+        names += _steps("internal_symmetric_length", 1, left)
+    return names
+
+
+def _loop_terms() -> Iterator[tuple[int, list[str]]]:
+    """The terms of loops, and the names they sum."""
+    letters = LETTERS + "N"
+    for first, a in enumerate(letters):
+        own = [f"bulge_0x1_nucleotides_{a}"] if a != "N" else []
+        yield BULGE + first, own + _lengths(0, 1)
+        for second, b in enumerate(letters):
+            named = "N" not in (a, b)
+            both = ["internal_1x1_nucleotides_" + min(a + b, b + a)] if named else []
+            yield SQUARE + 5 * first + second, both + _lengths(1, 1)
+    for left in range(LONGEST + 1):
+        for right in range(LONGEST + 1 - left):
+            if max(left, right) > 1:
+                yield LOOPS + 31 * left + LONGEST - right, _lengths(left, right)
+    for length in range(LONGEST + 1):
+        yield HAIRPIN + length, _steps("hairpin_length", 0, length)
+    yield RATES, ["multi_base", "multi_paired"]
+    outer = ("multi_unpaired", "multi_paired", "external_unpaired", "external_paired")
+    yield from ((RATES + 1 + place, [name]) for place, name in enumerate(outer))
+
+
+def _links() -> tuple[np.ndarray, np.ndarray]:
+    """S as the places of its ones: of terms, and of parameters."""
+    column = {name: place for place, name in enumerate(NAMES)}
+    terms = [*_pair_terms(), *_loop_terms()]
+    rows = [place for place, names in terms for _ in names]
+    return np.array(rows), np.array([column[name] for _, names in terms for name in names])
+
+
+def _consumed() -> tuple[np.ndarray, np.ndarray]:
+    """How many bases each term consumes, and whether the recursions use it; shapes (TERMS,)."""
+    bases, used = np.zeros(TERMS), np.ones(TERMS, dtype=np.bool_)
+    bases[PAIR:BULGE] = bases[SQUARE:LOOPS] = 2
+    bases[BULGE:SQUARE] = bases[RATES + 1] = bases[RATES + 3] = 1
+    left, back = np.divmod(np.arange(31 * 31), 31)
+    right = LONGEST - back
+    bases[LOOPS:RATES] = left + right
+    used[LOOPS:RATES] = (left + right <= LONGEST) & (np.maximum(left, right) > 1)
+    bases[HAIRPIN:] = np.arange(LONGEST + 1)
+    return bases, used
+
+
+_ROWS, _COLUMNS = _links()
+_BASES, _USED = _consumed()
+
+
+def terms_of(w: np.ndarray) -> np.ndarray:
+    """S w: the terms of parameters (or of a direction) w, shape (TERMS,)."""
+    return np.bincount(_ROWS, weights=w[_COLUMNS], minlength=TERMS)
+
+
+def counts_of(uses: np.ndarray) -> np.ndarray:
+    """Sᵀ u: how often every parameter was counted where the terms were used u times, (708,)."""
+    return np.bincount(_COLUMNS, weights=uses[_ROWS], minlength=len(NAMES))
+
+
+def weights_of(terms: np.ndarray, bases: int, c: float) -> tuple[np.ndarray, np.ndarray]:
+    """Weights exp(t − c · bases) of the terms, and of hairpins of 0 … bases letters.
+
+    Weights may overflow to infinity: the recursions are checked for that.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        weights = np.where(_USED, np.exp(terms - c * _BASES), 0.0)
+        lengths = np.arange(bases + 1)
+        hairpin = np.exp(terms[HAIRPIN + np.minimum(lengths, LONGEST)] - c * lengths)
+    return weights, hairpin
+
+
+@compiled
+def views(flat):  # type: ignore[no-untyped-def]
+    """Close, branch, stack, pair, bulge, square, loops, rates: tables in a vector of terms."""
+    return (
+        flat[CLOSE:BRANCH].reshape(5, 5, 5, 5),
+        flat[BRANCH:STACK].reshape(5, 5, 5, 5),
+        flat[STACK:PAIR].reshape(5, 5, 5, 5),
+        flat[PAIR:BULGE].reshape(5, 5),
+        flat[BULGE:SQUARE],
+        flat[SQUARE:LOOPS].reshape(5, 5),
+        flat[LOOPS:RATES].reshape(31, 31),
+        flat[RATES:HAIRPIN],
+    )
