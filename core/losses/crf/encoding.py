@@ -1,0 +1,220 @@
+"""From a table of tokens to their active features.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| N | | | tokens, the rows of the table |
+| U | | | different rows: tokens that have the same features are one unit |
+| F | ``size`` | | features: one a value of a category column, one a number column |
+| | ``unit`` | (N,) | the unit of every token |
+| | ``starts`` | (sequences + 1,) | where a sequence starts in the table, N last |
+
+A category's feature is 1 where a token has that value; a number is standardized. A missing value
+and a value that was not there when the encoding was made are no feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Tokens with their features.
+
+    Attributes:
+        starts: where every sequence starts, and the number of tokens, shape (sequences + 1,).
+        unit: the unit of every token, shape (N,) int32.
+        begins: where a unit's features begin in ``features``, shape (U + 1,).
+        features: the category features of one unit after another, int32.
+        numbers: the values of the number features of every unit, 0 where missing, shape (U, Q).
+        number_features: which features these are, shape (Q,) int32.
+    """
+
+    starts: np.ndarray
+    unit: np.ndarray
+    begins: np.ndarray
+    features: np.ndarray
+    numbers: np.ndarray
+    number_features: np.ndarray
+
+    @property
+    def count(self) -> int:
+        """How many tokens there are (N)."""
+        return len(self.unit)
+
+
+@dataclass(frozen=True)
+class Coded:
+    """How one column becomes features.
+
+    Attributes:
+        name: the column.
+        values: of a category column, sorted; None for a number column.
+        mean, deviation: of a number column, on the rows that the encoding was made of.
+    """
+
+    name: str
+    values: tuple[str, ...] | None
+    mean: float = 0.0
+    deviation: float = 1.0
+
+    @property
+    def size(self) -> int:
+        """How many features it gives."""
+        return 1 if self.values is None else len(self.values)
+
+    def codes(self, column: pd.Series) -> np.ndarray:
+        """The place of every token's value among ``values``, −1 for none, shape (N,)."""
+        assert self.values is not None
+        code, found = pd.factorize(column)
+        place = {value: k for k, value in enumerate(self.values)}
+        known = [place.get(word, -1) for word in words_of(found)]
+        return np.array([*known, -1], dtype=np.int64)[code]
+
+    def numbers(self, column: pd.Series) -> np.ndarray:
+        """Standardized numbers, 0 where missing, shape (N,)."""
+        x = numbers_of(column)
+        return np.where(np.isfinite(x), (x - self.mean) / self.deviation, 0.0)
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """Which features a table's columns give, in the order of the columns.
+
+    Attributes:
+        sequence: the column that says which sequence a row's token belongs to.
+        columns: the others that give features.
+    """
+
+    sequence: str
+    columns: tuple[Coded, ...]
+
+    @property
+    def size(self) -> int:
+        """How many features there are (F)."""
+        return sum(column.size for column in self.columns)
+
+    def tokens(self, table: pd.DataFrame) -> Tokens:
+        """The features of the tokens of a table with the same columns."""
+        rows, first = len(table), 0
+        codes: list[np.ndarray] = []
+        numbers: list[np.ndarray] = []
+        number_features: list[int] = []
+        for column in self.columns:
+            if column.values is None:
+                numbers.append(column.numbers(table[column.name]))
+                number_features.append(first)
+            else:
+                code = column.codes(table[column.name])
+                codes.append(np.where(code < 0, -1, code + first))
+            first += column.size
+        unit, chosen = _units(rows, codes, numbers)
+        active = np.stack([code[chosen] for code in codes], axis=1) if codes else _nothing(chosen)
+        begins = np.concatenate(([0], np.cumsum((active >= 0).sum(axis=1))))
+        values = np.stack([x[chosen] for x in numbers], axis=1) if numbers else _nothing(chosen)
+        return Tokens(
+            starts_of(table[self.sequence]),
+            unit.astype(np.int32),
+            begins.astype(np.int64),
+            active[active >= 0].astype(np.int32),
+            np.ascontiguousarray(values, dtype=np.float64),
+            np.array(number_features, dtype=np.int32),
+        )
+
+    def names(self) -> tuple[list[str], list[str]]:
+        """What every feature is called ("word=the", "length"), and its column."""
+        names, sources = [], []
+        for column in self.columns:
+            own = [column.name] if column.values is None else []
+            own += [f"{column.name}={value}" for value in column.values or ()]
+            names += own
+            sources += [column.name] * len(own)
+        return names, sources
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain lists, words and numbers that `encoding_from` understands."""
+        columns: list[dict[str, Any]] = []
+        for one in self.columns:
+            if one.values is None:
+                columns.append({"name": one.name, "mean": one.mean, "deviation": one.deviation})
+            else:
+                columns.append({"name": one.name, "values": list(one.values)})
+        return {"sequence": self.sequence, "columns": columns}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Encoding:
+        """The encoding that `as_dict` wrote down."""
+        columns = []
+        for one in plain["columns"]:
+            values = tuple(one["values"]) if "values" in one else None
+            mean, deviation = one.get("mean", 0.0), one.get("deviation", 1.0)
+            columns.append(Coded(one["name"], values, float(mean), float(deviation)))
+        return cls(plain["sequence"], tuple(columns))
+
+
+def encoding_of(table: pd.DataFrame, sequence: str) -> Encoding:
+    """The encoding of a table; a constant number gives no feature, nor does an empty column."""
+    columns = []
+    for name in table.columns:
+        if name == sequence:
+            continue
+        column = table[name]
+        if is_number(column):
+            x = numbers_of(column)
+            x = x[np.isfinite(x)]
+            if len(x) and x.max() > x.min():
+                columns.append(Coded(name, None, float(x.mean()), float(x.std())))
+            continue
+        values = tuple(sorted(set(words_of(pd.unique(column.dropna())))))
+        if values:
+            columns.append(Coded(name, values))
+    return Encoding(sequence, tuple(columns))
+
+
+def is_number(column: pd.Series) -> bool:
+    """Whether a column gives one feature that is a number."""
+    kind = column.dtype
+    return pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
+
+
+def numbers_of(column: pd.Series) -> np.ndarray:
+    """A column as float64; what is no number is missing."""
+    return pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+
+
+def words_of(values: Any) -> list[str]:
+    """Values as words: 3.0 is "3" as it is in a column of whole numbers without gaps."""
+    return [
+        str(int(v)) if isinstance(v, float | np.floating) and float(v).is_integer() else str(v)
+        for v in values
+    ]
+
+
+def starts_of(sequence: pd.Series) -> np.ndarray:
+    """Where another sequence starts, and the number of rows, shape (sequences + 1,)."""
+    code = pd.factorize(sequence)[0]
+    if not len(code):
+        return np.zeros(1, dtype=np.int64)
+    changes = np.flatnonzero(code[1:] != code[:-1]) + 1
+    return np.concatenate(([0], changes, [len(code)])).astype(np.int64)
+
+
+def _units(
+    rows: int, codes: list[np.ndarray], numbers: list[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The unit of every token, numbered as they first come, and the first token of every unit."""
+    unit = np.zeros(rows, dtype=np.int64)
+    for values in (*codes, *numbers):
+        code = pd.factorize(values)[0]
+        unit = pd.factorize(unit * (int(code.max(initial=0)) + 1) + code)[0]
+    first = np.unique(unit, return_index=True)[1]
+    return unit, first
+
+
+def _nothing(chosen: np.ndarray) -> np.ndarray:
+    return np.empty((len(chosen), 0), dtype=np.int64)

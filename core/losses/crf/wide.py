@@ -1,0 +1,104 @@
+"""Expected counts and their change for sequences whose scores span too much for plain numbers.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| α, β | ``ahead``, ``behind`` | (N, K) | as in chain.py, logarithms |
+| p_t(y) | ``counts`` | (N, K) | p(y_t = y | tokens) |
+| ξ(x, y) | ``pairs`` | (K, K) | expected number of steps from x to y |
+| v_t(y) | ``turns`` | (U, K) | state scores of a direction v; its other parts ``v_initial``, ``v_step`` |
+| a_t(y) | ``a`` | (N, K) | E[v-score of the labels up to t given y_t = y] |
+| b_t(y) | ``b`` | (N, K) | E[v-score of the labels after t given y_t = y] |
+
+Along v: dp_t(y) = p_t(y) (a_t(y) + b_t(y) − E[v-score]), and likewise for pairs; the directional
+derivative of an expectation is a covariance with the v-score.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from core.losses.compiled import compiled
+from core.losses.crf.chain import log_backward, log_forward, normalize
+
+
+@compiled
+def wide_counts(  # type: ignore[no-untyped-def]
+    first, last, unit, scores, initial, transition, ahead, behind, counts, pairs
+):
+    """Fills α, β and p of one sequence, adds to ξ; returns log Z."""
+    K = len(initial)
+    log_z = log_forward(first, last, unit, scores, initial, transition, ahead)
+    log_backward(first, last, unit, scores, transition, behind)
+    own = np.empty((K, K))
+    for t in range(first, last):
+        _probabilities(ahead[t], behind[t], counts[t])
+        if t > first:
+            _pair_logs(ahead[t - 1], transition, scores[unit[t]], behind[t], own)
+            for x in range(K):
+                for y in range(K):
+                    pairs[x, y] += math.exp(own[x, y])
+    return log_z
+
+
+@compiled
+def wide_change(  # type: ignore[no-untyped-def]
+    first, last, unit, scores, transition, ahead, behind,
+    turns, v_initial, v_step, a, b, counts, pairs,
+):  # fmt: skip
+    """Fills dp of one sequence in counts, adds dξ to pairs."""
+    K = len(v_initial)
+    row, own = np.empty(K), np.empty((K, K))
+    for y in range(K):
+        a[first, y] = v_initial[y] + turns[unit[first], y]
+        b[last - 1, y] = 0.0
+    for t in range(first + 1, last):
+        for y in range(K):
+            for x in range(K):
+                row[x] = ahead[t - 1, x] + transition[x, y]
+            normalize(row)
+            a[t, y] = turns[unit[t], y]
+            for x in range(K):
+                a[t, y] += math.exp(row[x]) * (a[t - 1, x] + v_step[x, y])
+    total = 0.0
+    for y in range(K):
+        total += math.exp(ahead[last - 1, y]) * a[last - 1, y]
+    for t in range(last - 1, first, -1):
+        u = unit[t]
+        for x in range(K):
+            for y in range(K):
+                row[y] = transition[x, y] + scores[u, y] + behind[t, y]
+            normalize(row)
+            b[t - 1, x] = 0.0
+            for y in range(K):
+                b[t - 1, x] += math.exp(row[y]) * (v_step[x, y] + turns[u, y] + b[t, y])
+        _pair_logs(ahead[t - 1], transition, scores[u], behind[t], own)
+        for x in range(K):
+            for y in range(K):
+                change = a[t - 1, x] + v_step[x, y] + turns[u, y] + b[t, y] - total
+                pairs[x, y] += math.exp(own[x, y]) * change
+    for t in range(first, last):
+        _probabilities(ahead[t], behind[t], counts[t])
+        for y in range(K):
+            counts[t, y] *= a[t, y] + b[t, y] - total
+
+
+@compiled
+def _probabilities(ahead, behind, p):  # type: ignore[no-untyped-def]
+    """Fills p_t (K,)."""
+    for y in range(len(p)):
+        p[y] = ahead[y] + behind[y]
+    normalize(p)
+    for y in range(len(p)):
+        p[y] = math.exp(p[y])
+
+
+@compiled
+def _pair_logs(ahead, transition, score, behind, own):  # type: ignore[no-untyped-def]
+    """Fills the logarithms of the probabilities of one step (K, K)."""
+    K = len(ahead)
+    for x in range(K):
+        for y in range(K):
+            own[x, y] = ahead[x] + transition[x, y] + score[y] + behind[y]
+    normalize(own.reshape(K * K))
