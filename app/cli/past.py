@@ -67,8 +67,6 @@ def _resume(given: argparse.Namespace) -> int:
     from core.tuning.run_folder import RunFolder
     from core.tuning.tune import tune
 
-    for path in given.export:
-        check_export(path)
     if given.trials < 0:
         raise UnusableError(
             f"“{given.trials}” is out of range", where="trials", cure="give at least 0"
@@ -76,6 +74,8 @@ def _resume(given: argparse.Namespace) -> int:
     folder = RunFolder.open(given.folder)
     plan, past = folder.plan, folder.events()
     dataset = read_data(plan.data)
+    for path in given.export:
+        check_export(path, dataset.task)
     if past and isinstance(past[-1], RunFinished) and not given.trials:
         print("This run is finished; --trials N goes on with more trials.", file=sys.stderr)
         give_result(past[-1].results, plan, dataset, folder, given)

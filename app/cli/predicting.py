@@ -11,8 +11,10 @@ from typing import Any
 def add_to(commands: Any) -> None:
     """Add the command to the parser."""
     predict = commands.add_parser("predict", help="predict with an exported model")
-    predict.add_argument("model", metavar="MODEL", help="a .skops or .joblib file")
-    predict.add_argument("file", metavar="FILE", help="CSV or LIBSVM file with raw rows")
+    predict.add_argument("model", metavar="MODEL", help="a .skops, .joblib, .npz or .json file")
+    predict.add_argument(
+        "file", metavar="FILE", help="CSV or LIBSVM file with raw rows, new sequences or molecules"
+    )
     predict.add_argument("--out", metavar="FILE", help="write here instead of standard output")
     predict.set_defaults(run=run)
 
@@ -22,9 +24,14 @@ def run(given: argparse.Namespace) -> int:
     from core.export.prediction import predict_file
 
     out = Path(given.out) if given.out else None
-    table = predict_file(Path(given.model), given.file, out)
+    table = predict_file(Path(given.model), given.file, out, _tell)
     if out is None:
         table.to_csv(sys.stdout, index=False)
     else:
         print(f"{len(table)} predictions: {out}", file=sys.stderr)
     return 0
+
+
+def _tell(done: int, every: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{done} of {every}", end="\n" if done == every else "", file=sys.stderr)

@@ -73,7 +73,8 @@ def add_ending(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="save the result: .skops .joblib .json .py .html",
+        help="save the result: .skops .joblib .json .py .html; for sequences and molecules "
+        ".npz .json .py .html",
     )
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
@@ -86,12 +87,12 @@ def run(given: argparse.Namespace) -> int:
     from core.tuning.run_folder import RunFolder
     from core.tuning.tune import tune
 
-    for path in given.export:
-        check_export(path)
     data = DataPlan(
         given.file, target=given.target, test_file=given.test, test_size=given.test_size
     )
     dataset = read_data(data)
+    for path in given.export:
+        check_export(path, dataset.task)
     plan = plan_of(given, _wherever_from(data), dataset)
     build_problem(plan, dataset)  # refuses before a folder is made
     copy = _opened(Path(given.events)) if given.events else None

@@ -14,6 +14,7 @@ from app.pages.page import Page
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.card import Card, clear
 from app.widgets.labels import label
+from core.tuning.events import RunStarted
 
 if TYPE_CHECKING:
     from app.session import Session
@@ -91,8 +92,10 @@ class ExportPage(Page):
         self.body.addWidget(self._waiting)
         self.body.addStretch(1)
         session.exporters_changed.connect(self._make_cards)
+        session.data_changed.connect(self._make_cards)
         session.exported.connect(self._exported)
         session.run_replaced.connect(self._forget)
+        session.run_changed.connect(self._make_cards)
         session.run_changed.connect(self._show)
         self._make_cards()
 
@@ -129,11 +132,21 @@ class ExportPage(Page):
         if self.cards:
             self.save(next(iter(self.cards)))
 
+    @property
+    def _task(self) -> str:
+        """The task of the run that is shown, or of the data where there is none yet."""
+        started = next((e for e in self.session.events if isinstance(e, RunStarted)), None)
+        known = started.dataset if started is not None else self.session.summary
+        return str((known or {}).get("task") or "binary")
+
     def _make_cards(self) -> None:
-        if not self.session.exporters or self.cards:
+        task = self._task
+        fitting = [e for e in self.session.exporters if task in e.get("tasks", (task,))]
+        if not fitting or fitting == [card.exporter for card in self.cards.values()]:
             return
         clear(self._grid)
-        for at, exporter in enumerate(self.session.exporters):
+        self.cards = {}
+        for at, exporter in enumerate(fitting):
             card = ExportCard(exporter, self)
             self.cards[exporter["name"]] = card
             self._grid.addWidget(card, at // 2, at % 2)
@@ -149,16 +162,32 @@ class ExportPage(Page):
         why_not = self.tr("There is nothing to save before a run has ended, in step 4.")
         for button in [self.primary, *(card.save_button for card in self.cards.values())]:
             button.allow(ended and bool(self.cards), why_not)
-        self.tell(
-            self.tr("Which one?"),
-            (
-                self.tr("To predict new rows, here or in Python, save the model."),
-                self.tr("To show others what was found, save the report."),
-                self.tr("To check every step or train again, save the Python script: it needs your "
-                        "data file, and not this program."),
-                self.tr("The model takes rows just as they are in your file. Filling gaps, "
-                        "encoding categories and scaling are part of it."),
-            ),
+        self.tell(self.tr("Which one?"), self._advice())
+
+    def _advice(self) -> tuple[str, ...]:
+        report = self.tr("To show others what was found, save the report.")
+        match self._task:
+            case "sequence":
+                return (
+                    self.tr("To label new sequences here or with numpy, save the model."),
+                    self.tr("To label them elsewhere, save the Python script: the model is inside, "
+                            "and it needs neither your data nor this program."),
+                    report,
+                )  # fmt: skip
+            case "structure":
+                return (
+                    self.tr("To fold new molecules here or with numpy, save the model."),
+                    self.tr("To fold them elsewhere, save the Python script: the model is inside, "
+                            "and it needs neither your data nor this program."),
+                    report,
+                )  # fmt: skip
+        return (
+            self.tr("To predict new rows, here or in Python, save the model."),
+            report,
+            self.tr("To check every step or train again, save the Python script: it needs your "
+                    "data file, and not this program."),
+            self.tr("The model takes rows just as they are in your file. Filling gaps, encoding "
+                    "categories and scaling are part of it."),
         )  # fmt: skip
 
     def _exported(self, path: str) -> None:

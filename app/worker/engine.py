@@ -32,8 +32,8 @@ class Engine:
 
     def warm(self) -> list[dict[str, Any]]:
         """Everything is imported by now; tell what can be exported."""
-        fields = ("name", "ending", "title", "sentence", "warning")
-        return [{name: getattr(e, name) for name in fields} for e in EXPORTERS.values()]
+        fields = ("name", "ending", "title", "sentence", "warning", "tasks")
+        return [{name: getattr(e, name) for name in fields} for e in EXPORTERS]
 
     def open(self, data: DataPlan) -> tuple[dict[str, Any], dict[str, Any]]:
         """(summary, advice) of data; on an unusable file those read before stay."""

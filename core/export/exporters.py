@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import UnusableError
-from core.export import joblib_file, json_file, python_script, report, skops_file
+from core.export import (
+    joblib_file,
+    json_file,
+    npz_file,
+    python_script,
+    report,
+    skops_file,
+    structured_script,
+)
 from core.export.destination import check_destination, write_whole_file
 from core.export.finished_run import FinishedRun, finished_run
 from core.tuning.run_folder import RunFolder
+
+TABLES = ("regression", "binary", "multiclass")
+SEQUENCES, MOLECULES = ("sequence",), ("structure",)
+EVERY = (*TABLES, *SEQUENCES, *MOLECULES)
 
 
 @dataclass(frozen=True)
@@ -24,6 +36,7 @@ class Exporter:
         sentence: what it is for.
         warning: what to know before using it; "" if nothing.
         write: (run, path) writes the file.
+        tasks: whose runs it can write.
     """
 
     name: str
@@ -32,55 +45,112 @@ class Exporter:
     sentence: str
     warning: str
     write: Callable[[FinishedRun, Path], None]
+    tasks: tuple[str, ...]
 
 
-EXPORTERS: dict[str, Exporter] = {
-    exporter.name: exporter
-    for exporter in (
-        Exporter(
-            "skops",
-            ".skops",
-            "Model",
-            "The tuned model, for predictions here or in any Python program with scikit-learn. "
-            "Opening it runs no hidden code.",
-            "",
-            skops_file.write,
-        ),
-        Exporter(
-            "joblib",
-            ".joblib",
-            "Model as joblib",
-            "The same model for programs that expect a joblib file.",
-            "Opening a joblib file can run any code in it. Open only files from people you trust.",
-            joblib_file.write,
-        ),
-        Exporter(
-            "json",
-            ".json",
-            "Numbers",
-            "Settings, penalties, scores, versions and seed as text that any program reads.",
-            "",
-            json_file.write,
-        ),
-        Exporter(
-            "script",
-            ".py",
-            "Python script",
-            "A short program that trains the tuned model from your file again and prints the same "
-            "test score. It needs only scikit-learn, numpy and pandas.",
-            "",
-            python_script.write,
-        ),
-        Exporter(
-            "report",
-            ".html",
-            "Report",
-            "One page with the results, plots and all trials, to read, print or send.",
-            "",
-            report.write,
-        ),
-    )
-}
+EXPORTERS: tuple[Exporter, ...] = (
+    Exporter(
+        "skops",
+        ".skops",
+        "Model",
+        "The tuned model, for predictions here or in any Python program with scikit-learn. "
+        "Opening it runs no hidden code.",
+        "",
+        skops_file.write,
+        TABLES,
+    ),
+    Exporter(
+        "joblib",
+        ".joblib",
+        "Model as joblib",
+        "The same model for programs that expect a joblib file.",
+        "Opening a joblib file can run any code in it. Open only files from people you trust.",
+        joblib_file.write,
+        TABLES,
+    ),
+    Exporter(
+        "npz",
+        ".npz",
+        "Model",
+        "The tuned model as named arrays, for predictions here or in any program with numpy. "
+        "Opening it runs no code.",
+        "",
+        npz_file.write,
+        (*SEQUENCES, *MOLECULES),
+    ),
+    Exporter(
+        "script",
+        ".py",
+        "Python script",
+        "A program with the model inside that labels new sequences. It needs only numpy, and is "
+        "faster where numba is installed.",
+        "",
+        structured_script.write,
+        SEQUENCES,
+    ),
+    Exporter(
+        "script",
+        ".py",
+        "Python script",
+        "A program with the model inside that folds new molecules. It needs only numpy, and is "
+        "much faster where numba is installed.",
+        "",
+        structured_script.write,
+        MOLECULES,
+    ),
+    Exporter(
+        "json",
+        ".json",
+        "Numbers",
+        "Settings, penalties, scores, versions and seed as text that any program reads.",
+        "",
+        json_file.write,
+        TABLES,
+    ),
+    Exporter(
+        "json",
+        ".json",
+        "Numbers",
+        "Every weight of the model by its name, penalties, scores, versions and seed as text that "
+        "any program reads. It predicts here as well.",
+        "",
+        json_file.write,
+        (*SEQUENCES, *MOLECULES),
+    ),
+    Exporter(
+        "script",
+        ".py",
+        "Python script",
+        "A short program that trains the tuned model from your file again and prints the same "
+        "test score. It needs only scikit-learn, numpy and pandas.",
+        "",
+        python_script.write,
+        TABLES,
+    ),
+    Exporter(
+        "report",
+        ".html",
+        "Report",
+        "One page with the results, plots and all trials, to read, print or send.",
+        "",
+        report.write,
+        TABLES,
+    ),
+    Exporter(
+        "report",
+        ".html",
+        "Report",
+        "One page with the results, penalties, plots and an example, to read, print or send.",
+        "",
+        report.write,
+        (*SEQUENCES, *MOLECULES),
+    ),
+)
+
+
+def exporters_for(task: str) -> dict[str, Exporter]:
+    """What the runs of a task offer, {name: exporter} in the order in which it is shown."""
+    return {exporter.name: exporter for exporter in EXPORTERS if task in exporter.tasks}
 
 
 def export(folder: RunFolder, path: Path | str, format: str | None = None) -> Path:
@@ -90,47 +160,67 @@ def export(folder: RunFolder, path: Path | str, format: str | None = None) -> Pa
         The path of the written file.
 
     Raises:
-        UnusableError: unknown ending or format, a run without results, or an unusable destination.
+        UnusableError: an ending or format that is unknown or that this run does not offer, a run
+            without results, or an unusable destination.
     """
     path = Path(path).expanduser()
-    exporter = exporter_for(path, format)
+    exporter_for(path, format)
     run = finished_run(folder)
+    exporter = exporter_for(path, format, run.takeaway.task)
     write_whole_file(path, lambda draft: exporter.write(run, draft))
     return path
 
 
-def check_export(path: Path | str) -> None:
+def check_export(path: Path | str, task: str = "") -> None:
     """Refuse an export that cannot succeed, before hours are spent on what it would hold.
 
+    Args:
+        path: where it is to go; the ending says what.
+        task: of the run; "" where it is not known yet.
+
     Raises:
-        UnusableError: unknown ending, or an unusable destination.
+        UnusableError: an ending that is unknown or not offered, or an unusable destination.
     """
     path = Path(path).expanduser()
-    exporter_for(path)
+    exporter_for(path, task=task)
     check_destination(path)
 
 
-def exporter_for(path: Path, format: str | None = None) -> Exporter:
+def exporter_for(path: Path, format: str | None = None, task: str = "") -> Exporter:
     """The exporter for a path, by its ending unless `format` names it.
 
     Raises:
-        UnusableError: unknown ending or format.
+        UnusableError: an ending or format that is unknown, or that runs of this task do not offer.
     """
+    offered = [exporter for exporter in EXPORTERS if not task or task in exporter.tasks]
     if format is not None:
-        if format not in EXPORTERS:
-            raise UnusableError(
-                f"there is no export called “{format}”", cure=f"choose {_listed(EXPORTERS)}"
-            )
-        return EXPORTERS[format]
-    by_ending = {exporter.ending: exporter for exporter in EXPORTERS.values()}
-    if path.suffix.lower() not in by_ending:
+        by_name = {exporter.name: exporter for exporter in offered}
+        if format not in by_name:
+            known = any(exporter.name == format for exporter in EXPORTERS)
+            what = f"there is no export called “{format}”"
+            raise _refused(what, _not_for(format, task) if known else "", by_name, "choose")
+        return by_name[format]
+    by_ending = {exporter.ending: exporter for exporter in offered}
+    ending = path.suffix.lower()
+    if ending not in by_ending:
+        other = next((one.name for one in EXPORTERS if one.ending == ending), "")
         what = (
             f"“{path.suffix}” is no ending of an export" if path.suffix else "the ending is missing"
         )
-        raise UnusableError(what, where=str(path), cure=f"end the name in {_listed(by_ending)}")
-    return by_ending[path.suffix.lower()]
+        because = _not_for(other, task) if other else ""
+        raise _refused(what, because, by_ending, "end the name in", str(path))
+    return by_ending[ending]
 
 
-def _listed(words: dict[str, Exporter]) -> str:
-    *most, last = words
-    return f"{', '.join(most)} or {last}"
+def _not_for(name: str, task: str) -> str:
+    words = {"sequence": "sequences", "structure": "molecules"}
+    return f"a run on {words.get(task, 'a table')} has no {name} export"
+
+
+def _refused(
+    unknown: str, because: str, offered: Iterable[str], choose: str, where: str = ""
+) -> UnusableError:
+    *most, last = offered
+    return UnusableError(
+        because or unknown, where=where, cure=f"{choose} {', '.join(most)} or {last}"
+    )

@@ -213,5 +213,43 @@ def predictions(actual: Sequence[float], predicted: Sequence[float], target: str
     return drawing.svg()
 
 
+def pair_curves(curves: Mapping[str, Sequence[Sequence[float]]], usual: float) -> str:
+    """Sensitivity over specificity of called base pairs, a dot for every γ; tuned first.
+
+    Args:
+        curves: {name: [[γ, sensitivity, specificity], …]}.
+        usual: the γ whose dot is named.
+    """
+    known = {
+        name: [point for point in points if all(math.isfinite(v) for v in point)]
+        for name, points in curves.items()
+    }
+    drawing = Drawing(
+        "Sensitivity and specificity",
+        "; ".join(
+            f"{name} at γ = {plain(g)}: {sen:.3f} of the true pairs found, {spe:.3f} of those "
+            "called right"
+            for name, points in known.items()
+            for g, sen, spe in points
+            if g == usual
+        ),
+        width=540,
+        height=380,
+    )
+    axes = frame(drawing, (0, 1), (0, 1), ("called pairs that are right", "true pairs found"))
+    for place, (name, points) in enumerate(known.items()):
+        series = "0" if place == 0 else "m"
+        drawing.path([(axes.x(spe), axes.y(sen)) for _, sen, spe in points], f"curve c{series}")
+        for g, sen, spe in points:
+            note = f"{name}, γ = {plain(g)}: {sen:.3f} found, {spe:.3f} right"
+            radius = 6 if g == usual else 3
+            drawing.dot(axes.x(spe), axes.y(sen), f"dot d{series}", radius, note)
+    ends = [(n, sen, spe) for n, points in known.items() for g, sen, spe in points if g == usual]
+    heights = apart([axes.y(sen) - 14 for _, sen, _ in ends], 15, 18, axes.floor)
+    for (name, _, spe), height in zip(ends, heights, strict=True):
+        drawing.text(axes.x(spe) + 8, height, f"{name}, γ = {plain(usual)}", "name")
+    return drawing.svg()
+
+
 def _short(name: str, most: int = 24) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"

@@ -3,6 +3,8 @@
 Penalties are given on both scales: C of this program (½ C_j ‖w_j‖² beside the summed loss) and
 C_sklearn = 1/C_j, the inverse strength of scikit-learn's LogisticRegression. For linear models the
 ridge penalty is λ_j = σ² C_j (scikit-learn's ``Ridge(alpha=λ)``).
+
+A model of sequences or molecules is in the document as a whole (core.export.json_model).
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from core.export.finished_run import FinishedRun
+from core.export.json_model import model_document
+from core.export.parameter_arrays import KINDS
 from core.tuning.events import TrialFailed, TrialFinished
 
 
@@ -41,13 +45,15 @@ def as_document(run: FinishedRun) -> dict[str, Any]:
         "scores": _scores(results),
         "trials": _trials(run),
     }
-    if run.learned_penalties:
+    structured = run.takeaway.task in KINDS
+    if run.learned_penalties and not structured:
         document["penalties"] = _penalties(run)
     if coefficients := linear_coefficients(run):
         document["coefficients"] = coefficients
     cost = ("fits", "failed", "seconds", "stopped_because", "remarks")
     document |= {name: results[name] for name in cost if name in results}
-    return document | {"seed": run.plan.seed, "versions": run.takeaway.versions}
+    document |= {"seed": run.plan.seed, "versions": run.takeaway.versions}
+    return document | (model_document(run) if structured else {})
 
 
 def linear_coefficients(run: FinishedRun) -> dict[str, Any]:
@@ -111,7 +117,7 @@ def _data(run: FinishedRun) -> dict[str, Any]:
 
 def _scores(results: dict[str, Any]) -> dict[str, Any]:
     names = ("metric", "maximize", "validation", "test", "default_test", "test_interval")
-    more = ("default_interval", "gain", "flattery", "right")
+    more = ("default_interval", "gain", "flattery", "right", "sequences", "pairs", "curve")
     return {name: results[name] for name in (*names, *more) if name in results}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,33 +10,49 @@ import pandas as pd
 
 from core.datasets.opening import check_path
 from core.errors import UnusableError
-from core.export import joblib_file, skops_file
+from core.export import joblib_file, json_model, npz_file, skops_file
 from core.export.destination import write_whole_file
 from core.export.model_card import card_of
 from core.export.raw_rows import read_rows
+from core.export.structured_prediction import predict_rows
 
 _LOADERS = {".skops": skops_file.load, ".joblib": joblib_file.load}
+_ARRAYS = {".npz": npz_file.load, ".json": json_model.load}
+
+
+def _nothing(done: int, every: int) -> None:
+    """Say nothing."""
 
 
 def predict_file(
-    model_path: Path | str, file: Path | str, out: Path | str | None = None
+    model_path: Path | str,
+    file: Path | str,
+    out: Path | str | None = None,
+    tell: Callable[[int, int], None] = _nothing,
 ) -> pd.DataFrame:
     """One line a row of the file: the prediction, and for classes the probability of each.
 
     Args:
-        model_path: a model that Tunescope exported (.skops or .joblib). A joblib file can run
-            code when it is opened: it must come from someone trusted.
+        model_path: a model that Tunescope exported (.skops or .joblib; .npz or .json for
+            sequences and molecules). A joblib file can run code when it is opened: it must come
+            from someone trusted.
         file: CSV or LIBSVM rows like those the model was trained on; the target may be absent.
         out: where to write the table as CSV; None to write nothing.
+        tell: (tokens or molecules done, how many) from time to time.
 
     Returns:
-        Columns "prediction" and, where the model gives them, "probability of CLASS".
+        Columns "prediction" and, where the model gives them, "probability of CLASS"; before them
+        the sequence of a token; for molecules what core.export.script_folds says.
 
     Raises:
         UnusableError: an unusable model or file, a missing column, or nowhere to write.
     """
-    pipeline, card = load_model(model_path)
-    table = predictions(pipeline, read_rows(str(file), card))
+    path = check_path(str(model_path))
+    if path.suffix.lower() in _ARRAYS:
+        table = predict_rows(_ARRAYS[path.suffix.lower()](path), str(file), tell)
+    else:
+        pipeline, card = load_model(path)
+        table = predictions(pipeline, read_rows(str(file), card))
     if out is not None:
         write_whole_file(Path(out).expanduser(), lambda path: table.to_csv(path, index=False))
     return table
@@ -50,7 +67,9 @@ def load_model(model_path: Path | str) -> tuple[Any, dict[str, Any]]:
     path = check_path(str(model_path))
     if path.suffix.lower() not in _LOADERS:
         raise UnusableError(
-            "this is no exported model", where=str(path), cure="give a .skops or .joblib file"
+            "this is no exported model",
+            where=str(path),
+            cure="give a .skops, .joblib, .npz or .json file",
         )
     pipeline = _LOADERS[path.suffix.lower()](path)
     card = card_of(pipeline)

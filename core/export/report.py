@@ -10,6 +10,7 @@ from core.export.finished_run import FinishedRun
 from core.export.html import facts, paragraphs, section
 from core.export.report_history import history_sections
 from core.export.report_results import result_sections, score_words
+from core.export.report_structured import result_words, unit
 from core.export.report_style import style_sheet
 from core.tuning.metrics import METRICS
 from core.tuning.strategies import STRATEGIES
@@ -56,9 +57,12 @@ def _in_points(metric: str, difference: float) -> tuple[str, str]:
 
 def _lead(run: FinishedRun) -> str:
     takeaway = run.takeaway
-    tasks = {"regression": "a number", "binary": "two classes"}
-    task = tasks.get(takeaway.task, f"{len(takeaway.classes)} classes")
-    rows = f"{takeaway.rows:,} rows, {len(takeaway.feature_names):,} columns, {task}"
+    classes = len(takeaway.classes)
+    tasks = {"regression": "a number", "binary": "two classes", "sequence": f"{classes} labels"}
+    tasks["structure"] = "base pairs"
+    task = tasks.get(takeaway.task, f"{classes} classes")
+    columns = f"{len(takeaway.feature_names):,} columns, " if takeaway.task != "structure" else ""
+    rows = f"{takeaway.rows:,} {unit(takeaway.task)}, {columns}{task}"
     model = MODELS[run.plan.model].title
     return f"{takeaway.dataset}: {rows} · {model} · {STRATEGIES[run.plan.strategy].title}"
 
@@ -80,9 +84,11 @@ def _words(run: FinishedRun) -> list[str]:
     results, sentences = run.results, []
     if right := results.get("right"):
         sentences.append(
-            f"On {right['rows']:,} rows that were put aside at the start, the tuned model is right "
-            f"on {right['tuned']:,}, the default setting on {right['default']:,}."
+            f"On {right['rows']:,} {unit(run.takeaway.task)} that were put aside at the start, the "
+            f"tuned model is right on {right['tuned']:,}, the default setting on "
+            f"{right['default']:,}."
         )
+    sentences += result_words(results)
     said = [str(remark) for remark in results.get("remarks", [])]
     because = results.get("stopped_because", "")
     stopped = f"The run ended because: {because.rstrip('.')}." if because else ""

@@ -8,6 +8,7 @@ from typing import Any
 from core.export import figures
 from core.export.finished_run import FinishedRun
 from core.export.html import code, folded, paragraphs, section, table
+from core.export.report_structured import unit
 from core.tuning.events import (
     HyperGradientStep,
     PenaltyStep,
@@ -128,12 +129,13 @@ def _gradient_steps(steps: list[HyperGradientStep]) -> list[str]:
 def _data(run: FinishedRun) -> str:
     takeaway = run.takeaway
     source, test = takeaway.source, takeaway.test_source
+    rows = unit(takeaway.task)
     split = (
-        f"{len(takeaway.train_rows):,} rows to tune and train on, {len(takeaway.test_rows):,} put "
-        "aside to test on."
+        f"{len(takeaway.train_rows):,} {rows} to tune and train on, {len(takeaway.test_rows):,} "
+        "put aside to test on."
     )
     if test:
-        split = f"{len(takeaway.train_rows):,} rows to train on, a second file to test on."
+        split = f"{len(takeaway.train_rows):,} {rows} to train on, a second file to test on."
     described = source["described"]
     body = paragraphs([described and f"Read as: {described}.", split, *takeaway.findings])
     kinds = [(c["name"], c["role"], c["kind"], c["missing"]) for c in takeaway.columns[:MOST_ROWS]]

@@ -9,6 +9,7 @@ from core.estimators.registry import MODELS
 from core.export import figures
 from core.export.finished_run import FinishedRun
 from core.export.html import folded, paragraphs, section, table
+from core.export.report_structured import curve_section, example_sections, unit
 from core.tuning.events import PenaltyStep
 from core.tuning.metrics import METRICS
 
@@ -21,13 +22,15 @@ def result_sections(run: FinishedRun) -> list[str]:
         sections.append(_calibration(run, calibration))
     if predictions := results.get("predictions"):
         sections.append(_predictions(run, predictions))
+    if curve := results.get("curve"):
+        sections.append(curve_section(curve))
     if confusion := results.get("confusion"):
-        sections.append(_confusion(confusion))
+        sections.append(_confusion(confusion, unit(run.takeaway.task)))
     if run.learned_penalties:
         sections.append(_penalties(run))
     if results.get("setting") and not run.learned_penalties:
         sections.append(_setting(run))
-    return sections
+    return [*sections, *example_sections(run)]
 
 
 def score_words(metric: str, score: float | None) -> str:
@@ -50,7 +53,7 @@ def _scores(run: FinishedRun) -> str:
         if scores.get(metric) is not None and interval and None not in interval
     ]
     title = METRICS[metric].title
-    label = f"{title[0].lower()}{title[1:]}, on unseen rows"
+    label = f"{title[0].lower()}{title[1:]}, on unseen {unit(run.takeaway.task)}"
     say = partial(score_words, metric)
     drawn = figures.scores(rows, label, say) if rows else ""
     validation = results.get("validation", {})
@@ -92,7 +95,7 @@ def _predictions(run: FinishedRun, predictions: dict[str, Any]) -> str:
     return section("How close are the predictions?", question, drawn + twin, "narrow")
 
 
-def _confusion(confusion: dict[str, Any]) -> str:
+def _confusion(confusion: dict[str, Any], rows_are: str) -> str:
     labels, counts = confusion["labels"], confusion["tuned"]
     shares = [row[i] / sum(row) if sum(row) else None for i, row in enumerate(counts)]
     rows = [
@@ -102,16 +105,16 @@ def _confusion(confusion: dict[str, Any]) -> str:
     header = ("", *(f"said {label}" for label in labels), "right")
     diagonal = frozenset((i, i + 1) for i in range(len(labels)))
     body = table(header, rows, row_heads=True, marked=diagonal)
-    return section(
-        "Where is it wrong?", "Rows that tuning never saw.", body, "half" if len(labels) < 6 else ""
-    )
+    question = f"{rows_are.capitalize()} that tuning never saw."
+    return section("Where is it wrong?", question, body, "half" if len(labels) < 6 else "")
 
 
 def _setting(run: FinishedRun) -> str:
     tuned, default = run.results["setting"], run.results.get("default_setting", {})
     labels = {axis.name: axis.label for axis in MODELS[run.plan.model].space(run.takeaway.task)}
     rows = [(labels.get(n, n), n, value, default.get(n)) for n, value in tuned.items()]
-    body = table(("setting", "in scikit-learn", "tuned", "default"), rows, row_heads=True)
+    name = "in scikit-learn" if unit(run.takeaway.task) == "rows" else "name"
+    body = table(("setting", name, "tuned", "default"), rows, row_heads=True)
     return section("The tuned setting", "What would you type to get this model?", body, "half")
 
 
@@ -130,4 +133,6 @@ def _penalties(run: FinishedRun) -> str:
     body = drawn + (folded("As a table", twin) if drawn else twin)
     if (hidden := len(takeaway.penalties) - figures.MOST_BARS) > 0:
         body += paragraphs([f"The {hidden} groups in the middle are in the table only."])
-    return section("Learned group penalties", "Which columns does the model trust?", body)
+    trusted = {"sequence": "kinds of weights", "structure": "motifs"}
+    what = trusted.get(takeaway.task, "columns")
+    return section("Learned group penalties", f"Which {what} does the model trust?", body)

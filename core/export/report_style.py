@@ -50,6 +50,11 @@ svg .hatched { fill: var(--line); stroke: var(--control); stroke-dasharray: 3 3;
 svg .cm { stroke: var(--control); } svg .dm { fill: var(--control); }
 svg .hollow { stroke-width: 1.5; } svg circle.hollow { fill: none; stroke: var(--observed); }
 svg .d-seen { fill: var(--observed); }
+svg .arc { fill: none; stroke-width: 1.6; } svg .apart { stroke-dasharray: 4 3; }
+svg .token { fill: var(--canvas); stroke: var(--line); }
+svg .missed { fill: var(--canvas); stroke: var(--bad); stroke-width: 1.5; }
+svg .base { font: 11px ui-monospace, "DejaVu Sans Mono", monospace; fill: var(--ink); }
+svg .wrong { fill: var(--bad); font-weight: 600; }
 @media (max-width: 760px) { section.half, section.wide, section.narrow { flex-basis: 100%; } }
 """
 

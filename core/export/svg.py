@@ -108,6 +108,14 @@ class Drawing:
         steps = "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
         self.marks.append(f'<path class="{kind}" d="M{steps}"/>')
 
+    def arc(self, start: float, end: float, y: float, height: float, kind: str) -> None:
+        """Half an ellipse over a base line at y; a negative height hangs it below."""
+        radii = f"{(end - start) / 2:.1f},{abs(height):.1f}"
+        turn = int(height > 0)
+        self.marks.append(
+            f'<path class="{kind}" d="M{start:.1f},{y:.1f}A{radii} 0 0 {turn} {end:.1f},{y:.1f}"/>'
+        )
+
     def dot(self, x: float, y: float, kind: str, radius: float = 3.5, note: str = "") -> None:
         """A round mark; `note` shows when pointed at."""
         inside = f"<title>{escape(note)}</title>" if note else ""

@@ -13,27 +13,64 @@ import pytest
 from core.errors import UnusableError
 from core.export import destination
 from core.export.destination import write_whole_file
-from core.export.exporters import EXPORTERS, export
+from core.export.exporters import EXPORTERS, check_export, export, exporters_for
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_folder import RunFolder
 
+TABLES = ["skops", "joblib", "json", "script", "report"]
+STRUCTURED = ["npz", "script", "json", "report"]
+
+
+@pytest.mark.parametrize(
+    ("task", "offered"),
+    [
+        ("regression", TABLES),
+        ("binary", TABLES),
+        ("multiclass", TABLES),
+        ("sequence", STRUCTURED),
+        ("structure", STRUCTURED),
+    ],
+)
+def test_what_a_run_offers_depends_on_its_task(task: str, offered: list[str]) -> None:
+    assert list(exporters_for(task)) == offered
+
 
 def test_every_kind_says_what_it_is_for() -> None:
-    assert list(EXPORTERS) == ["skops", "joblib", "json", "script", "report"]
-    for exporter in EXPORTERS.values():
+    for exporter in EXPORTERS:
         assert exporter.title
         assert exporter.sentence.endswith(".")
-    assert "trust" in EXPORTERS["joblib"].warning
+    assert "trust" in exporters_for("binary")["joblib"].warning
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "sentence"),
+    [
+        (
+            "sequence",
+            "model.skops",
+            "a run on sequences has no skops export; end the name in .npz, .py, .json or .html.",
+        ),
+        ("structure", "model.joblib", "a run on molecules has no joblib export"),
+        ("binary", "model.npz", "a run on a table has no npz export; end the name in .skops,"),
+    ],
+)
+def test_an_export_that_the_task_does_not_have_is_refused_beforehand(
+    tmp_path: Path, task: str, name: str, sentence: str
+) -> None:
+    check_export(tmp_path / name)  # while the task is unknown, any ending that exists will do
+    with pytest.raises(UnusableError, match=sentence):
+        check_export(tmp_path / name, task)
 
 
 def test_writes_every_kind_by_its_ending(make_run: Callable[..., Any], tmp_path: Path) -> None:
     made = make_run()
     out = tmp_path / "out"
     out.mkdir()
-    for exporter in EXPORTERS.values():
+    offered = exporters_for(made.dataset.task)
+    for exporter in offered.values():
         path = export(made.folder, out / f"model{exporter.ending}")
         assert path.stat().st_size > 1000
-    assert len(list(out.iterdir())) == len(EXPORTERS)  # no draft is left behind
+    assert len(list(out.iterdir())) == len(offered)  # no draft is left behind
 
 
 def test_a_format_outweighs_the_ending(make_run: Callable[..., Any], tmp_path: Path) -> None:
@@ -47,6 +84,7 @@ def test_a_format_outweighs_the_ending(make_run: Callable[..., Any], tmp_path: P
         ("model.pkl", None, "“.pkl” is no ending of an export"),
         ("model", None, "the ending is missing"),
         ("model.json", "excel", "no export called “excel”"),
+        ("model.json", "npz", "a run on a table has no npz export; choose skops,"),
         ("nowhere/model.json", None, "there is no such folder"),
         ("taken.json", None, "a folder has this name"),
     ],

@@ -1,0 +1,164 @@
+"""Modules of this program written into one file, so that a script carries what it calls.
+
+The imports of the modules from one another leave, since everything stands in one file; their
+imports of other libraries go to the top. Two private functions of one name are kept apart by
+renaming the later one.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import io
+import sys
+import tokenize
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from types import ModuleType
+
+OURS = ("core", "app", "resources")
+STANDARD = sys.stdlib_module_names
+
+
+@dataclass
+class Bundle:
+    """The sources of modules, ready to stand one below the other.
+
+    Attributes:
+        modules: whole modules of other libraries that are imported, as written.
+        names: {module of another library: names imported from it}.
+        sources: every module's source without its imports, in order.
+    """
+
+    modules: set[str] = field(default_factory=set)
+    names: dict[str, set[str]] = field(default_factory=dict)
+    sources: list[str] = field(default_factory=list)
+    _known: dict[str, str] = field(default_factory=dict)  # top-level name: its source
+
+    def add(self, module: ModuleType) -> None:
+        """Take a module's source.
+
+        Raises:
+            ValueError: a public name stands for two things, or a module is imported whole.
+        """
+        text = inspect.getsource(module)
+        aliases: list[str] = []
+        gone: list[ast.stmt] = []
+        new_names: dict[str, str] = {}
+        for statement in ast.parse(text).body:
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                self._import(statement, aliases)
+                gone.append(statement)
+            elif self._is_known(statement):
+                gone.append(statement)
+            else:
+                new_names |= self._define(statement, module.__name__)
+        lines = text.splitlines()
+        for statement in gone:
+            first = min([statement.lineno, *(d.lineno for d in _decorators(statement))])
+            last = statement.end_lineno or first
+            lines[first - 1 : last] = [""] * (last - first + 1)
+        whole = "\n".join([*aliases, *lines]) + "\n"
+        self.sources.append(_tidied(_renamed(whole, new_names)))
+
+    def _is_known(self, statement: ast.stmt) -> bool:
+        """Whether an earlier module defined the very same."""
+        names, source = _defined(statement), ast.unparse(statement)
+        return bool(names) and all(self._known.get(name) == source for name in names)
+
+    def _define(self, statement: ast.stmt, module: str) -> dict[str, str]:
+        """Take note of what a statement defines; new names for private ones that are taken.
+
+        Raises:
+            ValueError: a public name stands for two things.
+        """
+        new_names = {}
+        for name in _defined(statement):
+            if name in self._known and not name.startswith("_"):
+                raise ValueError(f"{name} of {module} stands for something else already")
+            if name in self._known:
+                new_names[name] = f"{name}_of_{module.rpartition('.')[2]}"
+            self._known[new_names.get(name, name)] = ast.unparse(statement)
+        return new_names
+
+    def import_lines(self) -> tuple[list[str], list[str]]:
+        """The import lines for the top of the file: of Python's own library, and of others."""
+        lines = {module: f"import {module}" for module in self.modules}
+        lines |= {
+            f"{module} import": f"from {module} import {', '.join(sorted(names))}"
+            for module, names in self.names.items()
+        }
+        order = sorted(lines, key=lambda key: (lines[key].startswith("from"), key))
+        own = [lines[key] for key in order if key.split(".")[0].split()[0] in STANDARD]
+        return own, [lines[key] for key in order if lines[key] not in own]
+
+    def _import(self, statement: ast.Import | ast.ImportFrom, aliases: list[str]) -> None:
+        if isinstance(statement, ast.Import):
+            names = [ast.unparse(alias) for alias in statement.names]
+            if any(name.split(".")[0] in OURS for name in names):
+                raise ValueError(f"import {names[0]}: take the names that are needed from it")
+            self.modules |= set(names)
+            return
+        module = str(statement.module)
+        if module.split(".")[0] in OURS:
+            pairs = [(alias.asname, alias.name) for alias in statement.names]
+            aliases += [f"{new} = {old}" for new, old in pairs if new not in (None, old)]
+        elif module != "__future__":
+            taken = {ast.unparse(alias) for alias in statement.names}
+            self.names[module] = self.names.get(module, set()) | taken
+
+
+def bundle(modules: Iterable[ModuleType]) -> Bundle:
+    """The bundle of modules, each below those that it imports from.
+
+    Raises:
+        ValueError: see `Bundle.add`.
+    """
+    made = Bundle()
+    for module in modules:
+        made.add(module)
+    return made
+
+
+def _decorators(statement: ast.stmt) -> list[ast.expr]:
+    return getattr(statement, "decorator_list", [])
+
+
+def _defined(statement: ast.stmt) -> list[str]:
+    """The top-level names that a statement defines."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return [statement.name]
+    if isinstance(statement, ast.Assign):
+        targets: list[ast.expr] = statement.targets
+    elif isinstance(statement, ast.AnnAssign):
+        targets = [statement.target]
+    else:
+        return []
+    nodes = (node for target in targets for node in ast.walk(target))
+    return [node.id for node in nodes if isinstance(node, ast.Name)]
+
+
+def _renamed(text: str, new_names: dict[str, str]) -> str:
+    """The source with names replaced where they stand as names, not as attributes or in text."""
+    if not new_names:
+        return text
+    lines = text.splitlines(keepends=True)
+    places = []
+    before = ""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.NAME and token.string in new_names and before != ".":
+            places.append((*token.start, token.string))
+        before = token.string
+    for row, column, name in reversed(places):
+        line = lines[row - 1]
+        lines[row - 1] = line[:column] + new_names[name] + line[column + len(name) :]
+    return "".join(lines)
+
+
+def _tidied(text: str) -> str:
+    """At most two blank lines in a row, none at the ends."""
+    lines: list[str] = []
+    for line in text.strip("\n").splitlines():
+        if line.strip() or lines[-2:] != ["", ""]:
+            lines.append(line.rstrip())
+    return "\n".join(lines).strip("\n")
