@@ -89,6 +89,11 @@ class Board(QScrollArea):
             self.record.selected = number
             self._all_dirty()
 
+    def show_example(self, at: int) -> None:
+        """Show this sequence or molecule in every view that shows one."""
+        self.record.example = at
+        self._all_dirty()
+
     def lens_arrived(self, reply: dict[str, Any]) -> None:
         """Hand the answer to a lens request to the view that asked."""
         view = self.views.get(reply.get("view", ""))
@@ -160,6 +165,7 @@ class Board(QScrollArea):
         view.trial_selected.connect(self._selected)
         view.exclude_requested.connect(self.exclude_requested)
         view.best_k_requested.connect(self.set_best_k)
+        view.example_requested.connect(self.show_example)
         view.lens_wanted.connect(self.lens_wanted)
         view.problem.connect(self.problem)
         view.consume(self.record.started)

@@ -18,13 +18,19 @@ class GroupColours:
         """The groups of a run in their order."""
         self._rank = {name: rank for rank, name in enumerate(groups)}
 
+    def again(self, name: str) -> bool:
+        """Whether another group before it has the same colour."""
+        count = len(appearance.current().series)
+        return self._rank.setdefault(name, len(self._rank)) // count % 2 == 1
+
     def of(self, name: str) -> str:
         """A group's colour in the current theme."""
         series = appearance.current().series
         return series[self._rank.setdefault(name, len(self._rank)) % len(series)]
 
 
-def pens_of(colour: str, width: float = 2.0) -> tuple[QPen, QPen | None]:
+def pens_of(colour: str, width: float = 2.0, dashed: bool = False) -> tuple[QPen, QPen | None]:
     """The pen of a line and, for a colour too light for the paper, the ink below it."""
     theme = appearance.current()
-    return pen(colour, width), pen(theme.ink, width + 1.6) if colour in theme.outlined else None
+    made = pen(colour, width, dashed)
+    return made, pen(theme.ink, width + 1.6) if colour in theme.outlined else None

@@ -20,7 +20,7 @@ from app.views.twin import Table
 from app.views.view import View
 from core.tuning.events import HyperGradientStep, PenaltyStep, RunStarted
 
-LONGEST_NAME = 22  # letters before a group's name is cut
+NAMES = 0.6  # share of the width that the groups' names may take before they are cut
 
 
 class GroupPenalties(View):
@@ -91,7 +91,7 @@ class GroupPenalties(View):
     def draw(self) -> None:
         """Bars from the left edge to log C; hatched where a group is switched off."""
         theme, state = appearance.current(), self.state()
-        self.plot.left.set_scale(Scale("choice", _unique([_cut(name) for name, _, _ in state])))
+        self.plot.left.set_scale(Scale("choice", _unique(self._cut(state))))
         places = [math.log10(C) if C > 0 else math.nan for _, C, _ in state]
         self._hold(places)
         edge = self._low
@@ -109,6 +109,12 @@ class GroupPenalties(View):
         )  # fmt: skip
         self._show_window()
 
+    def _cut(self, state: list[tuple[str, float, bool]]) -> list[str]:
+        # Long names of one table tend to differ at their ends.
+        metrics, most = QFontMetricsF(small_font()), NAMES * self.canvas.width()
+        middle = Qt.TextElideMode.ElideMiddle
+        return [metrics.elidedText(name, middle, most) for name, _, _ in state]
+
     def _hold(self, places: list[float]) -> None:
         finite = [at for at in places if math.isfinite(at)] or [0.0]
         self._low = min(self._low, math.floor((min(finite) - 0.15) * 2) / 2)
@@ -123,7 +129,7 @@ class GroupPenalties(View):
         if not self.has_content():
             return
         count = len(self.state())
-        tall = QFontMetricsF(small_font()).height() + 8
+        tall = QFontMetricsF(small_font()).height() + 5
         fit = max(3, int(self.plot.vb.height() / tall))
         self.scroll.setVisible(count > fit)
         self.canvas.keeps_wheel = count > fit
@@ -155,14 +161,6 @@ class GroupPenalties(View):
             for name, C, off in self.state()
         ]  # fmt: skip
         return [self.tr(header) for header in headers], rows
-
-
-def _cut(name: str) -> str:
-    if len(name) <= LONGEST_NAME:
-        return name
-    # Long names of one table tend to differ at their ends.
-    end = LONGEST_NAME // 2
-    return f"{name[: LONGEST_NAME - 1 - end]}…{name[-end:]}"
 
 
 def _unique(names: list[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from app import appearance
 from app.views.axes import small_font
 from app.views.items import clear_colour
 
-LONGEST = 190  # pixels of a name; the rest of it is left out in its middle
+LONGEST = 250  # pixels of a name; the rest of it is left out in its middle
 
 
 def spread(wanted: Sequence[float], height: float, low: float, high: float) -> np.ndarray:

@@ -13,6 +13,7 @@ from app.views.scales import Scale, scale_of
 from core.tuning.events import (
     Event,
     HyperGradientStep,
+    MoleculesFolded,
     PenaltyStep,
     Progress,
     RunFailed,
@@ -20,6 +21,7 @@ from core.tuning.events import (
     RunResumed,
     RunStarted,
     RunStopped,
+    SequencesLabelled,
     SurrogateFitted,
     TrialExcluded,
     TrialFailed,
@@ -71,6 +73,8 @@ class Record:
     def __init__(self) -> None:
         self.best_k: int | None = None
         self.selected: int | None = None
+        self.example = 0  # which of the sequences or molecules a person looks at
+        self.started = RunStarted()
         self._take: dict[type[Event], Callable[[Any], None]] = {
             RunStarted: self.start,
             RunResumed: self._resumed,
@@ -81,6 +85,8 @@ class Record:
             SurrogateFitted: lambda event: setattr(self, "surrogate", event),
             PenaltyStep: lambda event: self.steps.append(event),
             HyperGradientStep: lambda event: self.gradients.append(event),
+            SequencesLabelled: lambda event: setattr(self, "labelled", event),
+            MoleculesFolded: lambda event: setattr(self, "folded", event),
             Progress: lambda event: setattr(self, "progress", event),
             RunFinished: self._ended,
             RunStopped: self._ended,
@@ -90,6 +96,8 @@ class Record:
 
     def start(self, started: RunStarted) -> None:
         """Forget everything and begin the record of this run."""
+        if started.run != self.started.run:  # a replay keeps what a person looks at
+            self.example = 0
         self.started = started
         self.total = started.total
         self.axes: list[dict[str, Any]] = list(started.space)
@@ -100,6 +108,8 @@ class Record:
         self.steps: list[PenaltyStep] = []
         self.gradients: list[HyperGradientStep] = []
         self.surrogate: SurrogateFitted | None = None
+        self.labelled: SequencesLabelled | None = None
+        self.folded: MoleculesFolded | None = None
         self.progress: Progress | None = None
         self.ended = False
         self.changes = 0

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from app.views.arc_view import ArcView
 from app.views.best_so_far import BestSoFar
+from app.views.dot_plot import DotPlotView
 from app.views.gp_slice import GpSlice
 from app.views.group_penalties import GroupPenalties
 from app.views.objective import HoldoutLoss, Objective
 from app.views.parallel import Parallel
 from app.views.path_of_d import PathOfD
+from app.views.sequence_view import SequenceView
 from app.views.surface import Surface
 from app.views.trajectory import Trajectory
 from app.views.trials_table import TrialsTable
@@ -23,6 +26,9 @@ VIEWS: dict[str, type[View]] = {
         Parallel,
         Trajectory,
         PathOfD,
+        SequenceView,
+        ArcView,
+        DotPlotView,
         GroupPenalties,
         HoldoutLoss,
         Objective,

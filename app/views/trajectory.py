@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import QT_TRANSLATE_NOOP
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
 from app import appearance
+from app.views.axes import small_font
 from app.views.group_colours import GroupColours, pens_of
 from app.views.items import Dots, Lines, pen
 from app.views.labels import EndLabels
@@ -17,7 +19,8 @@ from app.views.twin import Table
 from app.views.view import View
 from core.tuning.events import PenaltyStep, RunStarted
 
-NAMED = 12  # groups with a colour and a name; beyond, only the most extreme have them
+ALL_NAMED = 16  # groups up to which each has a colour and a name, if the height allows
+NAMED = 12  # of more groups, only so many of the most extreme have them
 MARKED = 40  # steps up to which each has a dot
 
 
@@ -27,7 +30,7 @@ class Trajectory(View):
     name = "trajectory"
     title = QT_TRANSLATE_NOOP("Trajectory", "Regularization trajectory")
     question = QT_TRANSLATE_NOOP(
-        "Trajectory", "Which groups of columns are trusted? A high line means: mostly noise."
+        "Trajectory", "Which groups are trusted? A high line means: mostly noise."
     )
     waiting = QT_TRANSLATE_NOOP("Trajectory", "The penalty of every group appears here at step 0.")
     zooms = True
@@ -83,7 +86,8 @@ class Trajectory(View):
         """Coloured and named lines for few groups; of many, the most extreme above the rest."""
         names, numbers, values = self.table()
         places = self.plot.left.scale_of_places.places(values.ravel()).reshape(values.shape)
-        chosen = most_extreme(places[-1], NAMED) if len(names) > NAMED else range(len(names))
+        most = self._room_for_names(len(names))
+        chosen = most_extreme(places[-1], most) if len(names) > most else range(len(names))
         chosen = [int(column) for column in chosen]
         rest = [column for column in range(len(names)) if column not in set(chosen)]
         self._draw_rest(numbers, places[:, rest])
@@ -91,6 +95,10 @@ class Trajectory(View):
         if np.isfinite(places).any():
             self.plot.hold_y(float(np.nanmin(places)), float(np.nanmax(places)))
         self._make_room(float(numbers[-1]))
+
+    def _room_for_names(self, count: int) -> int:
+        tall = self.plot.vb.height() / QFontMetricsF(small_font()).height()
+        return max(2, min(ALL_NAMED if count <= ALL_NAMED else NAMED, int(tall)))
 
     def _draw_rest(self, numbers: np.ndarray, places: np.ndarray) -> None:
         self.muted.set_style(pen(appearance.current().control, 1.0))
@@ -106,7 +114,7 @@ class Trajectory(View):
         ends = []
         for column, name in chosen:
             colour = self.colours.of(name)
-            self.lines[name].set_style(*pens_of(colour))
+            self.lines[name].set_style(*pens_of(colour, dashed=self.colours.again(name)))
             self.lines[name].set_data(numbers, places[:, column])
             self.dots[name].set_style(colour, theme.ink if colour in theme.outlined else colour)
             marked = places[:, column] if len(numbers) <= MARKED else places[-1:, column]

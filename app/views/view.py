@@ -49,6 +49,7 @@ class View(Card):
     trial_selected = Signal(int)
     exclude_requested = Signal(int, bool)
     best_k_requested = Signal(object)  # how many, or None for all
+    example_requested = Signal(int)  # which sequence or molecule
     lens_wanted = Signal(object)
     problem = Signal(str)
 

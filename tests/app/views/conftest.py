@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -126,6 +128,13 @@ def streams():
         space=SPACE,
         scores=SCORES,
     )
+
+
+@pytest.fixture
+def structured(monkeypatch):
+    """The module of streams of structured models, which lies beside the tests."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    return importlib.import_module("structured_streams")
 
 
 @pytest.fixture

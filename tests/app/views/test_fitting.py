@@ -10,7 +10,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetrics
 
 from app.views.board import NARROW, places
-from app.views.group_penalties import LONGEST_NAME, _cut
+from app.views.group_penalties import NAMES
 from app.views.labels import LONGEST
 from app.views.parallel import MOST_LINES
 from app.views.results_views import Confusion, Scores
@@ -88,10 +88,25 @@ def test_long_names_at_the_ends_of_lines_leave_room_for_the_lines(feed, streams)
     assert [text[-1] for _, _, text, _ in view.ends._ends] == ["a", "b", "c"]
 
 
-def test_a_cut_name_keeps_its_end():
-    one, other = (_cut(f"blood_measurement of a quantity number {n}") for n in (1, 2))
-    assert one != other
-    assert len(one) == LONGEST_NAME
+def test_a_cut_name_keeps_its_end(feed, streams):
+    groups = [f"blood_measurement of a quantity in a unit that is long, number {n}" for n in "12"]
+    view = feed(streams.penalties(groups, off=())).views["penalties"]
+    one, other = view.plot.left.scale_of_places.choices
+    assert "…" in one
+    assert (one[-1], other[-1]) == ("1", "2")
+    assert view.plot.left.needed() <= NAMES * view.canvas.width() + 20
+
+
+def test_names_of_motifs_are_whole_in_a_small_window(feed, board, structured):
+    board.resize(760, 620)
+    views = feed(structured.structured_run("structure")).views
+    assert set(views["penalties"].plot.left.scale_of_places.choices) == set(structured.MOTIFS)
+    views["trajectory"].grab()
+    named = [text for _, _, text, _ in views["trajectory"].ends._ends]
+    assert set(named) <= set(structured.MOTIFS)
+    assert len(named) >= 8
+    rects = sorted(views["trajectory"].ends.rects, key=lambda rect: rect.top())
+    assert all(a.bottom() <= b.top() + 0.5 for a, b in itertools.pairwise(rects))
 
 
 def test_every_answer_is_seen_beside_long_class_names(qtbot, qapp):

@@ -1,0 +1,60 @@
+"""What the pictures of a folded molecule share: its base pairs, and which of them are right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.views.examples_view import ExamplesView
+from core.tuning.events import MoleculesFolded
+
+CLOSING = {")": "(", "]": "[", "}": "{", ">": "<"}
+
+
+class MoleculeView(ExamplesView):
+    """A view of one of the molecules that are watched; pairs are (i, j), counted from 1."""
+
+    listens = (MoleculesFolded,)
+    task = "structure"
+    zooms = True
+    interval = 0.06
+
+    def examples(self) -> list[dict[str, Any]]:
+        """The molecules of the latest step."""
+        return self.record.folded.molecules if self.record.folded is not None else []
+
+    def step(self) -> int:
+        """The latest step."""
+        return self.record.folded.step if self.record.folded is not None else 0
+
+    def called(self, example: dict[str, Any]) -> str:
+        """The molecule's name."""
+        return str(example["name"])
+
+    def both(self) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+        """The pairs that the model calls, and the true ones."""
+        example = self.example()
+        return pairs_of(example["predicted"]), pairs_of(example["truth"])
+
+    def counts(self) -> str:
+        """How many true pairs are found, and how many called pairs are right, in words."""
+        called, true = self.both()
+        right = len(called & true)
+        said = self.tr("Step {}, {}: finds {} of {} true base pairs; {} of {} called pairs are "
+                       "right.")  # fmt: skip
+        name = self.example()["name"]
+        return said.format(self.step(), name, right, len(true), right, len(called))
+
+
+def pairs_of(structure: str) -> set[tuple[int, int]]:
+    """The base pairs (i, j) of a dot-bracket string, i < j, counted from 1.
+
+    Brackets of different kinds may cross; one without its partner makes no pair.
+    """
+    open_at: dict[str, list[int]] = {}
+    found = set()
+    for at, sign in enumerate(structure, start=1):
+        if sign in CLOSING.values():
+            open_at.setdefault(sign, []).append(at)
+        elif open_at.get(CLOSING.get(sign, "")):
+            found.add((open_at[CLOSING[sign]].pop(), at))
+    return found
