@@ -5,7 +5,7 @@
 | K, F | ``states``, | | labels, features |
 | n | ``size`` | | K + K² + F K parameters: initial, transition (from-major), each feature's K |
 | Z | | | sum over labelings of exp(score) |
-| c | ``observed`` | (n,) | how often every feature is active in the labels as given |
+| c | ``_observed`` | (n,) | how often every feature is active in the labels as given |
 | E[c] | | (n,) | the same expected over labelings with probability exp(score)/Z |
 
 loss = Σ log Z − wᵀc, gradient = E[c] − c, Hessian = covariance of c (Do 2008, eq. 1–3).
@@ -14,15 +14,18 @@ loss = Σ log Z − wᵀc, gradient = E[c] − c, Hessian = covariance of c (Do 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.errors import UnusableError
-from core.losses.crf.chain import add_scores, labeling_score, parts
+from core.losses.crf.chunks import available
 from core.losses.crf.encoding import Encoding, Tokens, encoding_of
-from core.losses.crf.wide import wide_change, wide_counts
+from core.losses.crf.expected import At, Chains
+
+_LARGEST_DENSE = 400
 
 
 class CrfLoss:
@@ -33,15 +36,34 @@ class CrfLoss:
         classes: the K labels.
         tokens: the tokens.
         codes: the place of every token's label among the classes, shape (N,).
+        threads: at most so many; None for as many as there are processors.
     """
 
     def __init__(
-        self, encoding: Encoding, classes: tuple[Any, ...], tokens: Tokens, codes: np.ndarray
+        self,
+        encoding: Encoding,
+        classes: tuple[Any, ...],
+        tokens: Tokens,
+        codes: np.ndarray,
+        threads: int | None = None,
     ) -> None:
         self.encoding, self.classes = encoding, classes
         self.tokens, self.codes = tokens, codes
-        self.names, self.sources = _names(encoding, classes)
-        self._at: np.ndarray | None = None
+        self.threads = available() if threads is None else threads
+        self._chains = Chains(tokens, encoding.size, len(classes))
+        self._observed = self._chains.observed(codes)
+        self._w = np.empty(0)
+        self._at: At | None = None
+
+    @cached_property
+    def names(self) -> list[str]:
+        """What every parameter is called."""
+        return _names(self.encoding, self.classes)[0]
+
+    @cached_property
+    def sources(self) -> list[str]:
+        """Where every parameter comes from: initial, transition, or its column."""
+        return _names(self.encoding, self.classes)[1]
 
     @property
     def states(self) -> int:
@@ -73,77 +95,58 @@ class CrfLoss:
 
     def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """The loss and its gradient at w."""
-        if self._at is None or not np.array_equal(w, self._at):
-            self._evaluate(w)
-        return self._value, self._gradient.copy()
-
-    def _evaluate(self, w):
-        K, tokens = self.states, self.tokens
-        initial, transition, scores = parts(w, K, tokens)
-        N = tokens.count
-        ahead, behind, p = np.empty((3, N, K))
-        pairs = np.zeros((K, K))
-        value = 0.0
-        for first, last in zip(tokens.starts[:-1], tokens.starts[1:], strict=True):
-            value += wide_counts(
-                first, last, tokens.unit, scores, initial, transition, ahead, behind, p, pairs
-            )
-            value -= labeling_score(
-                first, last, tokens.unit, scores, initial, transition, self.codes
-            )
-        self._state = (scores, transition, ahead, behind, p.copy())
-        p[np.arange(N), self.codes] -= 1.0
-        starts = tokens.starts
-        inner = np.ones(N, bool)
-        inner[starts[:-1]] = False
-        t = np.flatnonzero(inner)
-        np.subtract.at(pairs, (self.codes[t - 1], self.codes[t]), 1.0)
-        self._gradient = self._gather(p, pairs)
-        self._value, self._at = value, w.copy()
-
-    def _gather(self, p, pairs):
-        K, tokens = self.states, self.tokens
-        R = np.zeros((len(tokens.begins) - 1, K))
-        np.add.at(R, tokens.unit, p)
-        G = np.zeros((self.encoding.size, K))
-        np.add.at(G, tokens.features, np.repeat(R, np.diff(tokens.begins), axis=0))
-        G[tokens.number_features] += tokens.numbers.T @ R
-        return np.concatenate((p[tokens.starts[:-1]].sum(axis=0), pairs.ravel(), G.ravel()))
+        at = self._evaluate(w)
+        return at.log_z - float(self._observed @ self._w), at.counts - self._observed
 
     def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The exact Hessian at w times v, shape (n,)."""
-        self.value_and_gradient(w)
-        K, tokens = self.states, self.tokens
-        v_initial, v_step, turns = parts(v, K, tokens)
-        scores, transition, ahead, behind, _ = self._state
-        a, b, p = np.empty((3, tokens.count, K))
-        pairs = np.zeros((K, K))
-        for first, last in zip(tokens.starts[:-1], tokens.starts[1:], strict=True):
-            wide_change(
-                first, last, tokens.unit, scores, transition, ahead, behind,
-                turns, v_initial, v_step, a, b, p, pairs,
-            )  # fmt: skip
-        return self._gather(p, pairs)
+        v = np.ascontiguousarray(v, dtype=np.float64)
+        return self._chains.change(self._evaluate(w), v, self.threads)
 
     def hessian(self, w: np.ndarray) -> np.ndarray | None:
-        """The dense Hessian."""
-        if self.size > 400:
+        """The dense Hessian (n, n), or None above 400 parameters."""
+        if self.size > _LARGEST_DENSE:
             return None
-        return np.array([self.hessian_product(w, row) for row in np.eye(self.size)])
+        H = np.stack([self.hessian_product(w, row) for row in np.eye(self.size)])
+        return 0.5 * (H + H.T)
+
+    @property
+    def dense_cost(self) -> float:
+        """Multiplications of one dense Hessian."""
+        return self.size * self.product_cost
+
+    @property
+    def product_cost(self) -> float:
+        """Multiplications of one Hessian product."""
+        K, tokens = self.states, self.tokens.count
+        return K * (2.0 * self._chains.features.entries + 6.0 * K * tokens)
 
     def hessian_diagonal(self, w: np.ndarray) -> np.ndarray:
-        """Σ x² p (1 − p): the Hessian's diagonal but for the coupling between tokens."""
-        self.value_and_gradient(w)
-        p = self._state[4]
-        K, tokens = self.states, self.tokens
-        R = np.zeros((len(tokens.begins) - 1, K))
-        np.add.at(R, tokens.unit, p * (1 - p))
-        G = np.zeros((self.encoding.size, K))
-        np.add.at(G, tokens.features, np.repeat(R, np.diff(tokens.begins), axis=0))
-        G[tokens.number_features] += np.square(tokens.numbers).T @ R
-        f = p[tokens.starts[:-1]]
-        pairs = np.full(K * K, tokens.count / K**2)
-        return np.concatenate(((f * (1 - f)).sum(axis=0), pairs, G.ravel()))
+        """The Hessian's diagonal but for what neighbouring tokens share, shape (n,).
+
+        Σ x² p (1 − p) over the tokens: a feature that is active at several tokens of a sequence is
+        taken as if their labels were independent; so are the steps of a sequence, whose chance is
+        taken as the same for all.
+        """
+        at, K = self._evaluate(w), self.states
+        spread = self._chains.gathered(at.p * (1.0 - at.p), self.threads)
+        states = self._chains.features.back(spread, self.threads, power=2)
+        firsts, steps = at.counts[:K], at.counts[K : K + K * K]
+        inner = max(self.tokens.count - self.examples, 1)
+        return np.concatenate(
+            (
+                firsts * (1.0 - np.minimum(firsts / self.examples, 1.0)),
+                steps * (1.0 - np.minimum(steps / inner, 1.0)),
+                states.ravel(),
+            )
+        )
+
+    def _evaluate(self, w: np.ndarray) -> At:
+        """What there is to know at w; kept for the next question about the same w."""
+        if self._at is None or not np.array_equal(w, self._w):
+            self._w = np.array(w, dtype=np.float64)
+            self._at = self._chains.at(self._w, self.threads)
+        return self._at
 
 
 def build_crf(table: pd.DataFrame, sequence: str, y: Any, classes: Sequence[Any]) -> CrfLoss:

@@ -2,12 +2,13 @@
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
-| α, β | ``ahead``, ``behind`` | (N, K) | as in chain.py, logarithms |
-| p_t(y) | ``counts`` | (N, K) | p(y_t = y | tokens) |
+| α, β | ``ahead``, ``behind`` | (T, K) | as in chain.py, logarithms, of one sequence of T tokens |
+| p_t(y) | ``counts`` | (T, K) | p(y_t = y | tokens) |
 | ξ(x, y) | ``pairs`` | (K, K) | expected number of steps from x to y |
-| v_t(y) | ``turns`` | (U, K) | state scores of a direction v; its other parts ``v_initial``, ``v_step`` |
-| a_t(y) | ``a`` | (N, K) | E[v-score of the labels up to t given y_t = y] |
-| b_t(y) | ``b`` | (N, K) | E[v-score of the labels after t given y_t = y] |
+| v_t(y) | ``turns`` | (U, K) | state scores of a direction v |
+| | ``v_initial``, ``v_step`` | (K,), (K, K) | its other parts |
+| a_t(y) | ``a`` | (T, K) | E[v-score of the labels up to t given y_t = y] |
+| b_t(y) | ``b`` | (T, K) | E[v-score of the labels after t given y_t = y] |
 
 Along v: dp_t(y) = p_t(y) (a_t(y) + b_t(y) − E[v-score]), and likewise for pairs; the directional
 derivative of an expectation is a covariance with the v-score.
@@ -25,16 +26,16 @@ from core.losses.crf.chain import log_backward, log_forward, normalize
 
 @compiled
 def wide_counts(  # type: ignore[no-untyped-def]
-    first, last, unit, scores, initial, transition, ahead, behind, counts, pairs
+    unit, scores, initial, transition, ahead, behind, counts, pairs
 ):
     """Fills α, β and p of one sequence, adds to ξ; returns log Z."""
-    K = len(initial)
-    log_z = log_forward(first, last, unit, scores, initial, transition, ahead)
-    log_backward(first, last, unit, scores, transition, behind)
+    K, last = len(initial), len(unit)
+    log_z = log_forward(0, last, unit, scores, initial, transition, ahead)
+    log_backward(0, last, unit, scores, transition, behind)
     own = np.empty((K, K))
-    for t in range(first, last):
+    for t in range(last):
         _probabilities(ahead[t], behind[t], counts[t])
-        if t > first:
+        if t > 0:
             _pair_logs(ahead[t - 1], transition, scores[unit[t]], behind[t], own)
             for x in range(K):
                 for y in range(K):
@@ -44,16 +45,16 @@ def wide_counts(  # type: ignore[no-untyped-def]
 
 @compiled
 def wide_change(  # type: ignore[no-untyped-def]
-    first, last, unit, scores, transition, ahead, behind,
-    turns, v_initial, v_step, a, b, counts, pairs,
-):  # fmt: skip
+    unit, scores, transition, ahead, behind, turns, v_initial, v_step, counts, pairs
+):
     """Fills dp of one sequence in counts, adds dξ to pairs."""
-    K = len(v_initial)
+    K, last = len(v_initial), len(unit)
+    a, b = np.empty((last, K)), np.empty((last, K))
     row, own = np.empty(K), np.empty((K, K))
     for y in range(K):
-        a[first, y] = v_initial[y] + turns[unit[first], y]
+        a[0, y] = v_initial[y] + turns[unit[0], y]
         b[last - 1, y] = 0.0
-    for t in range(first + 1, last):
+    for t in range(1, last):
         for y in range(K):
             for x in range(K):
                 row[x] = ahead[t - 1, x] + transition[x, y]
@@ -64,7 +65,7 @@ def wide_change(  # type: ignore[no-untyped-def]
     total = 0.0
     for y in range(K):
         total += math.exp(ahead[last - 1, y]) * a[last - 1, y]
-    for t in range(last - 1, first, -1):
+    for t in range(last - 1, 0, -1):
         u = unit[t]
         for x in range(K):
             for y in range(K):
@@ -78,7 +79,7 @@ def wide_change(  # type: ignore[no-untyped-def]
             for y in range(K):
                 change = a[t - 1, x] + v_step[x, y] + turns[u, y] + b[t, y] - total
                 pairs[x, y] += math.exp(own[x, y]) * change
-    for t in range(first, last):
+    for t in range(last):
         _probabilities(ahead[t], behind[t], counts[t])
         for y in range(K):
             counts[t, y] *= a[t, y] + b[t, y] - total

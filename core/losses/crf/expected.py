@@ -1,0 +1,197 @@
+"""Expected counts of all sequences at w, and their change along a direction.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| K, N, U | | | labels, tokens, units |
+| E[c] | ``counts`` | (n,) | expected counts of all parameters |
+| p_t(y) | ``p`` | (slots, K) | marginals, in the places of lanes.py |
+| ξ | ``steps`` | (K, K) | expected number of steps from one label to another |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.losses.crf.chunks import each_part, parts_of
+from core.losses.crf.encoding import Tokens
+from core.losses.crf.features import Features
+from core.losses.crf.lanes import LANES, lanes_of
+from core.losses.crf.sweep import WIDEST, exponentiate, gather_units, sweep, sweep_change
+from core.losses.crf.wide import wide_change, wide_counts
+
+
+@dataclass(frozen=True)
+class At:
+    """What is kept of one w.
+
+    Attributes:
+        log_z: Σ log Z over the sequences.
+        counts: E[c], shape (n,).
+        p: marginals, shape (slots, K).
+        steps: ξ of the groups that are not wide, shape (K, K).
+        scores: state scores, shape (U, K).
+        transition: shape (K, K); M the same as in sweep.py.
+        alpha, beta, e: as in sweep.py.
+        wide: which groups are worked on in logarithms, shape (groups,).
+        logs: of every sequence of those groups its number, α and β as in wide.py, (tokens, K).
+    """
+
+    log_z: float
+    counts: np.ndarray
+    p: np.ndarray
+    steps: np.ndarray
+    scores: np.ndarray
+    transition: np.ndarray
+    M: np.ndarray
+    alpha: np.ndarray
+    beta: np.ndarray
+    e: np.ndarray
+    wide: np.ndarray
+    logs: tuple[tuple[int, np.ndarray, np.ndarray], ...]
+
+
+class Chains:
+    """The sequences of some tokens.
+
+    Args:
+        tokens: the tokens.
+        size: features (F).
+        states: labels (K).
+    """
+
+    def __init__(self, tokens: Tokens, size: int, states: int) -> None:
+        self.tokens, self.states = tokens, states
+        self.features = Features(tokens, size, states)
+        self.lanes = lanes_of(tokens)
+        K, units = states, self.features.units
+        cost = 3 * K * K + 20 * K
+        self._groups = parts_of(self.lanes.groups * (LANES * cost))
+        self._units = parts_of(np.arange(units + 1) * (10 * K))
+        self._gathered = parts_of(self.lanes.slots_begin * (2 * K))
+
+    def observed(self, codes: np.ndarray) -> np.ndarray:
+        """Counts c in the given labels, shape (n,)."""
+        K, lanes, starts = self.states, self.lanes, self.tokens.starts
+        p = np.zeros((lanes.unit.size, K))
+        p[lanes.slot, codes] = 1.0
+        step = codes[:-1] * K + codes[1:]
+        inner = np.ones(len(step), dtype=np.bool_)
+        inner[starts[1:-1] - 1] = False
+        steps = np.bincount(step[inner], minlength=K * K).astype(np.float64)
+        firsts = np.bincount(codes[starts[:-1]], minlength=K).astype(np.float64)
+        return self._gather(firsts, steps, p, 1)
+
+    def at(self, w: np.ndarray, threads: int) -> At:
+        """Expected counts at w."""
+        K, lanes, units = self.states, self.lanes, self.features.units
+        initial, transition = w[:K], w[K : K + K * K].reshape(K, K)
+        scores = self.features.scores(w[K + K * K :].reshape(-1, K), threads)
+        potentials = np.ones((units + 1, K))
+        top, span = np.zeros(units + 1), np.zeros(units + 1)
+        each_part(
+            lambda part, first, last: exponentiate(scores, first, last, potentials, top, span),
+            self._units,
+            threads,
+        )
+        wide = self._wide(span, float(np.ptp(transition)), float(np.ptp(initial)))
+        start, M = np.exp(initial - initial.max()), np.exp(transition - transition.max())
+        alpha, beta, e = (np.empty((len(lanes.unit), K, LANES)) for _ in range(3))
+        p = np.zeros((lanes.unit.size, K)) if wide.any() else np.empty((lanes.unit.size, K))
+        parts = len(self._groups) - 1
+        pairs, first_labels = np.zeros((parts, K, K)), np.zeros((parts, K))
+        logs = np.zeros(parts)
+
+        def work(part: int, first: int, last: int) -> None:
+            logs[part] = sweep(
+                first, last, lanes.groups, lanes.unit, lanes.length, wide, potentials, top,
+                start, M, alpha, beta, e, p, pairs[part], first_labels[part],
+            )  # fmt: skip
+
+        each_part(work, self._groups, threads)
+        plain = lanes.length[~wide]
+        sequences, tokens = np.count_nonzero(plain), int(plain.sum())
+        log_z = float(logs.sum()) + sequences * float(initial.max())
+        log_z += (tokens - sequences) * float(transition.max())
+        steps, firsts = M * pairs.sum(axis=0), first_labels.sum(axis=0)
+        all_steps, logs = steps.copy(), []
+        for s in self._sequences(wide):
+            slots, units_of = self._tokens(s)
+            ahead, behind, own = np.empty((3, len(slots), K))
+            log_z += wide_counts(
+                units_of, scores, initial, transition, ahead, behind, own, all_steps
+            )
+            p[slots] = own
+            firsts += own[0]
+            logs.append((s, ahead, behind))
+        counts = self._gather(firsts, all_steps, p, threads)
+        return At(log_z, counts, p, steps, scores, transition, M, alpha, beta, e, wide, tuple(logs))
+
+    def change(self, at: At, v: np.ndarray, threads: int) -> np.ndarray:
+        """The derivative of the expected counts along v: the Hessian times v, shape (n,)."""
+        K, lanes, units = self.states, self.lanes, self.features.units
+        v_initial, v_step = v[:K], v[K : K + K * K].reshape(K, K)
+        turns = np.zeros((units + 1, K))
+        turns[:units] = self.features.scores(v[K + K * K :].reshape(-1, K), threads)
+        MV = at.M * v_step
+        p = np.zeros_like(at.p) if at.wide.any() else np.empty_like(at.p)
+        parts = len(self._groups) - 1
+        pairs, first_labels = np.zeros((parts, K, K)), np.zeros((parts, K))
+
+        def work(part: int, first: int, last: int) -> None:
+            sweep_change(
+                first, last, lanes.groups, lanes.unit, lanes.length, at.wide, at.M,
+                at.alpha, at.beta, at.e, turns, v_initial, MV, p, pairs[part], first_labels[part],
+            )  # fmt: skip
+
+        each_part(work, self._groups, threads)
+        steps = at.M * pairs.sum(axis=0) + v_step * at.steps
+        firsts = first_labels.sum(axis=0)
+        for s, ahead, behind in at.logs:
+            slots, units_of = self._tokens(s)
+            own = np.empty((len(slots), K))
+            wide_change(
+                units_of, at.scores, at.transition, ahead, behind,
+                turns, v_initial, v_step, own, steps,
+            )  # fmt: skip
+            p[slots] = own
+            firsts += own[0]
+        return self._gather(firsts, steps, p, threads)
+
+    def gathered(self, p: np.ndarray, threads: int) -> np.ndarray:
+        """The sum of rows of slots over the tokens of every unit, shape (U, K)."""
+        out = np.empty((self.features.units, self.states))
+        lanes = self.lanes
+        each_part(
+            lambda part, first, last: gather_units(
+                p, lanes.slots, lanes.slots_begin, first, last, out
+            ),
+            self._gathered,
+            threads,
+        )
+        return out
+
+    def _gather(
+        self, firsts: np.ndarray, steps: np.ndarray, p: np.ndarray, threads: int
+    ) -> np.ndarray:
+        """Counts of all parameters, shape (n,)."""
+        states = self.features.back(self.gathered(p, threads), threads)
+        return np.concatenate((firsts, steps.ravel(), states.ravel()))
+
+    def _wide(self, span: np.ndarray, transition: float, initial: float) -> np.ndarray:
+        """Which groups have a sequence whose scores span too much, shape (groups,)."""
+        spare = WIDEST - transition - initial
+        if span.max() < spare:
+            return np.zeros(len(self.lanes.groups) - 1, dtype=np.bool_)
+        rows = (span[self.lanes.unit] >= spare).any(axis=1)
+        return np.logical_or.reduceat(rows, self.lanes.groups[:-1])
+
+    def _sequences(self, wide: np.ndarray) -> list[int]:
+        """The sequences of the wide groups."""
+        return [int(s) for s in self.lanes.sequence[wide].ravel() if s >= 0]
+
+    def _tokens(self, s: int) -> tuple[np.ndarray, np.ndarray]:
+        """The slots and the units of a sequence's tokens."""
+        first, last = self.tokens.starts[s], self.tokens.starts[s + 1]
+        return self.lanes.slot[first:last], self.tokens.unit[first:last]

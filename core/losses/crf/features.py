@@ -1,0 +1,103 @@
+"""The features of units as a matrix that is multiplied with, sparse or, where small, dense.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| U, F, K | | | units (different tokens), features, labels |
+| X | | (U, F) | value of every feature, 1 or 0 for a category's |
+| W | ``W`` | (F, K) | weights |
+| R | ``R`` | (U, K) | a number for every unit and label |
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from core.losses.compiled import compiled
+from core.losses.crf.chain import add_scores
+from core.losses.crf.chunks import each_part, parts_of
+from core.losses.crf.encoding import Tokens
+
+_LARGEST_DENSE = 1_000_000  # entries of X
+_DENSE_SHARE = 0.05  # of entries that are active
+
+
+class Features:
+    """X, with products from both sides.
+
+    Args:
+        tokens: whose units they are.
+        size: F.
+        states: K.
+    """
+
+    def __init__(self, tokens: Tokens, size: int, states: int) -> None:
+        self.tokens, self.size, self.states = tokens, size, states
+        self.units = len(tokens.begins) - 1
+        entries = len(tokens.features) + tokens.numbers.size
+        cells = self.units * size
+        self.is_dense = cells <= _LARGEST_DENSE and entries >= _DENSE_SHARE * cells
+        # The transpose: the units of one feature after another.
+        order = np.argsort(tokens.features, kind="stable")
+        unit = np.repeat(np.arange(self.units), np.diff(tokens.begins))
+        self.owners = unit[order].astype(np.int32)
+        counts = np.bincount(tokens.features, minlength=size)
+        self.owners_begin = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        extra = tokens.numbers.shape[1]
+        self._units = parts_of((tokens.begins + extra * np.arange(self.units + 1)) * states)
+        self._features = parts_of(self.owners_begin * states)
+
+    @cached_property
+    def dense(self) -> np.ndarray:
+        """X, shape (U, F)."""
+        X = np.zeros((self.units, self.size))
+        tokens = self.tokens
+        X[np.repeat(np.arange(self.units), np.diff(tokens.begins)), tokens.features] = 1.0
+        X[:, tokens.number_features] = tokens.numbers
+        return X
+
+    @property
+    def entries(self) -> int:
+        """What one product with X costs for one label."""
+        return self.dense.size if self.is_dense else len(self.owners) + self.tokens.numbers.size
+
+    def scores(self, W: np.ndarray, threads: int) -> np.ndarray:
+        """X W, shape (U, K)."""
+        if self.is_dense:
+            return self.dense @ W
+        t, out = self.tokens, np.empty((self.units, self.states))
+
+        def work(part: int, first: int, last: int) -> None:
+            add_scores(W, t.begins, t.features, t.numbers, t.number_features, first, last, out)
+
+        each_part(work, self._units, threads)
+        return out
+
+    def back(self, R: np.ndarray, threads: int, power: int = 1) -> np.ndarray:
+        """Xᵀ R, shape (F, K); with power 2 the squares of X take its place."""
+        if self.is_dense:
+            return (self.dense if power == 1 else np.square(self.dense)).T @ R
+        out = np.empty((self.size, self.states))
+
+        def work(part: int, first: int, last: int) -> None:
+            add_units(R, self.owners_begin, self.owners, first, last, out)
+
+        each_part(work, self._features, threads)
+        numbers = self.tokens.numbers
+        if numbers.shape[1]:
+            out[self.tokens.number_features] = (numbers**power).T @ R
+        return out
+
+
+@compiled
+def add_units(R, begins, owners, first, last, out):  # type: ignore[no-untyped-def]
+    """Fills row f of out, from first to last, with the sum of rows of R: f's owners."""
+    K = R.shape[1]
+    for f in range(first, last):
+        for y in range(K):
+            out[f, y] = 0.0
+        for i in range(begins[f], begins[f + 1]):
+            u = owners[i]
+            for y in range(K):
+                out[f, y] += R[u, y]

@@ -1,0 +1,265 @@
+"""Forward and backward through eight sequences at once, in probabilities that are scaled.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| ψ_u(y) | ``potentials`` | (U + 1, K) | exp(s_u(y) − max s_u), 1 for padding |
+| M | ``M`` | (K, K) | exp(A − max A) |
+| α_t(y) | ``alpha`` | (rows, K, L) | p(y_t = y given tokens up to t) |
+| c_t | | | what α_t must be divided by |
+| e_t(y) | ``e`` | (rows, K, L) | ψ_t(y)/c_t, 0 for padding |
+| β_t(y) | ``beta`` | (rows, K, L) | p(tokens after t given y_t = y)/Π c after t, 1 at the end |
+| p_t(y) | ``counts`` | (rows L, K) | α_t(y) β_t(y), 0 for padding |
+| Ξ(x, y) | ``pairs`` | (K, K) | Σ_t α_{t−1}(x) e_t(y) β_t(y): expected steps are M ∘ Ξ |
+
+Rabiner 1989, section V-A. With S the span max − min, α_t(y) ≥ exp(−S(A) − S(s_t))/K² where no
+number before has vanished, so that nothing that counts is lost while these spans sum to less than
+``WIDEST``; other sequences are worked on in logarithms (wide.py).
+
+Along a direction v, with a and b as in wide.py, A = α ∘ a and B = β ∘ b are carried along instead:
+they need neither exponentials nor divisions.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from core.losses.compiled import compiled
+from core.losses.crf.lanes import LANES
+
+WIDEST = 600.0  # exp(−600) squared by the number of labels is still a normal number
+
+
+@compiled
+def exponentiate(scores, first, last, potentials, top, span):  # type: ignore[no-untyped-def]
+    """Fills ψ, the largest score and the span of units from first to last."""
+    K = scores.shape[1]
+    for u in range(first, last):
+        most, least = scores[u, 0], scores[u, 0]
+        for y in range(K):
+            most = max(most, scores[u, y])
+            least = min(least, scores[u, y])
+        top[u], span[u] = most, most - least
+        for y in range(K):
+            potentials[u, y] = math.exp(scores[u, y] - most)
+
+
+@compiled
+def sweep(  # type: ignore[no-untyped-def]
+    first, last, groups, unit, length, wide, potentials, top, start, M,
+    alpha, beta, e, counts, pairs, initial,
+):  # fmt: skip
+    """α, β, e and p of the groups from first to last.
+
+    Adds to pairs Ξ and to initial the expected first labels; returns Σ log c + top.
+    """
+    K = len(start)
+    total = 0.0
+    h = np.empty((K, LANES))
+    steps = np.zeros((K, K, LANES))
+    for g in range(first, last):
+        if not wide[g]:
+            total += _forward(
+                groups[g], groups[g + 1], unit, length[g], potentials, top, start, M, alpha, e, h
+            )
+            _backward(groups[g], groups[g + 1], length[g], M, alpha, beta, e, h, steps)
+            _count(groups[g], groups[g + 1], length[g], alpha, beta, counts, initial)
+    for x in range(K):
+        for y in range(K):
+            for lane in range(LANES):
+                pairs[x, y] += steps[x, y, lane]
+    return total
+
+
+@compiled
+def _forward(begin, end, unit, length, potentials, top, start, M, alpha, e, h):  # type: ignore[no-untyped-def]
+    """α and e of one group; returns Σ log c + top."""
+    K = len(start)
+    total = 0.0
+    product, c = np.ones(LANES), np.empty(LANES)
+    for row in range(begin, end):
+        t = row - begin
+        for lane in range(LANES):
+            u = unit[row, lane]
+            total += top[u]
+            c[lane] = 0.0
+            for y in range(K):
+                h[y, lane] = potentials[u, y]
+        for y in range(K):
+            if t == 0:
+                alpha[row, y, :] = start[y]
+            else:
+                _weighted(alpha[row - 1], M[:, y], alpha[row, y])
+            for lane in range(LANES):
+                alpha[row, y, lane] *= h[y, lane]
+                c[lane] += alpha[row, y, lane]
+        least, most = 1.0, 1.0
+        for lane in range(LANES):
+            product[lane] *= c[lane] if t < length[lane] else 1.0
+            c[lane] = 1.0 / c[lane]
+            least, most = min(least, product[lane]), max(most, product[lane])
+        for y in range(K):
+            for lane in range(LANES):
+                alpha[row, y, lane] *= c[lane]
+                e[row, y, lane] = h[y, lane] * c[lane] if t < length[lane] else 0.0
+        # Logarithms are dear: one is taken of many factors.
+        if least < 1e-20 or most > 1e20 or row == end - 1:
+            for lane in range(LANES):
+                total += math.log(product[lane])
+                product[lane] = 1.0
+    return total
+
+
+@compiled
+def _weighted(vectors, weights, out):  # type: ignore[no-untyped-def]
+    """Fills out (L,) with Σ_x weights(x) vectors(x)."""
+    out[:] = 0.0
+    for x in range(len(weights)):
+        for lane in range(LANES):
+            out[lane] += weights[x] * vectors[x, lane]
+
+
+@compiled
+def _backward(begin, end, length, M, alpha, beta, e, h, steps):  # type: ignore[no-untyped-def]
+    """β of one group; adds to Ξ, lane by lane."""
+    K = M.shape[0]
+    beta[end - 1] = 1.0
+    for row in range(end - 1, begin, -1):
+        t = row - begin
+        for y in range(K):
+            for lane in range(LANES):
+                h[y, lane] = e[row, y, lane] * beta[row, y, lane]
+        for x in range(K):
+            _weighted(h, M[x], beta[row - 1, x])
+            for lane in range(LANES):
+                beta[row - 1, x, lane] = beta[row - 1, x, lane] if t < length[lane] else 1.0
+            for y in range(K):
+                for lane in range(LANES):
+                    steps[x, y, lane] += alpha[row - 1, x, lane] * h[y, lane]
+
+
+@compiled
+def _count(begin, end, length, alpha, beta, counts, initial):  # type: ignore[no-untyped-def]
+    """P of one group, and its first labels."""
+    K = len(initial)
+    for row in range(begin, end):
+        for lane in range(LANES):
+            real = 1.0 if row - begin < length[lane] else 0.0
+            for y in range(K):
+                counts[row * LANES + lane, y] = real * alpha[row, y, lane] * beta[row, y, lane]
+    for lane in range(LANES):
+        for y in range(K):
+            initial[y] += counts[begin * LANES + lane, y]
+
+
+@compiled
+def sweep_change(  # type: ignore[no-untyped-def]
+    first, last, groups, unit, length, wide, M, alpha, beta, e,
+    turns, v_initial, MV, counts, pairs, initial,
+):  # fmt: skip
+    """Fills dp in counts for the groups from first to last; adds Σ dα ⊗ h + α ⊗ dh to pairs.
+
+    MV is M ∘ v's transition part, turns (U + 1, K) v's state scores with zeros for padding.
+    """
+    K = len(v_initial)
+    rows = 0
+    for g in range(first, last):
+        rows = max(rows, groups[g + 1] - groups[g])
+    A, v = np.empty((rows, K, LANES)), np.empty((rows, K, LANES))
+    steps = np.zeros((K, K, LANES))
+    for g in range(first, last):
+        if not wide[g]:
+            begin, end = groups[g], groups[g + 1]
+            for row in range(begin, end):
+                for lane in range(LANES):
+                    for y in range(K):
+                        v[row - begin, y, lane] = turns[unit[row, lane], y]
+            _forward_change(begin, end, M, MV, alpha, e, v, v_initial, A)
+            _backward_change(
+                begin, end, length[g], M, MV, alpha, beta, e, v, A, counts, steps, initial
+            )
+    for x in range(K):
+        for y in range(K):
+            for lane in range(LANES):
+                pairs[x, y] += steps[x, y, lane]
+
+
+@compiled
+def _forward_change(begin, end, M, MV, alpha, e, v, v_initial, A):  # type: ignore[no-untyped-def]
+    """Fills A of one group."""
+    K = len(v_initial)
+    for y in range(K):
+        for lane in range(LANES):
+            A[0, y, lane] = alpha[begin, y, lane] * (v_initial[y] + v[0, y, lane])
+    for row in range(begin + 1, end):
+        t = row - begin
+        for y in range(K):
+            out = A[t, y]
+            out[:] = 0.0
+            for x in range(K):
+                for lane in range(LANES):
+                    out[lane] += M[x, y] * A[t - 1, x, lane] + MV[x, y] * alpha[row - 1, x, lane]
+            for lane in range(LANES):
+                out[lane] = e[row, y, lane] * out[lane] + alpha[row, y, lane] * v[t, y, lane]
+
+
+@compiled
+def _backward_change(  # type: ignore[no-untyped-def]
+    begin, end, length, M, MV, alpha, beta, e, v, A, counts, steps, initial
+):
+    """Fills dp of one group; adds to the change of Ξ, lane by lane."""
+    K = M.shape[0]
+    total = np.zeros(LANES)
+    for lane in range(LANES):
+        if length[lane] > 0:
+            for y in range(K):
+                total[lane] += A[length[lane] - 1, y, lane]
+    h, k, B = np.empty((K, LANES)), np.empty((K, LANES)), np.zeros((K, LANES))
+    for row in range(end - 1, begin - 1, -1):
+        t = row - begin
+        for lane in range(LANES):
+            real = 1.0 if t < length[lane] else 0.0
+            for y in range(K):
+                bent = B[y, lane] - total[lane] * beta[row, y, lane]
+                change = A[t, y, lane] * beta[row, y, lane] + alpha[row, y, lane] * bent
+                counts[row * LANES + lane, y] = real * change
+        if t == 0:
+            break
+        for y in range(K):
+            for lane in range(LANES):
+                h[y, lane] = e[row, y, lane] * beta[row, y, lane]
+                k[y, lane] = e[row, y, lane] * B[y, lane] + h[y, lane] * v[t, y, lane]
+        for x in range(K):
+            out = B[x]
+            out[:] = 0.0
+            for y in range(K):
+                for lane in range(LANES):
+                    out[lane] += M[x, y] * k[y, lane] + MV[x, y] * h[y, lane]
+        for y in range(K):
+            for lane in range(LANES):
+                k[y, lane] -= total[lane] * h[y, lane]
+        for x in range(K):
+            for y in range(K):
+                for lane in range(LANES):
+                    now, later = (
+                        A[t - 1, x, lane] * h[y, lane],
+                        alpha[row - 1, x, lane] * k[y, lane],
+                    )
+                    steps[x, y, lane] += now + later
+    for lane in range(LANES):
+        for y in range(K):
+            initial[y] += counts[begin * LANES + lane, y]
+
+
+@compiled
+def gather_units(counts, slots, begins, first, last, out):  # type: ignore[no-untyped-def]
+    """Fills row u of out, from first to last, with the sum of the rows of u's slots."""
+    K = counts.shape[1]
+    for u in range(first, last):
+        for y in range(K):
+            out[u, y] = 0.0
+        for i in range(begins[u], begins[u + 1]):
+            slot = slots[i]
+            for y in range(K):
+                out[u, y] += counts[slot, y]
