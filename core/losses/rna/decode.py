@@ -1,8 +1,8 @@
 """Structures of maximum expected accuracy, from probabilities of base pairs.
 
-The structure maximizes Σ over its pairs of 2 γ p_ij + Σ over its unpaired bases of p_i, where p_i is
-the probability that base i is unpaired (Do, Woods & Batzoglou 2006, section 2.5): the larger γ, the
-more pairs are called.
+The structure maximizes Σ over its pairs of 2 γ p_ij + Σ over its unpaired bases of p_i, where p_i
+is the probability that base i is unpaired (Do, Woods & Batzoglou 2006, section 2.5): the larger γ,
+the more pairs are called.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def fold(
     c: float = FIRST_C,
     room: np.ndarray | None = None,
 ) -> Folded:
-    """log Z, expected uses and pair probabilities of a molecule.
+    """Log Z, expected uses and pair probabilities of a molecule.
 
     Args:
         codes: as `codes_of` gives them, shape (n + 2,).
@@ -161,7 +161,7 @@ def pair_probabilities(w: np.ndarray, letters: str, shortest_hairpin: int = 3) -
 
 
 def log_partition_of(codes: np.ndarray, terms: np.ndarray, shortest: int) -> float:
-    """log Z, by logarithms."""
+    """Log Z, by logarithms."""
     return float(_log_tables(codes, terms, np.zeros(TERMS), shortest)[2][-1])
 
 

@@ -20,8 +20,6 @@ In it a multi-branch loop of b branches with u bases after the last is derived i
 
 from __future__ import annotations
 
-import numpy as np
-
 from core.losses.compiled import compiled
 from core.losses.rna.terms import LONGEST, PAIRS, views
 

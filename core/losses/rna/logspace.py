@@ -98,7 +98,7 @@ def log_hairpin(codes, terms, i, j):
 
 @compiled
 def log_pair(codes, terms, along, shortest, tables, change, i, j):
-    """log P[i, j] and its change."""
+    """Log P[i, j] and its change."""
     P, M2 = tables[0], tables[2]
     top, total, moved = -np.inf, 0.0, 0.0
     if j - i > shortest:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -41,8 +41,8 @@ class RnaLoss:
         threads: how many molecules are worked on at once; the results do not depend on it.
     """
 
-    names: list[str] = NAMES
-    sources: list[str] = [MOTIFS[motif] for motif in MOTIF_OF]
+    names: ClassVar[list[str]] = NAMES
+    sources: ClassVar[list[str]] = [MOTIFS[motif] for motif in MOTIF_OF]
 
     def __init__(
         self, molecules: Sequence[Understood], shortest_hairpin: int = 3, threads: int | None = None

@@ -14,8 +14,6 @@ structure uses the entry X, whatever the scaling. Shapes as in the inside recurs
 
 from __future__ import annotations
 
-import numpy as np
-
 from core.losses.compiled import compiled
 from core.losses.rna.terms import HAIRPIN, LONGEST, PAIRS, views
 

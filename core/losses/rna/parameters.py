@@ -28,7 +28,8 @@ def _once(strings: list[str], turned: bool) -> list[str]:
     return [s for s in strings if s == "".join(sorted(s))]
 
 
-def _steps(name: str, first: int, last: int) -> list[str]:
+def steps(name: str, first: int, last: int) -> list[str]:
+    """Names of the cumulative parameters of lengths, from the first to the last."""
     return [f"{name}_at_least_{length}" for length in range(first, last + 1)]
 
 
@@ -36,12 +37,12 @@ _SIZES = [f"internal_explicit_{a}_{b}" for a in range(1, 5) for b in range(a, 5)
 _LAYOUT: tuple[tuple[str, list[str]], ...] = (
     ("base pairings", [f"base_pair_{s}" for s in _once(_strings(2), False)]),
     ("terminal mismatch interactions", [f"terminal_mismatch_{s}" for s in _strings(4)]),
-    ("hairpin loop lengths", _steps("hairpin_length", 0, 30)),
+    ("hairpin loop lengths", steps("hairpin_length", 0, 30)),
     ("explicit internal loop sizes", _SIZES),
-    ("bulge loop lengths", _steps("bulge_length", 1, 30)),
-    ("internal loop lengths", _steps("internal_length", 2, 30)),
-    ("symmetric internal loop lengths", _steps("internal_symmetric_length", 1, 15)),
-    ("internal loop asymmetry", _steps("internal_asymmetry", 1, 28)),
+    ("bulge loop lengths", steps("bulge_length", 1, 30)),
+    ("internal loop lengths", steps("internal_length", 2, 30)),
+    ("symmetric internal loop lengths", steps("internal_symmetric_length", 1, 15)),
+    ("internal loop asymmetry", steps("internal_asymmetry", 1, 28)),
     ("single base bulge nucleotides", [f"bulge_0x1_nucleotides_{a}" for a in LETTERS]),
     (
         "1x1 internal loop nucleotides",

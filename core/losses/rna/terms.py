@@ -30,7 +30,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from core.losses.compiled import compiled
-from core.losses.rna.parameters import LETTERS, NAMES
+from core.losses.rna.parameters import LETTERS, NAMES, steps
 
 LONGEST = 30  # bases in a bulge or internal loop, and the longest hairpin told apart
 CLOSE, BRANCH, STACK, PAIR, BULGE, SQUARE, LOOPS, RATES, HAIRPIN, TERMS = (
@@ -57,10 +57,6 @@ def codes_of(letters: str) -> np.ndarray:
     return np.array([UNKNOWN, *inner, UNKNOWN], dtype=np.int64)
 
 
-def _steps(name: str, first: int, last: int) -> list[str]:
-    return [f"{name}_at_least_{length}" for length in range(first, last + 1)]
-
-
 def _pair_terms() -> Iterator[tuple[int, list[str]]]:
     """The terms of a pair ab with the letters c and d beside it, and the names they sum."""
     letters = LETTERS + "N"
@@ -83,13 +79,13 @@ def _pair_terms() -> Iterator[tuple[int, list[str]]]:
 def _lengths(left: int, right: int) -> list[str]:
     """The names that a loop between two pairs sums for its lengths alone."""
     if left == 0 or right == 0:
-        return _steps("bulge_length", 1, left + right)
-    names = _steps("internal_length", 2, left + right)
-    names += _steps("internal_asymmetry", 1, abs(left - right))
+        return steps("bulge_length", 1, left + right)
+    names = steps("internal_length", 2, left + right)
+    names += steps("internal_asymmetry", 1, abs(left - right))
     if max(left, right) <= 4:
         names.append(f"internal_explicit_{min(left, right)}_{max(left, right)}")
     if left == right:
-        names += _steps("internal_symmetric_length", 1, left)
+        names += steps("internal_symmetric_length", 1, left)
     return names
 
 
@@ -108,7 +104,7 @@ def _loop_terms() -> Iterator[tuple[int, list[str]]]:
             if max(left, right) > 1:
                 yield LOOPS + 31 * left + LONGEST - right, _lengths(left, right)
     for length in range(LONGEST + 1):
-        yield HAIRPIN + length, _steps("hairpin_length", 0, length)
+        yield HAIRPIN + length, steps("hairpin_length", 0, length)
     yield RATES, ["multi_base", "multi_paired"]
     outer = ("multi_unpaired", "multi_paired", "external_unpaired", "external_paired")
     yield from ((RATES + 1 + place, [name]) for place, name in enumerate(outer))
