@@ -9,7 +9,8 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from core.losses.rna.decode import maximum_expected_accuracy
-from core.losses.rna.loss import RnaLoss, build_rna, pair_probabilities
+from core.losses.rna.fold import pair_probabilities
+from core.losses.rna.loss import RnaLoss, build_rna
 from core.losses.rna.scores import pair_counts
 from core.penalties.descent import solve
 
@@ -89,7 +90,7 @@ class RnaFolder(BaseEstimator):
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
         """−log p(structure) of every molecule in nats, shape (molecules,)."""
         loss = build_rna(letters_of(X), list(y), self.shortest_hairpin)
-        return loss.each(self.w_)
+        return loss.log_losses(self.w_)
 
 
 def letters_of(X: Any) -> list[str]:
