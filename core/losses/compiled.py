@@ -8,16 +8,15 @@ numpy and this decorator: an exported script holds their source and runs it with
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from numba import njit
 
-F = TypeVar("F", bound=Callable[..., object])
 # Sums may be reordered, which is what lets them use vector registers; infinities keep their sense.
 _FREEDOM = {"reassoc", "contract", "nsz", "arcp"}
 
 
-def compiled(function: F) -> F:
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function as machine code, compiled when it is first called."""
     choices: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": _FREEDOM}
     try:

@@ -39,8 +39,10 @@ class Said:
 
     def rows(self, rows: np.ndarray) -> Said:
         """The same for some of the rows."""
-        parts: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
-        return Said(**{k: None if part is None else part[rows] for k, part in parts.items()})
+        others = (f.name for f in fields(self) if f.name != "labels")
+        parts = {name: getattr(self, name) for name in others}
+        there = {name: part[rows] for name, part in parts.items() if part is not None}
+        return Said(self.labels[rows], **there)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from core.estimators.model import Model
 from core.estimators.registry import MODELS
 from core.options import complete
 from core.space import Axis, Setting, default_setting
-from core.tuning.metrics import METRICS, Metric, default_metric
+from core.tuning.metric import Metric
+from core.tuning.metrics import METRICS, default_metric
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.scoring import FoldData
 from core.tuning.strategies import STRATEGIES
