@@ -10,8 +10,6 @@ import contextlib
 from collections import deque
 from collections.abc import Generator, Sequence
 
-import numpy as np
-
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
 from core.tuning.clock import Clock
