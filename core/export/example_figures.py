@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core.datasets.molecules import bracket_pairs
 from core.export.svg import CHARACTER, Drawing
 
 WIDTH = 980
@@ -55,7 +56,7 @@ def arcs(letters: str, predicted: str, truth: str) -> str:
         letters: L bases.
         predicted, truth: structures in dot-bracket notation, L characters each.
     """
-    said, true = set(pairs_of(predicted)), set(pairs_of(truth))
+    said, true = set(bracket_pairs(predicted)), set(bracket_pairs(truth))
     drawing = Drawing(
         "One folded molecule",
         f"{len(letters)} bases; {len(said)} pairs predicted, {len(true)} true, "
@@ -82,22 +83,6 @@ def arcs(letters: str, predicted: str, truth: str) -> str:
     drawing.text(4, 16, "predicted", "name")
     drawing.text(4, drawing.height - 8, "true", "name")
     return drawing.svg()
-
-
-def pairs_of(structure: str) -> list[tuple[int, int]]:
-    """The base pairs i < j of a structure, in the order in which they close.
-
-    Brackets of other kinds pair as well; one without its partner is passed over.
-    """
-    closes = {")": "(", "]": "[", "}": "{", ">": "<"}
-    opened: dict[str, list[int]] = {sign: [] for sign in closes.values()}
-    pairs = []
-    for place, sign in enumerate(structure):
-        if sign in opened:
-            opened[sign].append(place)
-        elif sign in closes and opened[closes[sign]]:
-            pairs.append((opened[closes[sign]].pop(), place))
-    return pairs
 
 
 def _short(word: str, most: int = 24) -> str:

@@ -19,6 +19,7 @@ from core.export.svg import (
 
 MOST_BARS = 40
 MOST_NAMES = 12
+LONG_NAME = 40  # characters beside a bar
 
 
 def best_so_far(
@@ -149,7 +150,7 @@ def penalty_bars(penalties: Mapping[str, float], switched_off: Sequence[str]) ->
         "; ".join(f"{name} {said[name]}" for name in shown),
         height=58 + 26 * len(shown),
     )
-    left = 20 + CHARACTER * min(28, max(len(name) for name in shown))
+    left = 20 + CHARACTER * min(LONG_NAME, max(len(name) for name in shown))
     positive = [penalties[name] for name in shown if penalties[name] > 0] or [1.0]
     x = Scale(*padded_log(positive, 2.0), left, drawing.width - 100, log=True)
     floor = drawing.height - 46
@@ -160,7 +161,7 @@ def penalty_bars(penalties: Mapping[str, float], switched_off: Sequence[str]) ->
         y = 10 + 26 * index
         kind = "hatched" if name in switched_off else "fill0"
         end = x(max(penalties[name], x.low))
-        drawing.text(left - 8, y + 14, _short(name, 28), "name", "end")
+        drawing.text(left - 8, y + 14, _short(name, LONG_NAME), "name", "end")
         drawing.bar(left, y, end - left, 18, kind)
         drawing.text(end + 6, y + 14, said[name])
     drawing.line(left, floor, x.end, floor, "axis")
@@ -244,10 +245,12 @@ def pair_curves(curves: Mapping[str, Sequence[Sequence[float]]], usual: float) -
             note = f"{name}, γ = {plain(g)}: {sen:.3f} found, {spe:.3f} right"
             radius = 6 if g == usual else 3
             drawing.dot(axes.x(spe), axes.y(sen), f"dot d{series}", radius, note)
-    ends = [(n, sen, spe) for n, points in known.items() for g, sen, spe in points if g == usual]
-    heights = apart([axes.y(sen) - 14 for _, sen, _ in ends], 15, 18, axes.floor)
-    for (name, _, spe), height in zip(ends, heights, strict=True):
-        drawing.text(axes.x(spe) + 8, height, f"{name}, γ = {plain(usual)}", "name")
+    for place, (name, points) in enumerate(known.items()):
+        for g, sen, spe in points:
+            if g == usual:  # the better curve lies to the right, so its name does too
+                side, anchor = (10, "start") if place == 0 else (-10, "end")
+                words = f"{name}, γ = {plain(usual)}"
+                drawing.text(axes.x(spe) + side, axes.y(sen) + 4, words, "name", anchor)
     return drawing.svg()
 
 

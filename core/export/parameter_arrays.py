@@ -188,4 +188,4 @@ def _check_rna(arrays: Arrays) -> None:
     settings = json.loads(str(arrays["settings"]))
     gamma, shortest = settings["gamma"], settings["shortest_hairpin"]
     _demand(isinstance(gamma, int | float) and 0 < gamma < np.inf, "gamma is out of range")
-    _demand(isinstance(shortest, int) and 0 <= shortest < 1000, "the shortest hairpin is odd")
+    _demand(type(shortest) is int and 0 <= shortest < 1000, "the shortest hairpin is odd")

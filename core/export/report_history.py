@@ -148,7 +148,7 @@ def _data(run: FinishedRun) -> str:
 
 
 def _method(run: FinishedRun) -> str:
-    plan = run.plan
+    plan, task = run.plan, run.takeaway.task
     rows: list[tuple[str, Any]] = [
         ("started", run.started.started_at),
         ("model", plan.model),
@@ -156,7 +156,7 @@ def _method(run: FinishedRun) -> str:
         *((f"option {name}", value) for name, value in plan.options.items()),
         ("seed", plan.seed),
         ("folds", plan.folds),
-        ("standardized columns", plan.standardize),
+        *([("standardized columns", plan.standardize)] if unit(task) == "rows" else []),
         *((f"version of {name}", version) for name, version in run.takeaway.versions.items()),
     ]
     shown = [(name, str(value) if not isinstance(value, bool) else value) for name, value in rows]

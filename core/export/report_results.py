@@ -13,6 +13,8 @@ from core.export.report_structured import curve_section, example_sections, unit
 from core.tuning.events import PenaltyStep
 from core.tuning.metrics import METRICS
 
+MOST_SPELT = 8  # labels with words beside them in the table of errors
+
 
 def result_sections(run: FinishedRun) -> list[str]:
     """The sections that this run's results can fill, in reading order."""
@@ -98,14 +100,17 @@ def _predictions(run: FinishedRun, predictions: dict[str, Any]) -> str:
 def _confusion(confusion: dict[str, Any], rows_are: str) -> str:
     labels, counts = confusion["labels"], confusion["tuned"]
     shares = [row[i] / sum(row) if sum(row) else None for i, row in enumerate(counts)]
+    # With many labels "is" and "said" in every cell would make the table wider than the page.
+    few = len(labels) <= MOST_SPELT
     rows = [
-        (f"is {label}", *row, "–" if share is None else f"{100 * share:.0f} %")
+        (f"is {label}" if few else label, *row, "–" if share is None else f"{100 * share:.0f} %")
         for label, row, share in zip(labels, counts, shares, strict=True)
     ]
-    header = ("", *(f"said {label}" for label in labels), "right")
+    said = [f"said {label}" if few else label for label in labels]
     diagonal = frozenset((i, i + 1) for i in range(len(labels)))
-    body = table(header, rows, row_heads=True, marked=diagonal)
+    body = table(("", *said, "right"), rows, row_heads=True, marked=diagonal)
     question = f"{rows_are.capitalize()} that tuning never saw."
+    question += "" if few else " A row is what they are, a column what the model says."
     return section("Where is it wrong?", question, body, "half" if len(labels) < 6 else "")
 
 
@@ -129,7 +134,8 @@ def _penalties(run: FinishedRun) -> str:
         else (name, C, 1 / C if C > 0 else None, norms.get(name))
         for name, C in takeaway.penalties.items()
     ]
-    twin = table(("group", "penalty C", "1/C, as in scikit-learn", "size of its weights"), rows)
+    other = "1/C, as in scikit-learn" if unit(takeaway.task) == "rows" else "1/C"
+    twin = table(("group", "penalty C", other, "size of its weights"), rows)
     body = drawn + (folded("As a table", twin) if drawn else twin)
     if (hidden := len(takeaway.penalties) - figures.MOST_BARS) > 0:
         body += paragraphs([f"The {hidden} groups in the middle are in the table only."])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.datasets.molecules import bracket_pairs
 from core.export import example_figures, figures
 from core.export.finished_run import FinishedRun
 from core.export.html import folded, paragraphs, section, table
@@ -90,8 +91,8 @@ def _molecule(one: dict[str, Any]) -> str:
         f"{one['name']}, which the model was trained on. Predicted pairs above, true ones below; "
         "solid where both agree."
     )
-    said = set(example_figures.pairs_of(one["predicted"]))
-    true = set(example_figures.pairs_of(one["truth"]))
+    said = set(bracket_pairs(one["predicted"]))
+    true = set(bracket_pairs(one["truth"]))
     words = paragraphs(
         [f"{len(said & true)} of {len(true)} true pairs are found; {len(said)} are predicted."]
     )

@@ -28,7 +28,7 @@ table { border-collapse: collapse; min-width: 60%; margin-top: 4px;
 th, td { text-align: left; padding: 5px 20px 5px 8px; border-bottom: 1px solid var(--line);
   vertical-align: top; }
 th { font-weight: 600; font-size: 13px; color: var(--muted); }
-tbody th { color: var(--ink); font-weight: 400; font-size: inherit; }
+tbody th { white-space: nowrap; color: var(--ink); font-weight: 400; font-size: inherit; }
 td.number, th.number { text-align: right; }
 tr.best td { font-weight: 600; }
 .right { background: var(--selected); font-weight: 600; }

@@ -17,16 +17,6 @@ from core.export.finished_run import FinishedRun
 from core.export.npz_file import packed
 from core.export.parameter_arrays import KINDS, arrays_of
 
-_READING = ("core.export.script_reading",)
-_MODULES = {
-    "crf": ("core.losses.crf.chain", *_READING, "core.export.script_tags"),
-    "rna": (
-        *(f"core.losses.rna.{name}" for name in ("parameters", "terms", "inside", "outside")),
-        *(f"core.losses.rna.{name}" for name in ("logspace_outside", "logspace", "fold", "decode")),
-        *_READING,
-        "core.export.script_folds",
-    ),
-}
 _COMPILED = '''
 try:
     from numba import njit
@@ -71,8 +61,7 @@ def write(run: FinishedRun, path: Path) -> None:
 def source(run: FinishedRun) -> str:
     """The program's text."""
     kind = KINDS[run.takeaway.task]
-    names = (*_MODULES[kind], "core.export.script_main")
-    parts = bundle(importlib.import_module(name) for name in names)
+    parts = bundle(importlib.import_module(name) for name in _modules(kind))
     model = base64.b85encode(packed(arrays_of(run))).decode()
     wrapped = "\n".join(model[start : start + 96] for start in range(0, len(model), 96))
     text = "\n\n\n".join(
@@ -86,6 +75,19 @@ def source(run: FinishedRun) -> str:
     )
     ast.parse(text)  # a program that Python cannot read must never leave the house
     return text
+
+
+def _modules(kind: str) -> tuple[str, ...]:
+    """The modules that the script holds, each below those that it imports from."""
+    if kind == "crf":
+        computing: tuple[str, ...] = ("core.losses.crf.chain",)
+        own = "core.export.script_tags"
+    else:
+        # numba takes a second to import, which models of tables have no use for.
+        from core.losses.rna import PREDICTION_MODULES
+
+        computing, own = PREDICTION_MODULES, "core.export.script_folds"
+    return (*computing, "core.export.script_reading", own, "core.export.script_main")
 
 
 def _head(run: FinishedRun, kind: str, parts: Bundle) -> str:

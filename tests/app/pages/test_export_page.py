@@ -4,6 +4,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QLabel
 
 from app.pages.export_page import ExportPage
+from core.tuning.events import RunStarted
 
 
 def finished(opened, qtbot):
@@ -91,3 +92,32 @@ def test_a_warning_is_part_of_the_card(still, qtbot):
     qtbot.addWidget(page)
     texts = [label.text() for label in page.cards["joblib"].findChildren(QLabel)]
     assert warned["warning"] in texts
+
+
+def test_the_cards_are_those_that_fit_the_task_of_the_run(still, qtbot):
+    def exporter(name, *tasks):
+        return {"name": name, "title": f"{name} for {tasks[0]}", "sentence": "", "warning": "",
+                "ending": f".{name}", "tasks": tasks}  # fmt: skip
+
+    still.exporters = [
+        exporter("skops", "binary", "regression"),
+        exporter("npz", "sequence", "structure"),
+        exporter("json", "binary", "regression"),
+        exporter("json", "sequence", "structure"),
+    ]
+    page = ExportPage(still)
+    qtbot.addWidget(page)
+    assert [card.exporter["title"] for card in page.cards.values()] == [
+        "skops for binary", "json for binary",
+    ]  # fmt: skip
+    still.summary = {"task": "sequence", "name": "tags.csv"}
+    still.data_changed.emit()
+    titles = ["npz for sequence", "json for sequence"]
+    assert [card.exporter["title"] for card in page.cards.values()] == titles
+    assert not page.cards["npz"].save_button.isEnabled()
+    before = dict(page.cards)
+    still.run_changed.emit()
+    assert page.cards == before  # what was saved stays to be read
+    still.events.append(RunStarted(dataset={"task": "binary"}))
+    still.run_changed.emit()
+    assert list(page.cards) == ["skops", "json"]

@@ -41,6 +41,8 @@ from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_folder import RunFolder
 from core.tuning.takeaway import takeaway_of
 
+sys.path.insert(0, str(Path(__file__).parent))  # the runs that some of these tests share
+
 ROWS = 160
 BLOCK = """
 import sys
