@@ -9,17 +9,21 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication
 
 from app.narration_strategies import how_it_works, what_is_held_out
+from app.narration_structured import of_molecules, of_sequences, what_is_learned
+from app.units import units
 from app.views.numbers import plain, shown
 from core.tuning.events import (
     EnsembleUpdated,
     Event,
     HyperGradientStep,
+    MoleculesFolded,
     PenaltyStep,
     RunFailed,
     RunFinished,
     RunResumed,
     RunStarted,
     RunStopped,
+    SequencesLabelled,
     SurrogateFitted,
     TrialExcluded,
     TrialFailed,
@@ -30,6 +34,7 @@ from core.tuning.events import (
 PATIENCE = 8  # trials without improvement that are worth a sentence
 HARDER = 3.0  # how many times harder a group must be penalized to be worth a sentence
 STILL = 1e-3  # relative change of the objective below which it hardly moves
+STRUCTURED = ("sequence", "structure")  # tasks whose groups are of weights, not of columns
 NAMED_AXES = 3  # of a setting, in a sentence
 
 
@@ -55,6 +60,8 @@ class Narrator:
             SurrogateFitted: self._surrogate,
             PenaltyStep: self._penalty_step,
             HyperGradientStep: self._gradient_step,
+            SequencesLabelled: self._sequences,
+            MoleculesFolded: self._molecules,
             EnsembleUpdated: self._ensemble,
             RunFinished: self._ended,
             RunStopped: self._ended,
@@ -88,8 +95,14 @@ class Narrator:
         self._best_at = -1
         self._since_best = 0
         self._objective = math.nan
-        self._how = (how_it_works(strategy, self._options, 0),)
+        self._task = str(event.dataset.get("task", ""))
+        self._how = self._method(0)
         self._found["held out"] = what_is_held_out(event)
+
+    def _method(self, tried: int) -> tuple[str, ...]:
+        groups = len(self._run.groups)
+        how = how_it_works(self._strategy, self._options, tried, self._task, groups)
+        return (what_is_learned(self._task), how)
 
     def _resumed(self, event: RunResumed) -> None:
         if event.done:
@@ -107,7 +120,7 @@ class Narrator:
     # Trials -----------------------------------------------------------------------------------
 
     def _surrogate(self, event: SurrogateFitted) -> None:
-        self._how = (how_it_works(self._strategy, self._options, event.trials),)
+        self._how = self._method(event.trials)
 
     def _trial_started(self, event: TrialStarted) -> None:
         setting = self.setting_in_words(event.setting)
@@ -190,23 +203,30 @@ class Narrator:
 
     def _penalty_step(self, event: PenaltyStep) -> None:
         before, self._objective = self._objective, event.objective
-        self._found["contrast"] = _contrast(event.penalties, event.switched_off)
-        self._found["off"] = _switched_off(event.switched_off)
+        self._found["contrast"] = _contrast(event.penalties, event.switched_off, self._task)
+        self._found["off"] = _switched_off(event.switched_off, self._task)
         self._now = {"step": _step_in_words(event, before)}
 
     def _gradient_step(self, event: HyperGradientStep) -> None:
         before, self._objective = self._objective, event.holdout_loss
         penalties = {group: math.exp(d) for group, d in event.d.items()}
-        self._found["contrast"] = _contrast(penalties, event.at_bound)
+        self._found["contrast"] = _contrast(penalties, event.at_bound, self._task)
         self._found["off"] = _at_bound(event.at_bound)
         loss = plain(event.holdout_loss, 4)
         if event.step == 0 or not math.isfinite(before):
-            words = _tr("At the start the error on held-out rows is {loss}.")
+            words = _tr("At the start the error on held-out {units} is {loss}.")
         elif event.holdout_loss < before:
-            words = _tr("Step {step}: the error on held-out rows falls to {loss}.")
+            words = _tr("Step {step}: the error on held-out {units} falls to {loss}.")
         else:
-            words = _tr("Step {step}: the error on held-out rows stays at {loss}.")
-        self._now = {"step": words.format(step=event.step, loss=loss)}
+            words = _tr("Step {step}: the error on held-out {units} stays at {loss}.")
+        said = words.format(step=event.step, loss=loss, units=units(self._task))
+        self._now = {"step": said}
+
+    def _sequences(self, event: SequencesLabelled) -> None:
+        self._found["examples"] = of_sequences(event)
+
+    def _molecules(self, event: MoleculesFolded) -> None:
+        self._found["examples"] = of_molecules(event)
 
     def _ensemble(self, event: EnsembleUpdated) -> None:
         words = _tr("{count} of {tried} settings are averaged now.")
@@ -235,7 +255,7 @@ def _why(event: TrialStarted) -> str:
     return reasons.get(event.reason, _tr("Now: {setting} is tried."))
 
 
-def _contrast(penalties: dict[str, float], switched_off: list[str]) -> str:
+def _contrast(penalties: dict[str, float], switched_off: list[str], task: str) -> str:
     """Which group is held back most, against the one that is trusted most."""
     alive = {g: c for g, c in penalties.items() if g not in switched_off and c > 0}
     if len(alive) < 2:
@@ -243,18 +263,24 @@ def _contrast(penalties: dict[str, float], switched_off: list[str]) -> str:
     hardest, softest = max(alive, key=alive.__getitem__), min(alive, key=alive.__getitem__)
     times = alive[hardest] / alive[softest]
     if times < HARDER:
-        return _tr("All groups of columns are penalized about equally so far.")
+        return _tr("All groups are penalized about equally so far.")
     words = _tr("“{hard}” is penalized {times} times harder than “{soft}”: its columns add little.")
+    if task in STRUCTURED:
+        words = _tr("“{hard}” is penalized {times} times harder than “{soft}”: it adds little.")
     return words.format(hard=hardest, soft=softest, times=plain(times, 2))
 
 
-def _switched_off(groups: list[str]) -> str:
+def _switched_off(groups: list[str], task: str) -> str:
     if not groups:
         return ""
     if len(groups) == 1:
         words = _tr("“{group}” is switched off: its columns no longer count.")
+        if task in STRUCTURED:
+            words = _tr("“{group}” is switched off: it no longer counts.")
         return words.format(group=groups[0])
     words = _tr("{count} groups are switched off, their columns no longer count: {names}.")
+    if task in STRUCTURED:
+        words = _tr("{count} groups are switched off and no longer count: {names}.")
     return words.format(count=len(groups), names=_listed(groups))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
+from app.units import put_aside, units
 from core.tuning.events import RunStarted
 
 MODELLING = ("gp", "hybrid", "variable")
@@ -17,10 +18,21 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("Narration", text)
 
 
-def how_it_works(strategy: str, options: dict[str, Any], tried: int) -> str:
-    """How a strategy works; those that model the score also say from how many trials."""
+def how_it_works(
+    strategy: str, options: dict[str, Any], tried: int, task: str = "", groups: int = 0
+) -> str:
+    """How a strategy works.
+
+    Args:
+        strategy, options: of the plan.
+        tried: trials so far; strategies that model the score say from how many.
+        task: of the data.
+        groups: how many groups have a penalty of their own; 0 where nobody knows yet.
+    """
     if strategy in MODELLING:
         return f"{_model_so_far(tried)} {_where_next(strategy, options)}"
+    if strategy in ("mm", "evidence"):
+        return f"{_who_has_a_penalty(task, groups)} {_from_the_weights(strategy, groups)}"
     return {
         "grid": _tr(
             "The program visits the points of a grid, first far apart, then those in between, so "
@@ -37,25 +49,51 @@ def how_it_works(strategy: str, options: dict[str, Any], tried: int) -> str:
         "cma-es": _tr(
             "A cloud of settings moves and changes its shape towards better scores, round by round."
         ),
-        "mm": _tr(
-            "Each group of columns has its own penalty. The program fits the model, looks at how "
-            "large each group's weights come out, and sets the penalty from that. Then it fits "
-            "again."
-        ),
-        "evidence": _tr(
-            "Each group of columns has its own penalty. The program fits the model, counts how "
-            "many of each group's weights the data really determines, and sets the penalty from "
-            "that. Then it fits again."
-        ),
         "direct": _tr(
             "Weights and penalties are improved together by one general-purpose optimizer, until "
             "nothing moves."
         ),
         "gradient": _tr(
-            "Some rows are held out. The program works out how their error changes with each "
+            "Some {units} are held out. The program works out how their error changes with each "
             "penalty, and changes all penalties in the direction in which it falls."
-        ),
+        ).format(units=_whole_units(task)),
     }.get(strategy, "")
+
+
+def _who_has_a_penalty(task: str, groups: int) -> str:
+    if groups == 1:
+        return _tr("All weights share one penalty.")
+    if task in ("sequence", "structure"):
+        return _tr("Each group of weights has its own penalty.")
+    return _tr("Each group of columns has its own penalty.")
+
+
+def _from_the_weights(strategy: str, groups: int) -> str:
+    """How the fitted weights give the penalties."""
+    if strategy == "mm":
+        words = _tr(
+            "The program fits the model, looks at how large each group's weights come out, and "
+            "sets the penalty from that. Then it fits again."
+        )
+        alone = _tr(
+            "The program fits the model, looks at how large the weights come out, and sets the "
+            "penalty from that. Then it fits again."
+        )
+    else:
+        words = _tr(
+            "The program fits the model, counts how many of each group's weights the data really "
+            "determines, and sets the penalty from that. Then it fits again."
+        )
+        alone = _tr(
+            "The program fits the model, counts how many weights the data really determines, and "
+            "sets the penalty from that. Then it fits again."
+        )
+    return alone if groups == 1 else words
+
+
+def _whole_units(task: str) -> str:
+    """What is held out as a whole."""
+    return _tr("sequences") if task == "sequence" else units(task)
 
 
 def _model_so_far(tried: int) -> str:
@@ -108,14 +146,17 @@ def what_is_held_out(started: RunStarted) -> str:
     strategy = started.plan.get("strategy", "")
     if not strategy:
         return ""
-    test_rows = started.dataset.get("test_rows", 0)
-    aside = _tr("{rows} rows are put aside; tuning never sees them.").format(rows=test_rows)
+    task, aside = started.dataset.get("task", ""), put_aside(started.dataset)
+    if aside:
+        aside = _tr("{much} are put aside; tuning never sees them.").format(much=aside)
+    whole = _whole_units(task)
     if strategy in FROM_TRAINING_ALONE:
-        words = _tr("The penalty comes from the training rows themselves: no validation is needed.")
+        words = _tr("The penalty comes from the training {units} themselves: no validation is "
+                    "needed.").format(units=whole)  # fmt: skip
     elif strategy == "gradient":
-        return aside if test_rows else ""
+        return aside
     else:
         folds = started.plan.get("folds", 5)
-        words = _tr("Each score is the mean over {folds} parts of the training rows.")
-        words = words.format(folds=folds)
-    return f"{words} {aside}" if test_rows else words
+        words = _tr("Each score is the mean over {folds} parts of the training {units}.")
+        words = words.format(folds=folds, units=whole)
+    return f"{words} {aside}".strip()

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app import appearance
 from app.scores import metric_title
+from app.units import units
 from app.views.numbers import shown
 from app.views.result_view import score_in_words
 from app.views.twin import Twin
@@ -39,9 +40,12 @@ class BesideDefault(Card):
         ]
         self._show(self.tr("setting"), rows)
 
-    def show_scores(self, tuned: dict[str, float], default: dict[str, float]) -> None:
+    def show_scores(
+        self, tuned: dict[str, float], default: dict[str, float], task: str = ""
+    ) -> None:
         """Every score of both on unseen rows."""
-        caption = self.tr("Several ways of measuring the same predictions on unseen rows.")
+        words = self.tr("Several ways of measuring the same predictions on unseen {units}.")
+        caption = words.format(units=units(task))
         self.set_words(self.tr("How good is it by other measures?"), caption)
         rows = [
             [

@@ -15,12 +15,15 @@ from app.widgets.quiet_controls import QuietSlider
 from core.tuning.events import (
     Event,
     HyperGradientStep,
+    MoleculesFolded,
     PenaltyStep,
+    SequencesLabelled,
     TrialFailed,
     TrialFinished,
 )
 
 ENDS_A_STEP = (TrialFinished, TrialFailed, PenaltyStep, HyperGradientStep)
+BELONGS_TO_IT = (SequencesLabelled, MoleculesFolded)  # what a step says about the examples
 PLAYING = 8_000  # milliseconds that a whole run takes to play
 FASTEST = 40  # milliseconds between two positions
 
@@ -58,7 +61,7 @@ class Replay(QFrame):
         """Take the events of a run and stand at its end; nothing is told."""
         self.stop()
         self._events = events
-        self._stops = [at + 1 for at, e in enumerate(events) if isinstance(e, ENDS_A_STEP)]
+        self._stops = _stops_of(events)
         if self._stops:
             self._stops[-1] = len(events)
         self.slider.blockSignals(True)
@@ -113,3 +116,14 @@ class Replay(QFrame):
         said = words.format(at=position, all=count, time=seconds(event.seconds))
         self._where.setText(said)
         self.slider.setAccessibleDescription(said)
+
+
+def _stops_of(events: Sequence[Event]) -> list[int]:
+    """How many events belong to the run until the end of each trial or step."""
+    stops = []
+    for at, event in enumerate(events):
+        if isinstance(event, ENDS_A_STEP):
+            stops.append(at + 1)
+        elif isinstance(event, BELONGS_TO_IT) and stops and stops[-1] == at:
+            stops[-1] = at + 1
+    return stops

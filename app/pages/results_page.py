@@ -13,7 +13,8 @@ from app.pages.beside_default import BesideDefault
 from app.pages.page import Page
 from app.pages.results_words import headline, in_plain_words, line
 from app.rail import SHOWN_RUNS
-from app.views.board import NARROW
+from app.units import task_of
+from app.views.board import NARROW, places
 from app.views.comparison import Comparison
 from app.views.group_penalties import GroupPenalties
 from app.views.result_view import ResultView
@@ -65,6 +66,7 @@ class ResultsPage(Page):
         self.setting, self.measures = BesideDefault(), BesideDefault()
         self._cards: list[Card] = [
             self.views["scores"],
+            self.views["curve"],
             self.views["calibration"],
             self.views["predicted"],
             self.penalties,
@@ -149,7 +151,7 @@ class ResultsPage(Page):
             )
             wanted.append(self.setting)
         if len(results["test"]) > 1:
-            self.measures.show_scores(results["test"], results["default_test"])
+            self.measures.show_scores(results["test"], results["default_test"], task_of(results))
             wanted.append(self.measures)
         self._arrange([card for card in self._cards if card in wanted])
 
@@ -158,20 +160,15 @@ class ResultsPage(Page):
             self._grid.removeWidget(card)
             card.hide()
         self._arranged, self._single = cards, self._is_narrow()
-        across = 1 if self._single else 2
-        for at, card in enumerate(cards):
-            alone = at == len(cards) - 1 and at % 2 == 0
-            self._grid.addWidget(
-                card, at // across, at % across, 1, 2 if alone or self._single else 1
-            )
+        drawn = set()
+        for card, (row, column, across) in zip(cards, places(cards, self._single), strict=True):
+            self._grid.addWidget(card, row, column, 1, across)
             card.show()  # not before it has a parent: it would be a window of its own
+            if not isinstance(card, BesideDefault):
+                drawn.add(row)
         for row in range(self._grid.rowCount()):
-            drawn = any(
-                not isinstance(card, BesideDefault)
-                for card in cards[across * row : across * (row + 1)]
-            )
-            self._grid.setRowMinimumHeight(row, ROW if drawn else 0)
-            self._grid.setRowStretch(row, 1 if drawn else 0)
+            self._grid.setRowMinimumHeight(row, ROW if row in drawn else 0)
+            self._grid.setRowStretch(row, 1 if row in drawn else 0)
 
     def _is_narrow(self) -> bool:
         return self.scroll.viewport().width() < appearance.pixels(NARROW)

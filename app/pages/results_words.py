@@ -6,7 +6,9 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
+from app.pages.results_structured import found_in_short, pairs_in_words, sequences_in_words
 from app.scores import difference_in_words, duration_in_words, metric_in_short, metric_title
+from app.units import counted, put_aside, task_of, units
 from app.views.numbers import fixed
 from app.views.result_view import SHARES, score_in_words
 from core.tuning.events import RunStarted
@@ -27,8 +29,8 @@ def headline(results: dict[str, Any], rows: int) -> str:
     if results["setting"] and results["setting"] == results["default_setting"]:
         return _tr("The default setting is the best of those tried")
     if not gain["real"]:
-        words = _tr("Tuning changed nothing that {rows} rows could show")
-        return words.format(rows=rows)
+        words = _tr("Tuning changed nothing that {rows} could show")
+        return words.format(rows=counted(task_of(results), rows))
     size = difference_in_words(metric, abs(gain["difference"]))
     if gain["difference"] > 0:
         words = _tr("Tuning gained {size}, likely real")
@@ -44,11 +46,14 @@ def line(results: dict[str, Any]) -> str:
     metric, gain = results["metric"], results["gain"]
     tuned = score_in_words(results["test"][metric], metric)
     default = score_in_words(results["default_test"][metric], metric)
-    words = _tr("{metric} on unseen rows {tuned}, against {default} with the default setting")
+    words = _tr("{metric} on unseen {units} {tuned}, against {default} with the default setting")
     if metric == "accuracy":
-        words = _tr("{tuned} of unseen rows right, against {default} with the default setting")
+        words = _tr("{tuned} of unseen {units} right, against {default} with the default setting")
     title = metric_in_short(metric)
-    said = words.format(metric=title[:1].upper() + title[1:], tuned=tuned, default=default)
+    values = {"units": units(task_of(results)), "tuned": tuned, "default": default}
+    said = words.format(metric=title[:1].upper() + title[1:], **values)
+    if results.get("pairs"):
+        said = f"{found_in_short(results['pairs']['tuned'])} · {said}"
     if gain.get("low") is None or gain.get("high") is None or gain["low"] == gain["high"]:
         return said
     between = _tr("19 in 20 chance that the gain lies between {low} and {high}")
@@ -63,7 +68,7 @@ def _bound(metric: str, value: float) -> str:
 def in_plain_words(results: dict[str, Any], started: RunStarted) -> tuple[str, ...]:
     """The panel: on which rows, how sure, how far validation flattered, and what it took."""
     said = (
-        _on_which_rows(results, started),
+        *_on_which_rows(results, started),
         _how_sure(results, int(started.dataset.get("test_rows", 0))),
         _flattery(results),
         _switched_off(results),
@@ -74,24 +79,34 @@ def in_plain_words(results: dict[str, Any], started: RunStarted) -> tuple[str, .
     return tuple(sentence for sentence in said if sentence)
 
 
-def _on_which_rows(results: dict[str, Any], started: RunStarted) -> str:
-    right, metric = results.get("right"), results["metric"]
-    if right:
+def _on_which_rows(results: dict[str, Any], started: RunStarted) -> tuple[str, ...]:
+    aside = put_aside(started.dataset) or counted("", 0)
+    if results.get("pairs"):
+        return pairs_in_words(results["pairs"])
+    if results.get("right"):
         words = _tr(
-            "On {rows} rows that were put aside at the start, the tuned model is right on {tuned}, "
+            "On {aside} that were put aside at the start, the tuned model is right on {tuned}, "
             "the default setting on {default}."
         )
-        return words.format(**right)
+        right, whole = results["right"], results.get("sequences")
+        said = words.format(
+            aside=aside if whole else counted("", right["rows"]),
+            tuned=right["tuned"],
+            default=right["default"],
+        )
+        return (said, sequences_in_words(whole)) if whole else (said,)
+    metric = results["metric"]
     words = _tr(
-        "On {rows} rows that were put aside at the start, the tuned model has {metric} {tuned}, "
+        "On {aside} that were put aside at the start, the tuned model has {metric} {tuned}, "
         "the default setting {default}."
     )
-    return words.format(
-        rows=started.dataset.get("test_rows", 0),
+    said = words.format(
+        aside=aside,
         metric=metric_title(metric),
         tuned=score_in_words(results["test"][metric], metric),
         default=score_in_words(results["default_test"][metric], metric),
     )
+    return (said,)
 
 
 def _how_sure(results: dict[str, Any], rows: int) -> str:
@@ -105,13 +120,14 @@ def _how_sure(results: dict[str, Any], rows: int) -> str:
     if gain["real"]:
         return _tr("The loss is likely real: what looked best in validation is worse here.")
     if low == high == 0:
-        return _tr("Both do equally well on these rows: there is no gain to speak of.")
+        words = _tr("Both do equally well on these {units}: there is no gain to speak of.")
+        return words.format(units=units(task_of(results)))
     words = _tr(
-        "With {rows} rows chance alone makes such differences: the true gain can lie anywhere "
+        "With {rows} chance alone makes such differences: the true gain can lie anywhere "
         "between {low} and {high}."
     )
     values = {"low": _bound(metric, low), "high": difference_in_words(metric, high)}
-    return words.format(rows=rows, **values)
+    return words.format(rows=counted(task_of(results), rows), **values)
 
 
 def _flattery(results: dict[str, Any]) -> str:

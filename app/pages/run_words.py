@@ -40,6 +40,8 @@ def model_in_words(model: str) -> str:
         "forest": _tr("a random forest"),
         "boosting": _tr("gradient boosting"),
         "mlp": _tr("a neural network"),
+        "crf": _tr("a conditional random field"),
+        "rna": _tr("RNA folding"),
     }
     return names.get(model, model)
 
@@ -105,6 +107,8 @@ class Standing:
         model = model_in_words(str(self.started.plan.get("model", "")))
         if self.learns_penalties:
             if len(self.started.groups) > 1:
+                if self.started.dataset.get("task") in ("sequence", "structure"):
+                    return _tr("Learning one penalty for each group of weights")
                 return _tr("Learning one penalty for each group of columns")
             return _tr("Learning the penalty of {model}").format(model=model)
         return _tr("Tuning {model}").format(model=model)

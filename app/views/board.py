@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -199,15 +200,15 @@ class Board(QScrollArea):
             self._grid.setRowStretch(row, 1 if there else 0)
 
 
-def places(views: list[View], single: bool = False) -> list[tuple[int, int, int]]:
-    """(row, column, columns taken) of every view in order; single: one below the other."""
+def places(views: Sequence[QWidget], single: bool = False) -> list[tuple[int, int, int]]:
+    """(row, column, columns taken) of every card in order; single: one below the other."""
     if single:
         return [(row, 0, 2) for row in range(len(views))]
     found: list[tuple[int, int, int]] = []
     row, column = 0, 0
     for at, view in enumerate(views):
-        last = at == len(views) - 1 or (column == 0 and views[at + 1].wide)
-        if view.wide or (column == 0 and last):
+        last = at == len(views) - 1 or (column == 0 and is_wide(views[at + 1]))
+        if is_wide(view) or (column == 0 and last):
             if column:
                 row, column = row + 1, 0
             found.append((row, 0, 2))
@@ -216,3 +217,8 @@ def places(views: list[View], single: bool = False) -> list[tuple[int, int, int]
             found.append((row, column, 1))
             row, column = (row, 1) if column == 0 else (row + 1, 0)
     return found
+
+
+def is_wide(card: QWidget) -> bool:
+    """Whether a card takes the whole width; cards that are no views do not."""
+    return bool(getattr(card, "wide", False))

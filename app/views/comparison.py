@@ -24,7 +24,7 @@ class Comparison(ResultView):
     name = "comparison"
     title = QT_TRANSLATE_NOOP("Comparison", "Which strategy was worth its time?")
     question = QT_TRANSLATE_NOOP(
-        "Comparison", "Score on unseen rows, models fitted, and time of every run of this dataset."
+        "Comparison", "Score on unseen data, models fitted, and time of every run of this dataset."
     )
     waiting = QT_TRANSLATE_NOOP("Comparison", "Runs of one dataset are compared here.")
 
@@ -35,7 +35,7 @@ class Comparison(ResultView):
         self.fits = self.canvas.add_plot(Scale("log"), Scale("choice"), column=1)
         self.time = self.canvas.add_plot(Scale("log"), Scale("choice"), column=2)
         for plot, title in (
-            (self.score, self.tr("score on unseen rows")),
+            (self.score, self.tr("score on unseen data")),
             (self.fits, self.tr("models fitted")),
             (self.time, self.tr("seconds")),
         ):

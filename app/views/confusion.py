@@ -9,10 +9,12 @@ from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QWidget
 
 from app import appearance
+from app.units import task_of, units
 from app.views.result_view import ResultView, score_in_words
 from app.views.twin import Index, Table, Twin, TwinModel
 from app.widgets.quiet_controls import QuietComboBox
 
+MANY = 8  # classes from which on names stand alone, and those of the rows stay in view
 LONGEST_CLASS, LONGEST_ANSWER = 150, 96  # pixels of names before they are cut
 
 
@@ -40,6 +42,9 @@ class ConfusionModel(TwinModel):
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         """As the twin; a class name too long for its column is told in full by its tooltip."""
+        if orientation == Qt.Orientation.Vertical:
+            shown = role == Qt.ItemDataRole.DisplayRole
+            return super().data(self.index(section, 0)) if shown else None
         if role == Qt.ItemDataRole.ToolTipRole:
             role = Qt.ItemDataRole.DisplayRole
         return super().headerData(section, orientation, role)
@@ -83,14 +88,26 @@ class Confusion(ResultView):
 
     def draw(self) -> None:
         """The table of the chosen setting."""
+        caption = self.tr("{} that tuning never saw. Right answers are bold.")
+        if len(self.results["confusion"]["labels"]) > MANY:
+            caption = self.tr("{} that tuning never saw: across, what the model said. Right "
+                              "answers are bold.")  # fmt: skip
+        called = units(task_of(self.results))
+        self._caption.setText(caption.format(called[:1].upper() + called[1:]))
         self.model.classes = len(self.results["confusion"]["labels"])
         self.model.set_table(*self.rows())
+        self._keep_names_in_view(self.model.classes > MANY)
         self.table.fit_columns()
         most = [appearance.pixels(LONGEST_CLASS)] + [
             appearance.pixels(LONGEST_ANSWER)
         ] * self.model.classes
         for column, widest in enumerate(most):
             self.table.setColumnWidth(column, min(widest, self.table.columnWidth(column)))
+
+    def _keep_names_in_view(self, many: bool) -> None:
+        self.wide = many
+        self.table.setColumnHidden(0, many)
+        self.table.verticalHeader().setVisible(many)
 
     def _counts(self) -> tuple[list[str], list[list[int]]]:
         found = self.results["confusion"]
@@ -101,19 +118,22 @@ class Confusion(ResultView):
         """How many are right."""
         labels, counts = self._counts()
         right = sum(counts[at][at] for at in range(len(labels)))
-        return self.tr("{} of {} unseen rows right.").format(right, sum(map(sum, counts)))
+        words = self.tr("{} of {} unseen {} right.")
+        return words.format(right, sum(map(sum, counts)), units(task_of(self.results)))
 
     def rows(self) -> Table:
         """One row a class, and the share right of each answer."""
         labels, counts = self._counts()
-        headers = ["", *(self.tr("said “{}”").format(label) for label in labels)]
+        said, true = self.tr("said “{}”"), self.tr("is “{}”")
+        if len(labels) > MANY:
+            said, true = "{}", self.tr("is {}")
+        headers = ["", *(said.format(label) for label in labels)]
         rows: list[list[Any]] = [
-            [self.tr("is “{}”").format(label), *row]
-            for label, row in zip(labels, counts, strict=True)
+            [true.format(label), *row] for label, row in zip(labels, counts, strict=True)
         ]
-        said = [sum(row[at] for row in counts) for at in range(len(labels))]
+        answers = [sum(row[at] for row in counts) for at in range(len(labels))]
         shares = [
             score_in_words(counts[at][at] / total, "accuracy") if total else "–"
-            for at, total in enumerate(said)
+            for at, total in enumerate(answers)
         ]
         return headers, [*rows, [self.tr("right"), *shares]]

@@ -11,9 +11,11 @@ from PySide6.QtWidgets import QWidget
 
 from app import appearance
 from app.scores import metric_in_short
+from app.units import task_of, units
 from app.views.bar_words import AboveWords
 from app.views.confusion import Confusion
 from app.views.items import Dots, Lines, pen
+from app.views.pairs_curve import PairsCurve
 from app.views.result_view import ResultView, score_in_words
 from app.views.scales import Scale
 from app.views.twin import Table
@@ -61,7 +63,9 @@ class Scores(ResultView):
         """One row each."""
         theme, entries, metric = appearance.current(), self.entries(), self.results["metric"]
         self.plot.left.set_scale(Scale("choice", tuple(who for who, *_ in entries)))
-        self.plot.bottom.set_title(self.tr("{} on unseen rows").format(metric_in_short(metric)))
+        called = units(task_of(self.results))
+        where = self.tr("{} on unseen {}").format(metric_in_short(metric), called)
+        self.plot.bottom.set_title(where)
         self.tuned_line.set_style(pen(theme.model, 3.0))
         self.other_lines.set_style(pen(theme.muted, 3.0))
         self.tuned.set_style(theme.model, theme.paper, 1.5)
@@ -217,7 +221,7 @@ class Predicted(ResultView):
         return [self.tr("actual"), self.tr("predicted")], rows
 
 
-RESULT_VIEWS: tuple[type[ResultView], ...] = (Scores, Calibration, Confusion, Predicted)
+RESULT_VIEWS: tuple[type[ResultView], ...] = (Scores, PairsCurve, Calibration, Confusion, Predicted)
 
 
 def views_for(results: dict[str, Any]) -> list[type[ResultView]]:

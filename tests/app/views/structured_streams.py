@@ -153,3 +153,46 @@ def structured_run(
             )  # fmt: skip
         make = labelled if task == "sequence" else folded
         yield make(step, **given)
+
+
+def results_of(task: str, classes: Sequence[str] = TAGS) -> dict:
+    """Results as the core gives them, for tokens or for molecules."""
+    metric = {"sequence": "accuracy", "structure": "pair_f1"}[task]
+    scores = {
+        "sequence": {"accuracy": 0.902, "balanced_accuracy": 0.81, "f1": 0.8, "log_loss": 0.3,
+                     "sequence_accuracy": 0.35, "joint_log_loss": 0.28},
+        "structure": {"pair_f1": 0.6, "sensitivity": 0.62, "specificity": 0.58, "roc_area": 0.55,
+                      "structure_log_loss": 31.0},
+    }[task]  # fmt: skip
+    common = {
+        "setting": {}, "default_setting": {}, "groups": {"a": 1.0, "b": 3.0}, "switched_off": [],
+        "metric": metric, "maximize": True, "validation": {}, "test": scores,
+        "default_test": {name: 0.93 * value for name, value in scores.items()},
+        "test_interval": [scores[metric] - 0.03, scores[metric] + 0.03],
+        "default_interval": [scores[metric] - 0.07, scores[metric] - 0.01],
+        "gain": {"metric": metric, "difference": 0.042, "low": 0.011, "high": 0.07, "real": True},
+        "flattery": None, "remarks": [], "fits": 12, "trials": 0, "failed": 0, "seconds": 8.0,
+        "stopped_because": "nothing moves any more", "seed": 0,
+    }  # fmt: skip
+    if task == "structure":
+        gammas = 2.0 ** np.arange(-5, 11)
+        share = np.linspace(0.1, 0.8, 16)
+        return common | {
+            "pairs": {"tuned": {"right": 620, "called": 1069, "true": 1000},
+                      "default": {"right": 560, "called": 1050, "true": 1000}, "molecules": 75},
+            "curve": {
+                "tuned": np.stack([gammas, share, 0.9 - 0.6 * share**2], axis=1).tolist(),
+                "default": np.stack([gammas, 0.95 * share, 0.85 - 0.65 * share**2], 1).tolist(),
+            },
+        }  # fmt: skip
+    rng = np.random.default_rng(2)
+    counts = rng.poisson(1.2, (len(classes), len(classes)))
+    counts[np.diag_indices(len(classes))] = rng.integers(20, 1400, len(classes))
+    right = int(np.trace(counts))
+    return common | {
+        "right": {"tuned": right, "default": right - 40, "rows": int(counts.sum())},
+        "confusion": {"labels": list(classes), "tuned": counts.tolist(),
+                      "default": counts.T.tolist()},
+        "calibration": None,
+        "sequences": {"tuned": 21, "default": 17, "count": 60},
+    }  # fmt: skip

@@ -1,0 +1,42 @@
+"""What the rows of a dataset are called: rows of a table, tokens of sequences, or molecules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Units", text)
+
+
+def units(task: str) -> str:
+    """Many of them: "tokens"."""
+    return {"sequence": _tr("tokens"), "structure": _tr("molecules")}.get(task, _tr("rows"))
+
+
+def counted(task: str, count: int) -> str:
+    """So many of them: "81 rows"."""
+    return f"{count} {units(task)}"
+
+
+def put_aside(dataset: dict[str, Any]) -> str:
+    """How much tuning never sees: "60 sequences (600 tokens)"; "" if nothing.
+
+    Args:
+        dataset: as in RunStarted.
+    """
+    task, rows = dataset.get("task", ""), int(dataset.get("test_rows", 0))
+    sequences = int(dataset.get("test_sequences", 0))
+    if task == "sequence" and sequences:
+        words = _tr("{sequences} sequences ({tokens})")
+        return words.format(sequences=sequences, tokens=counted(task, rows))
+    return counted(task, rows) if rows else ""
+
+
+def task_of(results: dict[str, Any]) -> str:
+    """The task that results are of, as far as words differ: sequence, structure, or neither."""
+    if results.get("sequences"):
+        return "sequence"
+    return "structure" if results.get("pairs") else ""
