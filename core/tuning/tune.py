@@ -10,6 +10,8 @@ import contextlib
 from collections import deque
 from collections.abc import Generator, Sequence
 
+import numpy as np
+
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
 from core.tuning.clock import Clock
@@ -130,11 +132,10 @@ def _sequences(problem: Problem) -> dict[str, int]:
     if dataset.task != "sequence":
         return {}
     assert dataset.row_groups is not None
-    train = len(set(dataset.row_groups[problem.train_rows]))
-    test = (
-        dataset.row_groups[problem.test_rows] if dataset.test is None else dataset.test.row_groups
-    )
-    return {"train_sequences": train, "test_sequences": len(set(test))}
+    train, test = dataset.row_groups[problem.train_rows], dataset.row_groups[problem.test_rows]
+    if dataset.test is not None:
+        test = np.asarray(dataset.test.row_groups)
+    return {"train_sequences": len(np.unique(train)), "test_sequences": len(np.unique(test))}
 
 
 def _total(problem: Problem) -> int:
