@@ -22,6 +22,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from core.errors import UnusableError
+from core.losses.rna.change import change_of_uses
 from core.losses.rna.fold import FIRST_C, Folded, fold, room_size
 from core.losses.rna.molecule import KINDS, Understood, understood
 from core.losses.rna.parameters import MOTIF_OF, MOTIFS, NAMES
@@ -29,6 +30,7 @@ from core.losses.rna.structure import structure_uses
 from core.losses.rna.terms import codes_of, counts_of, terms_of
 
 CHUNKS = 16  # parts that threads work on; fixed, so that sums do not depend on the threads
+KEPT_BYTES = 300_000_000  # of tables kept at the last w; others are computed again for a product
 T = TypeVar("T")
 
 
@@ -50,11 +52,13 @@ class RnaLoss:
         self.molecules, self.shortest_hairpin = list(molecules), shortest_hairpin
         self.threads = threads or len(os.sched_getaffinity(0))
         self._codes = [codes_of(one.letters) for one in self.molecules]
-        known = [structure_uses(one.letters, one.structure) for one in self.molecules]
-        self._truth = np.sum([uses for uses, _ in known], axis=0)
-        self._derivations = float(sum(logarithm for _, logarithm in known))
+        self._known = [structure_uses(one.letters, one.structure) for one in self.molecules]
+        self._truth = np.sum([uses for uses, _ in self._known], axis=0)
+        self._derivations = float(sum(logarithm for _, logarithm in self._known))
         self._c = np.full(len(self.molecules), FIRST_C)
         self._rooms: list[np.ndarray] = []
+        self._kept: dict[int, np.ndarray] = {}
+        self._folded: dict[int, Folded] = {}
         self._at: np.ndarray | None = None
         self._state = (0.0, np.zeros(0))
 
@@ -79,15 +83,33 @@ class RnaLoss:
 
     def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """The loss and its gradient at w."""
-        if self._at is None or not np.array_equal(w, self._at):
-            terms = terms_of(w)
-            folded = self._over_molecules(lambda k, room: self._fold(k, terms, room))
-            uses = np.sum([one.uses for one in folded], axis=0)
-            log_z = sum(one.log_z for one in folded)
-            value = log_z - self._derivations - float(self._truth @ terms)
-            self._at, self._state = w.copy(), (value, counts_of(uses - self._truth))
-        value, gradient = self._state
-        return value, gradient.copy()
+        self._evaluate(w)
+        value, uses = self._state
+        return value, counts_of(uses - self._truth)
+
+    def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """The exact product of the Hessian at w with v."""
+        if not self._kept:
+            self._kept = self._rooms_to_keep()
+            self._at = None
+        self._evaluate(w)
+        terms, along = terms_of(w), terms_of(v)
+
+        def change(k: int, room: np.ndarray) -> np.ndarray:
+            folded = self._folded.get(k)
+            if folded is None:
+                folded = self._fold(k, terms, np.empty(room_size(self._bases(k))))
+            return change_of_uses(self._codes[k], terms, along, self.shortest_hairpin, folded, room)
+
+        return counts_of(np.sum(self._over_molecules(change), axis=0))
+
+    def hessian_diagonal(self, w: np.ndarray) -> np.ndarray:
+        """A positive estimate of the Hessian's diagonal: the expected counts, at least 0.01.
+
+        It would be the diagonal if parameters were counted as often as rare independent events.
+        """
+        self._evaluate(w)
+        return np.maximum(counts_of(self._state[1]), 1e-2)
 
     def hessian(self, w: np.ndarray) -> np.ndarray | None:
         """None: products are cheaper than the whole."""
@@ -96,35 +118,66 @@ class RnaLoss:
     def log_losses(self, w: np.ndarray) -> np.ndarray:
         """−log p of every molecule's structure, shape (molecules,)."""
         terms = terms_of(w)
-        folded = self._over_molecules(lambda k, room: self._fold(k, terms, room))
-        known = [structure_uses(one.letters, one.structure) for one in self.molecules]
-        scores = [float(uses @ terms) + ways for uses, ways in known]
-        return np.array([one.log_z for one in folded]) - scores
+        log_z = self._over_molecules(lambda k, room: self._fold(k, terms, room).log_z)
+        scores = [float(uses @ terms) + ways for uses, ways in self._known]
+        return np.array(log_z) - scores
 
     def on(self, letters: Sequence[str], structures: Sequence[str]) -> RnaLoss:
         """The same model on other molecules."""
         return build_rna(letters, structures, self.shortest_hairpin, self.threads)
 
+    def _evaluate(self, w: np.ndarray) -> None:
+        """The loss and the uses of terms at w, kept for the next question about the same w."""
+        if self._at is not None and np.array_equal(w, self._at):
+            return
+        terms = terms_of(w)
+        self._folded.clear()
+
+        def one(k: int, room: np.ndarray) -> tuple[float, np.ndarray]:
+            folded = self._fold(k, terms, self._kept.get(k, room))
+            if k in self._kept:
+                self._folded[k] = folded
+            return folded.log_z, folded.uses
+
+        found = self._over_molecules(one)
+        uses = np.sum([uses for _, uses in found], axis=0)
+        log_z = sum(log_z for log_z, _ in found)
+        value = log_z - self._derivations - float(self._truth @ terms)
+        self._at, self._state = w.copy(), (value, uses)
+
     def _fold(self, k: int, terms: np.ndarray, room: np.ndarray) -> Folded:
         folded = fold(self._codes[k], terms, self.shortest_hairpin, self._c[k], room)
-        self._c[k] = folded.log_z / (self._codes[k].size - 2)
+        self._c[k] = folded.log_z / self._bases(k)
         return folded
+
+    def _bases(self, k: int) -> int:
+        return self._codes[k].size - 2
+
+    def _rooms_to_keep(self) -> dict[int, np.ndarray]:
+        """Room for the tables of molecules that are kept between Hessian products."""
+        rooms: dict[int, np.ndarray] = {}
+        left = KEPT_BYTES
+        for k in range(self.examples):
+            size = room_size(self._bases(k))
+            if 8 * size <= left:
+                rooms[k] = np.empty(size)
+                left -= 8 * size
+        return rooms
 
     def _over_molecules(self, work: Callable[[int, np.ndarray], T]) -> list[T]:
         """What ``work`` gives for every molecule, in their order; each call has room of its own."""
-        sizes = [codes.size for codes in self._codes]
-        order = sorted(range(len(sizes)), key=lambda k: -sizes[k])
+        order = sorted(range(self.examples), key=lambda k: -self._bases(k))
         found: dict[int, T] = {}
 
         def chunk(members: list[int]) -> None:
-            room = self._rooms.pop() if self._rooms else np.empty(room_size(max(sizes) - 2))
+            room = self._rooms.pop() if self._rooms else np.empty(room_size(self._bases(order[0])))
             for k in members:
                 found[k] = work(k, room)
             self._rooms.append(room)
 
         with ThreadPoolExecutor(self.threads) as pool:
             list(pool.map(chunk, [order[start::CHUNKS] for start in range(CHUNKS)]))
-        return [found[k] for k in range(len(sizes))]
+        return [found[k] for k in range(self.examples)]
 
 
 def build_rna(

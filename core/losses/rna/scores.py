@@ -53,9 +53,9 @@ def roc_area(pairs: np.ndarray) -> float:
 
     Trapezoids join the points of the curve in order of specificity, the more sensitive of two with
     the same specificity taken first. To the left of the least specific point the sensitivity stays
-    what it is there, since calling still more pairs loses none; to the right the curve goes straight
-    to sensitivity 0 at specificity 1. Points at which nothing is called have no specificity and are
-    left out; with no point the area is 0.
+    what it is there, since calling still more pairs loses none; to the right the curve goes
+    straight to sensitivity 0 at specificity 1. Points at which nothing is called have no
+    specificity and are left out; with no point the area is 0.
 
     Args:
         pairs: right, called and true pairs at every γ, shape (16, 3), summed over molecules.
