@@ -29,10 +29,8 @@ def loops_tangent(G, tG, loops, tloops, i, j):
 
 
 @compiled
-def small_loops_tangent(G, tG, weights, along, codes, i, j):
+def small_loops_tangent(G, tG, bulge, tbulge, square, tsquare, codes, i, j):
     """The same for loops of one base, or one on each side."""
-    bulge, square = views(weights)[4], views(weights)[5]
-    tbulge, tsquare = views(along)[4], views(along)[5]
     c, d = codes[i + 1], codes[j - 1]
     return (
         bulge[d] * (G[i + 1, j - 2] * tbulge[d] + tG[i + 1, j - 2])
@@ -67,8 +65,8 @@ def tangent_inside(codes, weights, along, hairpin, shortest, inner, F, moving, t
     n = codes.size - 2
     P, G, M1, M2, M = inner
     tP, tG, tM1, tM2, tM = moving
-    close, branch, stack, pair, _, _, loops, rates = views(weights)
-    tclose, tbranch, tstack, tpair, _, _, tloops, trates = views(along)
+    close, branch, stack, pair, bulge, square, loops, rates = views(weights)
+    tclose, tbranch, tstack, tpair, tbulge, tsquare, tloops, trates = views(along)
     tloops = loops * tloops
     for i in range(n, 0, -1):
         a = codes[i]
@@ -79,7 +77,7 @@ def tangent_inside(codes, weights, along, hairpin, shortest, inner, F, moving, t
                 continue
             c, d = codes[i + 1], codes[j - 1]
             total = loops_tangent(G, tG, loops, tloops, i, j)
-            total += small_loops_tangent(G, tG, weights, along, codes, i, j)
+            total += small_loops_tangent(G, tG, bulge, tbulge, square, tsquare, codes, i, j)
             if j - i > shortest:
                 total += hairpin[j - i - 1] * along[HAIRPIN + min(j - i - 1, LONGEST)]
             stacked = stack[a, b, c, d] * P[i + 1, j - 1]

@@ -27,10 +27,8 @@ def loops_tangent_outside(D, tD, forward, tforward, p, q, n):
 
 
 @compiled
-def small_loops_tangent_outside(D, tD, weights, along, codes, p, q, n):
+def small_loops_tangent_outside(D, tD, bulge, tbulge, square, tsquare, codes, p, q, n):
     """The same for loops of one base, or one on each side."""
-    bulge, square = views(weights)[4], views(weights)[5]
-    tbulge, tsquare = views(along)[4], views(along)[5]
     c, d = codes[p - 1], codes[q + 1]
     total = 0.0
     if q + 2 <= n:
@@ -154,7 +152,9 @@ def tangent_outside(
             rated[2] += used
             if i > 1 and j < n:
                 change = loops_tangent_outside(D, tD, forward, tforward, i, j, n)
-                change += small_loops_tangent_outside(D, tD, weights, along, codes, i, j, n)
+                change += small_loops_tangent_outside(
+                    D, tD, bulge, tbulge, square, tsquare, codes, i, j, n
+                )
                 tdG[i, j] = change
                 tdP[i, j] += (change + dG[i, j] * tclose[b, a, c, d]) * close[b, a, c, d]
                 closes[b, a, c, d] += change * G[i, j] + dG[i, j] * tG[i, j]
