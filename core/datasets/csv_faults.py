@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import pandas as pd
@@ -140,3 +141,10 @@ def find_cell(
         if column < len(row) and wanted(row[column].strip()):
             return begin, row[column].strip()
     return 0, ""
+
+
+def line_of(path: Path, compression: str, dialect: Dialect, row: int) -> int:
+    """The line where a row (from 0, below the header) begins; 0 if there is no such row."""
+    rows = numbered_rows(path, compression, dialect)
+    below = islice(rows, row + bool(dialect.header), None)
+    return next((begin for begin, _, _ in below), 0)

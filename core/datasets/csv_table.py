@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,15 +28,26 @@ STRAY_KINDS = 20
 
 @dataclass(frozen=True)
 class CsvTable:
-    """A table as read, how it was read, and what was found on the way."""
+    """A table as read, how it was read, and what was found on the way.
+
+    Attributes:
+        line_of: tells the file's line of a row (from 0), by a slow second look.
+    """
 
     table: pd.DataFrame
     source: Source
     findings: tuple[Finding, ...]
+    line_of: Callable[[int], int]
 
 
 def read_csv_table(
-    path: Path, compression: str, head: bytes, *, complete: bool, kinds: Mapping[str, str]
+    path: Path,
+    compression: str,
+    head: bytes,
+    *,
+    complete: bool,
+    kinds: Mapping[str, str],
+    missing: Sequence[str] = MISSING,
 ) -> CsvTable:
     """Read a delimited text file.
 
@@ -46,13 +57,14 @@ def read_csv_table(
         head: its first bytes, decompressed.
         complete: whether these are all.
         kinds: {column: kind} where a person or the training file has decided.
+        missing: what stands for nothing; among words, "." and "none" are words.
 
     Raises:
         UnusableError: whatever makes it no table, with line and column.
     """
     dialect = sniff(head, path.name, complete=complete)
     _check_header(dialect, path.name)
-    arguments = _arguments(dialect, compression)
+    arguments = _arguments(dialect, compression, missing)
     arguments["dtype"] = _text_columns(dialect, _names(dialect, arguments), kinds)
     with ThreadPoolExecutor(1) as beside:
         print_of_file = beside.submit(fingerprint, path)
@@ -67,7 +79,28 @@ def read_csv_table(
         del arguments["dtype"]
     described = dialect.described + (f", {compression}" if compression else "")
     source = Source(str(path), "csv", arguments, {}, digest, described, compression)
-    return CsvTable(table, source, tuple(strays or ()))
+
+    def line_of(row: int) -> int:
+        return csv_faults.line_of(path, compression, dialect, row)
+
+    return CsvTable(table, source, tuple(strays or ()), line_of)
+
+
+def first_cells(head: bytes, name: str, *, complete: bool) -> dict[str, list[str]]:
+    """Every column's first values as text, from the first bytes of the file.
+
+    Raises:
+        UnusableError: whatever makes it no table.
+    """
+    dialect = sniff(head, name, complete=complete)
+    shift = 1 if dialect.extra == "names" else 0
+    names = dialect.header or tuple(f"column {i + 1}" for i in range(dialect.width))
+    return {
+        column if column else f"Unnamed: {i}": [
+            row[i + shift] for row in dialect.rows if i + shift < len(row)
+        ]
+        for i, column in enumerate(names)
+    }
 
 
 def _check_header(dialect: Dialect, name: str) -> None:
@@ -81,13 +114,13 @@ def _check_header(dialect: Dialect, name: str) -> None:
             )
 
 
-def _arguments(dialect: Dialect, compression: str) -> dict[str, Any]:
+def _arguments(dialect: Dialect, compression: str, missing: Sequence[str]) -> dict[str, Any]:
     """What pandas.read_csv is told; only what differs from its defaults, and plain JSON types."""
     arguments: dict[str, Any] = {
         "sep": r"\s+" if dialect.delimiter == " " else dialect.delimiter,
         "encoding": dialect.encoding,
         "compression": compression or None,
-        "na_values": list(MISSING),
+        "na_values": list(missing),
         "keep_default_na": False,
     }
     if not dialect.header:
@@ -229,7 +262,7 @@ def _settle_types(
             findings.append(_stray_finding(column, count, texts))
     if strays:
         arguments["na_values"] = {
-            column: [*MISSING, *strays.get(column, ())] for column in table.columns
+            column: [*arguments["na_values"], *strays.get(column, ())] for column in table.columns
         }
     return findings if again else None
 

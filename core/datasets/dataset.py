@@ -82,7 +82,8 @@ class Dataset:
     Attributes:
         name: the file's name without folder, or the sample's.
         source: where it came from.
-        columns: every column of the file, in its order, target included.
+        columns: every column of the file, in its order, target included; for tokens the column of
+            role sequence comes first.
         table: the feature columns as pandas read them, n rows (csv and samples), with the column of
             role sequence where there is one; None if sparse.
         matrix: the features as CSR, n × p (libsvm); None for a table.

@@ -13,8 +13,13 @@ _LOOK_FIRST = 5000  # rows that a column must pass before all rows are looked at
 _FEWEST_ROWS = 20  # with fewer, a perfect column is likely chance
 
 
-def table_findings(dataset: Dataset) -> list[Finding]:
-    """Findings about a table's columns and rows, the serious ones first."""
+def table_findings(dataset: Dataset, *, repeats: bool = True) -> list[Finding]:
+    """Findings about a table's columns and rows, the serious ones first.
+
+    Args:
+        dataset: the table.
+        repeats: whether a row that is there twice is worth a word; tokens repeat all the time.
+    """
     table = dataset.table
     assert table is not None
     findings = [
@@ -22,7 +27,7 @@ def table_findings(dataset: Dataset) -> list[Finding]:
     ]
     findings += _left_out(dataset.columns)
     findings += _gaps(dataset)
-    twins = duplicate_rows(table, dataset.target)
+    twins = duplicate_rows(table, dataset.target) if repeats else 0
     if twins:
         rows = "1 row repeats" if twins == 1 else f"{twins:,} rows repeat"
         words = "another row in every used column; scores may look too good."

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from core.datasets import libsvm
-from core.datasets.csv_table import CsvTable, read_csv_table
+from core.datasets.assembling import assemble, assemble_test, roles_of_rows
+from core.datasets.csv_table import CsvTable, first_cells, read_csv_table
 from core.datasets.dataset import Dataset
 from core.datasets.opening import HEAD_BYTES, check_path, compression_of, read_head
+from core.datasets.recognition import STRUCTURED, Shape, confirmed, recognize
 from core.datasets.samples import SAMPLES
-from core.datasets.sniffing import decode, looks_like_libsvm
+from core.datasets.sniffing import MISSING, decode, looks_like_libsvm
 from core.datasets.target import check_task
-from core.datasets.understanding import from_table, test_part
 from core.errors import UnusableError
 
 _LIBSVM_ENDINGS = (".libsvm", ".svm", ".svmlight")
@@ -35,8 +36,8 @@ def read_dataset(
     Args:
         file: a path, or ``sample:NAME``.
         target: the target column; "" for target, label, class or y, or the last one.
-        task: regression, binary or multiclass; "" to tell from the target.
-        roles: {column: target, feature, group or ignore} where a person decided.
+        task: regression, binary, multiclass, sequence or structure; "" to tell from the table.
+        roles: {column: target, feature, group, ignore or sequence} where a person decided.
         kinds: {column: number, category, yes/no, date, …} where a person decided.
         test_file: a second file of the same format to test on.
 
@@ -60,6 +61,12 @@ def read_dataset(
     compression = compression_of(path)
     head = read_head(path, compression)
     if _is_libsvm(path, head):
+        if task in STRUCTURED:
+            raise UnusableError(
+                "a LIBSVM file holds neither sequences nor molecules",
+                where=path.name,
+                cure="give a CSV file, or another task",
+            )
         dataset = libsvm.from_rows(
             libsvm.read_rows(path, compression, head),
             path,
@@ -67,15 +74,33 @@ def read_dataset(
             **choices,
         )
         return _with_libsvm_test(dataset, test_file) if test_file else dataset
-    read = _read_table(path, compression, head, kinds or {})
-    dataset = from_table(
+    dataset = _from_csv(path, compression, head, choices)
+    return replace(dataset, test=_table_test(dataset, test_file)) if test_file else dataset
+
+
+def _from_csv(path: Path, compression: str, head: bytes, choices: Mapping[str, Any]) -> Dataset:
+    """The dataset of a CSV file; its first rows say how the others are to be read."""
+    cells = first_cells(head, path.name, complete=len(head) < HEAD_BYTES)
+    target, task, roles, kinds = (choices[key] for key in ("target", "task", "roles", "kinds"))
+    shape = recognize(cells, target, task, roles)
+    read = _read_table(path, compression, head, kinds, shape)
+    if shape is not None and not confirmed(shape, read.table):
+        shape = None
+        read = _read_table(path, compression, head, kinds, None)
+    if shape is None:
+        roles = roles_of_rows(cells, target, task, roles)
+    return assemble(
         read.table,
         path.name,
         read.source,
+        shape,
+        target=target,
+        task=task,
+        roles=roles,
+        kinds=kinds,
         found=read.findings,
-        **choices,
+        line_of=read.line_of,
     )
-    return replace(dataset, test=_table_test(dataset, test_file)) if test_file else dataset
 
 
 def _sample(name: str, choices: Mapping[str, Any]) -> Dataset:
@@ -94,9 +119,16 @@ def _is_libsvm(path: Path, head: bytes) -> bool:
     return named and ":" in text
 
 
-def _read_table(path: Path, compression: str, head: bytes, kinds: Mapping[str, str]) -> CsvTable:
+def _read_table(
+    path: Path, compression: str, head: bytes, kinds: Mapping[str, str], shape: Shape | None
+) -> CsvTable:
     complete = len(head) < HEAD_BYTES
-    return read_csv_table(path, compression, head, complete=complete, kinds=kinds)
+    missing: tuple[str, ...] = MISSING
+    if shape is not None:
+        # Names and labels are text, and a full stop is a word: only empty cells are missing.
+        kinds = {**kinds, shape.sequence: "category", shape.target: "category"}
+        missing = ("",)
+    return read_csv_table(path, compression, head, complete=complete, kinds=kinds, missing=missing)
 
 
 def _with_libsvm_test(train: Dataset, file: str) -> Dataset:
@@ -120,8 +152,11 @@ def _table_test(train: Dataset, file: str) -> Dataset:
         for column in train.columns
         if column.name in train.source.read_csv.get("dtype", {})
     }
-    read = _read_table(path, compression, head, kinds)
-    return test_part(train, read.table, path.name, read.source)
+    shape = None
+    if train.task == "sequence" or train.task == "structure":
+        shape = Shape(train.task, train.sequence_name, train.target_name, given=True)
+    read = _read_table(path, compression, head, kinds, shape)
+    return assemble_test(train, read.table, path.name, read.source, read.line_of)
 
 
 def _other_format(path: Path, wanted: str) -> UnusableError:

@@ -59,7 +59,7 @@ def from_table(
         ) from None
     features = [column.name for column in columns if column.role == "feature"]
     if not features:
-        raise _no_feature(columns, name)
+        raise no_feature(columns, name)
     set_aside = int(len(table) - known.sum())
     rows = table if not set_aside else table[known].reset_index(drop=True)
     dataset = Dataset(
@@ -71,9 +71,9 @@ def from_table(
         target=values,
         task=settled,
         classes=classes,
-        row_groups=_row_groups(rows, columns),
+        row_groups=row_groups(rows, columns),
         set_aside=set_aside,
-        left_out=_left_out(rows, columns),
+        left_out=left_out(rows, columns),
         findings=(
             *target_findings(chosen, values, settled, classes, bool(task), set_aside),
             *found,
@@ -82,14 +82,16 @@ def from_table(
     return replace(dataset, findings=(*dataset.findings, *table_findings(dataset)))
 
 
-def _left_out(rows: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
+def left_out(rows: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
+    """The first rows of the columns that are neither feature nor target."""
     names = [column.name for column in columns if column.role not in ("feature", "target")]
     return rows[names].head(HEAD_ROWS).copy()
 
 
-def _no_feature(columns: Sequence[Column], name: str) -> UnusableError:
-    left_out = [f"“{c.name}”: {c.note}" for c in columns if c.role == "ignore" and c.note]
-    reason = f" ({'; '.join(left_out[:3])})" if left_out else ""
+def no_feature(columns: Sequence[Column], name: str) -> UnusableError:
+    """The error for a table where every column has another role, with the reasons."""
+    unused = [f"“{c.name}”: {c.note}" for c in columns if c.role == "ignore" and c.note]
+    reason = f" ({'; '.join(unused[:3])})" if unused else ""
     return UnusableError(
         f"no column is left to learn from{reason}",
         where=name,
@@ -97,7 +99,12 @@ def _no_feature(columns: Sequence[Column], name: str) -> UnusableError:
     )
 
 
-def _row_groups(rows: pd.DataFrame, columns: Sequence[Column]) -> np.ndarray | None:
+def row_groups(rows: pd.DataFrame, columns: Sequence[Column]) -> np.ndarray | None:
+    """A number for the group of every row; None where no column has the role group.
+
+    Raises:
+        UnusableError: several columns have it.
+    """
     grouping = [column.name for column in columns if column.role == "group"]
     if not grouping:
         return None
@@ -126,7 +133,7 @@ def test_part(train: Dataset, table: pd.DataFrame, name: str, source: Source) ->
         if column not in table.columns:
             raise unknown_column(column, [str(c) for c in table.columns], name)
     for column in train.feature_names:
-        _check_same_kind(train, table[column], name)
+        check_same_kind(train, table[column], name)
     known = table[train.target_name].notna().to_numpy()
     rows = table[known].reset_index(drop=True)
     values, _, classes = settle_target_like(train, rows[train.target_name], name)
@@ -147,7 +154,7 @@ def test_part(train: Dataset, table: pd.DataFrame, name: str, source: Source) ->
         target=values,
         task=train.task,
         classes=train.classes,
-        row_groups=_row_groups(rows, own),
+        row_groups=row_groups(rows, own),
         set_aside=int(len(table) - known.sum()),
         findings=tuple(findings),
     )
@@ -182,7 +189,12 @@ def settle_target_like(
     return array, train.task, tuple(np.unique(array).tolist())
 
 
-def _check_same_kind(train: Dataset, values: pd.Series, name: str) -> None:
+def check_same_kind(train: Dataset, values: pd.Series, name: str) -> None:
+    """See that a second file's column holds numbers where the first one's does.
+
+    Raises:
+        UnusableError: it holds text.
+    """
     assert train.table is not None
     was_number = pd.api.types.is_numeric_dtype(train.table[values.name].dtype)
     if was_number and not pd.api.types.is_numeric_dtype(values.dtype):

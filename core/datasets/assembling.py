@@ -1,0 +1,77 @@
+"""A table becomes a Dataset of what its rows are: rows of their own, tokens, or molecules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from core.datasets.dataset import Dataset, Finding, Source
+from core.datasets.molecule_table import from_molecules, molecules_test_part
+from core.datasets.recognition import STRUCTURED, Shape, recognize
+from core.datasets.token_table import LineOf, from_tokens, tokens_test_part
+from core.datasets.understanding import from_table, test_part
+
+
+def assemble(
+    table: pd.DataFrame,
+    name: str,
+    source: Source,
+    shape: Shape | None,
+    *,
+    target: str,
+    task: str,
+    roles: Mapping[str, str],
+    kinds: Mapping[str, str],
+    found: Sequence[Finding] = (),
+    line_of: LineOf,
+) -> Dataset:
+    """The dataset of a table, with the person's choices where there are any.
+
+    Args:
+        shape: that the rows are tokens or molecules; None for rows of their own.
+        line_of: the file's line of a row (from 0).
+
+    Raises:
+        UnusableError: whatever makes the table unusable.
+    """
+    if shape is not None:
+        make = from_tokens if shape.task == "sequence" else from_molecules
+        return make(
+            table, name, source, shape, roles=roles, kinds=kinds, found=found, line_of=line_of
+        )
+    return from_table(
+        table, name, source, target=target, task=task, roles=roles, kinds=kinds, found=found
+    )
+
+
+def assemble_test(
+    train: Dataset, table: pd.DataFrame, name: str, source: Source, line_of: LineOf
+) -> Dataset:
+    """A second file's rows, understood as the first file's were.
+
+    Raises:
+        UnusableError: they are of another kind.
+    """
+    if train.task == "sequence":
+        return tokens_test_part(train, table, name, source, line_of)
+    if train.task == "structure":
+        return molecules_test_part(train, table, name, source, line_of)
+    return test_part(train, table, name, source)
+
+
+def roles_of_rows(
+    cells: Mapping[str, Sequence[str]], target: str, task: str, roles: Mapping[str, str]
+) -> dict[str, str]:
+    """The roles where rows are of their own: rows of one sequence stay together.
+
+    Where a person chose an ordinary task for a table of tokens, the column of sequences is a group
+    as any other.
+    """
+    as_rows = {name: "group" if role == "sequence" else role for name, role in roles.items()}
+    if not task or task in STRUCTURED or "group" in as_rows.values():
+        return as_rows
+    shape = recognize(cells, target, "", roles)
+    if shape is not None and shape.task == "sequence":
+        as_rows.setdefault(shape.sequence, "group")
+    return as_rows
