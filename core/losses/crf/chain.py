@@ -72,7 +72,14 @@ def add_scores(W, begins, features, numbers, number_features, first, last, score
     for u in range(first, last):
         for y in range(K):
             scores[u, y] = 0.0
-        for i in range(begins[u], begins[u + 1]):
+        first_one, last_one = begins[u], begins[u + 1]
+        # Four rows at once: the sum goes to memory a fourth as often.
+        fours = first_one + (last_one - first_one) // 4 * 4
+        for i in range(first_one, fours, 4):
+            a, b, c, d = features[i], features[i + 1], features[i + 2], features[i + 3]
+            for y in range(K):
+                scores[u, y] += (W[a, y] + W[b, y]) + (W[c, y] + W[d, y])
+        for i in range(fours, last_one):
             f = features[i]
             for y in range(K):
                 scores[u, y] += W[f, y]

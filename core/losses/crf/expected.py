@@ -18,13 +18,13 @@ from core.losses.crf.chunks import each_part, parts_of
 from core.losses.crf.encoding import Tokens
 from core.losses.crf.features import Features
 from core.losses.crf.lanes import LANES, lanes_of
-from core.losses.crf.sweep import WIDEST, exponentiate, gather_units, sweep, sweep_change
+from core.losses.crf.sweep import WIDEST, center, gather_units, sweep, sweep_change
 from core.losses.crf.wide import wide_change, wide_counts
 
 
 @dataclass(frozen=True)
 class At:
-    """What is kept of one w.
+    """What is kept of one w, until the next: the large arrays are the same memory for every w.
 
     Attributes:
         log_z: Σ log Z over the sequences.
@@ -65,6 +65,7 @@ class Chains:
         self.tokens, self.states = tokens, states
         self.features = Features(tokens, size, states)
         self.lanes = lanes_of(tokens)
+        self._rooms: dict[str, np.ndarray] = {}
         K, units = states, self.features.units
         cost = 3 * K * K + 20 * K
         self._groups = parts_of(self.lanes.groups * (LANES * cost))
@@ -87,18 +88,22 @@ class Chains:
         """Expected counts at w."""
         K, lanes, units = self.states, self.lanes, self.features.units
         initial, transition = w[:K], w[K : K + K * K].reshape(K, K)
-        scores = self.features.scores(w[K + K * K :].reshape(-1, K), threads)
-        potentials = np.ones((units + 1, K))
+        scores = self._room("s", units, K)
+        self.features.scores(w[K + K * K :].reshape(-1, K), scores, threads)
+        potentials = self._room("ψ", units + 1, K)
+        potentials[units] = 1.0
         top, span = np.zeros(units + 1), np.zeros(units + 1)
-        each_part(
-            lambda part, first, last: exponentiate(scores, first, last, potentials, top, span),
-            self._units,
-            threads,
-        )
+
+        def exponentiate(part: int, first: int, last: int) -> None:
+            center(scores, first, last, potentials, top, span)
+            # numpy's exponentials of many numbers use vector instructions.
+            np.exp(potentials[first:last], out=potentials[first:last])
+
+        each_part(exponentiate, self._units, threads)
         wide = self._wide(span, float(np.ptp(transition)), float(np.ptp(initial)))
         start, M = np.exp(initial - initial.max()), np.exp(transition - transition.max())
-        alpha, beta, e = (np.empty((len(lanes.unit), K, LANES)) for _ in range(3))
-        p = np.zeros((lanes.unit.size, K)) if wide.any() else np.empty((lanes.unit.size, K))
+        alpha, beta, e = (self._room(name, len(lanes.unit), K, LANES) for name in "αβe")
+        p = self._room("p", lanes.unit.size, K)
         parts = len(self._groups) - 1
         pairs, first_labels = np.zeros((parts, K, K)), np.zeros((parts, K))
         logs = np.zeros(parts)
@@ -132,10 +137,11 @@ class Chains:
         """The derivative of the expected counts along v: the Hessian times v, shape (n,)."""
         K, lanes, units = self.states, self.lanes, self.features.units
         v_initial, v_step = v[:K], v[K : K + K * K].reshape(K, K)
-        turns = np.zeros((units + 1, K))
-        turns[:units] = self.features.scores(v[K + K * K :].reshape(-1, K), threads)
+        turns = self._room("v", units + 1, K)
+        turns[units] = 0.0
+        self.features.scores(v[K + K * K :].reshape(-1, K), turns[:units], threads)
         MV = at.M * v_step
-        p = np.zeros_like(at.p) if at.wide.any() else np.empty_like(at.p)
+        p = self._room("dp", *at.p.shape)
         parts = len(self._groups) - 1
         pairs, first_labels = np.zeros((parts, K, K)), np.zeros((parts, K))
 
@@ -159,10 +165,18 @@ class Chains:
             firsts += own[0]
         return self._gather(firsts, steps, p, threads)
 
+    def _room(self, name: str, *shape: int) -> np.ndarray:
+        """Zeros where it is asked for the first time, and what was left there afterwards.
+
+        Fresh memory is dear: its pages took longer than all the arithmetic.
+        """
+        if name not in self._rooms:
+            self._rooms[name] = np.zeros(shape)
+        return self._rooms[name]
+
     def gathered(self, p: np.ndarray, threads: int) -> np.ndarray:
         """The sum of rows of slots over the tokens of every unit, shape (U, K)."""
-        out = np.empty((self.features.units, self.states))
-        lanes = self.lanes
+        lanes, out = self.lanes, self._room("R", self.features.units, self.states)
         each_part(
             lambda part, first, last: gather_units(
                 p, lanes.slots, lanes.slots_begin, first, last, out

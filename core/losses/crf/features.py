@@ -62,11 +62,12 @@ class Features:
         """What one product with X costs for one label."""
         return self.dense.size if self.is_dense else len(self.owners) + self.tokens.numbers.size
 
-    def scores(self, W: np.ndarray, threads: int) -> np.ndarray:
-        """X W, shape (U, K)."""
+    def scores(self, W: np.ndarray, out: np.ndarray, threads: int) -> None:
+        """Fills out (U, K) with X W."""
         if self.is_dense:
-            return self.dense @ W
-        t, out = self.tokens, np.empty((self.units, self.states))
+            np.matmul(self.dense, W, out=out)
+            return None
+        t = self.tokens
 
         def work(part: int, first: int, last: int) -> None:
             add_scores(W, t.begins, t.features, t.numbers, t.number_features, first, last, out)
@@ -97,7 +98,13 @@ def add_units(R, begins, owners, first, last, out):  # type: ignore[no-untyped-d
     for f in range(first, last):
         for y in range(K):
             out[f, y] = 0.0
-        for i in range(begins[f], begins[f + 1]):
+        first_one, last_one = begins[f], begins[f + 1]
+        fours = first_one + (last_one - first_one) // 4 * 4
+        for i in range(first_one, fours, 4):
+            a, b, c, d = owners[i], owners[i + 1], owners[i + 2], owners[i + 3]
+            for y in range(K):
+                out[f, y] += (R[a, y] + R[b, y]) + (R[c, y] + R[d, y])
+        for i in range(fours, last_one):
             u = owners[i]
             for y in range(K):
                 out[f, y] += R[u, y]

@@ -32,8 +32,8 @@ WIDEST = 600.0  # exp(−600) squared by the number of labels is still a normal 
 
 
 @compiled
-def exponentiate(scores, first, last, potentials, top, span):  # type: ignore[no-untyped-def]
-    """Fills ψ, the largest score and the span of units from first to last."""
+def center(scores, first, last, potentials, top, span):  # type: ignore[no-untyped-def]
+    """Fills log ψ, the largest score and the span of units from first to last."""
     K = scores.shape[1]
     for u in range(first, last):
         most, least = scores[u, 0], scores[u, 0]
@@ -42,7 +42,7 @@ def exponentiate(scores, first, last, potentials, top, span):  # type: ignore[no
             least = min(least, scores[u, y])
         top[u], span[u] = most, most - least
         for y in range(K):
-            potentials[u, y] = math.exp(scores[u, y] - most)
+            potentials[u, y] = scores[u, y] - most
 
 
 @compiled
@@ -57,18 +57,14 @@ def sweep(  # type: ignore[no-untyped-def]
     K = len(start)
     total = 0.0
     h = np.empty((K, LANES))
-    steps = np.zeros((K, K, LANES))
+    back = M.T.copy()
     for g in range(first, last):
         if not wide[g]:
             total += _forward(
                 groups[g], groups[g + 1], unit, length[g], potentials, top, start, M, alpha, e, h
             )
-            _backward(groups[g], groups[g + 1], length[g], M, alpha, beta, e, h, steps)
+            _backward(groups[g], groups[g + 1], length[g], back, alpha, beta, e, h, pairs)
             _count(groups[g], groups[g + 1], length[g], alpha, beta, counts, initial)
-    for x in range(K):
-        for y in range(K):
-            for lane in range(LANES):
-                pairs[x, y] += steps[x, y, lane]
     return total
 
 
@@ -86,11 +82,11 @@ def _forward(begin, end, unit, length, potentials, top, start, M, alpha, e, h): 
             c[lane] = 0.0
             for y in range(K):
                 h[y, lane] = potentials[u, y]
+        if t > 0:
+            _mix(M, alpha[row - 1], alpha[row])
         for y in range(K):
             if t == 0:
                 alpha[row, y, :] = start[y]
-            else:
-                _weighted(alpha[row - 1], M[:, y], alpha[row, y])
             for lane in range(LANES):
                 alpha[row, y, lane] *= h[y, lane]
                 c[lane] += alpha[row, y, lane]
@@ -111,32 +107,75 @@ def _forward(begin, end, unit, length, potentials, top, start, M, alpha, e, h): 
     return total
 
 
+# Lane by lane the sums stay in registers and become vector instructions; as a loop over lanes they
+# are written to memory after every term, which was measured two to six times slower.
 @compiled
-def _weighted(vectors, weights, out):  # type: ignore[no-untyped-def]
-    """Fills out (L,) with Σ_x weights(x) vectors(x)."""
-    out[:] = 0.0
-    for x in range(len(weights)):
-        for lane in range(LANES):
-            out[lane] += weights[x] * vectors[x, lane]
+def _mix(M, vectors, out):  # type: ignore[no-untyped-def]
+    """Fills out(y) with Σ_x M(x, y) vectors(x), both (K, LANES)."""
+    for y in range(M.shape[1]):
+        a = b = c = d = i = j = k = m = 0.0
+        for x in range(M.shape[0]):
+            weight = M[x, y]
+            a += weight * vectors[x, 0]
+            b += weight * vectors[x, 1]
+            c += weight * vectors[x, 2]
+            d += weight * vectors[x, 3]
+            i += weight * vectors[x, 4]
+            j += weight * vectors[x, 5]
+            k += weight * vectors[x, 6]
+            m += weight * vectors[x, 7]
+        out[y, 0], out[y, 1], out[y, 2], out[y, 3] = a, b, c, d
+        out[y, 4], out[y, 5], out[y, 6], out[y, 7] = i, j, k, m
 
 
 @compiled
-def _backward(begin, end, length, M, alpha, beta, e, h, steps):  # type: ignore[no-untyped-def]
-    """β of one group; adds to Ξ, lane by lane."""
-    K = M.shape[0]
+def _mix_two(M, vectors, N, others, out):  # type: ignore[no-untyped-def]
+    """Fills out(y) with Σ_x M(x, y) vectors(x) + N(x, y) others(x), all (K, LANES)."""
+    for y in range(M.shape[1]):
+        a = b = c = d = i = j = k = m = 0.0
+        for x in range(M.shape[0]):
+            one, two = M[x, y], N[x, y]
+            a += one * vectors[x, 0] + two * others[x, 0]
+            b += one * vectors[x, 1] + two * others[x, 1]
+            c += one * vectors[x, 2] + two * others[x, 2]
+            d += one * vectors[x, 3] + two * others[x, 3]
+            i += one * vectors[x, 4] + two * others[x, 4]
+            j += one * vectors[x, 5] + two * others[x, 5]
+            k += one * vectors[x, 6] + two * others[x, 6]
+            m += one * vectors[x, 7] + two * others[x, 7]
+        out[y, 0], out[y, 1], out[y, 2], out[y, 3] = a, b, c, d
+        out[y, 4], out[y, 5], out[y, 6], out[y, 7] = i, j, k, m
+
+
+@compiled
+def _add_steps(ahead, behind, steps):  # type: ignore[no-untyped-def]
+    """Adds Σ ahead(x) behind(y) over lanes to steps(x, y)."""
+    K = len(ahead)
+    for y in range(K):
+        a, b, c, d = behind[y, 0], behind[y, 1], behind[y, 2], behind[y, 3]
+        i, j, k, m = behind[y, 4], behind[y, 5], behind[y, 6], behind[y, 7]
+        for x in range(K):
+            one = (a * ahead[x, 0] + b * ahead[x, 1]) + (c * ahead[x, 2] + d * ahead[x, 3])
+            two = (i * ahead[x, 4] + j * ahead[x, 5]) + (k * ahead[x, 6] + m * ahead[x, 7])
+            steps[x, y] += one + two
+
+
+@compiled
+def _backward(begin, end, length, back, alpha, beta, e, h, steps):  # type: ignore[no-untyped-def]
+    """β of one group; adds to Ξ."""
+    K = back.shape[0]
     beta[end - 1] = 1.0
     for row in range(end - 1, begin, -1):
         t = row - begin
         for y in range(K):
             for lane in range(LANES):
                 h[y, lane] = e[row, y, lane] * beta[row, y, lane]
-        for x in range(K):
-            _weighted(h, M[x], beta[row - 1, x])
-            for lane in range(LANES):
-                beta[row - 1, x, lane] = beta[row - 1, x, lane] if t < length[lane] else 1.0
-            for y in range(K):
+        _mix(back, h, beta[row - 1])
+        if t >= length[LANES - 1]:
+            for x in range(K):
                 for lane in range(LANES):
-                    steps[x, y, lane] += alpha[row - 1, x, lane] * h[y, lane]
+                    beta[row - 1, x, lane] = beta[row - 1, x, lane] if t < length[lane] else 1.0
+        _add_steps(alpha[row - 1], h, steps)
 
 
 @compiled
@@ -167,7 +206,7 @@ def sweep_change(  # type: ignore[no-untyped-def]
     for g in range(first, last):
         rows = max(rows, groups[g + 1] - groups[g])
     A, v = np.empty((rows, K, LANES)), np.empty((rows, K, LANES))
-    steps = np.zeros((K, K, LANES))
+    back, back_v = M.T.copy(), MV.T.copy()
     for g in range(first, last):
         if not wide[g]:
             begin, end = groups[g], groups[g + 1]
@@ -177,12 +216,8 @@ def sweep_change(  # type: ignore[no-untyped-def]
                         v[row - begin, y, lane] = turns[unit[row, lane], y]
             _forward_change(begin, end, M, MV, alpha, e, v, v_initial, A)
             _backward_change(
-                begin, end, length[g], M, MV, alpha, beta, e, v, A, counts, steps, initial
+                begin, end, length[g], back, back_v, alpha, beta, e, v, A, counts, pairs, initial
             )
-    for x in range(K):
-        for y in range(K):
-            for lane in range(LANES):
-                pairs[x, y] += steps[x, y, lane]
 
 
 @compiled
@@ -194,22 +229,20 @@ def _forward_change(begin, end, M, MV, alpha, e, v, v_initial, A):  # type: igno
             A[0, y, lane] = alpha[begin, y, lane] * (v_initial[y] + v[0, y, lane])
     for row in range(begin + 1, end):
         t = row - begin
+        out = A[t]
+        _mix_two(M, A[t - 1], MV, alpha[row - 1], out)
         for y in range(K):
-            out = A[t, y]
-            out[:] = 0.0
-            for x in range(K):
-                for lane in range(LANES):
-                    out[lane] += M[x, y] * A[t - 1, x, lane] + MV[x, y] * alpha[row - 1, x, lane]
             for lane in range(LANES):
-                out[lane] = e[row, y, lane] * out[lane] + alpha[row, y, lane] * v[t, y, lane]
+                own = alpha[row, y, lane] * v[t, y, lane]
+                out[y, lane] = e[row, y, lane] * out[y, lane] + own
 
 
 @compiled
 def _backward_change(  # type: ignore[no-untyped-def]
-    begin, end, length, M, MV, alpha, beta, e, v, A, counts, steps, initial
+    begin, end, length, back, back_v, alpha, beta, e, v, A, counts, steps, initial
 ):
-    """Fills dp of one group; adds to the change of Ξ, lane by lane."""
-    K = M.shape[0]
+    """Fills dp of one group; adds to the change of Ξ."""
+    K = back.shape[0]
     total = np.zeros(LANES)
     for lane in range(LANES):
         if length[lane] > 0:
@@ -230,23 +263,12 @@ def _backward_change(  # type: ignore[no-untyped-def]
             for lane in range(LANES):
                 h[y, lane] = e[row, y, lane] * beta[row, y, lane]
                 k[y, lane] = e[row, y, lane] * B[y, lane] + h[y, lane] * v[t, y, lane]
-        for x in range(K):
-            out = B[x]
-            out[:] = 0.0
-            for y in range(K):
-                for lane in range(LANES):
-                    out[lane] += M[x, y] * k[y, lane] + MV[x, y] * h[y, lane]
+        _mix_two(back, k, back_v, h, B)
         for y in range(K):
             for lane in range(LANES):
                 k[y, lane] -= total[lane] * h[y, lane]
-        for x in range(K):
-            for y in range(K):
-                for lane in range(LANES):
-                    now, later = (
-                        A[t - 1, x, lane] * h[y, lane],
-                        alpha[row - 1, x, lane] * k[y, lane],
-                    )
-                    steps[x, y, lane] += now + later
+        _add_steps(A[t - 1], h, steps)
+        _add_steps(alpha[row - 1], k, steps)
     for lane in range(LANES):
         for y in range(K):
             initial[y] += counts[begin * LANES + lane, y]
