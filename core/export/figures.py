@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from core.export.svg import (
     CHARACTER,
@@ -214,15 +215,15 @@ def predictions(actual: Sequence[float], predicted: Sequence[float], target: str
     return drawing.svg()
 
 
-def pair_curves(curves: Mapping[str, Sequence[Sequence[float]]], usual: float) -> str:
+def pair_curves(curves: Mapping[str, Sequence[Sequence[Any]]], usual: float) -> str:
     """Sensitivity over specificity of called base pairs, a dot for every γ; tuned first.
 
     Args:
-        curves: {name: [[γ, sensitivity, specificity], …]}.
+        curves: {name: [[γ, sensitivity, specificity], …]}; None or NaN where nothing was called.
         usual: the γ whose dot is named.
     """
     known = {
-        name: [point for point in points if all(math.isfinite(v) for v in point)]
+        name: [p for p in points if all(v is not None and math.isfinite(v) for v in p)]
         for name, points in curves.items()
     }
     drawing = Drawing(

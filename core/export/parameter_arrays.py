@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets.sniffing import MISSING
 from core.errors import UnusableError
 from core.export.finished_run import FinishedRun
 
@@ -71,7 +70,7 @@ def _reading(run: FinishedRun) -> dict[str, Any]:
         "padded": bool(how.get("skipinitialspace", False)),
         "decimal": how.get("decimal", "."),
         "thousands": how.get("thousands", ""),
-        "missing": how.get("na_values", list(MISSING)),
+        "missing": how.get("na_values", [""]),
     }
 
 

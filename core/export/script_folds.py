@@ -17,7 +17,7 @@ from core.losses.rna.decode import maximum_expected_accuracy
 from core.losses.rna.fold import pair_probabilities
 
 BASES = "ACGUTN"
-NAMES_OF_MOLECULES = ("id", "name")
+NAMES_OF_MOLECULES = ("id", "name", "molecule", "accession")
 
 
 def predicted(
@@ -27,7 +27,7 @@ def predicted(
 
     Args:
         arrays: the model.
-        text: CSV with a column of letters; a column called id or name is kept.
+        text: CSV with a column of letters; a column called id, name, molecule or accession is kept.
         tell: (molecules done, molecules) after every one.
 
     Returns:
@@ -40,7 +40,7 @@ def predicted(
     settings = json.loads(str(arrays["settings"]))
     column, reading = settings["sequence"], settings["reading"]
     columns, lines = columns_of(text, [column], reading["quote"], reading["padded"])
-    named = [name for name in columns if name.lower() in NAMES_OF_MOLECULES][:1]
+    named = [name for name in columns if name.strip().lower() in NAMES_OF_MOLECULES][:1]
     molecules = [bases_of(*one, column) for one in zip(columns[column], lines, strict=True)]
     rows = []
     for place, letters in enumerate(molecules):
@@ -91,4 +91,4 @@ def sureness(probabilities: Any, structure: str) -> tuple[float, float | str]:
             pairs.append(float(probabilities[opened.pop(), place]))
     alone = sum(float(unpaired[i]) for i, sign in enumerate(structure) if sign == ".")
     accuracy = (2.0 * sum(pairs) + alone) / len(structure)
-    return min(max(accuracy, 0.0), 1.0), sum(pairs) / len(pairs) if pairs else ""
+    return min(max(accuracy, 0.0), 1.0), min(sum(pairs) / len(pairs), 1.0) if pairs else ""

@@ -88,6 +88,6 @@ def test_a_long_molecule_is_a_line_without_letters() -> None:
 
 
 def test_a_curve_leaves_out_what_has_no_number() -> None:
-    nothing_called = [1024.0, 0.9, 0.4], [0.03125, 0.0, float("nan")]
-    drawing = ElementTree.fromstring(pair_curves({"tuned": nothing_called}, 4.0))
+    points = [[1024.0, 0.9, 0.4], [0.0625, 0.0, float("nan")], [0.03125, 0.0, None]]
+    drawing = ElementTree.fromstring(pair_curves({"tuned": points}, 4.0))
     assert len(list(drawing.iter("circle"))) == 1
