@@ -36,7 +36,8 @@ def preparation(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
 
     Numbers: missing ones become the median (the mean in columns that have no missing value here,
     which is cheaper and matters only for later rows). Yes/no: 0 and 1. Categories: one output
-    each, the rare ones together, all 0 for a new one. Dates: seconds since 1970.
+    each, the rare ones together, all 0 for a new one. Dates: seconds since 1970. Tokens and
+    molecules are handed on as they are: their models know words and letters.
 
     Args:
         dataset: what the rows look like.
@@ -49,6 +50,8 @@ def preparation(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
     """
     if dataset.matrix is not None:
         return _of_matrix(dataset, scale=scale, sparse_ok=sparse_ok)
+    if dataset.task in ("sequence", "structure"):
+        return Pipeline([("columns", FunctionTransformer())])
     table = dataset.table
     assert table is not None
     columns = {column.name: column for column in dataset.columns}
@@ -205,6 +208,8 @@ def _named_outputs(fitted: Pipeline) -> list[tuple[str, str]]:
     if names is None:
         count = encode.n_features_in_
         return [(f"feature {i + 1}", f"feature {i + 1}") for i in range(count)]
+    if isinstance(encode, FunctionTransformer):
+        return [(str(name), str(name)) for name in names]
     found: list[tuple[str, str]] = []
     for way, step, chosen in encode.transformers_:
         if way == "remainder":

@@ -9,9 +9,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from core.datasets.assembling import assemble, roles_of_rows
 from core.datasets.dataset import Dataset, Source, Task
 from core.datasets.generated import clinic_table, groups_table, prices_table
-from core.datasets.understanding import from_table
+from core.datasets.generated_molecules import molecules_table
+from core.datasets.generated_tags import tags_table
+from core.datasets.recognition import confirmed, recognize
+from core.datasets.sniffing import SAMPLE_ROWS
 
 
 @dataclass(frozen=True)
@@ -45,14 +49,23 @@ class Sample:
         table = self.table()
         lines = table.to_csv(index=False).encode()
         source = Source("", "sample", fingerprint=hashlib.sha256(lines).hexdigest())
-        return from_table(
+        target = target or self.target
+        task = task or (self.task if target == self.target else "")
+        head = table.head(SAMPLE_ROWS)
+        cells = {str(c): head[c].dropna().astype(str).tolist() for c in table.columns}
+        shape = recognize(cells, target, task, roles or {})
+        if shape is not None and not confirmed(shape, table):
+            shape = None
+        return assemble(
             table,
             self.name,
             source,
-            target=target or self.target,
-            task=task or (self.task if target in ("", self.target) else ""),
-            roles=roles,
-            kinds=kinds,
+            shape,
+            target=target,
+            task=task,
+            roles=(roles or {}) if shape else roles_of_rows(cells, target, task, roles or {}),
+            kinds=kinds or {},
+            line_of=lambda row: row + 2,
         )
 
 
@@ -143,6 +156,23 @@ SAMPLES: dict[str, Sample] = {
             "regression",
             "price",
             prices_table,
+        ),
+        Sample(
+            "tags",
+            "Parts of speech",
+            "300 made-up sentences, a tag for every word. Two columns are noise: give every column"
+            " its own penalty and see.",
+            "sequence",
+            "tag",
+            tags_table,
+        ),
+        Sample(
+            "molecules",
+            "Folded molecules",
+            "60 made-up RNA molecules with their base pairs: learn how letters fold.",
+            "structure",
+            "structure",
+            molecules_table,
         ),
     )
 }

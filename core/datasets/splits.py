@@ -1,10 +1,14 @@
-"""Which rows train, validate and test: stratified by class, groups of rows kept together."""
+"""Which rows train, validate and test: stratified by class, groups of rows kept together.
+
+Sequences stay whole and are divided like rows of their own, whatever labels they hold.
+"""
 
 from __future__ import annotations
 
 import warnings
 
 import numpy as np
+import pandas as pd
 from sklearn.model_selection import (
     GroupKFold,
     GroupShuffleSplit,
@@ -37,14 +41,10 @@ def hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
             where="test size",
             cure="give a number between 0 and 1, such as 0.3",
         )
+    if dataset.task == "sequence":
+        return _whole_sequences_hold_out(dataset, test_size, seed)
     rows = np.arange(dataset.rows)
-    count = round(dataset.rows * test_size)
-    if dataset.rows < 4 or count < 1 or dataset.rows - count < 2:
-        raise UnusableError(
-            f"{_counted(dataset.rows)} cannot be split into training and test rows",
-            where=dataset.name,
-            cure="give more rows, or another test share",
-        )
+    count = _test_count(dataset, dataset.rows, test_size)
     _refuse_lonely_class(dataset, rows)
     if dataset.row_groups is not None:
         train, test = _grouped_hold_out(dataset, test_size, seed)
@@ -58,8 +58,38 @@ def hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
     return np.sort(train), np.sort(test)
 
 
-def _counted(rows: int) -> str:
-    return "1 row" if rows == 1 else f"{rows:,} rows"
+def _test_count(dataset: Dataset, units: int, test_size: float) -> int:
+    """How many rows, sequences or molecules are put aside."""
+    count = round(units * test_size)
+    if units < 4 or count < 1 or units - count < 2:
+        word = {"sequence": "sequence", "structure": "molecule"}.get(dataset.task, "row")
+        raise UnusableError(
+            f"{_counted(units, word)} cannot be split into training and test {word}s",
+            where=dataset.name,
+            cure=f"give more {word}s, or another test share",
+        )
+    return count
+
+
+def _counted(count: int, word: str) -> str:
+    return f"1 {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def _whole_sequences_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
+    """A share of the sequences, drawn without regard to their labels."""
+    codes, count = _sequences(dataset, np.arange(dataset.rows))
+    tested = np.random.default_rng(seed).permutation(count)
+    tested = tested[: _test_count(dataset, count, test_size)]
+    chosen = np.zeros(count, dtype=bool)
+    chosen[tested] = True
+    return np.flatnonzero(~chosen[codes]), np.flatnonzero(chosen[codes])
+
+
+def _sequences(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, int]:
+    """The number of the sequence that each of some rows belongs to, and how many there are."""
+    assert dataset.row_groups is not None
+    codes, names = pd.factorize(dataset.row_groups[rows])
+    return codes, len(names)
 
 
 def _refuse_lonely_class(dataset: Dataset, rows: np.ndarray) -> None:
@@ -126,12 +156,11 @@ def folds(dataset: Dataset, rows: np.ndarray, count: int, seed: int) -> list[Spl
     """
     if count < 2:
         raise UnusableError(f"{count} folds are too few", where="folds", cure="use two or more")
+    if dataset.task == "sequence":
+        return _whole_sequences_folds(dataset, rows, count, seed)
+    word = "molecule" if dataset.task == "structure" else "row"
     if len(rows) < count:
-        raise UnusableError(
-            f"{_counted(len(rows))} to train on cannot make {count} folds",
-            where=dataset.name,
-            cure="use fewer folds or give more rows",
-        )
+        raise _too_few_for_folds(dataset, len(rows), word, count)
     _refuse_lonely_class(dataset, rows)
     target = dataset.target[rows]
     groups = None if dataset.row_groups is None else dataset.row_groups[rows]
@@ -154,6 +183,25 @@ def folds(dataset: Dataset, rows: np.ndarray, count: int, seed: int) -> list[Spl
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         parts = list(divide.split(np.zeros(len(rows)), target, groups))
     return [(rows[fit], rows[score]) for fit, score in parts]
+
+
+def _too_few_for_folds(dataset: Dataset, units: int, word: str, count: int) -> UnusableError:
+    return UnusableError(
+        f"{_counted(units, word)} to train on cannot make {count} folds",
+        where=dataset.name,
+        cure=f"use fewer folds or give more {word}s",
+    )
+
+
+def _whole_sequences_folds(
+    dataset: Dataset, rows: np.ndarray, count: int, seed: int
+) -> list[Split]:
+    codes, found = _sequences(dataset, rows)
+    if found < count:
+        raise _too_few_for_folds(dataset, found, "sequence", count)
+    fold = np.empty(found, dtype=np.int64)
+    fold[np.random.default_rng(seed).permutation(found)] = np.arange(found) % count
+    return [(rows[fold[codes] != one], rows[fold[codes] == one]) for one in range(count)]
 
 
 def _most_folds(target: np.ndarray, count: int) -> int:

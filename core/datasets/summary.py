@@ -10,6 +10,7 @@ import pandas as pd
 
 from core.datasets.dataset import Dataset
 from core.datasets.groups import prefix_groups
+from core.datasets.structured_summary import describe
 
 MOST_COLUMNS = 300
 PREVIEW_ROWS = 50
@@ -17,18 +18,21 @@ PREVIEW_COLUMNS = 300
 
 
 def summarize(dataset: Dataset) -> dict[str, Any]:
-    """The dataset's description in JSON types: columns, classes, findings, first rows, prefixes."""
+    """The dataset's description in JSON types: columns, classes, findings, first rows, prefixes.
+
+    Where rows are tokens or molecules, "structured" says what they make up.
+    """
     source = dataset.source
     shown = dataset.columns[:MOST_COLUMNS]
     if all(column.role != "target" for column in shown):
         shown = (*shown[:-1], next(c for c in dataset.columns if c.role == "target"))
-    return {
+    summary = {
         "name": dataset.name,
         "described": source.described,
         "format": source.format,
         "fingerprint": source.fingerprint,
         "rows": dataset.rows,
-        "features": len(dataset.feature_names),
+        "features": sum(column.role == "feature" for column in dataset.columns),
         "task": dataset.task,
         "target": dataset.target_name,
         "classes": _classes(dataset),
@@ -49,8 +53,13 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "more_columns": len(dataset.columns) - len(shown),
         "preview": _preview(dataset),
         "findings": [asdict(finding) for finding in _all_findings(dataset)],
-        "prefixes": prefix_groups(dataset.feature_names),
+        "prefixes": prefix_groups(
+            [name for name in dataset.feature_names if name != dataset.sequence_name]
+        ),
     }
+    if dataset.task == "sequence" or dataset.task == "structure":
+        summary["structured"] = describe(dataset)
+    return summary
 
 
 def _all_findings(dataset: Dataset) -> list[Any]:
