@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 _PARTS = 16
-_LEAST = 20_000  # multiplications worth a part of its own
+_LEAST = 400_000  # multiplications worth a part of its own
 
 
 def parts_of(ends: np.ndarray) -> np.ndarray:

@@ -22,6 +22,7 @@ import pandas as pd
 
 from core.errors import UnusableError
 from core.losses.crf.chunks import available
+from core.losses.crf.dense import dense_hessian
 from core.losses.crf.encoding import Encoding, Tokens, encoding_of
 from core.losses.crf.expected import At, Chains
 
@@ -107,13 +108,17 @@ class CrfLoss:
         """The dense Hessian (n, n), or None above 400 parameters."""
         if self.size > _LARGEST_DENSE:
             return None
+        at = self._evaluate(w)
+        if not at.wide.any():
+            return dense_hessian(self._chains, at)
         H = np.stack([self.hessian_product(w, row) for row in np.eye(self.size)])
         return 0.5 * (H + H.T)
 
     @property
     def dense_cost(self) -> float:
         """Multiplications of one dense Hessian."""
-        return self.size * self.product_cost
+        K, F, tokens = self.states, self.encoding.size, self.tokens.count
+        return float(self.size) * tokens * (6.0 * K * K + (K - 1) * F) * (K - 1) / K
 
     @property
     def product_cost(self) -> float:

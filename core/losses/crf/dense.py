@@ -1,0 +1,72 @@
+"""The whole Hessian of a small problem, from the change of all marginals along many directions.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| X | ``X`` | (U + 1, F) | values of the features of units, a row of zeros for padding |
+| D | ``D`` | (n, slots, K) | change of every marginal along every parameter |
+
+A feature's weight for the last label is left out of the directions, and the last label's marginal
+out of D: scores that grow alike for all labels change nothing, so that these rows and columns are
+minus the sum of the others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.losses.compiled import compiled
+from core.losses.crf.expected import At, Chains
+from core.losses.crf.sweep import sweep_change
+
+
+def dense_hessian(chains: Chains, at: At) -> np.ndarray:
+    """The Hessian at a point where no group is wide, shape (n, n)."""
+    K, lanes, features = chains.states, chains.lanes, chains.features
+    X = np.zeros((features.units + 1, features.size))
+    X[:-1] = features.dense
+    own, rows = K + K * K, features.size * (K - 1)
+    D = np.empty((own + rows, lanes.unit.size, K))
+    pairs, firsts = np.zeros((own + rows, K, K)), np.zeros((own + rows, K))
+    _changes(
+        lanes.groups, lanes.unit, lanes.length, at.wide, at.M, at.alpha, at.beta, at.e,
+        X, D, pairs, firsts,
+    )  # fmt: skip
+    pairs *= at.M
+    place = np.arange(K * K)
+    pairs.reshape(-1, K * K)[K + place, place] += at.steps.ravel()
+    some = np.ascontiguousarray(D[:, :, :-1].transpose(0, 2, 1)).reshape(-1, lanes.unit.size)
+    by_label = (some @ X[lanes.unit.ravel()]).reshape(-1, K - 1, features.size)
+    states = np.concatenate((by_label, -by_label.sum(axis=1, keepdims=True)), axis=1)
+    half = np.concatenate(
+        (firsts, pairs.reshape(-1, K * K), states.transpose(0, 2, 1).reshape(len(D), -1)), axis=1
+    )
+    given = half[own:].reshape(features.size, K - 1, -1)
+    last = -given.sum(axis=1, keepdims=True)
+    H = np.concatenate(
+        (half[:own], np.concatenate((given, last), axis=1).reshape(-1, len(half[0])))
+    )
+    return 0.5 * (H + H.T)
+
+
+@compiled
+def _changes(groups, unit, length, wide, M, alpha, beta, e, X, D, pairs, firsts):  # type: ignore[no-untyped-def]
+    """Fills D, and adds the changes of Ξ and of the first labels for every direction."""
+    K, units = M.shape[0], X.shape[0]
+    turns, v_initial, MV = np.zeros((units, K)), np.zeros(K), np.zeros((K, K))
+    for i in range(len(D)):
+        if i < K:
+            v_initial[i] = 1.0
+        elif i < K + K * K:
+            x, y = (i - K) // K, (i - K) % K
+            MV[x, y] = M[x, y]
+        else:
+            f, y = (i - K - K * K) // (K - 1), (i - K - K * K) % (K - 1)
+            for u in range(units):
+                turns[u, y] = X[u, f]
+        sweep_change(
+            0, len(groups) - 1, groups, unit, length, wide, M, alpha, beta, e,
+            turns, v_initial, MV, D[i], pairs[i], firsts[i],
+        )  # fmt: skip
+        v_initial[:] = 0.0
+        MV[:] = 0.0
+        turns[:] = 0.0
