@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from app.pages.data_motifs import MOTIFS
+
 Groups = dict[str, list[str]]
 Spec = str | Groups
 
 
 def feature_names(summary: Mapping[str, Any]) -> list[str]:
-    """The columns that the model sees, in the file's order (those that the summary lists)."""
-    return [column["name"] for column in summary["columns"] if column["role"] == "feature"]
+    """What can be grouped: the columns that the model sees, in the file's order.
+
+    Of those that the summary lists. A model of sequences has weights for the first label and for
+    transitions as well, one of molecules for its motifs.
+    """
+    names = [column["name"] for column in summary["columns"] if column["role"] == "feature"]
+    if summary.get("task") == "structure":
+        return list(MOTIFS)
+    return ["initial", "transition", *names] if summary.get("task") == "sequence" else names
 
 
 def shown_groups(spec: Spec, summary: Mapping[str, Any], all_name: str, rest_name: str) -> Groups:
@@ -22,6 +31,8 @@ def shown_groups(spec: Spec, summary: Mapping[str, Any], all_name: str, rest_nam
     if spec in ("each", "column"):
         return {name: [name] for name in names}
     given: Mapping[str, list[str]] = summary["prefixes"] if isinstance(spec, str) else spec
+    if spec == "prefix" and summary.get("task") == "sequence":
+        given = {name: [name] for name in names[:2]} | dict(given)
     known = set(names)
     groups = {
         group: [name for name in columns if name in known] for group, columns in given.items()

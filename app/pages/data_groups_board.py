@@ -11,7 +11,9 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from app.pages import data_grouping as grouping
+from app.pages import data_groups_words as words
 from app.pages.data_group_box import GroupBox
+from app.pages.data_groups_words import OWN
 from app.widgets.buttons import IconButton, PlainButton
 from app.widgets.card import Card, clear
 from app.widgets.flow_layout import FlowLayout
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from app.session import Session
 
 MOST_BOXES = 40
-OWN = "own"
 
 
 class GroupsBoard(Card):
@@ -31,15 +32,9 @@ class GroupsBoard(Card):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
-        self.set_words(
-            self.tr("Groups of columns"),
-            self.tr(
-                "Columns that belong together share one penalty. Drag a column into a group, or "
-                "press Enter on it. Used by linear and logistic models whose penalty is learned."
-            ),
-        )
         self.session = session
         self._empty = ""  # a group that was just made and has no columns yet
+        self._task = ""  # what the words speak of
         self._make_controls()
         self._sentence = label("", "muted")
         self.body.addWidget(self._sentence)
@@ -56,14 +51,6 @@ class GroupsBoard(Card):
         row = FlowLayout(holder, gap=8)
         self.ways = QuietComboBox()
         self.ways.setAccessibleName(self.tr("How columns are grouped"))
-        for key, words in (
-            ("single", self.tr("All columns together")),
-            ("prefix", self.tr("By the start of their names")),
-            ("column", self.tr("Each column by itself")),
-            ("each", self.tr("Each column and each category value by itself")),
-            (OWN, self.tr("My own groups")),
-        ):
-            self.ways.addItem(words, key)
         self.ways.currentIndexChanged.connect(self._way_chosen)
         row.addWidget(self.ways)
         self.new = PlainButton(self.tr("New group"), self.add_group, "plus")
@@ -77,6 +64,17 @@ class GroupsBoard(Card):
 
     # What is shown --------------------------------------------------------------------------
 
+    def _say(self, task: str) -> None:
+        """The words for a table, for sequences or for molecules."""
+        if task == self._task:
+            return
+        self._task = task
+        self.set_words(*words.titles(task))
+        with QSignalBlocker(self.ways):
+            self.ways.clear()
+            for key, way in words.ways(task).items():
+                self.ways.addItem(way, key)
+
     def groups(self) -> grouping.Groups:
         """The groups of the plan, with a new empty one if there is one."""
         if self.session.plan is None or self.session.summary is None:
@@ -84,8 +82,7 @@ class GroupsBoard(Card):
         groups = grouping.shown_groups(
             self.session.plan.groups,
             self.session.summary,
-            self.tr("all columns"),
-            self.tr("other columns"),
+            *words.whole_and_rest(self.session.summary["task"]),
         )
         if self._empty and self._empty not in groups:
             groups[self._empty] = []
@@ -97,15 +94,18 @@ class GroupsBoard(Card):
         self.setVisible(plan is not None and summary is not None)
         if plan is None or summary is None:
             return
+        self._say(summary["task"])
         spec = plan.groups if isinstance(plan.groups, str) else OWN
         with QSignalBlocker(self.ways):
             self.ways.setCurrentIndex(self.ways.findData(spec))
         groups = self.groups()
-        shown = (spec, json.dumps(groups), summary["more_columns"])
+        shown = (spec, json.dumps(groups), summary["more_columns"], summary["task"])
         if shown == self._shown:
             return
         self._shown = shown
         drawn = not summary["more_columns"] and len(groups) <= MOST_BOXES
+        if "structured" in summary and spec == "each":
+            drawn = False
         self._sentence.setText(self._in_words(spec, len(groups), drawn))
         self._sentence.setVisible(bool(self._sentence.text()))
         self.new.setEnabled(not summary["more_columns"])
@@ -116,6 +116,8 @@ class GroupsBoard(Card):
             return ""
         if spec == "single":
             return self.tr("All columns share one penalty. There are too many of them to list.")
+        if spec == "each" and self._task in ("sequence", "structure"):
+            return self.tr("Every parameter has a penalty of its own.")
         if spec in ("each", "column"):
             return self.tr("Every column has a penalty of its own.")
         return self.tr("{count} groups, too many to draw here.").format(count=count)

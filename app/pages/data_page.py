@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt
 from PySide6.QtGui import QAction, QActionGroup, QDragEnterEvent, QDropEvent
@@ -102,19 +102,33 @@ class DataPage(Page):
             ("target", self.tr("Predict this column")),
             ("feature", self.tr("Use it to predict")),
             ("group", self.tr("Keep rows with the same value together")),
+            ("sequence", self._sequence_words()),
             ("ignore", self.tr("Leave it out")),
         ):
             action = self._tickable(menu, roles, words, column["role"] == role)
             action.triggered.connect(lambda _on=False, role=role: self._set_role(name, role))
-        menu.addSection(self.tr("It holds"))
-        kinds = QActionGroup(menu)
-        for kind in CHANGEABLE:
-            action = self._tickable(menu, kinds, tr(KINDS[kind]), column["kind"] == kind)
-            action.triggered.connect(lambda _on=False, kind=kind: self._set_kind(name, kind))
+        self._add_kinds(menu, column)
         if column["note"]:
             menu.addSeparator()
             menu.addAction(column["note"]).setEnabled(False)
         return menu
+
+    def _add_kinds(self, menu: QMenu, column: dict[str, Any]) -> None:
+        """The kinds that a column can be; of tokens only what matters to labels nearby."""
+        task, name = self.session.summary["task"], column["name"]
+        fixed = task == "sequence" and column["role"] in ("sequence", "target")
+        if task == "structure" or fixed:
+            return
+        menu.addSection(self.tr("It holds"))
+        kinds = QActionGroup(menu)
+        for kind in CHANGEABLE[:2] if task == "sequence" else CHANGEABLE:
+            action = self._tickable(menu, kinds, tr(KINDS[kind]), column["kind"] == kind)
+            action.triggered.connect(lambda _on=False, kind=kind: self._set_kind(name, kind))
+
+    def _sequence_words(self) -> str:
+        if self.session.summary["task"] == "structure":
+            return self.tr("It holds the letters of the molecules")
+        return self.tr("It says which sequence a row belongs to")
 
     @staticmethod
     def _tickable(menu: QMenu, group: QActionGroup, words: str, ticked: bool) -> QAction:
@@ -136,7 +150,13 @@ class DataPage(Page):
                 )
             )
             return
-        self.session.change_data(roles={**data.roles, name: role})
+        now = next(c["role"] for c in self.session.summary["columns"] if c["name"] == name)
+        roles = {**data.roles, name: role}
+        if role == "sequence":
+            roles = {c: r for c, r in roles.items() if r != "sequence" or c == name}
+        # What the rows are hangs on this column: it is told anew.
+        task = "" if "sequence" in (role, now) else data.task
+        self.session.change_data(roles=roles, task=task)
 
     def _set_kind(self, name: str, kind: str) -> None:
         self.session.change_data(kinds={**self.session.data.kinds, name: kind})

@@ -9,7 +9,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import remembered
-from app.pages.data_words import TASKS, test_rows, tr, whole
+from app.pages.data_words import TASKS, tested, tr, unit_words, whole
 from app.widgets.buttons import LinkButton
 from app.widgets.card import Card
 from app.widgets.drop_area import ask_for_file
@@ -100,13 +100,11 @@ class QuestionCard(Card):
 
     def _test_in_words(self) -> str:
         summary, data = self.session.summary, self.session.data
+        count, of_all = tested(summary, data)
+        words, of_file = unit_words(summary)
         if data.test_file:
-            return self.tr("{rows} rows of {file}").format(
-                rows=whole(summary["test_rows"]), file=Path(data.test_file).name
-            )
-        return self.tr("{rows} of {all} rows").format(
-            rows=whole(test_rows(summary, data)), all=whole(summary["rows"])
-        )
+            return of_file.format(count=whole(count), file=Path(data.test_file).name)
+        return words.format(count=whole(count), all=whole(of_all))
 
     def choose_target(self, name: str) -> None:
         """Predict another column; the task is told from it anew."""

@@ -13,6 +13,7 @@ ROLES = {
     "target": QT_TRANSLATE_NOOP("Data", "target"),
     "group": QT_TRANSLATE_NOOP("Data", "keeps rows together"),
     "ignore": QT_TRANSLATE_NOOP("Data", "left out"),
+    "sequence": QT_TRANSLATE_NOOP("Data", "sequence"),
 }
 KINDS = {
     "number": QT_TRANSLATE_NOOP("Data", "number"),
@@ -27,6 +28,8 @@ TASKS = {
     "regression": QT_TRANSLATE_NOOP("Data", "A number"),
     "binary": QT_TRANSLATE_NOOP("Data", "One of two classes"),
     "multiclass": QT_TRANSLATE_NOOP("Data", "One of several classes"),
+    "sequence": QT_TRANSLATE_NOOP("Data", "The label of every token in a sequence"),
+    "structure": QT_TRANSLATE_NOOP("Data", "The structure of a molecule"),
 }
 
 
@@ -45,8 +48,31 @@ def test_rows(summary: Mapping[str, Any], data: DataPlan) -> int:
     return summary["test_rows"] if data.test_file else round(summary["rows"] * data.test_size)
 
 
+def tested(summary: Mapping[str, Any], data: DataPlan) -> tuple[int, int]:
+    """How many rows, sequences or molecules test the result, and how many the file holds."""
+    structured = summary.get("structured")
+    if structured is None:
+        return test_rows(summary, data), summary["rows"]
+    count = structured["count"]
+    if data.test_file:
+        return structured["test_count"], count
+    return round(count * data.test_size), count
+
+
+def unit_words(summary: Mapping[str, Any]) -> tuple[str, str]:
+    """What is put aside: "{count} of {all} rows", and "{count} of them from a second file"."""
+    kind = summary.get("structured", {}).get("kind", "row")
+    return {
+        "row": (tr("{count} of {all} rows"), tr("{count} rows of {file}")),
+        "sequence": (tr("{count} of {all} sequences"), tr("{count} sequences of {file}")),
+        "molecule": (tr("{count} of {all} molecules"), tr("{count} molecules of {file}")),
+    }[kind]
+
+
 def column_word(column: Mapping[str, Any]) -> str:
     """What stands under a column's head: its role, or its kind if it is an ordinary feature."""
+    if column["role"] == "sequence" and column["kind"] == "text":
+        return tr("letters")
     if column["role"] in ROLES:
         return tr(ROLES[column["role"]])
     return tr(KINDS.get(column["kind"], column["kind"]))
@@ -54,8 +80,27 @@ def column_word(column: Mapping[str, Any]) -> str:
 
 def headline(summary: Mapping[str, Any]) -> str:
     """The data in one line: rows, columns, what is predicted, the shares of the classes."""
+    structured = summary.get("structured")
+    if structured is not None:
+        return _structured_headline(summary, structured)
     return tr("{rows} rows · {columns} columns · predicting “{target}”, {what}").format(
         rows=whole(summary["rows"]),
+        columns=whole(summary["features"]),
+        target=summary["target"],
+        what=_what(summary),
+    )
+
+
+def _structured_headline(summary: Mapping[str, Any], structured: Mapping[str, Any]) -> str:
+    if structured["kind"] == "molecule":
+        return tr("{items}, {mean} on average · {pairs} base pairs · predicting “{target}”").format(
+            items=structured["items"],
+            mean=QLocale().toString(float(structured["mean"]), "f", 0),
+            pairs=whole(structured["pairs"]),
+            target=summary["target"],
+        )
+    return tr("{items} · {columns} columns · predicting “{target}”, {what}").format(
+        items=structured["items"],
         columns=whole(summary["features"]),
         target=summary["target"],
         what=_what(summary),
@@ -71,9 +116,14 @@ def _what(summary: Mapping[str, Any]) -> str:
         shares = ", ".join(
             f"{entry['label']} {100 * entry['count'] / total:.0f}\u00a0%" for entry in classes
         )
+        if summary["task"] == "sequence":
+            return tr("two labels ({shares})").format(shares=shares)
         return tr("two classes ({shares})").format(shares=shares)
     largest = max(classes, key=lambda entry: entry["count"])
-    return tr("{count} classes (the most frequent, {label}, {share}\u00a0%)").format(
+    words = tr("{count} classes (the most frequent, {label}, {share}\u00a0%)")
+    if summary["task"] == "sequence":
+        words = tr("{count} labels (the most frequent, {label}, {share}\u00a0%)")
+    return words.format(
         count=len(classes),
         label=largest["label"],
         share=f"{100 * largest['count'] / total:.0f}",
@@ -87,19 +137,56 @@ def found(summary: Mapping[str, Any], data: DataPlan) -> list[str]:
         sentences.append(tr("The file was read as: {how}.").format(how=summary["described"]))
     question = {
         "regression": tr("The target “{target}” holds numbers: a number is predicted."),
+        "sequence": tr(
+            "Every row is a token, and rows with the same “{sequence}” are one sequence. The label"
+            " in “{target}” is predicted for every token, with its neighbours in view."
+        ),
+        "structure": tr(
+            "Every row is a molecule. Which bases of “{sequence}” pair with each other is learned"
+            " from the brackets in “{target}”."
+        ),
         "binary": tr("The target “{target}” has two values: this is a yes/no question."),
         "multiclass": tr("The target “{target}” has {count} values: one of them is predicted."),
     }[summary["task"]]
-    question = question.format(target=summary["target"], count=len(summary["classes"]))
+    sequences = [column["name"] for column in summary["columns"] if column["role"] == "sequence"]
+    question = question.format(
+        target=summary["target"], count=len(summary["classes"]), sequence="".join(sequences)
+    )
     sentences.append(tr("{question} You can pick another target.").format(question=question))
-    test = tr("{rows} rows are put aside now, before anything is tuned, to test the result "
-              "honestly at the end.")  # fmt: skip
-    if data.test_file:
-        test = tr("{rows} rows of the second file test the result honestly at the end.")
-    sentences.append(test.format(rows=whole(test_rows(summary, data))))
+    sentences.append(_test_sentence(summary, data))
     if summary["set_aside"]:
         aside = tr("{rows} rows have no target and are left out.")
         sentences.append(aside.format(rows=whole(summary["set_aside"])))
     ordered = sorted(summary["findings"], key=lambda finding: not finding["serious"])
     sentences.extend(finding["sentence"] for finding in ordered)
     return sentences
+
+
+def _test_sentence(summary: Mapping[str, Any], data: DataPlan) -> str:
+    kind = summary.get("structured", {}).get("kind", "row")
+    if data.test_file:
+        words = {
+            "row": tr("{count} rows of the second file test the result honestly at the end."),
+            "sequence": tr(
+                "{count} sequences of the second file test the result honestly at the end."
+            ),
+            "molecule": tr(
+                "{count} molecules of the second file test the result honestly at the end."
+            ),
+        }[kind]
+    else:
+        words = {
+            "row": tr(
+                "{count} rows are put aside now, before anything is tuned, to test the result"
+                " honestly at the end."
+            ),
+            "sequence": tr(
+                "{count} whole sequences are put aside now, before anything is tuned, to test the"
+                " result honestly at the end."
+            ),
+            "molecule": tr(
+                "{count} molecules are put aside now, before anything is tuned, to test the result"
+                " honestly at the end."
+            ),
+        }[kind]
+    return words.format(count=whole(tested(summary, data)[0]))

@@ -41,4 +41,12 @@ OFFERED: dict[str, tuple[str, str]] = {
         QT_TRANSLATE_NOOP("Samples", "Flat prices"),
         QT_TRANSLATE_NOOP("Samples", "500 rows. A number is predicted; most columns are noise."),
     ),
+    "tags": (
+        QT_TRANSLATE_NOOP("Samples", "Parts of speech"),
+        QT_TRANSLATE_NOOP("Samples", "300 sentences, a tag for every word. Two columns are noise."),
+    ),
+    "molecules": (
+        QT_TRANSLATE_NOOP("Samples", "Folded molecules"),
+        QT_TRANSLATE_NOOP("Samples", "60 RNA molecules and the base pairs they form."),
+    ),
 }
