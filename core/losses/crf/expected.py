@@ -86,47 +86,34 @@ class Chains:
 
     def at(self, w: np.ndarray, threads: int) -> At:
         """Expected counts at w."""
-        K, lanes, units = self.states, self.lanes, self.features.units
+        K, lanes = self.states, self.lanes
         initial, transition = w[:K], w[K : K + K * K].reshape(K, K)
-        scores = self._room("s", units, K)
+        scores = self._room("s", self.features.units, K)
         self.features.scores(w[K + K * K :].reshape(-1, K), scores, threads)
-        potentials = self._room("ψ", units + 1, K)
-        potentials[units] = 1.0
-        top, span = np.zeros(units + 1), np.zeros(units + 1)
-
-        def exponentiate(part: int, first: int, last: int) -> None:
-            center(scores, first, last, potentials, top, span)
-            # numpy's exponentials of many numbers use vector instructions.
-            np.exp(potentials[first:last], out=potentials[first:last])
-
-        each_part(exponentiate, self._units, threads)
+        potentials, top, span = self._potentials(scores, threads)
         wide = self._wide(span, float(np.ptp(transition)), float(np.ptp(initial)))
         start, M = np.exp(initial - initial.max()), np.exp(transition - transition.max())
         alpha, beta, e = (self._room(name, len(lanes.unit), K, LANES) for name in "αβe")
         p = self._room("p", lanes.unit.size, K)
-        parts = len(self._groups) - 1
-        pairs, first_labels = np.zeros((parts, K, K)), np.zeros((parts, K))
-        logs = np.zeros(parts)
+        pairs, first_labels, sizes = self._sums()
 
         def work(part: int, first: int, last: int) -> None:
-            logs[part] = sweep(
+            sizes[part] = sweep(
                 first, last, lanes.groups, lanes.unit, lanes.length, wide, potentials, top,
                 start, M, alpha, beta, e, p, pairs[part], first_labels[part],
             )  # fmt: skip
 
         each_part(work, self._groups, threads)
         plain = lanes.length[~wide]
-        sequences, tokens = np.count_nonzero(plain), int(plain.sum())
-        log_z = float(logs.sum()) + sequences * float(initial.max())
+        sequences, tokens = int(np.count_nonzero(plain)), int(plain.sum())
+        log_z = float(sizes.sum()) + sequences * float(initial.max())
         log_z += (tokens - sequences) * float(transition.max())
         steps, firsts = M * pairs.sum(axis=0), first_labels.sum(axis=0)
         all_steps, logs = steps.copy(), []
         for s in self._sequences(wide):
-            slots, units_of = self._tokens(s)
+            slots, units = self._tokens(s)
             ahead, behind, own = np.empty((3, len(slots), K))
-            log_z += wide_counts(
-                units_of, scores, initial, transition, ahead, behind, own, all_steps
-            )
+            log_z += wide_counts(units, scores, initial, transition, ahead, behind, own, all_steps)
             p[slots] = own
             firsts += own[0]
             logs.append((s, ahead, behind))
@@ -142,8 +129,7 @@ class Chains:
         self.features.scores(v[K + K * K :].reshape(-1, K), turns[:units], threads)
         MV = at.M * v_step
         p = self._room("dp", *at.p.shape)
-        parts = len(self._groups) - 1
-        pairs, first_labels = np.zeros((parts, K, K)), np.zeros((parts, K))
+        pairs, first_labels, _ = self._sums()
 
         def work(part: int, first: int, last: int) -> None:
             sweep_change(
@@ -192,6 +178,28 @@ class Chains:
         """Counts of all parameters, shape (n,)."""
         states = self.features.back(self.gathered(p, threads), threads)
         return np.concatenate((firsts, steps.ravel(), states.ravel()))
+
+    def _potentials(
+        self, scores: np.ndarray, threads: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """ψ (U + 1, K), and the largest score and the span of every unit."""
+        units, K = scores.shape
+        potentials = self._room("ψ", units + 1, K)
+        potentials[units] = 1.0
+        top, span = np.zeros(units + 1), np.zeros(units + 1)
+
+        def work(part: int, first: int, last: int) -> None:
+            center(scores, first, last, potentials, top, span)
+            # numpy's exponentials of many numbers use vector instructions.
+            np.exp(potentials[first:last], out=potentials[first:last])
+
+        each_part(work, self._units, threads)
+        return potentials, top, span
+
+    def _sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Zeros for what every part adds up: Ξ, first labels, logarithms."""
+        parts, K = len(self._groups) - 1, self.states
+        return np.zeros((parts, K, K)), np.zeros((parts, K)), np.zeros(parts)
 
     def _wide(self, span: np.ndarray, transition: float, initial: float) -> np.ndarray:
         """Which groups have a sequence whose scores span too much, shape (groups,)."""

@@ -64,16 +64,15 @@ class Features:
 
     def scores(self, W: np.ndarray, out: np.ndarray, threads: int) -> None:
         """Fills out (U, K) with X W."""
-        if self.is_dense:
-            np.matmul(self.dense, W, out=out)
-            return None
         t = self.tokens
 
         def work(part: int, first: int, last: int) -> None:
             add_scores(W, t.begins, t.features, t.numbers, t.number_features, first, last, out)
 
-        each_part(work, self._units, threads)
-        return out
+        if self.is_dense:
+            np.matmul(self.dense, W, out=out)
+        else:
+            each_part(work, self._units, threads)
 
     def back(self, R: np.ndarray, threads: int, power: int = 1) -> np.ndarray:
         """Xᵀ R, shape (F, K); with power 2 the squares of X take its place."""
