@@ -28,7 +28,8 @@ def run(given: argparse.Namespace) -> int:
     if out is None:
         table.to_csv(sys.stdout, index=False)
     else:
-        print(f"{len(table)} predictions: {out}", file=sys.stderr)
+        count = f"{len(table):,} prediction" + ("" if len(table) == 1 else "s")
+        print(f"{count}: {out}", file=sys.stderr)
     return 0
 
 

@@ -248,10 +248,10 @@ def pair_curves(curves: Mapping[str, Sequence[Sequence[Any]]], usual: float) -> 
             drawing.dot(axes.x(spe), axes.y(sen), f"dot d{series}", radius, note)
     for place, (name, points) in enumerate(known.items()):
         for g, sen, spe in points:
-            if g == usual:  # the better curve lies to the right, so its name does too
-                side, anchor = (10, "start") if place == 0 else (-10, "end")
+            if g == usual:  # the better curve lies further up and right, and its name does too
+                right, down, anchor = (8, -9, "start") if place == 0 else (-8, 17, "end")
                 words = f"{name}, γ = {plain(usual)}"
-                drawing.text(axes.x(spe) + side, axes.y(sen) + 4, words, "name", anchor)
+                drawing.text(axes.x(spe) + right, axes.y(sen) + down, words, "name", anchor)
     return drawing.svg()
 
 

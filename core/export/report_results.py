@@ -111,7 +111,8 @@ def _confusion(confusion: dict[str, Any], rows_are: str) -> str:
     body = table(("", *said, "right"), rows, row_heads=True, marked=diagonal)
     question = f"{rows_are.capitalize()} that tuning never saw."
     question += "" if few else " A row is what they are, a column what the model says."
-    return section("Where is it wrong?", question, body, "half" if len(labels) < 6 else "")
+    kind = "half" if len(labels) < 6 else "" if few else "tight"
+    return section("Where is it wrong?", question, body, kind)
 
 
 def _setting(run: FinishedRun) -> str:

@@ -63,7 +63,8 @@ def example_sections(run: FinishedRun) -> list[str]:
     if (labelled := run.of_kind(SequencesLabelled)) and labelled[-1].sequences:
         return [_sequence(labelled[-1])]
     if (folded_ := run.of_kind(MoleculesFolded)) and folded_[-1].molecules:
-        return [_molecule(folded_[-1].molecules[0])]
+        # The one with most to see.
+        return [_molecule(max(folded_[-1].molecules, key=lambda one: one["truth"].count("(")))]
     return []
 
 

@@ -47,7 +47,8 @@ def run(packed: str, predicted: Callable[..., Any], arguments: list[str]) -> int
     except OSError as error:
         sys.stderr.write(f"{error.filename}: {error.strerror}.\n")
         return 2
-    sys.stderr.write(f"{len(rows)} predictions: {arguments[1]}\n")
+    count = f"{len(rows):,} prediction" + ("" if len(rows) == 1 else "s")
+    sys.stderr.write(f"{count}: {arguments[1]}\n")
     return 0
 
 
