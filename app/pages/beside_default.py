@@ -66,5 +66,7 @@ class BesideDefault(Card):
         for column, mode in enumerate((size.Stretch, size.ResizeToContents, size.ResizeToContents)):
             header.setSectionResizeMode(column, mode)
         tall = appearance.pixels(TWO_LINES)
-        self.table.verticalHeader().setDefaultSectionSize(tall)
+        rows_of = self.table.verticalHeader()
+        rows_of.setMinimumSectionSize(tall)
+        rows_of.setSectionResizeMode(size.ResizeToContents)  # a narrow card breaks names often
         self.table.setMinimumHeight(header.sizeHint().height() + min(len(rows), ROWS) * tall + 4)

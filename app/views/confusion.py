@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt
-from PySide6.QtGui import QColor, QFont
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QColor, QFont, QPainter
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app import appearance
 from app.units import task_of, units
+from app.views.items import clear_colour
 from app.views.result_view import ResultView, score_in_words
 from app.views.twin import Index, Table, Twin, TwinModel
 from app.widgets.quiet_controls import QuietComboBox
+from resources.theme import TARGET
 
 MANY = 8  # classes from which on names stand alone, and those of the rows stay in view
+LOW = 22  # pixels of a row of many
+SEEN = 20  # rows of many that are seen without scrolling
 LONGEST_CLASS, LONGEST_ANSWER = 150, 96  # pixels of names before they are cut
 
 
@@ -24,7 +28,9 @@ class ConfusionModel(TwinModel):
     classes = 0
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """As the twin; the diagonal bold on a tinted ground."""
+        """As the twin; the diagonal bold on a tinted ground, frequent errors on a red one."""
+        if self.classes > MANY and (wrong := self._of_wrong(index, role)) is not None:
+            return wrong
         right = index.row() < self.classes and index.column() == index.row() + 1
         if role == Qt.ItemDataRole.FontRole and right:
             font = QFont()
@@ -38,6 +44,19 @@ class ConfusionModel(TwinModel):
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return super().data(index, role)
 
+    def _of_wrong(self, index: Index, role: int) -> Any:
+        """How a wrong answer is shown among many: none as a dot, redder the more there are."""
+        row, column = index.row(), index.column()
+        if not column or column == row + 1 or row >= self.classes:
+            return None
+        counts = self._rows[row][1:]
+        if role == Qt.ItemDataRole.DisplayRole and not counts[column - 1]:
+            return "·"
+        if role == Qt.ItemDataRole.BackgroundRole and counts[column - 1]:
+            share = counts[column - 1] / sum(counts)
+            return clear_colour(appearance.current().bad, min(0.5, 2.5 * share))
+        return None
+
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
@@ -48,6 +67,17 @@ class ConfusionModel(TwinModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             role = Qt.ItemDataRole.DisplayRole
         return super().headerData(section, orientation, role)
+
+
+class Tinted(QStyledItemDelegate):
+    """Cells on the ground that the model gives them, which a stylesheet alone would leave out."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """The ground, then the cell."""
+        ground = index.data(Qt.ItemDataRole.BackgroundRole)
+        if ground is not None:
+            painter.fillRect(option.rect, ground)
+        super().paint(painter, option, index)
 
 
 class Confusion(ResultView):
@@ -72,7 +102,9 @@ class Confusion(ResultView):
         self.table = Twin(self.tr("Right and wrong answers"))
         self.model = ConfusionModel()
         self.table.setModel(self.model)
+        self.table.setItemDelegate(Tinted(self.table))
         self.table.setAlternatingRowColors(False)
+        self.table.verticalHeader().setStyleSheet("QHeaderView::section { border: none; }")
         self.table.horizontalHeader().setStretchLastSection(False)
         self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
         return self.table
@@ -102,12 +134,20 @@ class Confusion(ResultView):
             appearance.pixels(LONGEST_ANSWER)
         ] * self.model.classes
         for column, widest in enumerate(most):
-            self.table.setColumnWidth(column, min(widest, self.table.columnWidth(column)))
+            spare = 12 if self.wide and column < self.model.classes else 0
+            needed = self.table.columnWidth(column) - spare
+            self.table.setColumnWidth(column, min(widest, needed))
 
     def _keep_names_in_view(self, many: bool) -> None:
         self.wide = many
         self.table.setColumnHidden(0, many)
-        self.table.verticalHeader().setVisible(many)
+        names = self.table.verticalHeader()
+        names.setVisible(many)
+        low = appearance.pixels(LOW)
+        names.setMinimumSectionSize(low)
+        names.setDefaultSectionSize(low if many else TARGET)
+        rows = min(self.model.classes + 1, SEEN) if many else 0
+        self.table.setMinimumHeight(rows * low + (2 * TARGET if many else 0))
 
     def _counts(self) -> tuple[list[str], list[list[int]]]:
         found = self.results["confusion"]

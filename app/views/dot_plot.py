@@ -61,7 +61,7 @@ class DotPlotView(MoleculeView):
     """Above the diagonal what the model finds likely, below it the true pairs."""
 
     name = "dots"
-    title = QT_TRANSLATE_NOOP("DotPlotView", "How sure each pair is")
+    title = QT_TRANSLATE_NOOP("DotPlotView", "Likely base pairs")
     question = QT_TRANSLATE_NOOP(
         "DotPlotView", "Which bases may pair? Above the line: model. Below: truth."
     )

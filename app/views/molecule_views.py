@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from PySide6.QtWidgets import QWidget
+
+from app import appearance
 from app.views.examples_view import ExamplesView
 from core.tuning.events import MoleculesFolded
 
+LOWEST = 225  # pixels of the canvas
 CLOSING = {")": "(", "]": "[", "}": "{", ">": "<"}
 
 
@@ -17,6 +21,12 @@ class MoleculeView(ExamplesView):
     task = "structure"
     zooms = True
     interval = 0.06
+
+    def make_content(self) -> QWidget:
+        """A canvas that is never too low for small arcs and squares."""
+        content = super().make_content()
+        self.canvas.setMinimumHeight(appearance.pixels(LOWEST))
+        return content
 
     def examples(self) -> list[dict[str, Any]]:
         """The molecules of the latest step."""

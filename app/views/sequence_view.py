@@ -99,7 +99,7 @@ class SequenceView(ExamplesView):
 
     def _legend(self) -> list[Entry]:
         return [
-            Entry(_shades, self.tr("darker: more likely")),
+            Entry(_shades, self.tr("more likely")),
             Entry(_middle(draw_true), self.tr("true label")),
             Entry(_middle(draw_said), self.tr("model right")),
             Entry(_middle(draw_wrong), self.tr("model wrong")),

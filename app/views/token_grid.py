@@ -1,4 +1,4 @@
-"""A grid of probabilities: a column a token, a row a label, darker where more likely."""
+"""A grid of probabilities: a column a token, a row a label, fuller where more likely."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import appearance
 from app.views.axes import small_font
+from app.views.canvas import EDGES
 from app.views.group_colours import GroupColours, pens_of
 from app.views.items import Dots, Lines, pen
 from app.views.labels import EndLabels
@@ -61,6 +62,7 @@ class Trajectory(View):
             self.plot.removeItem(item)
         self.lines, self.dots = {}, {}
         self.colours.start(list(started.groups))
+        self.canvas.setMinimumHeight(self._height_for_names(len(started.groups)))
 
     def has_content(self) -> bool:
         """From step 0."""
@@ -95,6 +97,11 @@ class Trajectory(View):
         if np.isfinite(places).any():
             self.plot.hold_y(float(np.nanmin(places)), float(np.nanmax(places)))
         self._make_room(float(numbers[-1]))
+
+    def _height_for_names(self, count: int) -> int:
+        named = count if count <= ALL_NAMED else NAMED
+        tall = QFontMetricsF(small_font()).height()
+        return round((named + 0.5) * tall + self.plot.bottom.needed() + EDGES[1] + EDGES[3])
 
     def _room_for_names(self, count: int) -> int:
         tall = self.plot.vb.height() / QFontMetricsF(small_font()).height()

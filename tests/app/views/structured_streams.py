@@ -188,6 +188,7 @@ def results_of(task: str, classes: Sequence[str] = TAGS) -> dict:
     rng = np.random.default_rng(2)
     counts = rng.poisson(1.2, (len(classes), len(classes)))
     counts[np.diag_indices(len(classes))] = rng.integers(20, 1400, len(classes))
+    counts[-1, 0] = 200  # the last class is often taken for the first
     right = int(np.trace(counts))
     return common | {
         "right": {"tuned": right, "default": right - 40, "rows": int(counts.sum())},
