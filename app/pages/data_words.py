@@ -28,7 +28,7 @@ TASKS = {
     "regression": QT_TRANSLATE_NOOP("Data", "A number"),
     "binary": QT_TRANSLATE_NOOP("Data", "One of two classes"),
     "multiclass": QT_TRANSLATE_NOOP("Data", "One of several classes"),
-    "sequence": QT_TRANSLATE_NOOP("Data", "The label of every token in a sequence"),
+    "sequence": QT_TRANSLATE_NOOP("Data", "The label of every token"),
     "structure": QT_TRANSLATE_NOOP("Data", "The structure of a molecule"),
 }
 
@@ -152,7 +152,9 @@ def found(summary: Mapping[str, Any], data: DataPlan) -> list[str]:
     question = question.format(
         target=summary["target"], count=len(summary["classes"]), sequence="".join(sequences)
     )
-    sentences.append(tr("{question} You can pick another target.").format(question=question))
+    if summary["task"] != "structure":
+        question = tr("{question} You can pick another target.").format(question=question)
+    sentences.append(question)
     sentences.append(_test_sentence(summary, data))
     if summary["set_aside"]:
         aside = tr("{rows} rows have no target and are left out.")
