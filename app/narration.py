@@ -35,6 +35,7 @@ PATIENCE = 8  # trials without improvement that are worth a sentence
 HARDER = 3.0  # how many times harder a group must be penalized to be worth a sentence
 STILL = 1e-3  # relative change of the objective below which it hardly moves
 STRUCTURED = ("sequence", "structure")  # tasks whose groups are of weights, not of columns
+LISTED = 4  # groups that are named in a sentence
 NAMED_AXES = 3  # of a setting, in a sentence
 
 
@@ -306,8 +307,10 @@ def _step_in_words(event: PenaltyStep, before: float) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    quoted = [f"“{name}”" for name in names[:4]]
-    return ", ".join(quoted) + (" …" if len(names) > 4 else "")
+    quoted = ", ".join(f"“{name}”" for name in names[:LISTED])
+    if len(names) <= LISTED:
+        return quoted
+    return _tr("{names} and {count} more").format(names=quoted, count=len(names) - LISTED)
 
 
 def _as_sentence(reason: str) -> str:

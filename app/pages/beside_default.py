@@ -25,6 +25,7 @@ class BesideDefault(Card):
         super().__init__(parent=parent)
         self.table = Twin("")
         self.table.setWordWrap(True)
+        self.table.verticalHeader().sectionResized.connect(self._fit_height)
         self.body.addWidget(self.table, 1)
 
     def show_settings(
@@ -69,4 +70,11 @@ class BesideDefault(Card):
         rows_of = self.table.verticalHeader()
         rows_of.setMinimumSectionSize(tall)
         rows_of.setSectionResizeMode(size.ResizeToContents)  # a narrow card breaks names often
-        self.table.setMinimumHeight(header.sizeHint().height() + min(len(rows), ROWS) * tall + 4)
+        self._fit_height()
+
+    def _fit_height(self, *_section: int) -> None:
+        """The first rows are seen whole, of as many lines as their names need."""
+        header, rows_of = self.table.horizontalHeader(), self.table.verticalHeader()
+        rows = range(min(rows_of.count(), ROWS))
+        seen = sum(rows_of.sectionSize(row) for row in rows)
+        self.table.setMinimumHeight(header.sizeHint().height() + seen + 6)

@@ -14,6 +14,7 @@ from app.views.result_view import SHARES, score_in_words
 from core.tuning.events import RunStarted
 
 MUCH = 0.05  # from here on the results carry a remark on how far validation flattered
+LISTED = 5  # groups that are named
 GRID = 10  # values of each hyperparameter in the grid that a person would have searched
 PENALTY_GRID = 21  # C = 2⁻¹⁰ … 2¹⁰
 MOST_GRID = 10**9  # fits; more than that is said in words
@@ -153,7 +154,10 @@ def _switched_off(results: dict[str, Any]) -> str:
     groups = results.get("switched_off") or []
     if not groups:
         return ""
-    names = ", ".join(f"“{group}”" for group in groups[:5]) + (" …" if len(groups) > 5 else "")
+    names = ", ".join(f"“{group}”" for group in groups[:LISTED])
+    if len(groups) > LISTED:
+        words = _tr("{names} and {count} more")
+        names = words.format(names=names, count=len(groups) - LISTED)
     return _tr("Switched off, because they add nothing: {names}.").format(names=names)
 
 

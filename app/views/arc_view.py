@@ -162,7 +162,7 @@ class ArcView(MoleculeView):
             drawn.set_data(sorted(pairs), highest)
         self.strand.set_data(letters, (self.tr("model"), self.tr("truth")))
         self._draw_legend(len(called & true), len(called - true), len(true - called))
-        self.plot.hold_x(0.0, len(letters) + 1.0, exact=True)
+        self.plot.hold_x(0.4, len(letters) + 0.6, exact=True)
         self.plot.hold_y(-1.05 - BAND, 1.05 + BAND, exact=True)
 
     def _draw_legend(self, right: int, wrong: int, missed: int) -> None:

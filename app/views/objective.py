@@ -91,13 +91,13 @@ class HoldoutLoss(Objective):
     """The loss on the held-out part, which the gradient strategy brings down."""
 
     name = "holdout"
-    title = QT_TRANSLATE_NOOP("HoldoutLoss", "Loss on held-out rows")
+    title = QT_TRANSLATE_NOOP("HoldoutLoss", "Held-out loss")
     question = QT_TRANSLATE_NOOP(
-        "HoldoutLoss", "Do the penalties help on rows that were not fitted? Lower is better."
+        "HoldoutLoss", "Do the penalties help on data that were not fitted? Lower is better."
     )
     waiting = QT_TRANSLATE_NOOP("HoldoutLoss", "A line appears here after the first step.")
     listens = (HyperGradientStep,)
-    quantity = QT_TRANSLATE_NOOP("HoldoutLoss", "loss on held-out rows")
+    quantity = QT_TRANSLATE_NOOP("HoldoutLoss", "held-out loss")
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
@@ -117,7 +117,7 @@ class HoldoutLoss(Objective):
         """Step, loss, gradient norm, solver iterations and fits."""
         headers = [
             "step",
-            "loss on held-out rows",
+            "held-out loss",
             "gradient norm",
             "solver iterations",
             "fits so far",

@@ -80,7 +80,7 @@ class Trajectory(View):
         """Group names, step numbers, and values of shape (steps, groups), NaN where unknown."""
         steps = self.steps()
         names = list(self.values(steps[-1]))
-        values = [[self.values(step).get(name, np.nan) for name in names] for step in steps]
+        values = [_in_order(self.values(step), names) for step in steps]
         numbers = np.array([step.step for step in steps], dtype=float)
         return names, numbers, np.array(values, dtype=float)
 
@@ -179,3 +179,10 @@ def most_extreme(last: np.ndarray, count: int) -> np.ndarray:
     order = np.argsort(np.where(np.isfinite(last), last, np.nanmedian(last)), kind="stable")
     half = count // 2
     return np.sort(np.concatenate([order[: count - half], order[-half:]]))
+
+
+def _in_order(values: dict[str, float], names: list[str]) -> list[float]:
+    """The values of these groups; quick where they are in order already, as they are."""
+    if list(values) == names:
+        return list(values.values())
+    return [values.get(name, np.nan) for name in names]

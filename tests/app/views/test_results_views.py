@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt
 
 from app.views.comparison import Comparison
+from app.views.pairs_curve import PairsCurve
 from app.views.results_views import Calibration, Confusion, Predicted, Scores, views_for
 
 CLASSES = {
@@ -103,3 +105,52 @@ def test_comparison_puts_the_best_on_top(shown):
     assert np.allclose([end for _, _, end in view.bars[view.fits][0].bars], [1.0, 2.0, 2.0])
     assert view.rows()[1][0] == ["mm", 0.88, None, 10, 0.1]
     assert view.describe().startswith("3 runs; best mm")
+
+
+def test_the_curve_of_found_and_right_pairs(shown, structured):
+    results = structured.results_of("structure")
+    assert views_for(results) == [Scores, PairsCurve]
+    view = shown(PairsCurve, results)
+    gamma, found, right = results["curve"]["tuned"][7]
+    assert gamma == 4.0
+    assert np.allclose([view.usual["tuned"].x[0], view.usual["tuned"].y[0]],
+                       [100 * right, 100 * found])  # fmt: skip
+    assert len(view.lines["default"].x) == 16
+    assert len(view.dots["tuned"].x) == 15
+    assert f"tuned: {100 * found:.1f} % of the true pairs found" in view.describe()
+    assert len(view.rows()[1]) == 32
+
+
+def test_a_curve_without_any_called_pair(shown, structured):
+    results = structured.results_of("structure")
+    results["curve"]["tuned"][0][2] = None
+    view = shown(PairsCurve, results)
+    assert np.isnan(view.lines["tuned"].x[0])
+
+
+def test_seventeen_labels_keep_their_names_in_view(shown, structured):
+    results = structured.results_of("sequence")
+    view = shown(Confusion, results)
+    model, table = view.table.model(), view.table
+    vertical = Qt.Orientation.Vertical
+    assert view.wide
+    assert table.isColumnHidden(0)
+    assert not table.verticalHeader().isHidden()
+    assert model.headerData(0, vertical) == "is ADJ"
+    assert model.headerData(17, vertical) == "right"
+    counts = results["confusion"]["tuned"]
+    assert model.index(0, 1).data() == str(counts[0][0])
+    zero = next(at for at in range(1, 17) if not counts[0][at])
+    assert model.index(0, zero + 1).data() == "·"
+    often, seldom = (model.index(16, at + 1).data(Qt.ItemDataRole.BackgroundRole) for at in (0, 1))
+    assert seldom is None or often.alphaF() > seldom.alphaF()
+    assert "unseen tokens right" in view.describe()
+    assert not table.verticalScrollBar().isVisible()
+
+
+def test_few_classes_after_many_stand_as_before(shown, structured):
+    view = shown(Confusion, structured.results_of("sequence"))
+    view.show_results(CLASSES)
+    assert not view.wide
+    assert not view.table.isColumnHidden(0)
+    assert view.table.verticalHeader().isHidden()
