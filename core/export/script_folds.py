@@ -44,7 +44,12 @@ def predicted(
     molecules = [bases_of(*one, column) for one in zip(columns[column], lines, strict=True)]
     rows = []
     for place, letters in enumerate(molecules):
-        P = pair_probabilities(arrays["weights"], letters, settings["shortest_hairpin"])
+        try:
+            P = pair_probabilities(arrays["weights"], letters, settings["shortest_hairpin"])
+        except MemoryError:
+            what = f"there is not enough memory to fold {len(letters):,} bases"
+            where = f"line {lines[place]}, column {column}"
+            raise UnreadableError(what, where, "cut the molecule into parts") from None
         structure = str(maximum_expected_accuracy(P, settings["gamma"]))
         own = [columns[name][place] for name in named]
         rows.append([*own, letters, structure, *sureness(P, structure)])

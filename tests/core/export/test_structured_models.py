@@ -14,7 +14,7 @@ import pytest
 from structured_runs import Run, crf_run, rna_run
 
 from core.errors import UnusableError
-from core.export import json_model, npz_file
+from core.export import json_model, npz_file, script_folds
 from core.export.exporters import export
 from core.export.prediction import predict_file
 from core.losses.crf.loss import build_crf
@@ -171,6 +171,19 @@ def test_what_is_wrong_with_new_rows_is_said_with_its_line(
     (tmp_path / "new.csv").write_text(text)
     with pytest.raises(UnusableError, match=sentence):
         predict_file(export(run.folder, tmp_path / "m.npz"), tmp_path / "new.csv")
+
+
+def test_a_molecule_that_no_memory_holds_is_named(
+    folder: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(script_folds, "pair_probabilities", refuse)
+    (tmp_path / "new.csv").write_text(f"sequence\n{'ACGU' * 300}\n")
+    sentence = "line 2, column sequence: there is not enough memory to fold 1,200 bases; cut the"
+    with pytest.raises(UnusableError, match=sentence):
+        predict_file(export(folder.folder, tmp_path / "m.npz"), tmp_path / "new.csv")
 
 
 def changed(arrays: dict[str, Any], **changes: Any) -> dict[str, Any]:
