@@ -37,11 +37,21 @@ def change_of_uses(
     moving, rising = tuple(moved.inner), tuple(moved.outer)
     change = np.zeros(TERMS)
     tangent_inside(
-        codes, weights, along, hairpin, shortest, inner, given.ends[0], moving, moved.ends[0]
+        codes,
+        weights,
+        along,
+        hairpin,
+        shortest,
+        inner,
+        given.loose[0],
+        given.ends[0],
+        moving,
+        moved.loose[0],
+        moved.ends[0],
     )
     tangent_outside(
-        codes, weights, along, hairpin, shortest, inner, outer, given.closed, given.ends,
-        moving, rising, moved.closed, moved.ends, change,
+        codes, weights, along, hairpin, shortest, inner, outer, tuple(given.loose), given.ends,
+        moving, rising, tuple(moved.loose), moved.ends, change,
     )  # fmt: skip
     loops = slice(LOOPS, RATES)
     change[loops] += folded.uses[loops] * along[loops]

@@ -20,7 +20,7 @@ from core.losses.rna.inside import inside
 from core.losses.rna.logspace import log_inside
 from core.losses.rna.logspace_outside import log_outside
 from core.losses.rna.outside import outside
-from core.losses.rna.terms import LOOPS, RATES, TERMS, codes_of, terms_of, weights_of
+from core.losses.rna.terms import LOOPS, MARGIN, RATES, TERMS, codes_of, terms_of, weights_of
 
 FIRST_C = 0.4  # log Z a base of many molecules, within the range that 500 bases allow
 _SAFE = 1e150
@@ -32,15 +32,15 @@ class Tables:
     """The room that the recursions of one molecule work in, filled for the last parameters.
 
     Args:
-        inner: P, G, M1, M2, M, shape (5, n + 2, n + 2).
-        outer: dP, dG, dM1, dM2, dM.
-        closed: D, shape (n + 2, n + 2).
+        inner: P, M1, M2, M, shape (4, n + 2, n + 2).
+        outer: dP, dG, dM1, dM2, dM, shape (5, n + 2, n + 2).
+        loose: G and D, with their margins, shape (2, n + 2, n + 2 + MARGIN).
         ends: F and B, shape (2, n + 2).
     """
 
     inner: np.ndarray
     outer: np.ndarray
-    closed: np.ndarray
+    loose: np.ndarray
     ends: np.ndarray
 
 
@@ -72,7 +72,8 @@ class Folded:
 
 def room_size(bases: int) -> int:
     """How many numbers the tables of a molecule hold."""
-    return 11 * (bases + 2) ** 2 + 2 * (bases + 2)
+    wide = bases + 2
+    return 9 * wide * wide + 2 * wide * (wide + MARGIN) + 2 * wide
 
 
 def room_for(bases: int, room: np.ndarray | None = None) -> Tables:
@@ -81,9 +82,10 @@ def room_for(bases: int, room: np.ndarray | None = None) -> Tables:
     if room is None:
         room = np.empty(size)
     room[:size] = 0.0
-    tables = room[: 11 * wide * wide].reshape(11, wide, wide)
+    square, loose, ends = np.split(room[:size], [9 * wide * wide, size - 2 * wide])
+    tables = square.reshape(9, wide, wide)
     return Tables(
-        tables[:5], tables[5:10], tables[10], room[11 * wide * wide : size].reshape(2, wide)
+        tables[:4], tables[4:], loose.reshape(2, wide, wide + MARGIN), ends.reshape(2, wide)
     )
 
 
@@ -124,16 +126,17 @@ def _scaled(
     if not (others.max() < _SAFE_WEIGHT and others.min() > 1.0 / _SAFE_WEIGHT):
         return None
     F, B = tables.ends
-    z = inside(codes, weights, hairpin, shortest, *tables.inner, F)
+    G, D = tables.loose
+    z = inside(codes, weights, hairpin, shortest, *tables.inner, G, F)
     if not (1.0 / _SAFE < z < _SAFE):
         return None
     uses = np.zeros(TERMS)
     outer = tuple(tables.outer)
     largest = outside(
-        codes, weights, hairpin, shortest, tuple(tables.inner), F, outer, tables.closed, B, uses
+        codes, weights, hairpin, shortest, tuple(tables.inner), G, F, outer, D, B, uses
     )
-    ranges = (tables.inner.max(), tables.outer.max(), F.max(), B.max(), largest)
-    if not all(top < _SAFE for top in ranges):
+    ranges = (table.max() for table in (tables.inner, tables.outer, tables.loose, tables.ends))
+    if not all(top < _SAFE for top in (*ranges, largest)):
         return None
     return Folded(math.log(z) + c * bases, uses, c, tables)
 

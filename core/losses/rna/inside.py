@@ -1,7 +1,8 @@
 """The inside recursion: the sum over all structures of the product of their weights.
 
-Letters are numbered 1 … n. All tables are (n + 2, n + 2); entries below the diagonal and on the
-border stay zero.
+Letters are numbered 1 … n. All tables are (n + 2, n + 2), G with a margin; entries below the
+diagonal, on the border and in the margin stay zero. Loops are read as rows of 32 or 16 lengths,
+which fill whole vector registers: the weights of those that are too long are zero.
 
 | table | code | what is summed |
 | --- | --- | --- |
@@ -21,21 +22,23 @@ In it a multi-branch loop of b branches with u bases after the last is derived i
 from __future__ import annotations
 
 from core.losses.compiled import compiled
-from core.losses.rna.terms import LONGEST, PAIRS, views
+from core.losses.rna.terms import HALF, LONGEST, MARGIN, PAIRS, views, widened
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
 
 @compiled
-def loops_inside(G, loops, i, j):
+def loops_inside(G, wide, i, j):
     """The sum over inner pairs p, q of G[p, q] times the weight of the loop's lengths."""
     total = 0.0
-    for left in range(min(LONGEST, j - i - 3) + 1):
-        p = i + 1 + left
-        first = max(p + 1, j - LONGEST - 1 + left)
-        inner = G[p, first:j]
-        lengths = loops[left, first - j + LONGEST + 1 :]
-        for place in range(j - first):
+    most = min(LONGEST, j - i - 3)
+    for left in range(min(HALF, most + 1)):
+        inner, lengths = G[i + 1 + left, j : j + MARGIN], wide[left]
+        for place in range(lengths.size):
+            total += inner[place] * lengths[place]
+    for left in range(HALF, most + 1):
+        inner, lengths = G[i + 1 + left, j + HALF : j + MARGIN], wide[left, HALF:]
+        for place in range(lengths.size):
             total += inner[place] * lengths[place]
     return total
 
@@ -43,11 +46,8 @@ def loops_inside(G, loops, i, j):
 @compiled
 def small_loops_inside(G, bulge, square, codes, i, j):
     """The same over loops of one base, or one on each side, whose letters count."""
-    return (
-        bulge[codes[j - 1]] * G[i + 1, j - 2]
-        + bulge[codes[i + 1]] * G[i + 2, j - 1]
-        + square[codes[i + 1], codes[j - 1]] * G[i + 2, j - 2]
-    )
+    c, d, q = codes[i + 1], codes[j - 1], j - 2 + MARGIN
+    return bulge[d] * G[i + 1, q] + bulge[c] * G[i + 2, q + 1] + square[c, d] * G[i + 2, q]
 
 
 @compiled
@@ -63,7 +63,7 @@ def two_branches(M1, M, M2, i, n):
 
 
 @compiled
-def inside(codes, weights, hairpin, shortest, P, G, M1, M2, M, F):
+def inside(codes, weights, hairpin, shortest, P, M1, M2, M, G, F):
     """Fills the tables (given as zeros) and returns Z, the sum over all structures.
 
     Args:
@@ -71,11 +71,13 @@ def inside(codes, weights, hairpin, shortest, P, G, M1, M2, M, F):
         weights: as `terms.weights_of` gives them.
         hairpin: weights of hairpin loops of 0 … n bases.
         shortest: the fewest bases in a hairpin loop.
-        P, G, M1, M2, M: shape (n + 2, n + 2).
+        P, M1, M2, M: shape (n + 2, n + 2).
+        G: shape (n + 2, n + 2 + MARGIN), its columns behind the margin.
         F: shape (n + 2,).
     """
     n = codes.size - 2
     close, branch, stack, pair, bulge, square, loops, rates = views(weights)
+    wide = widened(loops)
     for i in range(n, 0, -1):
         a = codes[i]
         for j in range(i + 1, n + 1):
@@ -84,7 +86,7 @@ def inside(codes, weights, hairpin, shortest, P, G, M1, M2, M, F):
             if not PAIRS[a, b]:
                 continue
             c, d = codes[i + 1], codes[j - 1]
-            total = loops_inside(G, loops, i, j)
+            total = loops_inside(G, wide, i, j)
             total += small_loops_inside(G, bulge, square, codes, i, j)
             if j - i > shortest:
                 total += hairpin[j - i - 1]
@@ -94,7 +96,7 @@ def inside(codes, weights, hairpin, shortest, P, G, M1, M2, M, F):
             total *= pair[a, b]
             P[i, j] = total
             c, d = codes[j + 1], codes[i - 1]
-            G[i, j] = total * close[b, a, c, d]
+            G[i, j + MARGIN] = total * close[b, a, c, d]
             M1[i, j] += total * branch[b, a, c, d] * rates[2]
         two_branches(M1, M, M2, i, n)
         for j in range(i + 1, n + 1):

@@ -14,48 +14,51 @@ structure uses the entry X, whatever the scaling. Shapes as in the inside recurs
 
 from __future__ import annotations
 
+import numpy as np
+
 from core.losses.compiled import compiled
-from core.losses.rna.terms import HAIRPIN, LONGEST, PAIRS, views
+from core.losses.rna.terms import HAIRPIN, HALF, LONGEST, MARGIN, PAIRS, narrowed, views, widened
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
 
 @compiled
-def loops_outside(D, forward, p, q, n):
+def loops_outside(D, forward, p, q):
     """The sum over closing pairs i, j of D[i, j] times the weight of the loop's lengths."""
     total = 0.0
-    for left in range(min(LONGEST, p - 2) + 1):
-        size = min(LONGEST - left, n - q - 1) + 1
-        closing = D[p - 1 - left, q + 1 : q + 1 + size]
-        lengths = forward[left, :size]
-        for place in range(size):
+    most = min(LONGEST, p - 2)
+    for left in range(min(HALF, most + 1)):
+        closing, lengths = D[p - 1 - left, q + 1 : q + 1 + MARGIN], forward[left]
+        for place in range(lengths.size):
+            total += closing[place] * lengths[place]
+    for left in range(HALF, most + 1):
+        closing, lengths = D[p - 1 - left, q + 1 : q + 1 + HALF], forward[left, :HALF]
+        for place in range(lengths.size):
             total += closing[place] * lengths[place]
     return total
 
 
 @compiled
-def small_loops_outside(D, bulge, square, codes, p, q, n):
+def small_loops_outside(D, bulge, square, codes, p, q):
     """The same over loops of one base, or one on each side, whose letters count."""
-    before, behind = codes[p - 1], codes[q + 1]
-    total = 0.0
-    if q + 2 <= n:
-        total += D[p - 1, q + 2] * bulge[behind]
-        if p >= 3:
-            total += D[p - 2, q + 2] * square[before, behind]
+    c, d = codes[p - 1], codes[q + 1]
+    total = D[p - 1, q + 2] * bulge[d]
     if p >= 3:
-        total += D[p - 2, q + 1] * bulge[before]
+        total += D[p - 2, q + 1] * bulge[c] + D[p - 2, q + 2] * square[c, d]
     return total
 
 
 @compiled
 def count_loops(G, counted, i, j, factor):
     """Adds factor × G[p, q] to the place of the lengths of the loop between i, j and p, q."""
-    for left in range(min(LONGEST, j - i - 3) + 1):
-        p = i + 1 + left
-        first = max(p + 1, j - LONGEST - 1 + left)
-        inner = G[p, first:j]
-        row = counted[left, first - j + LONGEST + 1 :]
-        for place in range(j - first):
+    most = min(LONGEST, j - i - 3)
+    for left in range(min(HALF, most + 1)):
+        inner, row = G[i + 1 + left, j : j + MARGIN], counted[left]
+        for place in range(row.size):
+            row[place] += factor * inner[place]
+    for left in range(HALF, most + 1):
+        inner, row = G[i + 1 + left, j + HALF : j + MARGIN], counted[left, HALF:]
+        for place in range(row.size):
             row[place] += factor * inner[place]
 
 
@@ -98,14 +101,14 @@ def outer_outside(codes, weights, P, F, B, dP, uses):
 
 
 @compiled
-def outside(codes, weights, hairpin, shortest, inner, F, outer, D, B, uses):
+def outside(codes, weights, hairpin, shortest, inner, G, F, outer, D, B, uses):
     """Fills the outside tables and ``uses``, all given as zeros.
 
     Args:
         codes, weights, hairpin, shortest, F: as given to, and filled by, the inside recursion.
-        inner: P, G, M1, M2, M as filled by the inside recursion.
+        inner, G: P, M1, M2, M, and G as filled by the inside recursion.
         outer: dP, dG, dM1, dM2, dM.
-        D: shape (n + 2, n + 2).
+        D: shape (n + 2, n + 2 + MARGIN), the margin behind the columns.
         B: shape (n + 2,).
         uses: shape (TERMS,).
 
@@ -113,12 +116,14 @@ def outside(codes, weights, hairpin, shortest, inner, F, outer, D, B, uses):
         The largest count of loops before their weight: an underflow of that weight shows in it.
     """
     n = codes.size - 2
-    P, G, M1, M2, M = inner
+    P, M1, M2, M = inner
     dP, dG, dM1, dM2, dM = outer
     close, branch, stack, pair, bulge, square, loops, rates = views(weights)
     closes, branches, stacks, pairs, bulges, squares, looped, rated = views(uses)
     hairpins = uses[HAIRPIN:]
-    forward = loops[:, ::-1].copy()
+    wide = widened(loops)
+    forward = wide[:, ::-1].copy()
+    counted = np.zeros(wide.shape)
     outer_outside(codes, weights, P, F, B, dP, uses)
     for i in range(1, n + 1):
         for j in range(n, i, -1):
@@ -139,11 +144,11 @@ def outside(codes, weights, hairpin, shortest, inner, F, outer, D, B, uses):
             branches[b, a, c, d] += factor * P[i, j]
             rated[2] += factor * P[i, j]
             if i > 1 and j < n:
-                passed = loops_outside(D, forward, i, j, n)
-                passed += small_loops_outside(D, bulge, square, codes, i, j, n)
+                passed = loops_outside(D, forward, i, j)
+                passed += small_loops_outside(D, bulge, square, codes, i, j)
                 dG[i, j] = passed
                 dP[i, j] += passed * close[b, a, c, d]
-                closes[b, a, c, d] += passed * G[i, j]
+                closes[b, a, c, d] += passed * G[i, j + MARGIN]
             pairs[a, b] += dP[i, j] * P[i, j]
             derivative = dP[i, j] * pair[a, b]
             c, d = codes[i + 1], codes[j - 1]
@@ -157,13 +162,13 @@ def outside(codes, weights, hairpin, shortest, inner, F, outer, D, B, uses):
             D[i, j] = derivative * close[a, b, c, d]
             if j - i > shortest:
                 hairpins[min(j - i - 1, LONGEST)] += D[i, j] * hairpin[j - i - 1]
-            bulges[codes[j - 1]] += D[i, j] * bulge[codes[j - 1]] * G[i + 1, j - 2]
-            bulges[c] += D[i, j] * bulge[c] * G[i + 2, j - 1]
-            squares[c, d] += D[i, j] * square[c, d] * G[i + 2, j - 2]
-            count_loops(G, looped, i, j, D[i, j])
+            q = j - 2 + MARGIN
+            bulges[d] += D[i, j] * bulge[d] * G[i + 1, q]
+            bulges[c] += D[i, j] * bulge[c] * G[i + 2, q + 1]
+            squares[c, d] += D[i, j] * square[c, d] * G[i + 2, q]
+            count_loops(G, counted, i, j, D[i, j])
             closes[a, b, c, d] += (
                 dP[i, j] * P[i, j] - stacked * P[i + 1, j - 1] - multi * M2[i + 1, j - 1]
             )
-    largest = looped.max()
-    looped *= loops
-    return largest
+    narrowed(counted * wide, looped)
+    return counted.max()

@@ -8,22 +8,25 @@ changes of the terms, S v, so that a weight changes by itself times the change o
 from __future__ import annotations
 
 from core.losses.compiled import compiled
-from core.losses.rna.terms import HAIRPIN, LONGEST, PAIRS, views
+from core.losses.rna.terms import HAIRPIN, HALF, LONGEST, MARGIN, PAIRS, views, widened
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
 
 @compiled
-def loops_tangent(G, tG, loops, tloops, i, j):
+def loops_tangent(G, tG, wide, twide, i, j):
     """The change of the sum over inner pairs p, q of G[p, q] times the weight of the lengths."""
     total = 0.0
-    for left in range(min(LONGEST, j - i - 3) + 1):
-        p = i + 1 + left
-        first = max(p + 1, j - LONGEST - 1 + left)
-        inner, moving = G[p, first:j], tG[p, first:j]
-        lengths = loops[left, first - j + LONGEST + 1 :]
-        changes = tloops[left, first - j + LONGEST + 1 :]
-        for place in range(j - first):
+    most = min(LONGEST, j - i - 3)
+    for left in range(min(HALF, most + 1)):
+        p, lengths, changes = i + 1 + left, wide[left], twide[left]
+        inner, moving = G[p, j : j + MARGIN], tG[p, j : j + MARGIN]
+        for place in range(lengths.size):
+            total += inner[place] * changes[place] + moving[place] * lengths[place]
+    for left in range(HALF, most + 1):
+        p, lengths, changes = i + 1 + left, wide[left, HALF:], twide[left, HALF:]
+        inner, moving = G[p, j + HALF : j + MARGIN], tG[p, j + HALF : j + MARGIN]
+        for place in range(lengths.size):
             total += inner[place] * changes[place] + moving[place] * lengths[place]
     return total
 
@@ -31,11 +34,11 @@ def loops_tangent(G, tG, loops, tloops, i, j):
 @compiled
 def small_loops_tangent(G, tG, bulge, tbulge, square, tsquare, codes, i, j):
     """The same for loops of one base, or one on each side."""
-    c, d = codes[i + 1], codes[j - 1]
+    c, d, q = codes[i + 1], codes[j - 1], j - 2 + MARGIN
     return (
-        bulge[d] * (G[i + 1, j - 2] * tbulge[d] + tG[i + 1, j - 2])
-        + bulge[c] * (G[i + 2, j - 1] * tbulge[c] + tG[i + 2, j - 1])
-        + square[c, d] * (G[i + 2, j - 2] * tsquare[c, d] + tG[i + 2, j - 2])
+        bulge[d] * (G[i + 1, q] * tbulge[d] + tG[i + 1, q])
+        + bulge[c] * (G[i + 2, q + 1] * tbulge[c] + tG[i + 2, q + 1])
+        + square[c, d] * (G[i + 2, q] * tsquare[c, d] + tG[i + 2, q])
     )
 
 
@@ -52,22 +55,22 @@ def two_branches_tangent(M1, M, tM1, tM, tM2, i, n):
 
 
 @compiled
-def tangent_inside(codes, weights, along, hairpin, shortest, inner, F, moving, tF):
+def tangent_inside(codes, weights, along, hairpin, shortest, inner, G, F, moving, tG, tF):
     """Fills the changes of the inside tables, given as zeros.
 
     Args:
         codes, weights, hairpin, shortest, F: as given to, and filled by, the inside recursion.
         along: changes of the terms, shape (TERMS,).
-        inner: P, G, M1, M2, M as filled by the inside recursion.
-        moving: their changes.
+        inner, G: P, M1, M2, M, and G as filled by the inside recursion.
+        moving, tG: their changes.
         tF: shape (n + 2,).
     """
     n = codes.size - 2
-    P, G, M1, M2, M = inner
-    tP, tG, tM1, tM2, tM = moving
+    P, M1, M2, M = inner
+    tP, tM1, tM2, tM = moving
     close, branch, stack, pair, bulge, square, loops, rates = views(weights)
     tclose, tbranch, tstack, tpair, tbulge, tsquare, tloops, trates = views(along)
-    tloops = loops * tloops
+    wide, twide = widened(loops), widened(loops * tloops)
     for i in range(n, 0, -1):
         a = codes[i]
         for j in range(i + 1, n + 1):
@@ -76,7 +79,7 @@ def tangent_inside(codes, weights, along, hairpin, shortest, inner, F, moving, t
             if not PAIRS[a, b]:
                 continue
             c, d = codes[i + 1], codes[j - 1]
-            total = loops_tangent(G, tG, loops, tloops, i, j)
+            total = loops_tangent(G, tG, wide, twide, i, j)
             total += small_loops_tangent(G, tG, bulge, tbulge, square, tsquare, codes, i, j)
             if j - i > shortest:
                 total += hairpin[j - i - 1] * along[HAIRPIN + min(j - i - 1, LONGEST)]
@@ -90,7 +93,8 @@ def tangent_inside(codes, weights, along, hairpin, shortest, inner, F, moving, t
             total = total * pair[a, b] + P[i, j] * tpair[a, b]
             tP[i, j] = total
             c, d = codes[j + 1], codes[i - 1]
-            tG[i, j] = total * close[b, a, c, d] + G[i, j] * tclose[b, a, c, d]
+            q = j + MARGIN
+            tG[i, q] = total * close[b, a, c, d] + G[i, q] * tclose[b, a, c, d]
             total += P[i, j] * (tbranch[b, a, c, d] + trates[2])
             tM1[i, j] += total * branch[b, a, c, d] * rates[2]
         two_branches_tangent(M1, M, tM1, tM, tM2, i, n)

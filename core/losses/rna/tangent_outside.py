@@ -6,49 +6,56 @@ the change of that table, as in the inside part. Of the uses only the changes ar
 
 from __future__ import annotations
 
+import numpy as np
+
 from core.losses.compiled import compiled
-from core.losses.rna.terms import HAIRPIN, LONGEST, PAIRS, views
+from core.losses.rna.terms import HAIRPIN, HALF, LONGEST, MARGIN, PAIRS, narrowed, views, widened
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
 
 @compiled
-def loops_tangent_outside(D, tD, forward, tforward, p, q, n):
+def loops_tangent_outside(D, tD, forward, tforward, p, q):
     """The change of the sum over closing pairs i, j of D[i, j] times the weight of the lengths."""
     total = 0.0
-    for left in range(min(LONGEST, p - 2) + 1):
-        size = min(LONGEST - left, n - q - 1) + 1
-        closing = D[p - 1 - left, q + 1 : q + 1 + size]
-        moving = tD[p - 1 - left, q + 1 : q + 1 + size]
-        lengths, changes = forward[left, :size], tforward[left, :size]
-        for place in range(size):
+    most = min(LONGEST, p - 2)
+    for left in range(min(HALF, most + 1)):
+        i, lengths, changes = p - 1 - left, forward[left], tforward[left]
+        closing, moving = D[i, q + 1 : q + 1 + MARGIN], tD[i, q + 1 : q + 1 + MARGIN]
+        for place in range(lengths.size):
+            total += closing[place] * changes[place] + moving[place] * lengths[place]
+    for left in range(HALF, most + 1):
+        i, lengths, changes = p - 1 - left, forward[left, :HALF], tforward[left, :HALF]
+        closing, moving = D[i, q + 1 : q + 1 + HALF], tD[i, q + 1 : q + 1 + HALF]
+        for place in range(lengths.size):
             total += closing[place] * changes[place] + moving[place] * lengths[place]
     return total
 
 
 @compiled
-def small_loops_tangent_outside(D, tD, bulge, tbulge, square, tsquare, codes, p, q, n):
+def small_loops_tangent_outside(D, tD, bulge, tbulge, square, tsquare, codes, p, q):
     """The same for loops of one base, or one on each side."""
     c, d = codes[p - 1], codes[q + 1]
-    total = 0.0
-    if q + 2 <= n:
-        total += bulge[d] * (tD[p - 1, q + 2] + D[p - 1, q + 2] * tbulge[d])
-        if p >= 3:
-            total += square[c, d] * (tD[p - 2, q + 2] + D[p - 2, q + 2] * tsquare[c, d])
+    total = bulge[d] * (tD[p - 1, q + 2] + D[p - 1, q + 2] * tbulge[d])
     if p >= 3:
         total += bulge[c] * (tD[p - 2, q + 1] + D[p - 2, q + 1] * tbulge[c])
+        total += square[c, d] * (tD[p - 2, q + 2] + D[p - 2, q + 2] * tsquare[c, d])
     return total
 
 
 @compiled
 def count_loops_tangent(G, tG, counted, i, j, factor, moving):
     """Adds the change of factor × G[p, q] to the place of the lengths of the loop."""
-    for left in range(min(LONGEST, j - i - 3) + 1):
-        p = i + 1 + left
-        first = max(p + 1, j - LONGEST - 1 + left)
-        inner, changes = G[p, first:j], tG[p, first:j]
-        row = counted[left, first - j + LONGEST + 1 :]
-        for place in range(j - first):
+    most = min(LONGEST, j - i - 3)
+    for left in range(min(HALF, most + 1)):
+        p, row = i + 1 + left, counted[left]
+        inner, changes = G[p, j : j + MARGIN], tG[p, j : j + MARGIN]
+        for place in range(row.size):
+            row[place] += factor * changes[place] + moving * inner[place]
+    for left in range(HALF, most + 1):
+        p, row = i + 1 + left, counted[left, HALF:]
+        inner, changes = G[p, j + HALF : j + MARGIN], tG[p, j + HALF : j + MARGIN]
+        for place in range(row.size):
             row[place] += factor * changes[place] + moving * inner[place]
 
 
@@ -97,30 +104,48 @@ def outer_tangent_outside(codes, weights, along, P, F, B, tP, tF, tB, tdP, uses)
 
 @compiled
 def tangent_outside(
-    codes, weights, along, hairpin, shortest, inner, outer, D, ends, moving, rising, tD, tends, uses
+    codes,
+    weights,
+    along,
+    hairpin,
+    shortest,
+    inner,
+    outer,
+    loose,
+    ends,
+    moving,
+    rising,
+    tloose,
+    tends,
+    uses,
 ):
     """Fills the changes of the outside tables and of the uses, all given as zeros.
 
     Args:
         codes, weights, along, hairpin, shortest: as given to the inside part.
-        inner, outer, D, ends: P, G, M1, M2, M; dP, dG, dM1, dM2, dM; D; F and B, all filled.
+        inner, outer, loose, ends: P, M1, M2, M; dP, dG, dM1, dM2, dM; G, D; F, B; all filled.
         moving: changes of the inside tables, filled.
-        rising, tD: room for the changes of the outside tables and of D.
+        rising: room for the changes of the outside tables.
+        tloose: the change of G, filled, and room for that of D.
         tends: the change of F, filled, and room for that of B.
         uses: room for the changes of the uses, shape (TERMS,), but for the part of loops' lengths
             that comes from their own weights: the uses times ``along``.
     """
     n = codes.size - 2
-    P, G, M1, M2, M = inner
+    P, M1, M2, M = inner
+    G, D = loose
     dP, dG, dM1, dM2, dM = outer
-    tP, tG, tM1, tM2, tM = moving
+    tP, tM1, tM2, tM = moving
+    tG, tD = tloose
     tdP, tdG, tdM1, tdM2, tdM = rising
     close, branch, stack, pair, bulge, square, loops, rates = views(weights)
     tclose, tbranch, tstack, tpair, tbulge, tsquare, tloops, trates = views(along)
     closes, branches, stacks, pairs, bulges, squares, looped, rated = views(uses)
     hairpins = uses[HAIRPIN:]
-    forward = loops[:, ::-1].copy()
-    tforward = forward * tloops[:, ::-1]
+    wide = widened(loops)
+    forward = wide[:, ::-1].copy()
+    tforward = widened(loops * tloops)[:, ::-1].copy()
+    counted = np.zeros(wide.shape)
     outer_tangent_outside(
         codes, weights, along, P, ends[0], ends[1], tP, tends[0], tends[1], tdP, uses
     )
@@ -151,13 +176,13 @@ def tangent_outside(
             branches[b, a, c, d] += used
             rated[2] += used
             if i > 1 and j < n:
-                change = loops_tangent_outside(D, tD, forward, tforward, i, j, n)
+                change = loops_tangent_outside(D, tD, forward, tforward, i, j)
                 change += small_loops_tangent_outside(
-                    D, tD, bulge, tbulge, square, tsquare, codes, i, j, n
+                    D, tD, bulge, tbulge, square, tsquare, codes, i, j
                 )
                 tdG[i, j] = change
                 tdP[i, j] += (change + dG[i, j] * tclose[b, a, c, d]) * close[b, a, c, d]
-                closes[b, a, c, d] += change * G[i, j] + dG[i, j] * tG[i, j]
+                closes[b, a, c, d] += change * G[i, j + MARGIN] + dG[i, j] * tG[i, j + MARGIN]
             change = tdP[i, j] * here + dP[i, j] * change_here
             pairs[a, b] += change
             derivative = dP[i, j] * pair[a, b]
@@ -184,11 +209,12 @@ def tangent_outside(
                 length = min(j - i - 1, LONGEST)
                 used = (change + factor * along[HAIRPIN + length]) * hairpin[j - i - 1]
                 hairpins[length] += used
-            used = (change + factor * tbulge[d]) * G[i + 1, j - 2] + factor * tG[i + 1, j - 2]
+            q = j - 2 + MARGIN
+            used = (change + factor * tbulge[d]) * G[i + 1, q] + factor * tG[i + 1, q]
             bulges[d] += used * bulge[d]
-            used = (change + factor * tbulge[c]) * G[i + 2, j - 1] + factor * tG[i + 2, j - 1]
+            used = (change + factor * tbulge[c]) * G[i + 2, q + 1] + factor * tG[i + 2, q + 1]
             bulges[c] += used * bulge[c]
-            used = (change + factor * tsquare[c, d]) * G[i + 2, j - 2] + factor * tG[i + 2, j - 2]
+            used = (change + factor * tsquare[c, d]) * G[i + 2, q] + factor * tG[i + 2, q]
             squares[c, d] += used * square[c, d]
-            count_loops_tangent(G, tG, looped, i, j, factor, change)
-    looped *= loops
+            count_loops_tangent(G, tG, counted, i, j, factor, change)
+    narrowed(counted * wide, looped)

@@ -36,6 +36,8 @@ LONGEST = 30  # bases in a bulge or internal loop, and the longest hairpin told 
 CLOSE, BRANCH, STACK, PAIR, BULGE, SQUARE, LOOPS, RATES, HAIRPIN, TERMS = (
     0, 625, 1250, 1875, 1900, 1905, 1930, 2891, 2896, 2927,
 )  # fmt: skip
+HALF = 16  # a loop of 16 or more bases on one side has fewer than 16 on the other
+MARGIN = 32  # columns beside a table, so that loops of any lengths are read as whole rows of 32
 UNKNOWN = 4  # the code of N and of "beyond the end"
 PAIRS = np.zeros((5, 5), dtype=np.bool_)
 for _first, _second in ("AU", "CG", "GU"):
@@ -170,3 +172,17 @@ def views(flat):  # type: ignore[no-untyped-def]
         flat[LOOPS:RATES].reshape(31, 31),
         flat[RATES:HAIRPIN],
     )
+
+
+@compiled
+def widened(loops):  # type: ignore[no-untyped-def]
+    """The lengths of loops by left and 31 − right, zero where there is no such loop; (31, 32)."""
+    wide = np.zeros((LONGEST + 1, MARGIN))
+    wide[:, 1:] = loops
+    return wide
+
+
+@compiled
+def narrowed(wide, loops):  # type: ignore[no-untyped-def]
+    """Adds what was summed by left and 31 − right to the place of the terms."""
+    loops += wide[:, 1:]
