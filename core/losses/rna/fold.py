@@ -108,18 +108,19 @@ def fold(
     bases = codes.size - 2
     tables = room_for(bases, room)
     found = _scaled(codes, terms, shortest, c, tables)
-    if found is None:
-        tables, log_z = room_for(bases, room), log_partition_of(codes, terms, shortest)
+    if found is None or isinstance(found, float):
+        log_z = found or log_partition_of(codes, terms, shortest)
+        tables = room_for(bases, room)
         found = _scaled(codes, terms, shortest, log_z / bases, tables)
-    if found is None:
-        return in_logarithms(codes, terms, np.zeros(TERMS), shortest)[0]
-    return found
+    if isinstance(found, Folded):
+        return found
+    return in_logarithms(codes, terms, np.zeros(TERMS), shortest)[0]
 
 
 def _scaled(
     codes: np.ndarray, terms: np.ndarray, shortest: int, c: float, tables: Tables
-) -> Folded | None:
-    """What the scaled recursions find, or None where they leave the safe range."""
+) -> Folded | float | None:
+    """What the scaled recursions find; log Z where it alone is in range; or None."""
     bases = codes.size - 2
     weights, hairpin = weights_of(terms, bases, c)
     others = np.concatenate([weights[:LOOPS], weights[RATES : RATES + 5]])
@@ -128,8 +129,11 @@ def _scaled(
     F, B = tables.ends
     G, D = tables.loose
     z = inside(codes, weights, hairpin, shortest, *tables.inner, G, F)
-    if not (1.0 / _SAFE < z < _SAFE):
+    if not (0.0 < z < math.inf):
         return None
+    log_z = math.log(z) + c * bases
+    if not (1.0 / _SAFE < z < _SAFE):
+        return log_z
     uses = np.zeros(TERMS)
     outer = tuple(tables.outer)
     largest = outside(
@@ -138,7 +142,7 @@ def _scaled(
     ranges = (table.max() for table in (tables.inner, tables.outer, tables.loose, tables.ends))
     if not all(top < _SAFE for top in (*ranges, largest)):
         return None
-    return Folded(math.log(z) + c * bases, uses, c, tables)
+    return Folded(log_z, uses, c, tables)
 
 
 def log_partition(w: np.ndarray, letters: str, shortest_hairpin: int = 3) -> float:

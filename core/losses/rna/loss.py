@@ -55,12 +55,14 @@ class RnaLoss:
         self._known = [structure_uses(one.letters, one.structure) for one in self.molecules]
         self._truth = np.sum([uses for uses, _ in self._known], axis=0)
         self._derivations = float(sum(logarithm for _, logarithm in self._known))
-        self._c = np.full(len(self.molecules), FIRST_C)
+        self._log_z: dict[int, tuple[np.ndarray, float, np.ndarray]] = {}
         self._rooms: list[np.ndarray] = []
         self._kept: dict[int, np.ndarray] = {}
         self._folded: dict[int, Folded] = {}
         self._at: np.ndarray | None = None
         self._state = (0.0, np.zeros(0))
+
+    winding = True  # Newton steps from afar are mostly cut short
 
     @property
     def examples(self) -> int:
@@ -146,8 +148,13 @@ class RnaLoss:
         self._at, self._state = w.copy(), (value, uses)
 
     def _fold(self, k: int, terms: np.ndarray, room: np.ndarray) -> Folded:
-        folded = fold(self._codes[k], terms, self.shortest_hairpin, self._c[k], room)
-        self._c[k] = folded.log_z / self._bases(k)
+        last, c = self._log_z.get(k), FIRST_C
+        if last is not None:
+            # A tangent of log Z as a function of the terms, at the last ones.
+            then, height, slope = last
+            c = (height + float(slope @ (terms - then))) / self._bases(k)
+        folded = fold(self._codes[k], terms, self.shortest_hairpin, c, room)
+        self._log_z[k] = terms, folded.log_z, folded.uses
         return folded
 
     def _bases(self, k: int) -> int:

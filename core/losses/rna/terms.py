@@ -52,11 +52,11 @@ def codes_of(letters: str) -> np.ndarray:
         ValueError: a letter is none of A, C, G, U, T, N (or the same in lower case).
     """
     known = {**{letter: code for code, letter in enumerate(LETTERS)}, "T": 3, "N": UNKNOWN}
-    for place, letter in enumerate(letters.upper()):
-        if letter not in known:
-            raise ValueError(f"letter {place + 1} is {letters[place]!r}")
-    inner = [known[letter] for letter in letters.upper()]
-    return np.array([UNKNOWN, *inner, UNKNOWN], dtype=np.int64)
+    codes = [known.get(letter.upper(), -1) for letter in letters]
+    if -1 in codes:
+        place = codes.index(-1)
+        raise ValueError(f"letter {place + 1} is {letters[place]!r}")
+    return np.array([UNKNOWN, *codes, UNKNOWN], dtype=np.int64)
 
 
 def _pair_terms() -> Iterator[tuple[int, list[str]]]:
