@@ -289,6 +289,8 @@ def _at_bound(groups: list[str]) -> str:
     if not groups:
         return ""
     words = _tr("The penalty of {names} is at the end of its range.")
+    if len(groups) > 1:
+        words = _tr("The penalties of {names} are at the ends of their range.")
     return words.format(names=_listed(groups))
 
 

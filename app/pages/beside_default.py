@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from PySide6.QtCore import QRect, Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app import appearance
@@ -16,6 +18,7 @@ from app.widgets.card import Card
 
 ROWS = 6  # of the table that are seen without scrolling
 TWO_LINES = 40  # pixels of a row, for names that have to be broken
+PADDING, LINE_GAP = 28, 10  # pixels left and right of a name, and above and below it
 
 
 class BesideDefault(Card):
@@ -25,8 +28,12 @@ class BesideDefault(Card):
         super().__init__(parent=parent)
         self.table = Twin("")
         self.table.setWordWrap(True)
-        self.table.verticalHeader().sectionResized.connect(self._fit_height)
         self.body.addWidget(self.table, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Names break elsewhere in another width, which the table's columns take a moment later."""
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._fit_rows)
 
     def show_settings(
         self, space: list[dict[str, Any]], tuned: dict[str, Any], default: dict[str, Any]
@@ -66,15 +73,21 @@ class BesideDefault(Card):
         header.setStretchLastSection(False)
         for column, mode in enumerate((size.Stretch, size.ResizeToContents, size.ResizeToContents)):
             header.setSectionResizeMode(column, mode)
-        tall = appearance.pixels(TWO_LINES)
-        rows_of = self.table.verticalHeader()
-        rows_of.setMinimumSectionSize(tall)
-        rows_of.setSectionResizeMode(size.ResizeToContents)  # a narrow card breaks names often
-        self._fit_height()
+        few = len(rows) <= ROWS
+        bars = Qt.ScrollBarPolicy
+        self.table.setVerticalScrollBarPolicy(
+            bars.ScrollBarAlwaysOff if few else bars.ScrollBarAsNeeded
+        )
+        self._fit_rows()
 
-    def _fit_height(self, *_section: int) -> None:
-        """The first rows are seen whole, of as many lines as their names need."""
+    def _fit_rows(self) -> None:
+        """As many lines a row as its name needs; the first rows are seen without scrolling."""
         header, rows_of = self.table.horizontalHeader(), self.table.verticalHeader()
-        rows = range(min(rows_of.count(), ROWS))
-        seen = sum(rows_of.sectionSize(row) for row in rows)
+        metrics, two = self.table.fontMetrics(), appearance.pixels(TWO_LINES)
+        room = QRect(0, 0, header.sectionSize(0) - PADDING, 1000)
+        for row in range(rows_of.count()):
+            name = str(self.table.model().index(row, 0).data())
+            needed = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, name).height()
+            rows_of.resizeSection(row, max(two, needed + LINE_GAP))
+        seen = sum(rows_of.sectionSize(row) for row in range(min(rows_of.count(), ROWS)))
         self.table.setMinimumHeight(header.sizeHint().height() + seen + 6)

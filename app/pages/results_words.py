@@ -118,6 +118,8 @@ def _how_sure(results: dict[str, Any], rows: int) -> str:
     if gain["real"] and gain["difference"] > 0:
         words = _tr("The gain is likely real. It could still be as small as {low}.")
         return words.format(low=difference_in_words(metric, low))
+    if gain["real"] and not results.get("validation"):
+        return _tr("The loss is likely real.")
     if gain["real"]:
         return _tr("The loss is likely real: what looked best in validation is worse here.")
     if low == high == 0:

@@ -22,6 +22,7 @@ from core.tuning.events import PenaltyStep, RunStarted
 
 ALL_NAMED = 16  # groups up to which each has a colour and a name, if the height allows
 NAMED = 12  # of more groups, only so many of the most extreme have them
+LEAST_SPAN = 0.4  # of the values: all alike at step 0, they still get ticks that mean something
 MARKED = 40  # steps up to which each has a dot
 
 
@@ -95,7 +96,9 @@ class Trajectory(View):
         self._draw_rest(numbers, places[:, rest])
         self._draw_chosen(numbers, places, [(column, names[column]) for column in chosen])
         if np.isfinite(places).any():
-            self.plot.hold_y(float(np.nanmin(places)), float(np.nanmax(places)))
+            low, high = float(np.nanmin(places)), float(np.nanmax(places))
+            alike = max(0.0, LEAST_SPAN - (high - low)) / 2
+            self.plot.hold_y(low - alike, high + alike)
         self._make_room(float(numbers[-1]))
 
     def _height_for_names(self, count: int) -> int:

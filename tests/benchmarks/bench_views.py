@@ -1,4 +1,4 @@
-"""How long a frame of the board takes while 10,000 trials stream in, sorted and filtered too.
+"""How long a frame of the board takes while 10,000 trials, or steps of structured models, stream in.
 
     python tests/benchmarks/bench_views.py
 
@@ -11,8 +11,10 @@ points, stand beside ours as the measure of the machine.
 from __future__ import annotations
 
 import os
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -28,6 +30,8 @@ from app.views.board import Board
 from core.space import Axis
 from core.tuning.events import Event, Progress, RunStarted, TrialFailed, TrialFinished, TrialStarted
 
+STREAMS = Path(__file__).parents[1] / "app" / "views"  # made-up runs, beside the tests
+STEPS = 60
 TRIALS = 10_000
 AT_ONCE = 25  # events handed over between two turns of the loop
 SIZE = (1060, 700)
@@ -82,13 +86,19 @@ def board_frames(app: QApplication, prepare: Callable[[Board], object]) -> list[
     events = list(stream(TRIALS))
     board.consume(events[0])
     prepare(board)
+    return _streamed(app, board, events, AT_ONCE)
+
+
+def _streamed(
+    app: QApplication, board: Board, events: Sequence[Event], at_once: int
+) -> list[float]:
     at = 1
 
     def feed() -> bool:
         nonlocal at
-        for event in events[at : at + AT_ONCE]:
+        for event in events[at : at + at_once]:
             board.consume(event)
-        at += AT_ONCE
+        at += at_once
         return at < len(events)
 
     found = frames(app, feed)
@@ -96,6 +106,20 @@ def board_frames(app: QApplication, prepare: Callable[[Board], object]) -> list[
     board.deleteLater()
     app.processEvents()
     return found
+
+
+def structured_frames(app: QApplication, task: str, groups: int) -> list[float]:
+    """Frames while every turn brings a step with its sequences or molecules."""
+    sys.path.insert(0, str(STREAMS))
+    from structured_streams import structured_run
+
+    board = Board()
+    board.resize(SIZE[0], 2 * SIZE[1])  # everything is seen, everything is drawn
+    board.show()
+    names = [f"group {number}" for number in range(groups)]
+    events = list(structured_run(task, names, STEPS))
+    board.consume(events[0])
+    return _streamed(app, board, events, 2)
 
 
 def bare_frames(app: QApplication) -> list[float]:
@@ -157,6 +181,10 @@ def main() -> None:
         "10,000 trials, best 25": board_frames(app, lambda board: board.set_best_k(25)),
         "10,000 trials, one selected": board_frames(app, lambda board: board.select_trial(3)),
     }
+    for task, what in (("sequence", "sequences"), ("structure", "molecules")):
+        for groups in (15, 708):
+            words = f"{STEPS} steps on {what}, {groups} groups"
+            measured[words] = structured_frames(app, task, groups)
     print(f"{'frames':34}{'p50':>8}{'p95':>8}{'p99':>8}{'max':>8} ms   p95 against bare")
     for name, found in measured.items():
         p50, p95, p99 = np.percentile(found, (50, 95, 99))
