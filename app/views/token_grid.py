@@ -24,10 +24,10 @@ from app.views.axes import small_font
 from app.views.items import clear_colour
 from app.views.legend import Entry, height_of, paint_entries
 
-EDGE = 4  # pixels around everything
+EDGE = 6  # pixels around everything
 LONGEST_TOKEN, LONGEST_LABEL = 120, 150  # pixels of a word before it is cut
 NARROWEST, WIDEST = 24, 150  # pixels of a column
-TALLEST = 34  # pixels of a row
+TALLEST = 80  # pixels of a row
 SEEN = 20  # rows that are seen without scrolling
 
 
