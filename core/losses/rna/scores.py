@@ -52,10 +52,11 @@ def roc_area(pairs: np.ndarray) -> float:
     """The area under sensitivity as a function of specificity, from specificity 0 to 1.
 
     Trapezoids join the points of the curve in order of specificity, the more sensitive of two with
-    the same specificity taken first. To the left of the least specific point the sensitivity stays
-    what it is there, since calling still more pairs loses none; to the right the curve goes
-    straight to sensitivity 0 at specificity 1. Points at which nothing is called have no
-    specificity and are left out; with no point the area is 0.
+    the same specificity taken first. At both ends the curve goes straight to what needs no model:
+    sensitivity 1 at specificity 0 (to call every pair) and sensitivity 0 at specificity 1 (to call
+    none). Points at which nothing is called have no specificity and are left out; with no point
+    the area is 0. The papers do not say how they treat the ends; of the ways that are usual this
+    one comes nearest to their figures for curves such as theirs.
 
     Args:
         pairs: right, called and true pairs at every γ, shape (16, 3), summed over molecules.
@@ -63,6 +64,6 @@ def roc_area(pairs: np.ndarray) -> float:
     points = sorted(((x, y) for _, y, x in curve(pairs)), key=lambda point: (point[0], -point[1]))
     if not points:
         return 0.0
-    path = [(0.0, points[0][1]), *points, (1.0, 0.0)]
+    path = [(0.0, 1.0), *points, (1.0, 0.0)]
     x, y = np.array(path).T
     return float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2.0)

@@ -90,6 +90,6 @@ def test_the_area_by_hand() -> None:
     pairs[3, :2] = 40, 50  # specificity 0.8, sensitivity 0.4
     pairs[9, :2] = 60, 120  # 0.5, 0.6
     assert curve(pairs) == [(GAMMAS[3], 0.4, 0.8), (GAMMAS[9], 0.6, 0.5)]
-    assert roc_area(pairs) == pytest.approx(0.5 * 0.6 + 0.3 * 0.5 + 0.2 * 0.4 / 2)
+    assert roc_area(pairs) == pytest.approx(0.5 * 0.8 + 0.3 * 0.5 + 0.2 * 0.4 / 2)
     pairs[:, :2] = 100
     assert roc_area(pairs) == pytest.approx(1.0)
