@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 
 from app.rail import StepState
+from app.units import counted
 
 _STATES = {
     "idle": "",
@@ -48,12 +49,12 @@ def _why_no_results(session: Any) -> str:
 def _data_chosen(session: Any) -> str:
     if not session.summary:
         return ""
-    words = _tr("{name} · {rows} rows · {features} columns")
-    return words.format(
-        name=session.summary["name"],
-        rows=session.summary["rows"],
-        features=session.summary["features"],
-    )
+    summary = session.summary
+    words = _tr("{name} · {rows} · {features} columns")
+    if summary["task"] == "structure":  # of molecules there are but the letters
+        words = _tr("{name} · {rows}")
+    rows = counted(summary["task"], summary["rows"])
+    return words.format(name=summary["name"], rows=rows, features=summary["features"])
 
 
 def model_title(session: Any) -> str:

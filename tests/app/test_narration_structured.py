@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from app.narration import Narrator
 from app.pages.replay import _stops_of
 from app.pages.run_words import Standing
+from app.steps import _data_chosen
 from app.units import counted, put_aside
 from core.tuning.events import (
     HyperGradientStep,
@@ -114,3 +117,11 @@ def test_rows_are_called_what_they_are():
     assert counted("sequence", 5) == "5 tokens"
     assert put_aside({"task": "structure", "test_rows": 7}) == "7 molecules"
     assert put_aside({"task": "classification"}) == ""
+
+
+def test_the_rail_says_what_the_rows_are():
+    for task, words in (("sequence", "a.csv · 9 tokens · 3 columns"),
+                        ("structure", "a.csv · 9 molecules"),
+                        ("regression", "a.csv · 9 rows · 3 columns")):  # fmt: skip
+        summary = {"name": "a.csv", "rows": 9, "features": 3, "task": task}
+        assert _data_chosen(SimpleNamespace(summary=summary)) == words
