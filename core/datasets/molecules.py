@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from core.errors import UnusableError
 
+SHORTEST = 3  # unpaired bases in the tightest hairpin that there is
 LONGEST_LOOP = 30  # unpaired bases between a pair and the only pair inside it
 DOTS = ".,:-_~"
 NOT_CANONICAL = "bases that do not pair"
@@ -59,7 +60,7 @@ def plain_letters(letters: str, where: str = "") -> str:
 
 
 def understood(
-    letters: str, structure: str, shortest_hairpin: int = 3, where: str = ""
+    letters: str, structure: str, shortest_hairpin: int = SHORTEST, where: str = ""
 ) -> Understood:
     """A molecule with the pairs that the grammar can make.
 

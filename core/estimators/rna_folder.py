@@ -26,14 +26,14 @@ class RnaFolder(BaseEstimator):
         C: the penalty.
         gamma: how much a base pair counts beside an unpaired base when a structure is chosen;
             larger values call more pairs.
-        shortest_hairpin: unpaired bases in the smallest hairpin.
+        shortest_hairpin: unpaired bases in the smallest hairpin; 0 as in the published grammar.
 
     Attributes:
         w_: parameters, shape (708,). names_: theirs.
         penalties_: {group: C}. groups_: the number of every parameter's group, shape (708,).
     """
 
-    def __init__(self, C: float = 1.0, gamma: float = 4.0, shortest_hairpin: int = 3) -> None:
+    def __init__(self, C: float = 1.0, gamma: float = 4.0, shortest_hairpin: int = 0) -> None:
         self.C = C
         self.gamma = gamma
         self.shortest_hairpin = shortest_hairpin

@@ -18,6 +18,8 @@ from scipy.optimize import minimize
 from core.losses.loss import Loss
 from core.penalties.newton import Bends, Newton, Point, point_at
 
+# From this share of the objective on Newton's steps are not cut short any more.
+_NEAR = 1e-6
 # What rounding may add to a sum of m logarithms, relative to its size.
 ROUNDING = 4e-15
 
@@ -91,6 +93,10 @@ def solve(
     def penalty(v: np.ndarray) -> float:
         return 0.5 * float(penalties @ (v * v))
 
+    if getattr(loss, "winding", False) and not newton.dense:
+        point, iterations = approached(loss, penalties, point, tolerance)
+        if tolerance >= _NEAR:
+            return Solution(point, iterations, 1)
     forcing = 0.1
     for fits in range(1, most + 1):
         limit = tolerance * (scale or 1.0 + abs(point.value))
@@ -108,6 +114,28 @@ def solve(
             break
         forcing = min(0.1, max(1e-6, (promised / (1.0 + abs(point.value))) ** 0.5))
     return Solution(point, iterations, fits)
+
+
+def approached(
+    loss: Loss, penalties: np.ndarray, point: Point, tolerance: float
+) -> tuple[Point, int]:
+    """A point near the minimum by L-BFGS, and its iterations.
+
+    For losses whose curvature changes so fast that Newton steps from afar are mostly cut short:
+    a gradient then gains as much as a step with all its products. Stops where a step lowers the
+    objective by less than a tenth of the tolerance, or of where Newton's last steps are surer.
+    """
+    # The Hessian's diagonal far from the minimum says little about the one there; penalties do.
+    scale = 1.0 / np.sqrt(1.0 + penalties)
+
+    def objective(u: np.ndarray) -> tuple[float, np.ndarray]:
+        w = scale * u
+        value, gradient = loss.value_and_gradient(w)
+        return value + 0.5 * float(penalties @ (w * w)), scale * (gradient + penalties * w)
+
+    options = {"maxiter": 1000, "maxcor": 20, "ftol": 0.1 * max(tolerance, _NEAR), "gtol": 1e-9}
+    found = minimize(objective, point.w / scale, jac=True, method="L-BFGS-B", options=options)
+    return point_at(loss, scale * found.x), int(found.nfev)
 
 
 def loss_bends(loss: Loss, w: np.ndarray) -> Bends | None:

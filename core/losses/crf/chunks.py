@@ -39,11 +39,6 @@ def each_part(work: Callable[[int, int, int], None], bounds: np.ndarray, threads
         list(_pool(os.getpid(), threads).map(lambda call: work(*call), calls))
 
 
-def available() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 @cache
 def _pool(process: int, threads: int) -> ThreadPoolExecutor:
     # By process: a fork takes the object along, but not its threads.

@@ -21,10 +21,10 @@ import numpy as np
 import pandas as pd
 
 from core.errors import UnusableError
-from core.losses.crf.chunks import available
 from core.losses.crf.dense import dense_hessian
 from core.losses.crf.encoding import Encoding, Tokens, encoding_of
 from core.losses.crf.expected import At, Chains
+from core.losses.threads import available
 
 _LARGEST_DENSE = 400
 
@@ -65,6 +65,8 @@ class CrfLoss:
     def sources(self) -> list[str]:
         """Where every parameter comes from: initial, transition, or its column."""
         return _names(self.encoding, self.classes)[1]
+
+    winding = True  # Newton steps from afar are mostly cut short
 
     @property
     def states(self) -> int:

@@ -145,7 +145,7 @@ def _scaled(
     return Folded(log_z, uses, c, tables)
 
 
-def log_partition(w: np.ndarray, letters: str, shortest_hairpin: int = 3) -> float:
+def log_partition(w: np.ndarray, letters: str, shortest_hairpin: int = 0) -> float:
     """The logarithm of the sum over all structures of exp(score).
 
     Args:
@@ -159,7 +159,7 @@ def log_partition(w: np.ndarray, letters: str, shortest_hairpin: int = 3) -> flo
     return fold(codes_of(letters), terms_of(w), shortest_hairpin).log_z
 
 
-def pair_probabilities(w: np.ndarray, letters: str, shortest_hairpin: int = 3) -> np.ndarray:
+def pair_probabilities(w: np.ndarray, letters: str, shortest_hairpin: int = 0) -> np.ndarray:
     """The probability of every base pair, shape (bases, bases), above the diagonal.
 
     Args and errors as for `log_partition`.

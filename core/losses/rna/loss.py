@@ -14,7 +14,6 @@ Hessian · v = Sᵀ (change of u along S v) (Do 2008, section 5; Foo 2009, secti
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar, TypeVar
@@ -24,10 +23,11 @@ import numpy as np
 from core.errors import UnusableError
 from core.losses.rna.change import change_of_uses
 from core.losses.rna.fold import FIRST_C, Folded, fold, room_size
-from core.losses.rna.molecule import KINDS, Understood, understood
+from core.losses.rna.molecule import KINDS, SHORTEST, Understood, understood
 from core.losses.rna.parameters import MOTIF_OF, MOTIFS, NAMES
 from core.losses.rna.structure import structure_uses
 from core.losses.rna.terms import codes_of, counts_of, terms_of
+from core.losses.threads import available
 
 CHUNKS = 16  # parts that threads work on; fixed, so that sums do not depend on the threads
 KEPT_BYTES = 300_000_000  # of tables kept at the last w; others are computed again for a product
@@ -39,7 +39,9 @@ class RnaLoss:
 
     Args:
         molecules: letters and structures as the grammar can make them.
-        shortest_hairpin: the fewest bases in a hairpin loop.
+        shortest_hairpin: the fewest bases in a hairpin loop; 0 is the published grammar, which
+            leaves it to the weights to rule tight loops out. Known structures lose pairs that
+            close fewer than three bases in any case.
         threads: how many molecules are worked on at once; the results do not depend on it.
     """
 
@@ -47,10 +49,10 @@ class RnaLoss:
     sources: ClassVar[list[str]] = [MOTIFS[motif] for motif in MOTIF_OF]
 
     def __init__(
-        self, molecules: Sequence[Understood], shortest_hairpin: int = 3, threads: int | None = None
+        self, molecules: Sequence[Understood], shortest_hairpin: int = 0, threads: int | None = None
     ) -> None:
         self.molecules, self.shortest_hairpin = list(molecules), shortest_hairpin
-        self.threads = threads or len(os.sched_getaffinity(0))
+        self.threads = threads or available()
         self._codes = [codes_of(one.letters) for one in self.molecules]
         self._known = [structure_uses(one.letters, one.structure) for one in self.molecules]
         self._truth = np.sum([uses for uses, _ in self._known], axis=0)
@@ -190,7 +192,7 @@ class RnaLoss:
 def build_rna(
     letters: Sequence[str],
     structures: Sequence[str],
-    shortest_hairpin: int = 3,
+    shortest_hairpin: int = 0,
     threads: int | None = None,
 ) -> RnaLoss:
     """The loss of molecules with known structures.
@@ -198,7 +200,9 @@ def build_rna(
     Args:
         letters: the bases of every molecule.
         structures: brackets and dots of every molecule.
-        shortest_hairpin: the fewest bases in a hairpin loop.
+        shortest_hairpin: the fewest bases in a hairpin loop; 0 is the published grammar, which
+            leaves it to the weights to rule tight loops out. Known structures lose pairs that
+            close fewer than three bases in any case.
         threads: how many molecules are worked on at once.
 
     Raises:
@@ -207,7 +211,7 @@ def build_rna(
     if len(letters) == 0:
         raise UnusableError("there are no molecules", cure="give at least one")
     molecules = [
-        understood(one, structure, shortest_hairpin, f"molecule {number}")
+        understood(one, structure, max(SHORTEST, shortest_hairpin), f"molecule {number}")
         for number, (one, structure) in enumerate(zip(letters, structures, strict=True), start=1)
     ]
     return RnaLoss(molecules, shortest_hairpin, threads)

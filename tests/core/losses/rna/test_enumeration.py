@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from core.losses.rna import build_rna, log_partition, pair_probabilities
+from core.losses.rna import RnaLoss, log_partition, pair_probabilities
 from core.losses.rna.fold import in_logarithms
+from core.losses.rna.molecule import understood
 from core.losses.rna.parameters import NAMES
 from core.losses.rna.terms import codes_of, counts_of, terms_of
 
@@ -163,7 +164,7 @@ def test_sums_over_all_structures(letters: str, shortest: int) -> None:
     brackets = ["."] * len(letters)
     for i, j in found[row]:
         brackets[i], brackets[j] = "(", ")"
-    loss = build_rna([letters], ["".join(brackets)], shortest)
+    loss = RnaLoss([understood(letters, "".join(brackets), shortest)], shortest)
     value, gradient = loss.value_and_gradient(w)
     assert value == pytest.approx(log_z - scores[row], abs=1e-10)
     np.testing.assert_allclose(gradient, mean - counts[row], atol=1e-10)
