@@ -146,7 +146,8 @@ def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
 
 def _recommended(given: argparse.Namespace, dataset: Dataset) -> tuple[str, str, str]:
     """Model, strategy and groups: as given, the rest as the guidance recommends."""
-    if given.model and given.strategy:
+    structured = dataset.task in ("sequence", "structure")
+    if given.model and given.strategy and not structured:
         return given.model, given.strategy, "single"
     from core.datasets.summary import summarize
     from core.tuning.guidance import advise
@@ -157,11 +158,13 @@ def _recommended(given: argparse.Namespace, dataset: Dataset) -> tuple[str, str,
     for entry in [{"name": given.model}] if given.model else fitting:
         offered = advice["strategies"].get(entry["name"], [])
         offered = sorted(offered, key=lambda strategy: not strategy["recommended"])
-        names = [strategy["name"] for strategy in offered]
+        groups = {strategy["name"]: strategy["groups"] for strategy in offered}
         if not given.strategy and offered:
-            return entry["name"], names[0], offered[0]["groups"]
-        if given.strategy in names:
-            return entry["name"], given.strategy, "single"
+            return entry["name"], offered[0]["name"], offered[0]["groups"]
+        if given.strategy in groups:
+            # Every parameter of a structured model has a kind; columns of a table may have none.
+            of_kind = groups[given.strategy] if structured else "single"
+            return entry["name"], given.strategy, of_kind
     return given.model or fitting[0]["name"], given.strategy or "random", "single"
 
 

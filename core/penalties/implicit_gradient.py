@@ -182,4 +182,4 @@ def _bound_remark(at_bound: np.ndarray) -> tuple[str, ...]:
     if not count:
         return ()
     which = "One penalty" if count == 1 else f"{count} penalties"
-    return (f"{which} ran to the end of the allowed range: the held-out rows set no limit there.",)
+    return (f"{which} ran to the end of the allowed range: the held-out data set no limit there.",)

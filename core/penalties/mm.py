@@ -28,7 +28,7 @@ from core.penalties.blas_threads import one_blas_thread
 from core.penalties.descent import by_lbfgs, line_search, loss_bends
 from core.penalties.group_penalty import LogPenalty, grouping, log_penalty
 from core.penalties.newton import Bends, Newton, Point
-from core.penalties.remarks import collapse, floor, nothing_to_prune
+from core.penalties.remarks import collapse, floor, mostly_off, nothing_to_prune
 from core.penalties.rotation import easiest
 from core.penalties.start import first_point
 from core.penalties.step import Step
@@ -148,7 +148,9 @@ def _bend_choices(
 
 
 def _remarks(loss: Loss, penalty: LogPenalty, C: np.ndarray, w: np.ndarray) -> tuple[str, ...]:
-    return collapse(loss, w, penalty.switched_off(C)) + nothing_to_prune(penalty) + floor(loss, w)
+    off = penalty.switched_off(C)
+    said = collapse(loss, w, off) + mostly_off(penalty, off)
+    return said + nothing_to_prune(penalty) + floor(loss, w)
 
 
 def _step(

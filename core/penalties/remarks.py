@@ -30,6 +30,19 @@ def collapse(loss: Loss, w: np.ndarray, switched_off: np.ndarray) -> tuple[str, 
     )
 
 
+def mostly_off(penalty: LogPenalty, switched_off: np.ndarray) -> tuple[str, ...]:
+    """Said where most parameters, but not all of their groups, are held at zero."""
+    sizes = penalty.grouping.sizes
+    held = int(sizes[switched_off].sum())
+    if switched_off.all() or held <= sizes.sum() / 2:
+        return ()
+    return (
+        f"{held:,} of {int(sizes.sum()):,} weights are switched off: the method counts every weight"
+        " as free, which holds large groups back too far where there are many more weights than"
+        " data. The strategies evidence and gradient do not count so, and are worth a run.",
+    )
+
+
 def floor(loss: Loss, w: np.ndarray) -> tuple[str, ...]:
     """Said where a linear model would explain its data without any error."""
     at_floor = getattr(loss, "at_floor", None)

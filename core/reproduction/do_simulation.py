@@ -36,8 +36,8 @@ def figure2_rows(folder: Path | None, quick: bool) -> Iterator[Cells | str]:
         try:
             for done, future in enumerate(as_completed(futures), start=1):
                 kept.keep(_key(*futures[future]), future.result())
-                left = (time.perf_counter() - begun) / done * (len(missing) - done)
-                yield f"{len(wanted) - len(missing) + done} of {len(wanted)} runs, {in_time(left)} left"
+                left = in_time((time.perf_counter() - begun) / done * (len(missing) - done))
+                yield f"{len(wanted) - len(missing) + done} of {len(wanted)} runs, {left} left"
         finally:
             pool.shutdown(cancel_futures=True)
     for M, R in points:

@@ -66,7 +66,8 @@ def conclude(
     clock = Clock(standing.seconds)
     problem = build_problem(plan, dataset)
     if standing.best is None and not standing.steps:
-        sentence = "The run was stopped before its first trial ended; there is nothing to keep."
+        first = "trial" if problem.strategy.kind == "trials" else "step"
+        sentence = f"The run was stopped before its first {first} ended; there is nothing to keep."
         last: Event = RunFailed(sentence=sentence)
     else:
         results = conclusion(problem, standing, clock.seconds, because, folder, None)

@@ -255,12 +255,26 @@ def _best_sampler(space: tuple[Axis, ...]) -> tuple[str, str]:
 def _best_learner(facts: Facts) -> tuple[str, str]:
     """MM or the evidence update, from the task and from how many weights there are for the rows."""
     if facts.task in _ONLY_FOR:
-        why = (
-            "Some kinds of weights matter more than others: MM learns how strongly to hold back "
-            "each kind, and needs no validation data."
-        )
-        return "mm", why
+        return _best_structured_learner(facts)
     classes = 0 if facts.task == "regression" else facts.classes
     groups = max(1, len(facts.groups))
     chosen = recommend_update(facts.weights, facts.training, classes, groups=groups)
     return chosen.strategy, chosen.reason
+
+
+def _best_structured_learner(facts: Facts) -> tuple[str, str]:
+    """MM, or the validation gradient where the weights outnumber the tokens.
+
+    MM counts every weight as free and switches off whole kinds where most of them are words that
+    come once; the data held out judge such kinds better.
+    """
+    weights = facts.inputs * facts.classes + facts.classes * (facts.classes + 1)
+    if facts.task == "sequence" and weights > facts.training:
+        return "gradient", (
+            f"{weights:,} weights for {facts.training:,} training tokens: sequences held out show "
+            "how strongly to hold back each kind of weights."
+        )
+    return "mm", (
+        "Some kinds of weights matter more than others: MM learns how strongly to hold back each "
+        "kind, and needs no validation data."
+    )

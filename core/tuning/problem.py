@@ -179,7 +179,7 @@ def _check_pair(model: Model, strategy: Strategy, task: str) -> None:
     if strategy.kind == "penalties" and task not in model.loss:
         others = [name for name, other in STRATEGIES.items() if other.kind == "trials"]
         raise UnusableError(
-            f"{strategy.name} learns penalties of weights, and {model.name} has none it knows",
+            f"{strategy.name} learns the penalties of a model's weights, not of {model.name}",
             cure=f"choose {_with_losses(task)}, or one of the strategies " + ", ".join(others),
         )
 

@@ -90,6 +90,7 @@ def build_results(
     gain = _gain(metric, test[metric.name], default_test[metric.name], spans)
     flattery = _flattery(metric, validation, test)
     details = _details(task, y, said, said_default, classes, seed)
+    same = tuned.setting == default.setting
     results = {
         "setting": dict(tuned.setting),
         "default_setting": dict(default.setting),
@@ -103,7 +104,7 @@ def build_results(
         "gain": gain,
         "flattery": flattery,
         **details,
-        "remarks": _remarks(tuned.setting == default.setting, gain, flattery, metric, len(y)),
+        "remarks": _remarks(same, gain, flattery, metric, _held_out(task, details, len(y))),
     }
     return _finite(results)
 
@@ -186,16 +187,28 @@ def _calibration(y: np.ndarray, tuned: Said) -> dict[str, list[float]] | None:
     }
 
 
+def _held_out(task: str, details: Mapping[str, Any], rows: int) -> tuple[int, str]:
+    """How much was held out, in what is drawn as a whole."""
+    if task == "sequence":
+        return details["sequences"]["count"], "sequences"
+    return rows, "molecules" if task == "structure" else "rows"
+
+
 def _remarks(
-    same: bool, gain: dict[str, Any], flattery: float | None, metric: Metric, rows: int
+    same: bool,
+    gain: dict[str, Any],
+    flattery: float | None,
+    metric: Metric,
+    held_out: tuple[int, str],
 ) -> list[str]:
     said = []
     if same:
         said.append("No setting that was tried was better than the default one.")
     elif gain["real"] and gain["difference"] < 0:
-        said.append("The default setting did better on these rows: consider keeping it.")
-    if rows < _FEW_ROWS:
-        said.append(f"Only {rows} rows were held out, so these scores are rough.")
+        said.append("The default setting did better on the data put aside: consider keeping it.")
+    count, what = held_out
+    if count < _FEW_ROWS:
+        said.append(f"Only {count} {what} were held out, so these scores are rough.")
     if flattery is not None and metric.share and flattery > _MUCH_FLATTERY:
         said.append(
             f"Validation flattered by {100 * flattery:.1f} points: believe the test score, which "

@@ -14,7 +14,6 @@ and a value that was not there when the encoding was made are no feature.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -137,7 +136,7 @@ class Encoding:
         return names, sources
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain lists, words and numbers that `encoding_from` understands."""
+        """Plain lists, words and numbers, as exported files have them."""
         columns: list[dict[str, Any]] = []
         for one in self.columns:
             if one.values is None:
@@ -145,16 +144,6 @@ class Encoding:
             else:
                 columns.append({"name": one.name, "values": list(one.values)})
         return {"sequence": self.sequence, "columns": columns}
-
-    @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> Encoding:
-        """The encoding that `as_dict` wrote down."""
-        columns = []
-        for one in plain["columns"]:
-            values = tuple(one["values"]) if "values" in one else None
-            mean, deviation = one.get("mean", 0.0), one.get("deviation", 1.0)
-            columns.append(Coded(one["name"], values, float(mean), float(deviation)))
-        return cls(plain["sequence"], tuple(columns))
 
 
 def encoding_of(table: pd.DataFrame, sequence: str) -> Encoding:

@@ -20,10 +20,7 @@ from core.space import default_setting, setting_at, unit_vector
 
 STRUCTURED = ("sequence", "structure")  # their models take raw rows: see test_structured
 CASES = [
-    (name, task)
-    for name, model in MODELS.items()
-    for task in model.tasks
-    if task not in STRUCTURED
+    (name, task) for name, model in MODELS.items() for task in model.tasks if task not in STRUCTURED
 ]
 cases = pytest.mark.parametrize(("name", "task"), CASES)
 

@@ -17,8 +17,8 @@ from core.tuning.metrics import (
     codes_of,
     default_metric,
     say,
-    score_said,
     score_one,
+    score_said,
 )
 
 

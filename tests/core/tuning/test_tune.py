@@ -260,7 +260,10 @@ def test_changed_data_is_not_resumed(iris):
     [
         ({"model": "linear"}, "linear cannot do multiclass; choose one of logistic"),
         ({"model": "tree"}, "there is no model “tree”; choose one of"),
-        ({"model": "svm", "strategy": "mm"}, "mm learns penalties of linear and logistic models"),
+        (
+            {"model": "svm", "strategy": "mm"},
+            "mm learns the penalties of a model's weights, not of svm; choose model logistic",
+        ),
         ({"strategy": "bayes"}, "there is no strategy “bayes”"),
         ({"options": {"acquisition": "ucb"}}, "option acquisition: “ucb” is out of range"),
         ({"metric": "r2"}, "r2 does not measure this task"),
