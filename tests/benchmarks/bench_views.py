@@ -1,4 +1,4 @@
-"""How long a frame of the board takes while 10,000 trials, or steps of structured models, stream in.
+"""How long a frame of the board takes while 10,000 trials, or structured steps, stream in.
 
     python tests/benchmarks/bench_views.py
 
