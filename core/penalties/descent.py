@@ -20,6 +20,7 @@ from core.penalties.newton import Bends, Newton, Point, point_at
 
 # From this share of the objective on Newton's steps are not cut short any more.
 _NEAR = 1e-6
+_MOST_APPROACH = 1000
 # What rounding may add to a sum of m logarithms, relative to its size.
 ROUNDING = 4e-15
 
@@ -93,8 +94,9 @@ def solve(
     def penalty(v: np.ndarray) -> float:
         return 0.5 * float(penalties @ (v * v))
 
-    if getattr(loss, "winding", False) and not newton.dense:
-        point, iterations = approached(loss, penalties, point, tolerance)
+    if newton.memory is not None:
+        limit = max(tolerance, _NEAR) * (scale or 1.0)
+        point, iterations = approached(newton, penalties, point, limit, relative=scale is None)
         if tolerance >= _NEAR:
             return Solution(point, iterations, 1)
     forcing = 0.1
@@ -117,25 +119,39 @@ def solve(
 
 
 def approached(
-    loss: Loss, penalties: np.ndarray, point: Point, tolerance: float
+    newton: Newton, penalties: np.ndarray, point: Point, limit: float, *, relative: bool
 ) -> tuple[Point, int]:
-    """A point near the minimum by L-BFGS, and its iterations.
+    """A point near the minimum by L-BFGS with the remembered curvature, and its iterations.
 
     For losses whose curvature changes so fast that Newton steps from afar are mostly cut short:
-    a gradient then gains as much as a step with all its products. Stops where a step lowers the
-    objective by less than a tenth of the tolerance, or of where Newton's last steps are surer.
+    a gradient then gains as much as a step with all its products.
+
+    Args:
+        newton: of the loss, with a memory.
+        penalties: c, shape (n,).
+        point: where to start.
+        limit: it stops when a step promises less; a share of 1 + |loss| if relative.
+        relative: see limit.
     """
-    # The Hessian's diagonal far from the minimum says little about the one there; penalties do.
-    scale = 1.0 / np.sqrt(1.0 + penalties)
+    loss, memory = newton.loss, newton.memory
+    assert memory is not None  # callers ask only where there is one
 
-    def objective(u: np.ndarray) -> tuple[float, np.ndarray]:
-        w = scale * u
-        value, gradient = loss.value_and_gradient(w)
-        return value + 0.5 * float(penalties @ (w * w)), scale * (gradient + penalties * w)
+    def penalty(v: np.ndarray) -> float:
+        return 0.5 * float(penalties @ (v * v))
 
-    options = {"maxiter": 1000, "maxcor": 20, "ftol": 0.1 * max(tolerance, _NEAR), "gtol": 1e-9}
-    found = minimize(objective, point.w / scale, jac=True, method="L-BFGS-B", options=options)
-    return point_at(loss, scale * found.x), int(found.nfev)
+    for iteration in range(1, _MOST_APPROACH + 1):
+        slope = point.gradient + penalties * point.w
+        steepness = float(np.sqrt(slope @ slope))
+        direction = -memory.solver(penalties, bend=steepness)(slope)
+        promised = -0.5 * float(slope @ direction)
+        if memory and promised <= limit * (1.0 + abs(point.value) if relative else 1.0):
+            return point, iteration
+        reached = line_search(loss, point, direction, slope, penalty)
+        if reached is None:
+            return point, iteration
+        memory.add(reached.w - point.w, reached.gradient - point.gradient)
+        point = reached
+    return point, _MOST_APPROACH
 
 
 def loss_bends(loss: Loss, w: np.ndarray) -> Bends | None:

@@ -26,7 +26,7 @@ from core.penalties.blas_threads import one_blas_thread
 from core.penalties.descent import solve
 from core.penalties.group_penalty import Grouping, grouping
 from core.penalties.lbfgs import Iterate, minimize_steps
-from core.penalties.newton import Newton, Point, conjugate_gradients
+from core.penalties.newton import Newton, Point, conjugate_gradients, curvature
 from core.penalties.preconditioner import cholesky
 from core.penalties.step import Step
 
@@ -48,7 +48,9 @@ class HoldoutLoss:
         self.newtons = [Newton(fit, traces=True) for fit, _ in pairs]
         self.w = [fit.start() if w is None else w for fit, _ in pairs]
         self.x: list[np.ndarray | None] = [None for _ in pairs]
-        self.tolerance = 1e-8
+        # Losses that are dear and far from quadratic are solved as closely as the outer steps need.
+        dear = any(newton.memory is not None for newton in self.newtons)
+        self.tolerance, self.closest = (1e-6, 1e-8) if dear else (1e-8, 1e-12)
         self.iterations = 0
         self.fits = 0
 
@@ -87,10 +89,10 @@ class HoldoutLoss:
                 dense[np.ix_(gauge, gauge)] += fit.examples / len(gauge) ** 2
             return np.asarray(lapack.dpotrs(cholesky(dense), slope, lower=1)[0])
         x, taken = conjugate_gradients(
-            lambda v: fit.hessian_product(point.w, v) + penalties * v,
+            newton.remembered(curvature(fit, point.w, penalties), penalties),
             slope,
-            newton.preconditioner(point, penalties).solve,
-            min(1e-4, self.tolerance**0.5),
+            newton.likeness(point, penalties),
+            self.tolerance**0.5,
             start=self.x[number],
         )
         self.iterations += taken
@@ -132,7 +134,7 @@ def run(
         if number >= most or change < 1e-4:
             break
         # The inner problems are solved more closely as the outer one closes in.
-        outer.tolerance = min(outer.tolerance, max(1e-12, 1e-6 * change**2))
+        outer.tolerance = min(outer.tolerance, max(outer.closest, 1e-6 * change**2))
         last = at.value
     yield _refit(loss, at, outer, (low, high), number + 1)
 

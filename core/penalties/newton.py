@@ -23,6 +23,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from core.losses.loss import Loss
+from core.penalties.curvature_memory import CurvatureMemory
 from core.penalties.preconditioner import (
     Preconditioner,
     block_likeness,
@@ -67,7 +68,7 @@ def point_at(loss: Loss, w: np.ndarray) -> Point:
 
 
 class Newton:
-    """Newton directions for one loss; keeps its preconditioner from step to step.
+    """Newton directions for one loss; keeps what it learned of the curvature from step to step.
 
     Args:
         loss: what to minimize, beside a quadratic penalty.
@@ -77,6 +78,9 @@ class Newton:
     def __init__(self, loss: Loss, traces: bool = False) -> None:
         self.loss = loss
         self.dense = is_dense(loss, traces)
+        # Losses that say so are far from quadratic, and no diagonal is like their Hessian.
+        winding = getattr(loss, "winding", False) and not self.dense
+        self.memory = CurvatureMemory(loss.size) if winding else None
         self._blocks: np.ndarray | None = None
         self._blocks_value = math.inf
 
@@ -101,8 +105,10 @@ class Newton:
         """
         if self.dense:
             return _bent(self.factor(point, penalties), slope, bends), 1
-        precondition = self.preconditioner(point, penalties).solve
-        apply = curvature(self.loss, point.w, penalties, rough=forcing >= 1e-4)
+        precondition = self.likeness(point, penalties)
+        apply = self.remembered(
+            curvature(self.loss, point.w, penalties, rough=forcing >= 1e-4), penalties
+        )
         if bends is not None:
             U, D = bends.U, bends.D
             bent, taken = conjugate_gradients(
@@ -121,6 +127,27 @@ class Newton:
             return lambda b: (inverse * b.T).T
         factor = cholesky(dense_curvature(self.loss, point.w, penalties))
         return lambda b: lapack.dpotrs(factor, b, lower=1)[0]
+
+    def likeness(self, point: Point, penalties: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """The product with a likeness of A⁻¹ at a point, for conjugate gradients."""
+        if self.memory:
+            return self.memory.solver(penalties)
+        return self.preconditioner(point, penalties).solve
+
+    def remembered(
+        self, apply: Callable[[np.ndarray], np.ndarray], penalties: np.ndarray
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        """The same product with A, each one kept as a pair where there is a memory."""
+        memory = self.memory
+        if memory is None:
+            return apply
+
+        def applied(v: np.ndarray) -> np.ndarray:
+            product = apply(v)
+            memory.add(v.copy(), product - penalties * v)
+            return product
+
+        return applied
 
     def preconditioner(self, point: Point, penalties: np.ndarray) -> Preconditioner:
         """M near A at a point: blocks from some of the examples, or the diagonal."""
