@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QWidget
 
-from app.pages.data_words import test_rows, whole
+from app.pages.data_words import tested, whole
 from app.pages.page import Page
 from app.pages.strategy_advanced import AdvancedCard
 from app.pages.strategy_budget import BudgetCard
 from app.pages.strategy_values import ValuesCard
 from app.steps import model_title
+from app.units import units
 from app.widgets.buttons import LinkButton
 from app.widgets.card import Card
 from app.widgets.choice_card import Choice, ChoiceCards
@@ -148,13 +149,17 @@ class StrategyPage(Page):
         summary, data = self.session.summary, self.session.data
         if entry is None or summary is None:
             return
-        tested = test_rows(summary, data)
-        learned = summary["rows"] if data.test_file else summary["rows"] - tested
+        task = summary["task"]
+        waiting, there = tested(summary, data)
+        learned = there if data.test_file else there - waiting
         sentences = [
             self.tr(
-                "A {model} is tuned on {rows} rows. {test} other rows wait for the test."
+                "{model} is tuned on {learned} {units}. {test} other {units} wait for the test."
             ).format(
-                model=model_title(self.session).lower(), rows=whole(learned), test=whole(tested)
+                model=model_title(self.session),
+                learned=whole(learned),
+                units=self.tr("sequences") if task == "sequence" else units(task),
+                test=whole(waiting),
             )
         ]
         if entry["kind"] == "trials":
@@ -167,9 +172,12 @@ class StrategyPage(Page):
                 sentences.append(
                     self.tr("The values that will be tried stand below the strategies.")
                 )
+        elif entry["name"] == "gradient":
+            sentences.append(self.tr("A part of the training data is held out to see which "
+                                     "penalties help; the last fit is on all of it."))  # fmt: skip
         else:
-            sentences.append(self.tr("No rows are given up for scoring trials: the penalty comes "
-                                     "from the training rows themselves."))  # fmt: skip
+            sentences.append(self.tr("Nothing is given up for scoring trials: the penalty comes "
+                                     "from the training data itself."))  # fmt: skip
         sentences.append(
             self.tr("You can stop at any time. The best setting found so far is kept.")
         )

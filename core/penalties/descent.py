@@ -19,7 +19,9 @@ from core.losses.loss import Loss
 from core.penalties.newton import Bends, Newton, Point, point_at
 
 # From this share of the objective on Newton's steps are not cut short any more.
-_NEAR = 1e-6
+_NEAR = 1e-7
+# Nearer the minimum nobody could tell the models apart, and each digit is dear.
+_NEAREST = 1e-8
 _MOST_APPROACH = 1000
 # What rounding may add to a sum of m logarithms, relative to its size.
 ROUNDING = 4e-15
@@ -95,6 +97,7 @@ def solve(
         return 0.5 * float(penalties @ (v * v))
 
     if newton.memory is not None:
+        tolerance = max(tolerance, _NEAREST)
         limit = max(tolerance, _NEAR) * (scale or 1.0)
         point, iterations = approached(newton, penalties, point, limit, relative=scale is None)
         if tolerance >= _NEAR:

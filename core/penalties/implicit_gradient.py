@@ -50,7 +50,9 @@ class HoldoutLoss:
         self.x: list[np.ndarray | None] = [None for _ in pairs]
         # Losses that are dear and far from quadratic are solved as closely as the outer steps need.
         dear = any(newton.memory is not None for newton in self.newtons)
-        self.tolerance, self.closest = (1e-6, 1e-8) if dear else (1e-8, 1e-12)
+        self.tolerance, self.closest = (1e-6, 1e-7) if dear else (1e-8, 1e-12)
+        self.accuracy = 1e-2 if dear else 1e-4  # of the implicit systems
+        self.finest = self.closest if dear else 1e-10  # of the refit
         self.iterations = 0
         self.fits = 0
 
@@ -92,7 +94,7 @@ class HoldoutLoss:
             newton.remembered(curvature(fit, point.w, penalties), penalties),
             slope,
             newton.likeness(point, penalties),
-            self.tolerance**0.5,
+            self.accuracy,
             start=self.x[number],
         )
         self.iterations += taken
@@ -127,7 +129,9 @@ def run(
     outer = HoldoutLoss(holdout, grouped)
     start = np.full(grouped.count, float(options.get("start", 0.0)))
     iterations, last, number = 0, np.inf, 0
-    for number, at in enumerate(minimize_steps(outer, start, low, high, longest=4.0)):
+    # Below a tenth of the change that ends it, the inner problems' errors would be followed.
+    searches = minimize_steps(outer, start, low, high, longest=2.0, worth=1e-5)
+    for number, at in enumerate(searches):
         yield _step(number, at, outer, (low, high), outer.iterations - iterations)
         iterations = outer.iterations
         change = abs(last - at.value) / max(1.0, abs(at.value))
@@ -161,7 +165,7 @@ def _step(
 def _refit(
     loss: Loss, at: Iterate, outer: HoldoutLoss, bounds: tuple[float, float], number: int
 ) -> Step:
-    solution = solve(loss, outer.grouped.spread(np.exp(at.x)), outer.w[0], tolerance=1e-10)
+    solution = solve(loss, outer.grouped.spread(np.exp(at.x)), outer.w[0], tolerance=outer.finest)
     at_bound = (at.x <= bounds[0]) | (at.x >= bounds[1])
     return Step(
         number=number,

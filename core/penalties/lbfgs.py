@@ -21,6 +21,8 @@ import numpy as np
 
 _PAIRS = 10
 _SHORTEST = 1e-10
+# A last step that gained so many times what is worth trying was not near the end.
+_UNSETTLED = 100.0
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ def minimize_steps(
     low: float = -np.inf,
     high: float = np.inf,
     longest: float = np.inf,
+    worth: float = 0.0,
 ) -> Iterator[Iterate]:
     """Iterates of falling value, the start first; ends where none falls any more.
 
@@ -55,19 +58,26 @@ def minimize_steps(
         x: the start, moved into the bounds.
         low, high: the bounds of every variable.
         longest: no variable moves further than this in one step.
+        worth: a step that promises a smaller share of the value is not tried.
     """
     x = np.clip(x, low, high)
     value, gradient = function(x)
     at = Iterate(x.copy(), value, gradient.copy(), _residual(x, gradient, low, high), 1)
     pairs: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=_PAIRS)
+    gained = np.inf
     while True:
         yield at
-        after = _shortened(function, at, _direction(at, pairs, low, high), low, high, longest)
-        if after is None and pairs:
+        after = _shortened(
+            function, at, _direction(at, pairs, low, high), low, high, longest, worth
+        )
+        if after is None and pairs and gained >= _UNSETTLED * worth:
             pairs.clear()  # the collected curvature misleads: once more along the gradient
-            after = _shortened(function, at, _direction(at, pairs, low, high), low, high, longest)
+            after = _shortened(
+                function, at, _direction(at, pairs, low, high), low, high, longest, worth
+            )
         if after is None:
             return
+        gained = (at.value - after.value) / max(1.0, abs(after.value))
         s, y = after.x - at.x, after.gradient - at.gradient
         if float(s @ y) > 1e-10 * float(y @ y):
             pairs.append((s, y))
@@ -81,6 +91,7 @@ def _shortened(
     low: float,
     high: float,
     longest: float,
+    worth: float,
 ) -> Iterate | None:
     """The first of ever shorter steps that lowers the value enough (Armijo, 1e-4), or None."""
     furthest = float(np.abs(direction).max(initial=0.0))
@@ -90,6 +101,8 @@ def _shortened(
     while size * furthest > shortest:
         x = np.clip(at.x + size * direction, low, high)
         promised = float(at.gradient @ (x - at.x))
+        if -promised < worth * max(1.0, abs(at.value)):
+            return None
         value, gradient = function(x)
         evaluations += 1
         if promised < 0.0 and value <= at.value + 1e-4 * promised:

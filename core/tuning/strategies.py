@@ -59,7 +59,7 @@ _ALL = (
     _learner(
         "gradient",
         "Learn the penalty (validation gradient)",
-        "Follows the slope of the error on held-out rows with respect to every group's penalty.",
+        "Follows the slope of the error on held-out data with respect to every group's penalty.",
         "A few dozen fits, however many groups there are.",
         "The held-out error and the path of every penalty.",
         DO,

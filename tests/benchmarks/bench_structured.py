@@ -1,0 +1,118 @@
+"""What learning penalties of sequences and molecules costs beside one fit at fixed penalties.
+
+    python tests/benchmarks/bench_structured.py [--data DIR]
+
+Counted in gradients of the loss: a Hessian product counts as many as it took longer, measured in
+the same run, and on a part of the examples both count their part. Aims: mm at most 10 fits,
+gradient at most 20. With --data the real files take the samples' place.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import deque
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from core.datasets.reading import read_dataset
+from core.options import complete
+from core.penalties.descent import solve
+from core.penalties.registry import LEARNERS
+from core.tuning.learning import training_of
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import build_problem
+
+FILES = {
+    "sequence": ("sample:tags", "pos_ewt_train.csv"),
+    "structure": ("sample:molecules", "rna_s151rfam.csv"),
+}
+CLOSE = 1e-8  # share of the loss within which the fit at fixed penalties must be of its minimum
+
+
+class Counted:
+    """A loss that counts what it is asked."""
+
+    def __init__(self, loss, whole, asked):
+        self._loss, self._share, self._asked = loss, loss.examples / whole, asked
+
+    def __getattr__(self, name):
+        return getattr(self._loss, name)
+
+    def value_and_gradient(self, w):
+        self._asked["gradients"] += self._share
+        return self._loss.value_and_gradient(w)
+
+    def hessian_product(self, w, v):
+        self._asked["products"] += self._share
+        return self._loss.hessian_product(w, v)
+
+
+def ratio_of_product(loss):
+    """How many gradients a Hessian product takes, at a random point."""
+    w = np.random.default_rng(0).normal(size=loss.size) * 0.1
+    loss.hessian_product(w, w)
+    took = {"gradient": [], "product": []}
+    for k in range(5):
+        begun = time.perf_counter()
+        loss.value_and_gradient(w + 1e-6 * (k + 1))
+        took["gradient"].append(time.perf_counter() - begun)
+        begun = time.perf_counter()
+        loss.hessian_product(w + 1e-6 * (k + 1), w)
+        took["product"].append(time.perf_counter() - begun)
+    return np.median(took["product"]) / np.median(took["gradient"])
+
+
+def measure(task, file):
+    model = {"sequence": "crf", "structure": "rna"}[task]
+    problem = build_problem(Plan(DataPlan(file), model, "mm", groups="column"), read_dataset(file))
+    training = training_of(problem)
+    product = ratio_of_product(training.loss)
+    whole = training.loss.examples
+    asked = {"gradients": 0.0, "products": 0.0}
+
+    def cost():
+        total = asked["gradients"] + product * asked["products"]
+        asked.update(gradients=0.0, products=0.0)
+        return total
+
+    loss = Counted(training.loss, whole, asked)
+    solve(loss, np.ones(loss.size), loss.start(), tolerance=CLOSE)
+    one = cost()
+    print(f"{file}: {loss.size:,} parameters; a product takes {product:.2f} gradients")
+    print(f"  one fit at C = 1: {one:.0f} gradients")
+    rows = problem.train_rows
+    unit = problem.dataset.row_groups[rows] if task == "sequence" else rows
+    held = np.unique(unit, return_inverse=True)[1] % 4 == 0
+    pair = training.pair(problem, rows[~held], rows[held])
+    for name in ("mm", "gradient"):
+        for grouping in ("single", "by kind"):
+            groups = training.groups if grouping == "by kind" else np.zeros_like(training.groups)
+            learner = LEARNERS[name]
+            holdout = [tuple(Counted(part, whole, asked) for part in pair)]
+            options = complete(learner.options, {})
+            begun = time.perf_counter()
+            last = deque(learner.run(loss, groups, options, 0, holdout=holdout), maxlen=1)[-1]
+            took = time.perf_counter() - begun
+            total = cost()
+            print(
+                f"  {name:8} {grouping:8} {total:6.0f} gradients, {total / one:5.1f} fits, "
+                f"{last.number:3} steps, {took:.1f} s",
+                flush=True,
+            )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path)
+    given = parser.parse_args()
+    for task, (sample, file) in FILES.items():
+        measure(task, str(given.data / file) if given.data else sample)
+
+
+if __name__ == "__main__":
+    main()
