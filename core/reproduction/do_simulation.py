@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from core.reproduction.checkpoint import Checkpoint
-from core.reproduction.hidden_markov import METHODS, label_errors
+from core.reproduction.hidden_markov import METHODS, PAPERS, label_errors
 from core.reproduction.table import Cells
 from core.tuning.forecast import in_time
 
@@ -49,17 +49,13 @@ def _key(M: int, R: int, seed: int) -> str:
 
 
 def _row(M: int, R: int, errors: list[dict[str, float]]) -> Cells:
+    each = {method: 100 * np.array([run[method] for run in errors]) for method in METHODS}
     cells: dict[str, object] = {"M": M, "R": R}
-    for method in METHODS:
-        each = 100 * np.array([run[method] for run in errors])
-        cells[method] = round(float(each.mean()), 2)
-    best = np.array([run["gradient grouped"] for run in errors])
-    spread = 100 * best.std(ddof=1) / np.sqrt(len(best))
-    others = [cells[m] for m in METHODS if m in _PAPERS and m != "gradient grouped"]
-    lead = min(float(other) for other in others) - float(cells["gradient grouped"])  # type: ignore[arg-type]
-    cells |= {"± grouped": round(float(spread), 2), "lead": round(lead, 2)}
+    cells |= {method: round(float(error.mean()), 2) for method, error in each.items()}
+    cells["±"] = round(float(each["grouped"].std(ddof=1) / np.sqrt(len(errors))), 2)
+    for prefix in ("", "refit "):
+        next_best = min(each[prefix + name].mean() for name in PAPERS if name != "grouped")
+        lead = float(next_best - each[f"{prefix}grouped"].mean())
+        cells[f"{prefix}lead"] = round(lead, 2)
     cells["lead (paper)"] = 6.7 if (M, R) == (10, 5) else None
     return cells
-
-
-_PAPERS = ("grid single", "gradient single", "gradient separate", "gradient grouped")

@@ -67,9 +67,10 @@ _ALL = (
         "Do 2008, figure 2: label error in % on simulated sequences",
         False,
         figure2_rows,
-        "Grouped: transitions, relevant and noise features. Lead: by how much gradient grouped is "
-        "below the next best\nof the paper's methods, in points; ± its standard error. mm learns "
-        "from training and holdout sequences together.",
+        "Grouped: transitions, relevant and noise features. Lead: by how much grouped is below the "
+        "next best, in points;\n±: standard error of grouped. Refit: the same penalties, fitted "
+        "on training and holdout sequences, which mm\nlearns from as well. The paper names no M "
+        "and R for its lead.",
         kept=True,
     ),
     Reproduction(
