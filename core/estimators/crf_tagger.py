@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from core.estimators.one_penalty import warm_fit
 from core.losses.crf.chain import log_likelihoods, marginals, viterbi
 from core.losses.crf.loss import CrfLoss, build_crf
-from core.penalties.descent import solve
 
 TIGHT = 1e-10  # how near its minimum a fit must be, as a share of the loss
 
@@ -49,13 +49,13 @@ class CrfTagger(ClassifierMixin, BaseEstimator):
                 ended, from which this one starts.
         """
         memory = {} if memory is None else memory
-        if "loss" not in memory:
+
+        def make() -> CrfLoss:
             sequence = self.sequence or str(X.columns[0])
-            memory["loss"] = build_crf(X, sequence, np.asarray(y), np.unique(y).tolist())
-        loss = memory["loss"]
-        start = memory.get("w", loss.start())
-        memory["w"] = w = solve(loss, np.full(loss.size, self.C), start, tolerance=TIGHT).point.w
-        return self.take(loss, w, {"all": float(self.C)}, np.zeros(loss.size, dtype=np.intp))
+            return build_crf(X, sequence, np.asarray(y), np.unique(y).tolist())
+
+        w = warm_fit(memory, make, self.C, TIGHT)
+        return self.take(memory["loss"], w, {"all": float(self.C)}, np.zeros(len(w), dtype=np.intp))
 
     def take(
         self, loss: CrfLoss, w: np.ndarray, penalties: dict[str, float], groups: np.ndarray

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
+from core.estimators.one_penalty import warm_fit
 from core.losses.rna.decode import maximum_expected_accuracy
 from core.losses.rna.fold import pair_probabilities
 from core.losses.rna.loss import RnaLoss, build_rna
 from core.losses.rna.scores import pair_counts
-from core.penalties.descent import solve
 
 TIGHT = 1e-8  # how near its minimum a fit must be, as a share of the loss
 
@@ -48,12 +48,13 @@ class RnaFolder(BaseEstimator):
                 which this one starts.
         """
         memory = {} if memory is None else memory
-        if "loss" not in memory:
-            memory["loss"] = build_rna(letters_of(X), list(y), self.shortest_hairpin)
-        loss = memory["loss"]
-        start = memory.get("w", loss.start())
-        memory["w"] = w = solve(loss, np.full(loss.size, self.C), start, tolerance=TIGHT).point.w
-        return self.take(loss, w, {"all": float(self.C)}, np.zeros(loss.size, dtype=np.intp))
+        w = warm_fit(
+            memory,
+            lambda: build_rna(letters_of(X), list(y), self.shortest_hairpin),
+            self.C,
+            TIGHT,
+        )
+        return self.take(memory["loss"], w, {"all": float(self.C)}, np.zeros(len(w), dtype=np.intp))
 
     def take(
         self, loss: RnaLoss, w: np.ndarray, penalties: dict[str, float], groups: np.ndarray

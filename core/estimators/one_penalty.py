@@ -1,0 +1,45 @@
+"""What models with one L2 penalty on all weights share: its axis, its recipe, and warm fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from core.estimators.recipe import Cook, Recipe
+from core.space import Axis, Setting
+
+
+def penalty_space(task: str) -> tuple[Axis, ...]:
+    """C of ½ C ‖w‖² beside the loss, over the grid of Foo 2009."""
+    low, high = 2.0**-10, 2.0**10
+    return (Axis("C", "Penalty on large weights", "float", low, high, True, default=1.0),)
+
+
+def penalized(module: str, name: str) -> Cook:
+    """The recipe of an estimator whose only setting is C."""
+
+    def cook(task: str, setting: Setting, seed: int) -> Recipe:
+        return Recipe(module, name, {"C": float(setting["C"])})
+
+    return cook
+
+
+def warm_fit(memory: dict[str, Any], make: Callable[[], Any], C: float, tolerance: float) -> Any:
+    """The minimizer w of loss(w) + ½ C ‖w‖², started where the last fit on the same rows ended.
+
+    Args:
+        memory: kept between fits on the same rows; the loss and w are put there.
+        make: builds the loss, once.
+        C: the penalty.
+        tolerance: share of the loss within which w must be of the minimum.
+    """
+    import numpy as np
+
+    from core.penalties.descent import solve
+
+    if "loss" not in memory:
+        memory["loss"] = make()
+    loss = memory["loss"]
+    start = memory.get("w", loss.start())
+    memory["w"] = solve(loss, np.full(loss.size, C), start, tolerance=tolerance).point.w
+    return memory["w"]
