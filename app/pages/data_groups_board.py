@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from app.session import Session
 
 MOST_BOXES = 40
+_NARROW, _WIDE = 170, 340  # of a box; the names of motifs are long
 
 
 class GroupsBoard(Card):
@@ -40,7 +41,7 @@ class GroupsBoard(Card):
         self.body.addWidget(self._sentence)
         self._holder = QWidget()
         self._holder.setObjectName("scrolled")
-        self._boxes = FlowLayout(self._holder, gap=10, column_width=170)
+        self._boxes = FlowLayout(self._holder, gap=10, column_width=_NARROW)
         self.body.addWidget(self._holder)
         self._shown: tuple[object, ...] = ()
         session.plan_changed.connect(self.refresh)
@@ -106,6 +107,7 @@ class GroupsBoard(Card):
         drawn = not summary["more_columns"] and len(groups) <= MOST_BOXES
         if "structured" in summary and spec == "each":
             drawn = False
+        self._boxes.set_column_width(_WIDE if summary["task"] == "structure" else _NARROW)
         self._sentence.setText(self._in_words(spec, len(groups), drawn))
         self._sentence.setVisible(bool(self._sentence.text()))
         self.new.setEnabled(not summary["more_columns"])

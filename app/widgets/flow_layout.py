@@ -24,6 +24,12 @@ class FlowLayout(QLayout):
         self._column_width = column_width
         self.setContentsMargins(0, 0, 0, 0)
 
+    def set_column_width(self, width: int) -> None:
+        """Another smallest width of a column, in pixels at the usual text size."""
+        if width != self._column_width:
+            self._column_width = width
+            self.invalidate()
+
     def addItem(self, item: QLayoutItem) -> None:
         """Put an item at the end."""
         self._items.append(item)
