@@ -177,7 +177,7 @@ def test_lists_speak_to_people_and_to_programs(capsys, command):
         (["tune", "sample:irsi"], "iris"),
         (["tune", "sample:iris", "--model", "tree"], "there is no model “tree”"),
         (["tune", "sample:iris", "--strategy", "sgd"], "there is no strategy “sgd”"),
-        (["tune", "sample:iris", "--model", "svm", "--strategy", "mm"], "mm learns penalties"),
+        (["tune", "sample:iris", "--model", "svm", "--strategy", "mm"], "mm learns the penalties"),
         ([*QUICK, "--strategy", "mm", "--option", "beta=0"], "option beta: “0” is out of range"),
         ([*QUICK, "--strategy", "hybrid", "--option", "tau=2"], "option tau: “2” is out of range"),
         ([*QUICK, "--strategy", "gp", "--option", "tau"], "“tau” is not KEY=VALUE"),
