@@ -20,10 +20,10 @@ from typing import ClassVar, TypeVar
 
 import numpy as np
 
+from core.datasets.molecules import KINDS, SHORTEST, Understood, understood
 from core.errors import UnusableError
 from core.losses.rna.change import change_of_uses
 from core.losses.rna.fold import FIRST_C, Folded, fold, room_size
-from core.losses.rna.molecule import KINDS, SHORTEST, Understood, understood
 from core.losses.rna.parameters import MOTIF_OF, MOTIFS, NAMES
 from core.losses.rna.structure import structure_uses
 from core.losses.rna.terms import codes_of, counts_of, terms_of

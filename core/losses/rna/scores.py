@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.datasets.molecules import bracket_pairs
 from core.losses.rna.decode import GAMMAS, best_partners
-from core.losses.rna.molecule import bracket_pairs
 
 
 def pair_counts(probabilities: np.ndarray, truth: str) -> np.ndarray:

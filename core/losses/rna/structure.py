@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from core.losses.rna.molecule import Pair, bracket_pairs, neighbours
+from core.datasets.molecules import Pair, bracket_pairs, neighbours
 from core.losses.rna.terms import (
     BRANCH,
     BULGE,

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from core.datasets.molecules import understood
 from core.losses.rna import RnaLoss, log_partition, pair_probabilities
 from core.losses.rna.fold import in_logarithms
-from core.losses.rna.molecule import understood
 from core.losses.rna.parameters import NAMES
 from core.losses.rna.terms import codes_of, counts_of, terms_of
 

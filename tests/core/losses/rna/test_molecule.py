@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from core.datasets.molecules import KINDS, bracket_pairs, understood
 from core.errors import UnusableError
-from core.losses.rna.molecule import KINDS, bracket_pairs, understood
 
 CANONICAL, SHORT, CROSSING, LONG = KINDS
 
