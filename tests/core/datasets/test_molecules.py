@@ -71,6 +71,12 @@ def test_hairpins_under_three_bases_are_dropped_from_inside() -> None:
     assert understood("GGGAACCC", "(((..)))", shortest_hairpin=2).structure == "(((..)))"
 
 
+def test_shortest_hairpin_is_asked_for() -> None:
+    assert understood("GGC", ".()", 0).structure == ".()"
+    assert understood("GGAC", ".(.)", 1).structure == ".(.)"
+    assert understood("GGAC", ".(.)", 2).structure == "...."
+
+
 def test_the_larger_of_two_crossing_helices_is_kept() -> None:
     letters = "GG" + "AAA" + "GGG" + "AAA" + "CC" + "AAA" + "CCC"
     kept = understood(letters, "((...[[[...))...]]]")
