@@ -91,6 +91,7 @@ def build_results(
     flattery = _flattery(metric, validation, test)
     details = _details(task, y, said, said_default, classes, seed)
     same = tuned.setting == default.setting
+    unknown = int((y < 0).sum()) if len(classes) else 0
     results = {
         "setting": dict(tuned.setting),
         "default_setting": dict(default.setting),
@@ -104,7 +105,10 @@ def build_results(
         "gain": gain,
         "flattery": flattery,
         **details,
-        "remarks": _remarks(same, gain, flattery, metric, _held_out(task, details, len(y))),
+        "remarks": [
+            *_remarks(same, gain, flattery, metric, _held_out(task, details, len(y))),
+            *_said_of_unknown(unknown, task),
+        ],
     }
     return _finite(results)
 
@@ -215,6 +219,18 @@ def _remarks(
             "tuning never saw."
         )
     return said
+
+
+def _said_of_unknown(count: int, task: str) -> list[str]:
+    if not count:
+        return []
+    what = "token" if task == "sequence" else "row"
+    have = (
+        f"{count:,} {what}s of the second file have"
+        if count > 1
+        else f"1 {what} of the second file has"
+    )
+    return [f"{have} a class that training never saw: wrong in any case."]
 
 
 def _finite(value: Any) -> Any:

@@ -201,5 +201,6 @@ def test_a_label_that_training_never_saw_counts_as_wrong(tagged, tmp_path):
     test = events[-1].results["test"]
     rows = dataset.test.rows
     assert test["accuracy"] <= (rows - 1) / rows
+    assert any("1 token of the second file has" in said for said in events[-1].results["remarks"])
     assert math.isfinite(test["joint_log_loss"])
     assert events[-1].results["right"]["rows"] == rows
