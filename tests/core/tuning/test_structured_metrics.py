@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.estimators.rna_folder import RnaFolder
+from core.losses.rna import decode
 from core.tuning.metric import Said
 from core.tuning.metrics import METRICS, default_metric, score_said
 from core.tuning.structured_metrics import GAMMAS, USUAL, say_of_tokens
@@ -70,6 +72,11 @@ def test_the_curve_holds_every_gamma_and_none_where_nothing_was_called():
     assert gammas == [2.0**k for k in range(-5, 11)]
     assert results["curve"]["tuned"][USUAL] == pytest.approx([4.0, 0.3, 0.6])
     assert np.isnan(results["curve"]["tuned"][0][2])
+
+
+def test_the_metrics_have_the_gammas_that_structures_are_called_at():
+    assert GAMMAS.tolist() == decode.GAMMAS.tolist()
+    assert GAMMAS[USUAL] == RnaFolder().gamma
 
 
 def test_the_usual_metric_fits_the_task():
