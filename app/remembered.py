@@ -11,8 +11,8 @@ from core.errors import UnusableError
 from core.options import option_from_dict
 from core.tuning.plan import DataPlan, Plan
 
-# Of every strategy: what it is for, and what a remembered value may be. Score and seed belong to
-# one run and are not kept.
+# Of every strategy: what it is for, and what a remembered value may be. Score, seed and decoding
+# belong to one run and are not kept.
 _OF_EVERY = {
     "minutes": (float, int, type(None)),
     "folds": (int,),
@@ -20,7 +20,7 @@ _OF_EVERY = {
     "time_limit": (float, int, type(None)),
     "standardize": (bool,),
 }
-_CHOSEN = ("options", "trials", "metric", "seed", *_OF_EVERY)
+_CHOSEN = ("options", "trials", "metric", "seed", "decoding", *_OF_EVERY)
 _SHARE = "data/test_size"
 _EVERY = "choices/every strategy"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterable
 from typing import Any, TextIO
 
@@ -19,6 +20,7 @@ from core.tuning.events import (
 )
 
 BAR = 24
+PAUSE = 30.0  # seconds between lines that stay
 
 
 class ProgressLine:
@@ -28,6 +30,7 @@ class ProgressLine:
         self._stream = stream
         self._live = stream.isatty()
         self._drawn = False
+        self._told: float | None = None
         self._started = RunStarted()
         self._total = 0
         self._best: float | None = None
@@ -87,6 +90,17 @@ class ProgressLine:
         share = min(1.0, done / self._total) if self._total else 0.0
         full = round(BAR * share)
         self.show(f"[{'#' * full}{'.' * (BAR - full)}] {text}")
+
+    def tell(self, text: str) -> None:
+        """How far long work is: a line that the next one takes the place of.
+
+        Where there is no terminal it stays, and others follow it once in half a minute.
+        """
+        if self._live:
+            self.show(text)
+        elif self._told is None or time.monotonic() - self._told >= PAUSE:
+            self._told = time.monotonic()
+            self.say(text)
 
     def show(self, text: str) -> None:
         """A line that the next one takes the place of; nothing where there is no terminal."""

@@ -33,7 +33,7 @@ def run(given: argparse.Namespace) -> int:
     progress = ProgressLine(sys.stderr)
     for row in chosen.rows(folder, given.quick):
         if isinstance(row, str):
-            progress.show(row)
+            progress.tell(row)
             continue
         progress.close()
         rows.append(row)

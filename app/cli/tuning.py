@@ -28,6 +28,7 @@ PLAN_OPTIONS = {
     "folds": int,
     "time_limit": float,
     "standardize": Option("standardize", "", "bool", True, "").read,
+    "decoding": str,
 }
 
 

@@ -19,6 +19,7 @@ from app.widgets.fold import Fold
 from app.widgets.labels import label
 from app.widgets.option_form import OptionForm
 from core.options import Option, option_from_dict
+from core.tuning.plan import DECODINGS
 
 if TYPE_CHECKING:
     from app.session import Session
@@ -72,6 +73,7 @@ class AdvancedCard(Card):
             "workers": plan.workers,
             "time_limit": plan.time_limit or 0,
             "standardize": plan.standardize,
+            "decoding": plan.decoding,
         }
         self.run.show_options(self._run_options(), given)
 
@@ -111,6 +113,24 @@ class AdvancedCard(Card):
             Option("time_limit", self.tr("Seconds a trial may take"), "float", 0.0,
                    self.tr("A trial that takes longer counts as failed."),
                    low=0.0, lowest_label=self.tr("no limit")),
+            *self._of_the_task(),
+        )  # fmt: skip
+
+    def _of_the_task(self) -> tuple[Option, ...]:
+        """What only models of this task can be told."""
+        task = self.session.summary["task"] if self.session.summary else ""
+        if task == "structure":
+            return ()
+        if task == "sequence":
+            return (
+                Option("decoding", self.tr("How labels are chosen"), "choice", DECODINGS[0],
+                       self.tr("The likeliest label of every token gets most tokens right; the "
+                               "likeliest whole sequence gets most sequences right."),
+                       choices=DECODINGS,
+                       choice_labels=(self.tr("Token by token (posterior)"),
+                                      self.tr("The whole sequence at once (Viterbi)"))),
+            )  # fmt: skip
+        return (
             Option("standardize", self.tr("Bring columns to one scale"), "bool", True,
                    self.tr("For models that need it. Leave it on, unless the columns are on one "
                            "scale already.")),

@@ -15,6 +15,7 @@ says about rows (`Said`) is worked out once and serves all metrics and all resam
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -163,7 +164,10 @@ def say(
     said = _say_of_classes(estimator, X, classes)
     if task == "sequence":
         assert y is not None
-        return say_of_tokens(_model_of(estimator), X, y, said)
+        model = _model_of(estimator)
+        if model.decoding == "viterbi":
+            said = replace(said, labels=codes_of(model.predict(X), classes))
+        return say_of_tokens(model, X, y, said)
     return said
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+DECODINGS = ("posterior", "viterbi")
+
 
 @dataclass(frozen=True)
 class DataPlan:
@@ -48,6 +50,8 @@ class Plan:
         metric: "" for the task's usual one (accuracy, or r2).
         time_limit: seconds a trial may take; None for no limit.
         standardize: whether linear models see standardized columns (off for the papers' figures).
+        decoding: how sequences get their labels: every token its likeliest one (posterior), or the
+            likeliest labels of the whole sequence (viterbi).
     """
 
     data: DataPlan
@@ -63,6 +67,7 @@ class Plan:
     metric: str = ""
     time_limit: float | None = None
     standardize: bool = True
+    decoding: str = "posterior"
 
     def as_dict(self) -> dict[str, Any]:
         """A plain dict that JSON takes; `plan_from_dict` reverses it."""

@@ -22,7 +22,7 @@ from core.options import complete
 from core.space import Axis, Setting, default_setting
 from core.tuning.metric import Metric
 from core.tuning.metrics import METRICS, default_metric
-from core.tuning.plan import DataPlan, Plan
+from core.tuning.plan import DECODINGS, DataPlan, Plan
 from core.tuning.scoring import FoldData
 from core.tuning.strategies import STRATEGIES
 from core.tuning.strategy import Strategy
@@ -81,9 +81,15 @@ class Problem:
         scale = self.model.scaled and self.plan.standardize
         return preparation(self.dataset, scale=scale, sparse_ok=self.model.takes_sparse)
 
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """What a person settled beside the setting, as parameters of the estimator."""
+        return {"decoding": self.plan.decoding} if self.dataset.task == "sequence" else {}
+
     def estimator(self, setting: Setting) -> Any:
         """The unfitted estimator of a setting."""
-        return self.model.build(self.dataset.task, setting, self.plan.seed)
+        estimator = self.model.build(self.dataset.task, setting, self.plan.seed)
+        return estimator.set_params(**self.fixed)
 
     def pipeline(self, setting: Setting) -> Pipeline:
         """The unfitted pipeline of a setting: it takes raw rows."""
@@ -206,6 +212,12 @@ def _check_budget(plan: Plan) -> None:
             raise UnusableError(
                 f"“{time:g}” is out of range", where=name, cure="give a number above 0"
             )
+    if plan.decoding not in DECODINGS:
+        raise UnusableError(
+            f"there is no decoding “{plan.decoding}”",
+            where="option decoding",
+            cure="choose one of " + ", ".join(DECODINGS),
+        )
     if not 0 < plan.data.test_size < 1:
         raise UnusableError(
             f"“{plan.data.test_size}” is out of range", where="test size", cure="give 0.05 to 0.9"

@@ -41,6 +41,7 @@ class Work:
     """What a trial process needs to score any setting; sent to it once.
 
     Attributes:
+        fixed: parameters of the estimator that are no part of the setting.
         folds: the prepared folds; where they lie in a file, memory-mapped by every process.
     """
 
@@ -50,6 +51,7 @@ class Work:
     seed: int
     classes: tuple[Any, ...]
     folds: Sequence[FoldData]
+    fixed: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def score_setting(work: Work, number: int, setting: Setting) -> Outcome:
 
 
 def _fold_score(work: Work, setting: Setting, fold: FoldData) -> float:
-    estimator = MODELS[work.model].build(work.task, setting, work.seed)
+    estimator = MODELS[work.model].build(work.task, setting, work.seed).set_params(**work.fixed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the score itself is the verdict
         warnings.simplefilter("ignore", RuntimeWarning)

@@ -14,6 +14,7 @@ are true (Do 2008, footnote 4), both over all molecules together.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -114,12 +115,11 @@ def say_of_tokens(model: Any, X: Any, y: np.ndarray, said: Said) -> Said:
         model: fitted; ``log_losses(X, y)`` gives −log p of the sequences, a part for every token.
         X: tokens, the sequence's name in the first column.
         y: labels as in the dataset, shape (n,).
-        said: what it says of every token alone.
+        said: the labels that it gives, and the probabilities of every token alone.
     """
     _, sequences = np.unique(np.asarray(X.iloc[:, 0]).astype(str), return_inverse=True)
     whole = np.stack([said.labels, sequences], axis=1)
-    losses = model.log_losses(X, y)
-    return Said(said.labels, said.scores, said.probabilities, losses, whole)
+    return replace(said, losses=model.log_losses(X, y), whole=whole)
 
 
 def say_of_molecules(model: Any, X: Any, y: np.ndarray) -> Said:

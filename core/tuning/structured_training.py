@@ -43,6 +43,7 @@ class CrfTraining(Training):
 
     loss: CrfLoss
     sequence: str
+    decoding: str
     examples: tuple[pd.DataFrame, np.ndarray]
 
     def pair(
@@ -58,7 +59,7 @@ class CrfTraining(Training):
 
     def _fitted(self, w: np.ndarray, penalties: dict[str, float]) -> CrfTagger:
         C = next(iter(penalties.values())) if len(penalties) == 1 else 1.0
-        return CrfTagger(C, self.sequence).take(self.loss, w, penalties, self.groups)
+        return CrfTagger(C, self.sequence, self.decoding).take(self.loss, w, penalties, self.groups)
 
     def pipeline(
         self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
@@ -104,7 +105,12 @@ def _crf_training(problem: Problem, rows: np.ndarray) -> CrfTraining:
     names, groups = structured_groups(problem.plan.groups, loss.names, loss.sources)
     shown = _examples(pd.factorize(X[dataset.sequence_name])[0], *_TOKENS, problem.plan.seed)
     return CrfTraining(
-        names, groups, loss, dataset.sequence_name, (X.iloc[shown], np.asarray(y)[shown])
+        names,
+        groups,
+        loss,
+        dataset.sequence_name,
+        problem.plan.decoding,
+        (X.iloc[shown], np.asarray(y)[shown]),
     )
 
 

@@ -150,6 +150,7 @@ class TrialRun:
             plan.seed,
             dataset.classes,
             self._problem.fold_data(),
+            self._problem.fixed,
         )
         with contextlib.closing(Executor(work, plan.workers, plan.time_limit)) as executor:
             for lost in list(self._standing.pending.values()):

@@ -66,23 +66,31 @@ def parts(w: np.ndarray, K: int, tokens: Any) -> tuple[np.ndarray, np.ndarray, n
 
 
 @compiled
-def add_scores(W, begins, features, numbers, number_features, first, last, scores):  # type: ignore[no-untyped-def]
-    """State scores of the units from first to last, as the sum of rows of W (F, K)."""
-    K = W.shape[1]
+def add_rows(R, begins, members, first, last, out):  # type: ignore[no-untyped-def]
+    """Fills row u of out, from first to last, with the sum of u's members, rows of R (…, K)."""
+    K = R.shape[1]
     for u in range(first, last):
         for y in range(K):
-            scores[u, y] = 0.0
+            out[u, y] = 0.0
         first_one, last_one = begins[u], begins[u + 1]
         # Four rows at once: the sum goes to memory a fourth as often.
         fours = first_one + (last_one - first_one) // 4 * 4
         for i in range(first_one, fours, 4):
-            a, b, c, d = features[i], features[i + 1], features[i + 2], features[i + 3]
+            a, b, c, d = members[i], members[i + 1], members[i + 2], members[i + 3]
             for y in range(K):
-                scores[u, y] += (W[a, y] + W[b, y]) + (W[c, y] + W[d, y])
+                out[u, y] += (R[a, y] + R[b, y]) + (R[c, y] + R[d, y])
         for i in range(fours, last_one):
-            f = features[i]
+            f = members[i]
             for y in range(K):
-                scores[u, y] += W[f, y]
+                out[u, y] += R[f, y]
+
+
+@compiled
+def add_scores(W, begins, features, numbers, number_features, first, last, scores):  # type: ignore[no-untyped-def]
+    """State scores of the units from first to last, as the sum of rows of W (F, K)."""
+    K = W.shape[1]
+    add_rows(W, begins, features, first, last, scores)
+    for u in range(first, last):
         for q in range(len(number_features)):
             x = numbers[u, q]
             f = number_features[q]

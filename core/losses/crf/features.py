@@ -14,8 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from core.losses.compiled import compiled
-from core.losses.crf.chain import add_scores
+from core.losses.crf.chain import add_rows, add_scores
 from core.losses.crf.chunks import each_part, parts_of
 from core.losses.crf.encoding import Tokens
 
@@ -81,29 +80,10 @@ class Features:
         out = np.empty((self.size, self.states))
 
         def work(part: int, first: int, last: int) -> None:
-            add_units(R, self.owners_begin, self.owners, first, last, out)
+            add_rows(R, self.owners_begin, self.owners, first, last, out)
 
         each_part(work, self._features, threads)
         numbers = self.tokens.numbers
         if numbers.shape[1]:
             out[self.tokens.number_features] = (numbers**power).T @ R
         return out
-
-
-@compiled
-def add_units(R, begins, owners, first, last, out):  # type: ignore[no-untyped-def]
-    """Fills row f of out, from first to last, with the sum of rows of R: f's owners."""
-    K = R.shape[1]
-    for f in range(first, last):
-        for y in range(K):
-            out[f, y] = 0.0
-        first_one, last_one = begins[f], begins[f + 1]
-        fours = first_one + (last_one - first_one) // 4 * 4
-        for i in range(first_one, fours, 4):
-            a, b, c, d = owners[i], owners[i + 1], owners[i + 2], owners[i + 3]
-            for y in range(K):
-                out[f, y] += (R[a, y] + R[b, y]) + (R[c, y] + R[d, y])
-        for i in range(fours, last_one):
-            u = owners[i]
-            for y in range(K):
-                out[f, y] += R[u, y]

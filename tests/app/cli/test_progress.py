@@ -16,3 +16,14 @@ def test_a_resumed_run_is_told_in_its_own_metric_and_against_its_own_best():
     line.consume(TrialFinished(number=2, setting={"alpha": 3.0}, score=0.5))
     told = stream.getvalue().splitlines()
     assert told == ["Going on after 1 trials.", "Trial 2: mse 0.5 · alpha = 3"]
+
+
+def test_long_work_leaves_a_line_in_a_file_now_and_then(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("app.cli.progress.time.monotonic", lambda: now[0])
+    stream = io.StringIO()
+    line = ProgressLine(stream)
+    for seconds, text in ((0, "1 of 9"), (12, "2 of 9"), (31, "3 of 9"), (40, "4 of 9")):
+        now[0] = 100.0 + seconds
+        line.tell(text)
+    assert stream.getvalue().splitlines() == ["1 of 9", "3 of 9"]

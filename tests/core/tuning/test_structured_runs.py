@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from core.datasets.reading import read_dataset
+from core.errors import UnusableError
 from core.estimators.crf_tagger import CrfTagger
 from core.estimators.rna_folder import RnaFolder
 from core.tuning.conclude import conclude
@@ -188,6 +189,25 @@ def test_a_stopped_run_keeps_the_model_of_its_last_step(kind, request, tmp_path)
     metric = {"tagged": "joint_log_loss", "folded": "structure_log_loss"}[kind]
     assert METRICS[metric].needs == "losses"
     assert last.results["test"][metric] == pytest.approx(kept[-1].log_losses(X, y).mean())
+
+
+@pytest.mark.parametrize("strategy", ["mm", "grid"])
+def test_whole_sequences_are_decoded_at_once_where_a_person_wants_it(tagged, strategy, tmp_path):
+    dataset = read_dataset(tagged)
+    plan = planned(tagged, strategy, decoding="viterbi", trials=2, folds=2)
+    folder = RunFolder.create(plan, tmp_path)
+    last = list(tune(plan, dataset, folder=folder))[-1]
+    kept = joblib.load(folder.model_path)
+    X, y = build_problem(plan, dataset).test
+    assert kept[-1].decoding == "viterbi"
+    assert last.results["test"]["accuracy"] == np.mean(kept.predict(X) == y)
+    token_by_token = kept[-1].classes_[kept.predict_proba(X).argmax(axis=1)]
+    assert (kept.predict(X) != token_by_token).any()
+
+
+def test_an_unknown_decoding_is_refused(tagged):
+    with pytest.raises(UnusableError, match="posterior, viterbi"):
+        build_problem(planned(tagged, "mm", decoding="best"), read_dataset(tagged))
 
 
 def test_a_label_that_training_never_saw_counts_as_wrong(tagged, tmp_path):
