@@ -90,8 +90,12 @@ def measure(task, file):
     held = np.unique(unit, return_inverse=True)[1] % 4 == 0
     pair = training.pair(problem, rows[~held], rows[held])
     for name in ("mm", "gradient"):
-        for grouping in ("single", "by kind"):
-            groups = training.groups if grouping == "by kind" else np.zeros_like(training.groups)
+        of_grouping = {
+            "single": np.zeros_like(training.groups),
+            "by kind": training.groups,
+            "separate": np.arange(len(training.groups)),
+        }
+        for grouping, groups in of_grouping.items():
             learner = LEARNERS[name]
             holdout = [tuple(Counted(part, whole, asked) for part in pair)]
             options = complete(learner.options, {})
