@@ -28,6 +28,7 @@ class Model:
             Python script.
         defaults: (task, prepared training columns) -> the default values that depend on the data,
             for the axes that have such ones; None where no axis has.
+        simplex: names of axes whose values count only as shares of their sum.
     """
 
     name: str
@@ -42,3 +43,4 @@ class Model:
     scaled: bool
     script: Callable[[str, Setting, int], tuple[str, str]]
     defaults: Callable[[str, Any], Setting] | None = None
+    simplex: tuple[str, ...] = ()

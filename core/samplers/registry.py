@@ -11,9 +11,12 @@ from optuna.samplers import BaseSampler
 from core.options import Option, complete
 from core.samplers.bayes import GpSampler, HybridSampler, VariableSampler
 from core.samplers.grid import GridSampler
+from core.samplers.past import Memory
 from core.samplers.peers import NotedCmaEsSampler, NotedTpeSampler
 from core.samplers.random import RandomSampler
 from core.space import Axis
+
+Build = Callable[[Sequence[Axis], dict[str, Any], int, Memory], BaseSampler]
 
 
 @dataclass(frozen=True)
@@ -23,22 +26,30 @@ class Sampler:
     Attributes:
         name: on the command line.
         options: what can be set, with the papers' defaults.
-        build: (space, checked options, seed) -> the Optuna sampler.
+        build: (space, checked options, seed, memory) -> the Optuna sampler.
         source: the paper it comes from.
+        remembers: whether earlier datasets decide what it proposes.
     """
 
     name: str
     options: tuple[Option, ...]
-    build: Callable[[Sequence[Axis], dict[str, Any], int], BaseSampler]
+    build: Build
     source: str = ""
+    remembers: bool = False
 
-    def make(self, space: Sequence[Axis], options: Mapping[str, Any], seed: int) -> BaseSampler:
-        """The sampler over a space.
+    def make(
+        self,
+        space: Sequence[Axis],
+        options: Mapping[str, Any],
+        seed: int,
+        memory: Memory | None = None,
+    ) -> BaseSampler:
+        """The sampler over a space; `memory` is for those that remember.
 
         Raises:
             UnusableError: an option that does not exist or is out of its range.
         """
-        return self.build(space, complete(self.options, options), seed)
+        return self.build(space, complete(self.options, options), seed, memory or Memory())
 
 
 START_TRIALS = Option(
@@ -142,8 +153,10 @@ TPE_START = Option(
 _BROFOS = "Brofos 2013"
 
 
-def _bayes(kind: type[GpSampler]) -> Callable[[Sequence[Axis], dict[str, Any], int], BaseSampler]:
-    def build(space: Sequence[Axis], options: dict[str, Any], seed: int) -> BaseSampler:
+def _bayes(kind: type[GpSampler]) -> Build:
+    def build(
+        space: Sequence[Axis], options: dict[str, Any], seed: int, memory: Memory
+    ) -> BaseSampler:
         start = options["start_trials"]
         given = {**options, "start_trials": None if start < 0 else start}
         return kind(space, seed=seed, **given)
@@ -157,13 +170,13 @@ SAMPLERS: dict[str, Sampler] = {
         Sampler(
             "grid",
             (POINTS, POWERS_OF_TWO),
-            lambda space, options, seed: GridSampler(space, seed=seed, **options),
+            lambda space, options, seed, memory: GridSampler(space, seed=seed, **options),
             "LIBSVM, grid.py",
         ),
         Sampler(
             "random",
             (),
-            lambda space, options, seed: RandomSampler(space, seed=seed),
+            lambda space, options, seed, memory: RandomSampler(space, seed=seed),
             "Bergstra & Bengio 2012",
         ),
         Sampler("gp", GP_OPTIONS, _bayes(GpSampler), f"{_BROFOS}, Algorithm 1"),
@@ -177,13 +190,13 @@ SAMPLERS: dict[str, Sampler] = {
         Sampler(
             "tpe",
             (TPE_START,),
-            lambda space, options, seed: NotedTpeSampler(seed=seed, **options),
+            lambda space, options, seed, memory: NotedTpeSampler(seed=seed, **options),
             "Bergstra et al. 2011",
         ),
         Sampler(
             "cma-es",
             (),
-            lambda space, options, seed: NotedCmaEsSampler(seed=seed),
+            lambda space, options, seed, memory: NotedCmaEsSampler(seed=seed),
             "Hansen 2016",
         ),
     )

@@ -38,6 +38,7 @@ class RunStarted(Event):
     maximize: bool = True
     total: int = 0  # trials or steps at most; 0 where only time bounds it
     started_at: str = ""  # ISO time, UTC
+    remembered_as: str = ""  # under which name the history of datasets keeps its trials
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class TrialStarted(Event):
 
     number: int = 0
     setting: dict[str, Any] = field(default_factory=dict)
-    reason: str = ""  # default, random, grid, improve, explore, start, tpe, cma-es
+    reason: str = ""  # default, past, random, grid, improve, explore, start, tpe, cma-es
     expected: float | None = None  # the surrogate's mean there, in units of the score
     uncertainty: float | None = None  # its standard deviation
 
@@ -107,6 +108,47 @@ class SurrogateFitted(Event):
     acquisition: str = "ei"  # ei, pi, mean
     incumbent: list[float] = field(default_factory=list)  # unit vector of the best trial
     next: list[float] = field(default_factory=list)  # unit vector of the next trial
+
+
+@dataclass(frozen=True)
+class PastRecalled(Event):
+    """What is remembered of earlier datasets and may decide this run's trials."""
+
+    statistics: list[float] = field(default_factory=list)  # core.samplers.past.Statistics, now
+    axes: list[str] = field(default_factory=list)  # names, in the order of `values`
+    # One a dataset, as they came in: id, statistics, values [trials][axes], scores [trials],
+    # maximize, starter, distance (Memory.distances).
+    datasets: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class CommonSurfaceFitted(Event):
+    """What a view needs, beside PastRecalled, to evaluate the common response surface anywhere."""
+
+    trials: int = 0  # of this run that it has seen
+    method: str = "transfer"  # how scores become responses: transfer, scot
+    kernel: str = "mkl"  # sqe, mkl, printed
+    neighbours: list[int] = field(default_factory=list)  # of PastRecalled.datasets, nearest first
+    past_responses: list[list[float]] = field(default_factory=list)  # a list for each neighbour
+    points: list[list[float]] = field(default_factory=list)  # this run's, unit vectors, n × width
+    responses: list[float] = field(default_factory=list)  # this run's, larger is better, n
+    numbers: list[int] = field(default_factory=list)  # trial numbers, n
+    lengths: list[float] = field(default_factory=list)  # of every entry; sqe: then of statistics
+    noise: float = 0.0  # variance of the standardized noise
+    constant: float = 1.0  # c of the neighbours' kernel c − ‖x − x'‖/√p
+    mean: float = 0.0  # scores of this dataset are mean ± scale × response
+    scale: float = 1.0
+    settled: bool = False  # whether mean and scale are this dataset's own (two scores or more)
+    maximize: bool = True
+    incumbent: list[float] = field(default_factory=list)  # unit vector of the best trial, or empty
+    next: list[float] = field(default_factory=list)  # unit vector of the next trial
+
+
+@dataclass(frozen=True)
+class Noticed(Event):
+    """Something a person should know while the run goes on."""
+
+    sentence: str = ""
 
 
 @dataclass(frozen=True)

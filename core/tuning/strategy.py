@@ -21,10 +21,11 @@ class Strategy:
         costs: what it costs, one plain sentence.
         shows: what can be watched, one plain sentence.
         options: what can be set, with the papers' defaults.
-        make: for trials, (space, options, seed, maximize) -> an Optuna sampler; for penalties,
+        make: for trials, (space, options, seed, memory) -> an Optuna sampler; for penalties,
             (problem, options, seed) -> iterator of core.penalties.step.Step.
         default_trials: the budget when none is given.
         source: the paper it comes from.
+        remembers: whether what is known of earlier datasets decides its trials.
     """
 
     name: str
@@ -37,3 +38,4 @@ class Strategy:
     make: Callable[..., Any]
     default_trials: int = 50
     source: str = ""
+    remembers: bool = False

@@ -1,0 +1,61 @@
+"""What is remembered of earlier datasets, as the strategies that learn from it are given it.
+
+Only descriptive statistics of a dataset are known, never the data (Yogatama & Mann 2014, §3.1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.space import Setting
+
+Statistics = tuple[float, float, float]
+"""Natural logarithms of rows and of features, and the number of classes (0 for numbers)."""
+
+
+@dataclass(frozen=True)
+class PastDataset:
+    """What earlier trials on one dataset gave.
+
+    Attributes:
+        id: tells it from the others; says nothing about the data.
+        statistics: of the dataset.
+        settings, scores: of its finished trials, in their order.
+        maximize: whether larger scores are better.
+        starter: whether it came with the program.
+    """
+
+    id: str
+    statistics: Statistics
+    settings: tuple[Setting, ...]
+    scores: tuple[float, ...]
+    maximize: bool = True
+    starter: bool = False
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a strategy is told of the past, and how the present dataset compares.
+
+    Attributes:
+        past: earlier datasets that were tuned over the same space, in the order they came in.
+        statistics: of the present dataset.
+        simplex: axes whose values count only as shares of their sum.
+    """
+
+    past: tuple[PastDataset, ...] = ()
+    statistics: Statistics = (0.0, 0.0, 0.0)
+    simplex: tuple[str, ...] = ()
+
+    def distances(self) -> np.ndarray:
+        """Euclidean distance of every past dataset to the present one, shape (datasets,).
+
+        In units of the statistics' standard deviations over all of them (Yogatama & Mann 2014,
+        §3.4); a statistic that is the same everywhere tells nothing.
+        """
+        table = np.array([*(one.statistics for one in self.past), self.statistics], dtype=float)
+        deviation = table.std(axis=0)
+        table = (table - table[-1]) / np.where(deviation > 0, deviation, 1.0)
+        return np.sqrt((table[:-1] ** 2).sum(axis=1))
