@@ -1,4 +1,4 @@
-"""What every test may ask for: a quiet numerical environment and the folder of real datasets."""
+"""What every test gets: a quiet numerical environment, a history of its own, the real datasets."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
+
+
+@pytest.fixture(autouse=True)
+def own_history(tmp_path_factory, monkeypatch) -> Path:
+    """Where the history lies during a test: never where the person's own is."""
+    place = tmp_path_factory.mktemp("history") / "history.sqlite3"
+    monkeypatch.setenv("TUNESCOPE_HISTORY", str(place))
+    return place
 
 
 @pytest.fixture(scope="session")
