@@ -1,0 +1,109 @@
+"""Draws from a posterior against its exact mean and covariance, and against joint draws."""
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp
+
+from core.gp.kernels import KERNELS, correlation, squared_distances
+from core.gp.pathwise import PosteriorDraws, frequencies, joint_draws
+from core.gp.regression import Hyperparameters, Regression
+
+LENGTHS = np.array([0.3, 0.9])
+
+
+def posterior_of(kernel="matern32", noise=0.05, n=9):
+    random = np.random.default_rng(4)
+    X = random.random((n, 2))
+    z = np.sin(5 * X[:, 0]) - X[:, 1]
+    return Regression(kernel, Hyperparameters(LENGTHS, 1.4, noise), X, z)
+
+
+def exact(regression, points):
+    """The posterior's mean and covariance, by the formula and a dense inverse."""
+
+    def kernel(A, B):
+        s = squared_distances(A, B, LENGTHS)
+        return 1.4 * correlation(regression.kernel, s)
+
+    K = kernel(regression.X, regression.X) + regression.hyper.noise * np.eye(len(regression.X))
+    across = kernel(points, regression.X) @ np.linalg.inv(K)
+    return across @ regression.z, kernel(points, points) - across @ kernel(regression.X, points)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("how", ["pathwise", "joint"])
+def test_mean_and_covariance_are_the_posteriors(kernel, how):
+    regression, N = posterior_of(kernel), 1000
+    points = np.random.default_rng(5).random((7, 2))
+    random = np.random.default_rng(6)
+    drawn = (
+        PosteriorDraws(regression, random, draws=N, count=32)(points)
+        if how == "pathwise"
+        else joint_draws(regression, points, random, draws=N)
+    )
+    assert drawn.shape == (N, 7)
+    mean, covariance = exact(regression, points)
+    spread = np.diag(covariance)
+    assert np.abs((drawn.mean(axis=0) - mean) / np.sqrt(spread / N)).max() < 4.0
+    error = np.sqrt((np.outer(spread, spread) + covariance**2) / N)
+    assert np.abs((np.cov(drawn.T) - covariance) / error).max() < 4.5
+    wrong = covariance + 0.2 * spread.max()
+    assert np.abs((np.cov(drawn.T) - wrong) / error).max() > 4.5
+
+
+def test_a_draw_has_the_same_largest_value_as_a_joint_draw():
+    regression = posterior_of()
+    points = np.linspace(0, 1, 60)[:, None] * np.ones(2)
+    ours = PosteriorDraws(regression, np.random.default_rng(1), draws=300)(points).max(axis=1)
+    joint = joint_draws(regression, points, np.random.default_rng(2), draws=4000).max(axis=1)
+    assert ks_2samp(ours, joint).pvalue > 0.01
+    assert ks_2samp(ours + 0.25, joint).pvalue < 1e-3
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_without_noise_every_draw_passes_through_the_data(kernel):
+    regression = posterior_of(kernel, noise=1e-8)
+    draw = PosteriorDraws(regression, np.random.default_rng(0), draws=5)
+    np.testing.assert_allclose(draw(regression.X), np.tile(regression.z, (5, 1)), atol=2e-3)
+    elsewhere = draw(np.random.default_rng(3).random((20, 2)))
+    assert elsewhere.std(axis=0).max() > 0.1
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_features_kernel_converges_to_the_kernel(kernel):
+    apart = np.random.default_rng(8).uniform(-1, 1, (200, 2))
+    true = correlation(kernel, ((apart / LENGTHS) ** 2).sum(axis=1))
+
+    def largest_error(count):
+        omega = frequencies(kernel, LENGTHS, count, np.random.default_rng(9))
+        return np.abs(np.cos(apart @ omega.T).mean(axis=1) - true).max()
+
+    errors = [largest_error(count) for count in (64, 1024, 16384)]
+    assert errors[0] > 3 * errors[1] > 9 * errors[2]
+    assert errors[2] < 4e-3
+
+
+def test_evenly_spread_frequencies_are_closer_than_independent_ones():
+    apart = np.random.default_rng(8).uniform(-1, 1, (200, 2))
+    true = correlation("matern32", ((apart / LENGTHS) ** 2).sum(axis=1))
+    even, independent = [], []
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        t = random.standard_normal((512, 2)) / LENGTHS
+        t *= np.sqrt(3.0 / random.chisquare(3.0, (512, 1)))
+        for omega, errors in (
+            (frequencies("matern32", LENGTHS, 512, random), even),
+            (t, independent),
+        ):
+            errors.append(np.abs(np.cos(apart @ omega.T).mean(axis=1) - true).max())
+    assert np.mean(even) < 0.5 * np.mean(independent)
+
+
+def test_one_function_wherever_and_however_often_it_is_evaluated():
+    draw = PosteriorDraws(posterior_of(), np.random.default_rng(0), draws=2)
+    points = np.random.default_rng(3).random((700, 2))
+    whole = draw(points)
+    np.testing.assert_allclose(whole, np.hstack([draw(points[:301]), draw(points[301:])]))
+    again = PosteriorDraws(posterior_of(), np.random.default_rng(0), draws=2)
+    np.testing.assert_array_equal(whole, again(points))
+    assert np.abs(whole[0] - whole[1]).max() > 0.1
