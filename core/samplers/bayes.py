@@ -88,6 +88,15 @@ class GpSampler(ProposingSampler):
             note(study, trial, "random")
             return space.setting(self._start_point(trial, history))
         regression = self._fit(trial, history)
+        point, reason = self._next(study, trial, history, regression)
+        self._describe(regression, history, point)
+        self._note_expectation(study, trial, reason, regression, point)
+        return space.setting(point)
+
+    def _next(
+        self, study: Study, trial: FrozenTrial, history: History, regression: Regression
+    ) -> tuple[Array, str]:
+        """The point to try by the fitted surrogate, and the reason."""
         best, where = response_to_beat(regression)
         search = Search(
             conditioned(regression, history),
@@ -98,10 +107,7 @@ class GpSampler(ProposingSampler):
             self.random(trial, SEARCH),
         )
         proposal, reason = self._choose(search, trial)
-        point = history.points[where] if proposal is None else proposal.point
-        self._describe(regression, history, point)
-        self._note_expectation(study, trial, reason, regression, point)
-        return space.setting(point)
+        return history.points[where] if proposal is None else proposal.point, reason
 
     def explores(self, search: Search, unknown: Proposal, rho: float) -> bool:
         """Whether this trial goes to θᵘ instead of θ*: never."""
