@@ -8,11 +8,12 @@ from core.estimators.elastic_net import ELASTIC_NET
 from core.estimators.forest import FOREST
 from core.estimators.linear import LINEAR
 from core.estimators.logistic import LOGISTIC
+from core.estimators.logistic_l1l2 import LOGISTIC_L1L2
 from core.estimators.mlp import MLP
 from core.estimators.model import Model
 from core.estimators.rna import RNA
 from core.estimators.svm import SVM
 
-_ALL = (LINEAR, LOGISTIC, ELASTIC_NET, SVM, FOREST, BOOSTING, MLP, CRF, RNA)
+_ALL = (LINEAR, LOGISTIC, LOGISTIC_L1L2, ELASTIC_NET, SVM, FOREST, BOOSTING, MLP, CRF, RNA)
 
 MODELS: dict[str, Model] = {model.name: model for model in _ALL}

@@ -6,20 +6,20 @@ alike, needs no second file, and means nothing to programs that do not look for 
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from pandas.api.types import is_numeric_dtype
 
 from core.datasets.samples import SAMPLES
 from core.export.finished_run import FinishedRun
+from core.export.plain_model import plain_pipeline
 
 ATTRIBUTE = "tunescope_"
 
 
 def with_card(run: FinishedRun) -> Any:
-    """The fitted pipeline with its card attached; the run's own pipeline stays as it is."""
-    pipeline = copy.copy(run.pipeline)
+    """The fitted pipeline, plain, with its card attached; the run's own stays as it is."""
+    pipeline = plain_pipeline(run.pipeline)
     setattr(pipeline, ATTRIBUTE, _card(run))
     return pipeline
 

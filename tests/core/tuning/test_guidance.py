@@ -155,6 +155,7 @@ def test_cma_es_is_kept_from_choices_and_single_numbers():
         for model, strategies in advise(summary())["strategies"].items()
     }
     assert {model for model, names in offered.items() if "cma-es" in names} == {
+        "logistic-l1l2",
         "elastic-net",
         "svm",
         "boosting",
