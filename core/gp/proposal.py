@@ -36,6 +36,16 @@ class Proposal:
     sd: float
 
 
+def nearby(domain: Domain, incumbent: Array, random: np.random.Generator) -> Array:
+    """Allowed points scattered around one, shape (any number, width), most moved along few axes."""
+    axes = len(domain.space)
+    radius = 10.0 ** random.uniform(-4.0, -0.5, size=(CLOUD, 1))
+    cloud = incumbent + radius * random.standard_normal((CLOUD, domain.width))
+    flipped = random.random((CLOUD, axes)) < 1.0 / axes
+    sparse = np.where(flipped[:, domain.axis_of] | ~domain.free, cloud, incumbent)
+    return np.vstack([domain.snap(sparse), domain.snap(cloud[::2])])
+
+
 class Search:
     """Maximizes acquisition functions of one posterior over one domain.
 
@@ -85,11 +95,7 @@ class Search:
         power = int(np.clip(np.log2(4e8 / len(self.regression.X) ** 2), 8, 10))
         axes = len(domain.space)
         sobol = qmc.Sobol(axes, scramble=True, rng=random).random_base2(power)
-        radius = 10.0 ** random.uniform(-4.0, -0.5, size=(CLOUD, 1))
-        cloud = incumbent + radius * random.standard_normal((CLOUD, domain.width))
-        flipped = random.random((CLOUD, axes)) < 1.0 / axes
-        sparse = np.where(flipped[:, domain.axis_of] | ~domain.free, cloud, incumbent)
-        return np.vstack([domain.spread(sobol), domain.snap(sparse), domain.snap(cloud[::2])])
+        return np.vstack([domain.spread(sobol), nearby(domain, incumbent, random)])
 
     def _left(self, points: Array) -> Array:
         """The points that were not tried, in their order."""

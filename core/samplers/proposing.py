@@ -112,8 +112,13 @@ def note(
     notes = {"reason": reason, "expected": expected, "uncertainty": uncertainty}
     for name, value in notes.items():
         if value is not None:
-            study._storage.set_trial_user_attr(trial._trial_id, name, value)
-            trial.user_attrs[name] = value  # what the asked trial itself shows
+            note_more(study, trial, name, value)
+
+
+def note_more(study: Study, trial: FrozenTrial, name: str, value: Any) -> None:
+    """Writes on a trial what only one kind of sampler has to say, a value that JSON takes."""
+    study._storage.set_trial_user_attr(trial._trial_id, name, value)
+    trial.user_attrs[name] = value  # what the asked trial itself shows
 
 
 def uniform_setting(space: SearchSpace, random: np.random.Generator) -> Setting:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from optuna.samplers import BaseSampler
 
 from core.options import Option, complete
 from core.samplers.bayes import GpSampler, HybridSampler, VariableSampler
+from core.samplers.eb_hyp import EbHypSampler
 from core.samplers.grid import GridSampler
 from core.samplers.past import Memory
 from core.samplers.peers import NotedCmaEsSampler, NotedTpeSampler
@@ -128,6 +129,27 @@ RULE = Option(
     choices=("corrected", "printed"),
     choice_labels=("As the paper's text says (corrected)", "As its listing has it (printed)"),
 )
+DRAWN = Option(
+    "rule",
+    "How the next setting is drawn",
+    "choice",
+    "sample",
+    "sample: at random, the better a setting may be the more often. thompson: the best of what "
+    "one guess of all scores says, as the paper's listing has it.",
+    choices=("sample", "thompson"),
+    choice_labels=("A sample of the good ones (sample)", "The best of one guess (thompson)"),
+)
+TEMPERATURE = Option(
+    "temperature",
+    "Spread of the samples",
+    "float",
+    1.0,
+    "In units of the scores' standard deviation. Small values draw only what may be best; large "
+    "ones draw nearly evenly. It does not matter for thompson.",
+    low=0.0,
+    low_open=True,
+)
+EB_HYP_OPTIONS = (DRAWN, TEMPERATURE, replace(KERNEL, default="matern32"), START_TRIALS)
 POINTS = Option(
     "points",
     "Values of every setting",
@@ -187,6 +209,7 @@ SAMPLERS: dict[str, Sampler] = {
             _bayes(VariableSampler),
             f"{_BROFOS}, Algorithm 3",
         ),
+        Sampler("eb-hyp", EB_HYP_OPTIONS, _bayes(EbHypSampler), "McInerney 2017, Algorithm 1"),
         Sampler(
             "tpe",
             (TPE_START,),

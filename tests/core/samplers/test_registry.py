@@ -6,7 +6,7 @@ from core.errors import UnusableError
 from core.samplers.registry import SAMPLERS
 from core.space import Axis
 
-REASONS = {"random", "grid", "improve", "explore", "tpe", "cma-es"}
+REASONS = {"random", "grid", "improve", "explore", "sample", "tpe", "cma-es"}
 
 
 @pytest.mark.parametrize("name", SAMPLERS)

@@ -1,0 +1,167 @@
+"""EB-Hyp: settings drawn from the posterior of the hyperparameters (McInerney 2017).
+
+Notation (the paper's letters; T is ours):
+    η       a setting
+    f       its score: a log likelihood, a log marginal likelihood or what stands for it
+    p̃(X|η)  a function drawn from the performance model; log p̃ is a draw from a Gaussian process,
+            standardized as every surrogate here
+    p(η)    the hyperprior: uniform in the box, logarithmic ranges by their logarithm
+    T       temperature: p̃(η|X) ∝ p̃(X|η)^(1/T) p(η), on the standardized scale
+
+On the scale of the log likelihoods themselves, thousands of nats, a draw is a point mass, and a
+sample is the arg max; T = 1 in units of the scores' standard deviation spreads the samples, T → 0
+is Algorithm 1 as printed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from optuna.study import Study
+from optuna.trial import FrozenTrial
+from scipy.spatial import cKDTree
+from scipy.stats import qmc
+
+from core.gp.domain import Domain
+from core.gp.kernels import Array
+from core.gp.pathwise import PosteriorDraws
+from core.gp.proposal import ENUMERATED, SAME, nearby
+from core.gp.regression import Regression
+from core.samplers.bayes import SEARCH, GpSampler, conditioned
+from core.samplers.history import History
+from core.samplers.proposing import note_more
+from core.space import Axis
+
+CANDIDATES = 4096
+INCUMBENTS = 3  # best trials around which the arg max is looked for more closely
+DRAW, PICK = 4, 5  # purposes of a trial's random numbers, beside those of core.samplers.bayes
+EFFECTIVE = "effective_candidates"  # the note on a trial
+
+
+class EbHypSampler(GpSampler):
+    """Tries a draw from p̃(η|X), or its arg max (McInerney 2017, eq. 5; Algorithm 1, lines 5-7).
+
+    Args:
+        space: the axes; None to learn them from the study's trials.
+        seed: of everything random.
+        rule: sample draws the setting (eq. 5); thompson takes the arg max (Algorithm 1, line 7).
+        temperature: T, positive; thompson does not need it.
+        kernel: se, matern32 (the paper's) or matern52.
+        start_trials: how many trials are spread evenly before the performance model decides; 0 for
+            one more than there are axes, but between 4 and 10.
+        always_learn: learn the kernel's hyperparameters after every trial, however many there are;
+            otherwise the performance model takes in every trial, but once there are more than 50
+            the kernel's hyperparameters are learned when trials have grown by four percent.
+
+    Attributes:
+        surrogate: the performance model as of the last ask; None while there is none.
+        effective: among how many candidates the last setting was drawn in effect, 1/Σp̃²; None
+            while there is none. Also noted on the trial.
+    """
+
+    def __init__(
+        self,
+        space: Sequence[Axis] | None = None,
+        *,
+        seed: int = 0,
+        rule: Literal["sample", "thompson"] = "sample",
+        temperature: float = 1.0,
+        kernel: str = "matern32",
+        start_trials: int | None = None,
+        always_learn: bool = False,
+    ) -> None:
+        super().__init__(
+            space,
+            seed=seed,
+            kernel=kernel,
+            acquisition="mean",
+            start_trials=start_trials,
+            always_learn=always_learn,
+        )
+        self.rule, self.temperature = rule, temperature
+        self.effective: float | None = None
+
+    def _next(
+        self, study: Study, trial: FrozenTrial, history: History, regression: Regression
+    ) -> tuple[Array, str]:
+        """A draw of the performance model, and a setting from what it says of the settings."""
+        # Trials that are running are not believed in: draws differ, so workers do not crowd.
+        known = dataclasses.replace(history, pending=history.pending[:0])
+        candidates, prior = self._candidates(trial, history)
+        draw = PosteriorDraws(conditioned(regression, known), self.random(trial, DRAW))
+        log_likelihood = draw(candidates)[0]
+        probabilities = posterior(log_likelihood, prior, self.temperature)
+        self.effective = float(1.0 / np.sum(probabilities**2))
+        note_more(study, trial, EFFECTIVE, self.effective)
+        if self.rule == "thompson":
+            picked = int(np.argmax(log_likelihood))
+        else:
+            picked = int(self.random(trial, PICK).choice(len(candidates), p=probabilities))
+        return candidates[picked], "sample"
+
+    def _candidates(self, trial: FrozenTrial, history: History) -> tuple[Array, Array]:
+        """Allowed points that were not tried, shape (m, width), and their p(η), shape (m,).
+
+        Every point of a small finite space, otherwise a scrambled Sobol set, which is uniform by
+        itself. Only the arg max looks closer around the best trials: as candidates of a sample
+        these points would count a region twice.
+        """
+        domain = self._domain
+        if domain.size <= ENUMERATED:
+            points, prior = domain.everything(), prior_shares(domain)
+        else:
+            random = self.random(trial, SEARCH)
+            sobol = qmc.Sobol(len(domain.space), scramble=True, rng=random)
+            points = domain.spread(sobol.random_base2(CANDIDATES.bit_length() - 1))
+            if self.rule == "thompson":
+                best = np.argsort(history.scores * (-1 if history.maximize else 1), kind="stable")
+                around = [nearby(domain, history.points[k], random) for k in best[:INCUMBENTS]]
+                points = np.vstack([points, *around])
+            prior = np.ones(len(points))
+        left = _untried(points, history.taken)
+        return (points[left], prior[left]) if left.any() else (points, prior)
+
+
+def posterior(log_likelihood: Array, prior: Array, temperature: float) -> Array:
+    """p̃(η|X) = Z⁻¹ exp(log p̃(X|η)/T) p(η) over candidates, shape (m,) (McInerney 2017, eq. 5).
+
+    Args:
+        log_likelihood: the standardized draw at the candidates, shape (m,).
+        prior: p(η) up to a factor, positive, shape (m,).
+        temperature: T > 0.
+    """
+    with np.errstate(over="ignore"):  # T → 0: everything but the largest is −∞
+        weighted = np.exp((log_likelihood - log_likelihood.max()) / temperature) * prior
+    return weighted / weighted.sum()
+
+
+def prior_shares(domain: Domain) -> Array:
+    """The share of the box that rounds to each point of a finite domain, shape (size,); sum 1.
+
+    In the order of `Domain.everything`.
+    """
+    shares = [_shares(axis) for axis in domain.space]
+    return functools.reduce(lambda a, b: np.multiply.outer(a, b).ravel(), shares)
+
+
+def _shares(axis: Axis) -> Array:
+    if axis.kind == "choice":
+        return np.full(len(axis.choices), 1.0 / len(axis.choices))
+    if Domain.count(axis) == 1:
+        return np.ones(1)
+    edges = np.arange(round(axis.low) - 0.5, round(axis.high) + 1.0)
+    inside = [max(edge, axis.low / 2) if axis.log else edge for edge in edges]
+    return np.diff([axis.to_unit(edge)[0] for edge in inside])
+
+
+def _untried(points: Array, taken: Array) -> np.ndarray:
+    """Which points were not tried and are not being tried, shape (m,), bool."""
+    if len(taken) == 0:
+        return np.ones(len(points), dtype=bool)
+    apart, _ = cKDTree(taken).query(points, p=math.inf, distance_upper_bound=2 * SAME)
+    return apart > SAME
