@@ -12,6 +12,8 @@ Notation:
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import minimize
@@ -127,7 +129,18 @@ class Likelihood:
         return np.bincount(self.axis_of, weights=by_entry, minlength=self.axes).astype(float)
 
 
-def learn(likelihood: Likelihood, starts: list[Array], *, rounds: int = 50) -> Array:
+class Learnable(Protocol):
+    """What `learn` maximizes: bounds of θ, and f(θ) with its gradient."""
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """The box in which θ is searched."""
+
+    def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
+        """f(θ) and ∂f/∂θ."""
+
+
+def learn(likelihood: Learnable, starts: list[Array], *, rounds: int = 50) -> Array:
     """θ* = argmax f(θ) within its bounds: L-BFGS-B from every start, the best kept; shape (D + 2,).
 
     Args:

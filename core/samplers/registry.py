@@ -15,6 +15,7 @@ from core.samplers.grid import GridSampler
 from core.samplers.past import Memory
 from core.samplers.peers import NotedCmaEsSampler, NotedTpeSampler
 from core.samplers.random import RandomSampler
+from core.samplers.transfer import TransferSampler
 from core.space import Axis
 
 Build = Callable[[Sequence[Axis], dict[str, Any], int, Memory], BaseSampler]
@@ -172,6 +173,33 @@ TPE_START = Option(
     "start_trials", "Random trials at the start", "int", 10, "Random trials before TPE begins.", 0
 )
 
+COMMON_KERNEL = Option(
+    "kernel",
+    "Which earlier datasets count",
+    "choice",
+    "mkl",
+    "mkl: the twenty datasets most like this one, all alike. sqe: all earlier datasets, the more "
+    "the more they are like this one. printed: as mkl, but by the paper's formula to the letter, "
+    "for comparison; it finds good settings less often.",
+    choices=("mkl", "sqe", "printed"),
+    choice_labels=(
+        "The twenty most alike (mkl)",
+        "All, by their likeness (sqe)",
+        "The paper's formula to the letter (printed)",
+    ),
+)
+REPLACEMENT = Option(
+    "replacement",
+    "Share of values drawn by chance",
+    "float",
+    0.25,
+    "With this probability each value of a proposed setting is replaced by a random one, so that "
+    "this dataset's usual score, which scores are compared with, is not judged by good settings "
+    "alone. The paper's value is 1/4; 0 takes every proposal as it is.",
+    low=0.0,
+    high=1.0,
+)
+
 _BROFOS = "Brofos 2013"
 
 
@@ -210,6 +238,15 @@ SAMPLERS: dict[str, Sampler] = {
             f"{_BROFOS}, Algorithm 3",
         ),
         Sampler("eb-hyp", EB_HYP_OPTIONS, _bayes(EbHypSampler), "McInerney 2017, Algorithm 1"),
+        Sampler(
+            "transfer",
+            (COMMON_KERNEL, REPLACEMENT),
+            lambda space, options, seed, memory: TransferSampler(
+                space, seed=seed, memory=memory, **options
+            ),
+            "Yogatama & Mann 2014, Algorithm 2",
+            remembers=True,
+        ),
         Sampler(
             "tpe",
             (TPE_START,),
