@@ -1,0 +1,65 @@
+"""Processes of one thread each that long reproductions share their work among."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from multiprocessing import get_context
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class Pool:
+    """Processes of one thread each, and what they are at; with none of them, work is done here."""
+
+    def __init__(self, processes: int) -> None:
+        self._processes = processes
+        self._running: dict[Future[Any], str] = {}
+        self._executor: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Pool:
+        if self._processes:
+            self._executor = ProcessPoolExecutor(
+                self._processes, mp_context=get_context("spawn"), initializer=_one_thread
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._executor is not None:
+            self._executor.shutdown(cancel_futures=True)
+
+    @property
+    def free(self) -> bool:
+        """Whether a process has nothing to do."""
+        return len(self._running) < max(1, self._processes)
+
+    def runs(self, key: str) -> bool:
+        """Whether the work of that key is under way."""
+        return key in self._running.values()
+
+    def submit(self, work: Callable[..., Any], given: tuple[Any, ...], key: str) -> None:
+        """Have something done."""
+        if self._executor is None:
+            done: Future[Any] = Future()
+            done.set_result(work(*given))
+            self._running[done] = key
+        else:
+            self._running[self._executor.submit(work, *given)] = key
+
+    def ended(self, at_least: int = 0) -> Iterator[tuple[str, Any]]:
+        """Key and outcome of work as it ends; so many, or all of it."""
+        count = at_least or len(self._running)
+        while count > 0 and self._running:
+            for future in wait(self._running, return_when=FIRST_COMPLETED).done:
+                count -= 1
+                yield self._running.pop(future), future.result()
+
+
+def _one_thread() -> None:
+    """Threads of numerical libraries would only take the other process's time."""
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    threadpool_limits(1)
