@@ -63,6 +63,7 @@ def _runs(given: argparse.Namespace) -> int:
 def _resume(given: argparse.Namespace) -> int:
     from core.export.exporters import check_export
     from core.tuning.events import RunFinished
+    from core.tuning.history import History
     from core.tuning.problem import read_data
     from core.tuning.run_folder import RunFolder
     from core.tuning.tune import tune
@@ -80,7 +81,9 @@ def _resume(given: argparse.Namespace) -> int:
         print("This run is finished; --trials N goes on with more trials.", file=sys.stderr)
         give_result(past[-1].results, plan, dataset, folder, given)
         return 0
-    stream = tune(plan, dataset, folder=folder, past=past, more_trials=given.trials)
+    stream = tune(
+        plan, dataset, folder=folder, past=past, more_trials=given.trials, history=History
+    )
     return follow(stream, plan, dataset, folder, given, past)
 
 

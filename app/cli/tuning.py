@@ -83,6 +83,7 @@ def add_ending(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Tune, print the result, export."""
     from core.export.exporters import check_export
+    from core.tuning.history import History
     from core.tuning.plan import DataPlan
     from core.tuning.problem import build_problem, read_data
     from core.tuning.run_folder import RunFolder
@@ -98,7 +99,7 @@ def run(given: argparse.Namespace) -> int:
     build_problem(plan, dataset)  # refuses before a folder is made
     copy = _opened(Path(given.events)) if given.events else None
     folder = RunFolder.create(plan, path=Path(given.run_dir) if given.run_dir else None)
-    stream = tune(plan, dataset, folder=folder)
+    stream = tune(plan, dataset, folder=folder, history=History)
     if copy is not None:
         stream = _copied(stream, copy)
     try:

@@ -17,6 +17,7 @@ from core.export.exporters import EXPORTERS, export
 from core.tuning.conclude import conclude
 from core.tuning.events import Event, TrialExcluded
 from core.tuning.guidance import advise, estimate
+from core.tuning.history import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
 from core.tuning.run_folder import RunFolder
@@ -63,6 +64,7 @@ class Engine:
             past=run.events(),
             more_trials=request.more_trials,
             requests=requests,
+            history=History,
         )
 
     def conclude(self, request: m.Conclude) -> Iterator[Event]:

@@ -21,6 +21,7 @@ _ASKING = {"gp": 0.05, "hybrid": 0.05, "variable": 0.05}  # seconds a proposal, 
 _ELSE_ASKING = 0.005
 _LEARNING = {"mm": 3.0, "evidence": 4.0, "direct": 5.0}  # in default fits
 _ELSE_LEARNING = 30.0
+_PROBING = 100.0  # in default fits: the evidence's traces by probes, where no factor is at hand
 _PREPARED_AT_MOST = 20_000
 
 
@@ -41,6 +42,7 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
     """
     # Heavy and needed by a worker only; the advice beside it must stay light.
     from core.tuning.problem import build_problem
+    from core.tuning.structured_metrics import STRUCTURED_TASKS
 
     problem = build_problem(plan, dataset)
     rows = len(problem.train_rows)
@@ -48,6 +50,8 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
     preparing, fitting = _timed(problem, int(fit_rows))
     if problem.strategy.kind == "penalties":
         effort = _LEARNING.get(plan.strategy, _ELSE_LEARNING)
+        if plan.strategy == "evidence" and problem.dataset.task in STRUCTURED_TASKS:
+            effort = _PROBING
         seconds = preparing + effort * fitting
         return _told(seconds, 0, 0.0, f"{in_time(seconds)}, no trials needed")
     asking = _ASKING.get(plan.strategy, _ELSE_ASKING)

@@ -46,6 +46,7 @@ class Standing:
     ended: RunFinished | RunStopped | None = None
     total: int = 0
     seconds: float = 0.0
+    _default: int | None = None
     _best: int | None = None
     _last_improved: int = 0
 
@@ -59,6 +60,8 @@ class Standing:
                 self.total, self.ended = event.total, None
             case TrialStarted():
                 self.pending[event.number] = event
+                if event.reason == "default":
+                    self._default = event.number
             case TrialFinished():
                 self.pending.pop(event.number, None)
                 self.trials[event.number] = event
@@ -98,8 +101,8 @@ class Standing:
 
     @property
     def default(self) -> TrialFinished | None:
-        """The default setting's trial: the first."""
-        return self.trials.get(0)
+        """The default setting's trial: the first, unless that came from the past."""
+        return None if self._default is None else self.trials.get(self._default)
 
     @property
     def done(self) -> int:

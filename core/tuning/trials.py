@@ -6,14 +6,17 @@ import contextlib
 from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import optuna
 from optuna.study import StudyDirection
 from optuna.trial import TrialState
 
+from core.samplers.past import Memory
 from core.samplers.search_space import distributions
 from core.tuning.clock import Clock
 from core.tuning.events import (
+    CommonSurfaceFitted,
     Event,
     RunResumed,
     SurrogateFitted,
@@ -23,6 +26,7 @@ from core.tuning.events import (
 )
 from core.tuning.executors import Executor
 from core.tuning.problem import Problem
+from core.tuning.remembering import Remembering, memory_of, recalled_before
 from core.tuning.scoring import Outcome, Work
 from core.tuning.standing import Standing
 
@@ -36,11 +40,12 @@ class Asker:
     """The strategy's sampler in a study in memory; asking again what was asked before resumes it.
 
     Samplers depend on their seed and on the order of asks and tells alone, so that a resumed run
-    goes on exactly where the interrupted one would have.
+    goes on exactly where the interrupted one would have. The first trial is the default setting,
+    unless the strategy has a past to take it from.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
+    def __init__(self, problem: Problem, memory: Memory) -> None:
+        self._problem, self._memory = problem, memory
         self._space = distributions(problem.space)
         self._open: dict[int, optuna.Trial] = {}
         self._begin()
@@ -48,28 +53,30 @@ class Asker:
     def _begin(self) -> None:
         problem = self._problem
         seed = problem.plan.seed
-        self.sampler = problem.strategy.make(problem.space, problem.options, seed)
+        self.sampler = problem.strategy.make(problem.space, problem.options, seed, self._memory)
         minimize, maximize = StudyDirection.MINIMIZE, StudyDirection.MAXIMIZE
         direction = maximize if problem.metric.maximize else minimize
         self._study = optuna.create_study(sampler=self.sampler, direction=direction)
-        self._study.enqueue_trial(problem.default)
+        if self._from_default:
+            self._study.enqueue_trial(problem.default)
+
+    @property
+    def _from_default(self) -> bool:
+        return not (self._problem.strategy.remembers and self._memory.past)
 
     def ask(self) -> TrialStarted:
         """The next setting to try, and why."""
         trial = self._study.ask(self._space)
         self._open[trial.number] = trial
-        why = trial.user_attrs
+        default = trial.number == 0 and self._from_default
+        why: dict[str, Any] = {"reason": "default"} if default else trial.user_attrs
         return TrialStarted(
             number=trial.number,
             setting=dict(trial.params),
-            reason="default" if trial.number == 0 else why.get("reason", self._fallback),
-            expected=why.get("expected") if trial.number else None,
-            uncertainty=why.get("uncertainty") if trial.number else None,
+            reason=why.get("reason", self._problem.strategy.name),
+            expected=why.get("expected"),
+            uncertainty=why.get("uncertainty"),
         )
-
-    @property
-    def _fallback(self) -> str:
-        return self._problem.strategy.name
 
     def tell(self, outcome: Outcome) -> None:
         """What became of a trial."""
@@ -84,8 +91,10 @@ class Asker:
         """Why the sampler has nothing more to propose; "" while it has."""
         return str(getattr(self.sampler, "finished_reason", "") or "")
 
-    def surrogate(self) -> SurrogateFitted | None:
+    def surrogate(self) -> SurrogateFitted | CommonSurfaceFitted | None:
         """The Gaussian process behind the last proposal, for strategies that have one."""
+        if (common := getattr(self.sampler, "state", None)) is not None:
+            return CommonSurfaceFitted(**asdict(common))
         surrogate = getattr(self.sampler, "surrogate", None)
         return None if surrogate is None else SurrogateFitted(**asdict(surrogate))
 
@@ -113,7 +122,8 @@ class Asker:
         self._begin()
         ended = {e.number: e for e in past if isinstance(e, (TrialFinished, TrialFailed))}
         begun = {e.number: e for e in past if isinstance(e, TrialStarted)}
-        self._study._pop_waiting_trial_id()  # the default setting is among the recorded ones
+        if self._from_default:
+            self._study._pop_waiting_trial_id()  # the default setting is among the recorded ones
         for number in sorted(begun):
             score = getattr(ended.get(number), "score", None)
             self._study.add_trial(
@@ -130,17 +140,24 @@ class TrialRun:
     """The generator's state: what is asked, what runs, and how much budget is left."""
 
     def __init__(
-        self, problem: Problem, standing: Standing, clock: Clock, requests: deque[Event]
+        self,
+        problem: Problem,
+        standing: Standing,
+        clock: Clock,
+        requests: deque[Event],
+        remembering: Remembering,
     ) -> None:
         self._problem, self._standing, self._clock = problem, standing, clock
-        self._requests = requests
-        self._asker = Asker(problem)
+        self._requests, self._remembering = requests, remembering
         self.because = ""
         self.groups: dict[str, int] = {}  # penalties are not learned here
         self.learned = None
 
     def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
         """Every trial until the budget is spent or the sampler has nothing more to propose."""
+        memory = yield from self._recalled(past)
+        yield from self._remembering.notices()
+        self._asker = Asker(self._problem, memory)
         self._asker.repeat(past)
         plan, dataset = self._problem.plan, self._problem.dataset
         work = Work(
@@ -165,6 +182,19 @@ class TrialRun:
                     yield from self._given_up()
                     return
 
+    def _recalled(self, past: Sequence[Event]) -> Generator[Event, None, Memory]:
+        """What the sampler is told of earlier datasets; a resumed run is told the same again."""
+        for event in past:
+            if isinstance(event, TrialFinished):
+                self._remembering.keep(event)  # a kill may have come between
+        if not self._problem.strategy.remembers:
+            return Memory()
+        recalled = recalled_before(past)
+        if recalled is None:
+            recalled = self._remembering.recalled()
+            yield recalled
+        return memory_of(recalled, self._problem.model.simplex)
+
     def _heard(self) -> Generator[Event, None, None]:
         while self._requests:
             event = self._requests.popleft()
@@ -174,7 +204,7 @@ class TrialRun:
     def _started(self, executor: Executor) -> Generator[Event, None, None]:
         while executor.free and self._may_ask(executor):
             started = self._asker.ask()
-            if (surrogate := self._asker.surrogate()) is not None and started.number:
+            if started.reason != "default" and (surrogate := self._asker.surrogate()) is not None:
                 yield surrogate
             executor.submit(started.number, started.setting)
             self._standing.consume(started)
@@ -188,7 +218,7 @@ class TrialRun:
         elif self._time_is_up:
             self.because = f"the time of {self._problem.plan.minutes:g} minutes was up"
         elif begun > 0:
-            # The first trial is the default setting, whatever the sampler thinks of the space.
+            # The first trial comes, whatever the sampler thinks of the space.
             self.because = self._asker.finished
         return not self.because
 
@@ -202,7 +232,10 @@ class TrialRun:
             self._asker.tell(outcome)
             event = trial_event(outcome, len(self._problem.splits))
             self._standing.consume(event)
+            if isinstance(event, TrialFinished):
+                self._remembering.keep(event)
             yield event
+            yield from self._remembering.notices()
         yield self._standing.progress(self._seconds_left(executor.running))
 
     def _given_up(self) -> Generator[Event, None, None]:

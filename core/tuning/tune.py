@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from core.errors import UnusableError
 from core.tuning.clock import Clock
 from core.tuning.conclude import conclusion
 from core.tuning.events import Event, RunFailed, RunFinished, RunStarted
+from core.tuning.history import History
 from core.tuning.learning import LearningRun
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, build_problem
+from core.tuning.remembering import Remembering
 from core.tuning.run_folder import RunFolder, now
 from core.tuning.standing import Standing
 from core.tuning.trials import TrialRun, extended
@@ -33,6 +35,7 @@ def tune(
     past: Sequence[Event] = (),
     more_trials: int = 0,
     requests: deque[Event] | None = None,
+    history: Callable[[], History] | None = None,
 ) -> Generator[Event, None, None]:
     """Run a plan, or go on with an interrupted or finished run of it.
 
@@ -45,9 +48,12 @@ def tune(
         more_trials: that many trials beyond the budget of `past`.
         requests: what a person asks for while it runs (TrialExcluded, RunResumed with a new
             total); taken from the left and made part of the stream.
+        history: opens the history of past datasets, where trials are left for later runs and
+            where strategies that remember look; None to neither keep nor recall anything.
 
     Yields:
-        RunStarted (or RunResumed), the strategy's own events, then RunFinished or RunFailed.
+        RunStarted (or RunResumed), PastRecalled for a strategy that remembers, the strategy's own
+        events, then RunFinished or RunFailed.
 
     Raises:
         UnusableError: plan and data do not fit, the data has changed since, the disk is full.
@@ -59,11 +65,11 @@ def tune(
     _check_same_data(standing, dataset)
     clock = Clock(standing.seconds)
     if folder is None:
-        stream = _stream(problem, standing, clock, past, more_trials, requests, None)
+        stream = _stream(problem, standing, clock, past, more_trials, requests, None, history)
         yield from clock.stamped(stream)
         return
     with folder.owned():
-        stream = _stream(problem, standing, clock, past, more_trials, requests, folder)
+        stream = _stream(problem, standing, clock, past, more_trials, requests, folder, history)
         with contextlib.closing(stream):
             for event in clock.stamped(stream):
                 folder.append(event)
@@ -78,18 +84,22 @@ def _stream(
     more_trials: int,
     requests: deque[Event] | None,
     folder: RunFolder | None,
+    history: Callable[[], History] | None,
 ) -> Generator[Event, None, None]:
     requests = deque() if requests is None else requests
-    run: TrialRun | LearningRun
-    if problem.strategy.kind == "trials":
-        run = TrialRun(problem, standing, clock, requests)
-    else:
-        run = LearningRun(problem, standing, clock, requests)
-    first = extended(standing, more_trials) if past else started(problem, run.groups, folder)
-    standing.consume(first)
-    yield first
-    with contextlib.closing(run.events(past)) as events:
-        yield from events
+    name = standing.started.remembered_as if standing.started else ""
+    with contextlib.closing(Remembering(problem, history, name)) as remembering:
+        run: TrialRun | LearningRun
+        if problem.strategy.kind == "trials":
+            run = TrialRun(problem, standing, clock, requests, remembering)
+        else:
+            run = LearningRun(problem, standing, clock, requests)
+        fresh = started(problem, run.groups, folder, remembering.name)
+        first = extended(standing, more_trials) if past else fresh
+        standing.consume(first)
+        yield first
+        with contextlib.closing(run.events(past)) as events:
+            yield from events
     if problem.strategy.kind == "trials" and standing.best is None:
         yield RunFailed(sentence=_all_failed(standing))
         return
@@ -97,7 +107,9 @@ def _stream(
     yield RunFinished(because=run.because, results=results)
 
 
-def started(problem: Problem, groups: dict[str, int], folder: RunFolder | None) -> RunStarted:
+def started(
+    problem: Problem, groups: dict[str, int], folder: RunFolder | None, remembered_as: str
+) -> RunStarted:
     """The first event of a run: everything a view needs to know about it."""
     dataset, plan, strategy = problem.dataset, problem.plan, problem.strategy
     test_rows = len(problem.test_rows) if dataset.test is None else dataset.test.rows
@@ -123,6 +135,7 @@ def started(problem: Problem, groups: dict[str, int], folder: RunFolder | None) 
         maximize=problem.metric.maximize,
         total=_total(problem),
         started_at=now(),
+        remembered_as=remembered_as,
     )
 
 

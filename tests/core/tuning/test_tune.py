@@ -230,7 +230,8 @@ def test_time_ends_a_run_without_a_budget_of_trials(iris):
     events = list(tune(plan, iris))
     assert events[0].total == 0
     assert events[-1].because == "the time of 0.02 minutes was up"
-    assert len(of(TrialFinished, events)) > 3
+    assert events[-1].seconds >= 1.2
+    assert of(TrialFinished, events)
 
 
 def test_every_trial_failing_is_said_in_a_sentence(iris):
