@@ -9,6 +9,7 @@ from core.tuning.strategy import Strategy
 FOO = "Foo, Do and Ng 2009"
 DO = "Do, Foo and Ng 2008"
 BROFOS = "Brofos 2013"
+YOGATAMA = "Yogatama and Mann 2014"
 
 
 def _learner(name: str, title: str, does: str, costs: str, shows: str, source: str) -> Strategy:
@@ -23,7 +24,17 @@ def _sampler(
 ) -> Strategy:
     sampler = SAMPLERS[name]
     return Strategy(
-        name, title, "trials", does, costs, shows, sampler.options, sampler.make, trials, source
+        name,
+        title,
+        "trials",
+        does,
+        costs,
+        shows,
+        sampler.options,
+        sampler.make,
+        trials,
+        source,
+        sampler.remembers,
     )
 
 
@@ -108,6 +119,17 @@ _ALL = (
         "What it believes about every setting, how sure it is, and where it looks next.",
         40,
         BROFOS,
+    ),
+    _sampler(
+        "transfer",
+        "Learn from earlier datasets",
+        "Begins where similar datasets were tuned best, and corrects itself by this dataset's own "
+        "scores. Only sizes, settings and scores of earlier datasets are known, never their data.",
+        "Very few trials: 11 in the paper.",
+        "What earlier datasets and this one say together, which of them are most alike, and how "
+        "well they predicted the first trials.",
+        11,
+        YOGATAMA,
     ),
     _sampler(
         "tpe",
