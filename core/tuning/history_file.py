@@ -58,14 +58,10 @@ def open_file(path: Path) -> OpenFile:
         UnusableError: it is of a newer version or another program's, or can be neither written nor
             read.
     """
-    if path.is_dir():
-        raise UnusableError(
-            "there is a folder where the history should be",
-            where=str(path),
-            cure="move it away, or name another file in TUNESCOPE_HISTORY",
-        )
     before = _identity(path)
     try:
+        if path.is_dir():
+            raise _unusable("there is a folder where the history should be", path)
         path.parent.mkdir(parents=True, exist_ok=True)
         return OpenFile(_writable(path))
     except OSError as error:
@@ -74,7 +70,7 @@ def open_file(path: Path) -> OpenFile:
         failure = error
     if _code(failure) in DAMAGED:
         return _begun_anew(path, before)
-    if _code(failure) in UNWRITABLE and path.exists():
+    if _code(failure) in UNWRITABLE and before is not None:
         return _read_only(path)
     raise in_words(failure, path) from failure
 
@@ -125,8 +121,9 @@ def _writable(path: Path) -> sqlite3.Connection:
         database.execute("PRAGMA temp_store = MEMORY")  # no copies in folders of others
         wal = _write_ahead(database)
         database.execute(f"PRAGMA synchronous = {'NORMAL' if wal else 'FULL'}")
-        database.execute("BEGIN IMMEDIATE")  # also fails where nothing can be written
+        database.execute("BEGIN IMMEDIATE")
         _migrate(database, path)
+        database.execute("DELETE FROM switches WHERE 0")  # fails where nothing can be written
         database.execute("COMMIT")
         _check(database)
     except BaseException:
