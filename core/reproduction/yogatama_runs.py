@@ -57,11 +57,10 @@ class Experiment:
     mark: str
 
     def checkpoint(self) -> Checkpoint:
-        """What was measured of it before, with the same data, methods and space."""
+        """What was measured of it before, with the same data and space."""
         space = [axis.as_dict() for axis in space_of(MODELS[self.model])]
-        methods = {name: [one.sampler, dict(one.options)] for name, one in METHODS.items()}
         names = [arrival.name for arrival in self.arrivals]
-        what = json.dumps([self.mark, names, space, methods, self.trials, SEED, SHARES])
+        what = json.dumps([self.mark, names, space, self.trials, SEED, SHARES])
         mark = hashlib.sha256(what.encode()).hexdigest()[:12]
         return Checkpoint(f"yogatama-{self.name}-{self.model}-{mark}")
 
@@ -150,7 +149,7 @@ class Chain:
             self._method,
             self.past() if METHODS[self._method].kind.remembers else (),
             self._experiment.trials,
-            zlib.crc32(self.key.encode()),
+            zlib.crc32(f"{self._run}|{self._method}|{arrival.name}".encode()),
             _known(self._kept[_first(arrival)]),
         )
 
@@ -233,4 +232,5 @@ def _first(arrival: Arrival) -> str:
 
 
 def _key(run: int, method: str, arrival: Arrival) -> str:
-    return f"{run}|{method}|{arrival.name}"
+    options = json.dumps(dict(METHODS[method].options))
+    return f"{run}|{method} {options}|{arrival.name}"
