@@ -8,46 +8,18 @@ own values, or for a choice the index of its value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import contourpy
 import numpy as np
 
 from core.gp.acquisition import expected_improvement, probability_of_improvement
 from core.gp.kernels import Array
 from core.gp.regression import Regression
+from core.gp.ruler import contours, placed_along, placed_over, ruler_along
 from core.gp.surrogate import Surrogate, response_to_beat, surrogate_from_dict
 from core.space import Axis, Setting, axis_from_dict, setting_at, unit_vector
 
 MOST_POINTS = 500  # of a slice: drawing more costs frames and shows nothing more
-LEVELS = 8  # contour lines of a surface, about
-
-
-@dataclass(frozen=True)
-class _Ruler:
-    """The places along one axis where the surrogate is evaluated.
-
-    Attributes:
-        axis: the axis.
-        values: the values there.
-        positions: what is plotted: the values, or indices for a choice.
-        first: the axis's first entry in the unit vector.
-    """
-
-    axis: Axis
-    values: list[Any]
-    positions: list[float]
-    first: int
-
-    def position(self, value: Any) -> float:
-        """Where a value is plotted."""
-        return float(self.axis.choices.index(value)) if self.axis.kind == "choice" else float(value)
-
-    @property
-    def labels(self) -> list[str] | None:
-        """What stands at the positions of a choice; None for numbers."""
-        return [str(value) for value in self.values] if self.axis.kind == "choice" else None
 
 
 class _View:
@@ -72,36 +44,6 @@ class _View:
             setting_at(self.space, np.array(self.surrogate.next)) if self.surrogate.next else None
         )
         self.tried = [setting_at(self.space, np.array(p)) for p in self.surrogate.points]
-
-    def ruler(self, name: str, points: int) -> _Ruler:
-        """Evenly spread places along the axis of a name; every whole number where few.
-
-        Raises:
-            KeyError: no axis has that name.
-        """
-        names = [axis.name for axis in self.space]
-        if name not in names:
-            raise KeyError(name)
-        k = names.index(name)
-        axis = self.space[k]
-        first = sum(other.width for other in self.space[:k])
-        if axis.kind == "choice":
-            positions = [float(index) for index in range(len(axis.choices))]
-            return _Ruler(axis, list(axis.choices), positions, first)
-        if axis.kind == "int" and axis.high - axis.low < points:
-            values: list[Any] = list(range(round(axis.low), round(axis.high) + 1))
-        else:
-            spread = [axis.from_unit([u]) for u in np.linspace(0.0, 1.0, points)]
-            values = list(dict.fromkeys(spread))
-        return _Ruler(axis, values, [float(value) for value in values], first)
-
-    def place(self, base: Array, ruler: _Ruler, column: int) -> Array:
-        """The base point moved to one place of a ruler."""
-        moved = base.copy()
-        moved[ruler.first : ruler.first + ruler.axis.width] = ruler.axis.to_unit(
-            ruler.values[column]
-        )
-        return moved
 
     def scores(self, standardized: Array) -> Array:
         """Standardized responses in units of the score."""
@@ -142,9 +84,9 @@ def slice_through(
         KeyError: no axis has that name.
     """
     view = _View(surrogate, space, at)
-    ruler = view.ruler(axis, min(points, MOST_POINTS))
+    ruler = ruler_along(view.space, axis, min(points, MOST_POINTS))
     base = unit_vector(view.space, view.at)
-    line = np.array([view.place(base, ruler, k) for k in range(len(ruler.values))])
+    line = placed_along(base, ruler)
     mean, sd = view.regression.posterior(line)
     return {
         "axis": axis,
@@ -191,10 +133,9 @@ def surface(
         KeyError: no axis has one of the names.
     """
     view = _View(surrogate, space, at)
-    across, up = view.ruler(first, size), view.ruler(second, size)
+    across, up = (ruler_along(view.space, name, size) for name in (first, second))
     base = unit_vector(view.space, view.at)
-    columns = [view.place(base, across, k) for k in range(len(across.values))]
-    cells = np.array([view.place(c, up, k) for k in range(len(up.values)) for c in columns])
+    cells = placed_over(base, across, up)
     shape = (len(up.values), len(across.values))
     mean, sd = view.regression.posterior(cells)
     scores = view.scores(mean).reshape(shape)
@@ -215,7 +156,7 @@ def surface(
         "y_log": up.axis.log,
         "mean": scores.tolist(),
         "sd": (view.surrogate.scale * sd).reshape(shape).tolist(),
-        "contours": _contours(across, up, scores),
+        "contours": contours(across, up, scores),
         "trials": [
             {"number": number, "score": score, **(spot(setting) or {})}
             for number, setting, score in zip(
@@ -226,25 +167,3 @@ def surface(
         "best": spot(view.incumbent),
         "at": view.at,
     }
-
-
-def _contours(across: _Ruler, up: _Ruler, scores: Array) -> list[dict[str, Any]]:
-    """Lines of equal score, found between the places, so that they are straight when plotted."""
-    low, high = float(scores.min()), float(scores.max())
-    if min(scores.shape) < 2 or high - low <= 1e-12 * max(1.0, abs(low), abs(high)):
-        return []
-    generator = contourpy.contour_generator(z=scores)
-    lines = []
-    for level in np.linspace(low, high, LEVELS + 2)[1:-1]:
-        for line in generator.lines(float(level)):
-            x, y = np.asarray(line).T
-            lines.append({"level": float(level), "x": _between(across, x), "y": _between(up, y)})
-    return lines
-
-
-def _between(ruler: _Ruler, index: Array) -> list[float]:
-    """Positions at fractional indices, logarithmic where the axis is."""
-    positions = np.array(ruler.positions)
-    if ruler.axis.log:
-        return np.exp(np.interp(index, np.arange(len(positions)), np.log(positions))).tolist()
-    return np.interp(index, np.arange(len(positions)), positions).tolist()

@@ -39,6 +39,7 @@ class CommonFitter:
         kernel: mkl, sqe or printed.
         coordinates: of the space.
         past: the earlier trials; may be empty.
+        most_exact: past trials up to which sqe is not approximated; None for any number.
 
     Attributes:
         lengths: of every coordinate, and for sqe of the statistics; empty until the first fit.
@@ -46,11 +47,19 @@ class CommonFitter:
         constant: c of the neighbours' kernel.
     """
 
-    def __init__(self, kernel: str, coordinates: Coordinates, past: PastTrials) -> None:
+    def __init__(
+        self,
+        kernel: str,
+        coordinates: Coordinates,
+        past: PastTrials,
+        most_exact: int | None = EXACT,
+    ) -> None:
         if kernel not in KERNELS:
             raise ValueError(f"no common kernel called {kernel}")
         self.kernel, self.coordinates, self.past = kernel, coordinates, past
         self.further = past.statistics.shape[1] if kernel == "sqe" else 0
+        self._approximate = kernel == "sqe" and most_exact is not None
+        self._approximate &= len(past.points) > (most_exact or 0)
         self.theta: Array | None = None
         self.lengths: Array = np.zeros(0)
         self.noise, self.constant = 0.0, 1.0
@@ -79,15 +88,17 @@ class CommonFitter:
             self._learn(present, z, random)
         inner = self._extended(present, z) or self._factored(present, z)
         self._last = (present, inner)
-        return self.common(inner)
+        return self._common(inner)
 
-    def restore(self, hyper: Neighbourhood | Hyperparameters, points: Array, z: Array) -> Inner:
-        """The posterior over coordinates at hyperparameters that are known."""
+    def restored(
+        self, hyper: Neighbourhood | Hyperparameters, points: Array, z: Array
+    ) -> CommonRegression:
+        """The posterior at hyperparameters that are known already; arguments of `fit`."""
         present = np.pad(self.coordinates.of(points), ((0, 0), (0, self.further)))
         self._hyper = hyper
-        return self._factored(present, z)
+        return self._common(self._factored(present, z))
 
-    def common(self, inner: Inner) -> CommonRegression:
+    def _common(self, inner: Inner) -> CommonRegression:
         """A posterior over coordinates as one over unit vectors."""
         lengths = self._hyper.lengths
         self.lengths, self.noise = lengths, self._hyper.noise
@@ -163,7 +174,7 @@ class CommonFitter:
         """The posterior of the past alone; None where there is none."""
         if len(self._rows) == 0:
             return None
-        if self.kernel == "sqe" and len(self._rows) > EXACT:
+        if self._approximate:
             hyper = Hyperparameters(self._hyper.lengths, 1.0, noise)
             sparse = sparse_past(hyper, self._rows[self._inducing()], self._rows)
             return SparseRegression(sparse, np.zeros((0, self._rows.shape[1])), z)

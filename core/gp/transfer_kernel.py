@@ -79,11 +79,18 @@ def covariance(hyper: Neighbourhood, X: Array, d: Indices, D: Array | None = Non
 
 def cross_covariance(hyper: Neighbourhood, X: Array, d: Indices, Y: Array) -> Array:
     """k(X, Y) for coordinates Y in the present dataset, shape (n, m)."""
-    D = np.sqrt(squared_distances(X, Y, np.full(X.shape[1], math.sqrt(hyper.axes))))
-    k = ACROSS * (hyper.constant - D)
+    return crossed(hyper, X, d, Y)[0]
+
+
+def crossed(hyper: Neighbourhood, X: Array, d: Indices, Y: Array) -> tuple[Array, Array, Array]:
+    """k(X, Y), ‖x − y‖ (both of shape (n, m)), and the first kernel at the present's rows."""
+    D = np.sqrt(squared_distances(X, Y, np.ones(X.shape[1])))
+    k = D * (-ACROSS / math.sqrt(hyper.axes))
+    k += ACROSS * hyper.constant
     here = np.flatnonzero(d == 0)
-    k[here] += WITHIN * np.exp(-0.5 * squared_distances(X[here], Y, hyper.lengths))
-    return np.asarray(k)
+    near = WITHIN * np.exp(-0.5 * squared_distances(X[here], Y, hyper.lengths))
+    k[here] += near
+    return k, D, near
 
 
 def slopes(
@@ -91,6 +98,8 @@ def slopes(
     X: Array,
     d: Indices,
     Y: Array,
+    D: Array,
+    near: Array,
     weights: list[Array],
     strength: Array | None = None,
 ) -> list[Array]:
@@ -101,19 +110,18 @@ def slopes(
     Args:
         hyper, X, d: as for `cross_covariance`.
         Y: coordinates in the present dataset, shape (m, width).
-        weights: the w.
+        D, near: distances and the first kernel, as `crossed` gives them.
+        weights: the w, each of shape (n, m) or (n, 1).
         strength: of the second kernel at every row of X, shape (n,); 1 if not given.
     """
-    D = np.sqrt(squared_distances(X, Y, np.ones(X.shape[1])))
     pull = np.where(D > 1e-7, -ACROSS / math.sqrt(hyper.axes) / np.maximum(D, 1e-7), 0.0)
     if strength is not None:
         pull *= strength[:, None]
     here = np.flatnonzero(d == 0)
-    near = -WITHIN * np.exp(-0.5 * squared_distances(X[here], Y, hyper.lengths))
     found = []
     for w in weights:
         slope = _gathered(pull * w, X, Y)
-        slope += _gathered(near * w[here], X[here], Y) / hyper.lengths**2
+        slope -= _gathered(near * w[here], X[here], Y) / hyper.lengths**2
         found.append(slope)
     return found
 

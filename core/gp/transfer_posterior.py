@@ -9,9 +9,11 @@ Notation:
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from scipy.linalg import lapack
 
 from core.gp import transfer_kernel as kernel
 from core.gp.kernels import Array, Indices
@@ -89,17 +91,22 @@ class NeighbourRegression:
     def posterior(self, points: Array) -> tuple[Array, Array]:
         """Mean and standard deviation at coordinates (m, width) in the present dataset, (m,)."""
         k = kernel.cross_covariance(self.hyper, self.X, self.d, points)
-        return k.T @ self.alpha, self._deviation(solve_lower(self.L, k))
+        return k.T @ self.alpha, self._deviation(self._inverse @ k)
 
     def posterior_gradients(self, points: Array) -> tuple[Array, Array, Array, Array]:
         """Mean, deviation and their gradients, shapes (m,), (m,), (m, width), (m, width)."""
-        k = kernel.cross_covariance(self.hyper, self.X, self.d, points)
-        v = solve_lower(self.L, k)
+        k, D, near = kernel.crossed(self.hyper, self.X, self.d, points)
+        v = self._inverse @ k
         sd = self._deviation(v)
-        by_mean = np.repeat(self.alpha[:, None], len(points), axis=1)
-        weights = [by_mean, solve_lower(self.L, v, transposed=True)]
-        rising, falling = kernel.slopes(self.hyper, self.X, self.d, points, weights)
+        weights = [self.alpha[:, None], self._inverse.T @ v]
+        rising, falling = kernel.slopes(self.hyper, self.X, self.d, points, D, near, weights)
         return k.T @ self.alpha, sd, rising, -falling / sd[:, None]
+
+    @cached_property
+    def _inverse(self) -> Array:
+        """L⁻¹, n³/3 flops: products with it take a sixth of the time that solving takes."""
+        inverse, _ = lapack.dtrtri(self.L, lower=1)
+        return np.ascontiguousarray(inverse)
 
     def _deviation(self, v: Array) -> Array:
         prior = self.hyper.prior

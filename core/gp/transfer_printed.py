@@ -14,7 +14,15 @@ import numpy as np
 
 from core.gp.kernels import Array, Indices, squared_distances
 from core.gp.regression import SMALLEST_VARIANCE
-from core.gp.transfer_kernel import ACROSS, WITHIN, Neighbourhood, apart, same_dataset, slopes
+from core.gp.transfer_kernel import (
+    ACROSS,
+    WITHIN,
+    Neighbourhood,
+    apart,
+    crossed,
+    same_dataset,
+    slopes,
+)
 
 
 def printed_mask(statistics: Array, members: Indices, neighbours: int) -> Array:
@@ -56,8 +64,8 @@ class PrintedRegression:
         self.alpha = self.F.T @ (self.F @ z)
 
     def _kernel(self, Y: Array, e: Indices, D: Array) -> Array:
-        near = np.exp(-0.5 * squared_distances(self.X, Y, self.hyper.lengths))
-        k = WITHIN * same_dataset(self.d, e) * near + ACROSS * self.mask[self.d][:, e] * (1.0 - D)
+        near = WITHIN * np.exp(-0.5 * squared_distances(self.X, Y, self.hyper.lengths))
+        k = same_dataset(self.d, e) * near + ACROSS * self.mask[self.d][:, e] * (1.0 - D)
         return np.asarray(k)
 
     def _cross(self, points: Array) -> Array:
@@ -83,10 +91,10 @@ class PrintedRegression:
         k = self._cross(points)
         v = self.F @ k
         sd = self._deviation(v)
-        by_mean = np.repeat(self.alpha[:, None], len(points), axis=1)
-        weights = [by_mean, self.F.T @ v]
+        _, D, near = crossed(self.hyper, self.X, self.d, points)
+        weights = [self.alpha[:, None], self.F.T @ v]
         strength = self.mask[self.d, 0]
-        rising, falling = slopes(self.hyper, self.X, self.d, points, weights, strength)
+        rising, falling = slopes(self.hyper, self.X, self.d, points, D, near, weights, strength)
         return k.T @ self.alpha, sd, rising, -falling / sd[:, None]
 
     def _deviation(self, v: Array) -> Array:
