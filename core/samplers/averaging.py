@@ -1,0 +1,230 @@
+"""Averages over the best models of a run instead of the one best (McInerney 2017, §3.2, eq. 4).
+
+Notation:
+    S       finished trials: those that gave a score
+    T       how many models are averaged, max(1, ⌊S/10⌋)
+    f       score of a trial
+    w       weight of a member, shape (T,), not negative, sum 1
+    log p   log predictive density of every row under every member, shape (rows, T); a row is what
+            is predicted at once: a document, an image, a line of a table
+
+The average is one of densities, row by row: log Σ_t w_t p_t(row), and then summed over the rows.
+An average over the whole test set would pick its single best model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from core.gp.kernels import Array, Indices
+from core.gp.surrogate import standardization
+
+KINDS = ("uniform", "tempered", "greedy")
+SHARE = 10  # one model in ten
+BAG = 5  # models that greedy selection begins with
+ROUNDS = 100
+
+
+def member_count(finished: int) -> int:
+    """T = max(1, ⌊S/10⌋); 0 while no trial is finished."""
+    return max(1, finished // SHARE) if finished > 0 else 0
+
+
+def members(
+    scores: Mapping[int, float],
+    *,
+    maximize: bool,
+    finished: int | None = None,
+    excluded: Collection[int] = (),
+) -> list[int]:
+    """The numbers of the T best trials, the best first; of equal scores the earlier trial first.
+
+    Args:
+        scores: {trial: f}; trials whose score is not finite count as failed.
+        maximize: whether larger scores are better.
+        finished: S; None for the trials with a finite score.
+        excluded: trials that a person left out; they count in S but are no members.
+    """
+    ranked = ranking(scores, maximize=maximize)
+    T = member_count(len(ranked) if finished is None else finished)
+    return [number for number in ranked if number not in excluded][:T]
+
+
+def ranking(scores: Mapping[int, float], *, maximize: bool) -> list[int]:
+    """All trials with a finite score, the best first, of equal scores the earlier trial first."""
+    sign = -1.0 if maximize else 1.0
+    finite = [number for number, score in scores.items() if math.isfinite(score)]
+    return sorted(finite, key=lambda number: (sign * scores[number], number))
+
+
+def uniform_weights(count: int) -> Array:
+    """Equal weights 1/T, as in the paper, shape (count,)."""
+    return np.full(count, 1.0 / count)
+
+
+def tempered_weights(
+    scores: Mapping[int, float],
+    chosen: Sequence[int],
+    *,
+    maximize: bool,
+    temperature: float = 1.0,
+) -> Array:
+    """Weights ∝ exp(z/temperature), z the standardized score; shape (len(chosen),).
+
+    Scores are standardized over all trials with a finite score, not over the members alone: what
+    is one standard deviation does then not shrink as the members become alike.
+
+    Args:
+        scores: {trial: f} of all trials.
+        chosen: the members.
+        maximize: whether larger scores are better.
+        temperature: positive; in standard deviations.
+    """
+    finite = np.array([score for score in scores.values() if math.isfinite(score)])
+    scale = standardization(finite)[1]
+    z = np.array([scores[number] for number in chosen]) / scale
+    z = z if maximize else -z
+    with np.errstate(over="ignore"):  # towards temperature 0 all but the best are −∞
+        weights = np.exp((z - z.max()) / temperature)
+    return weights / weights.sum()
+
+
+def greedy_weights(log_densities: Array, *, rounds: int = ROUNDS, bag: int = BAG) -> Array:
+    """Weights by greedy selection with replacement (Caruana et al. 2004), shape (T,).
+
+    Begins with a bag of the best single members, then adds, again and again, the member with which
+    the bag's average predicts the rows best. The weights are the counts in the best bag on the
+    way; a bag of the one best member is among them, so that the average is never worse than the
+    best single member on these rows. They must be rows that the members were not fitted to.
+
+    Args:
+        log_densities: log p of validation rows, shape (rows, T), finite or −∞.
+        rounds: how many members are added.
+        bag: how many of the best members it begins with (§2.2, "sorted ensemble initialization").
+    """
+    T = log_densities.shape[1]
+    order = np.argsort(-log_densities.sum(axis=0), kind="stable")
+    bags: list[tuple[float, Array]] = []
+    for start in sorted({1, min(bag, T)}):
+        counts = np.bincount(order[:start], minlength=T).astype(float)
+        bags.append((log_predictive(log_densities, counts / start), counts))
+        bags.append(_grown(log_densities, counts, rounds))
+    _, best = max(bags, key=lambda found: found[0])
+    return best / best.sum()
+
+
+def _grown(log_densities: Array, counts: Array, rounds: int) -> tuple[float, Array]:
+    """The best bag after one or more additions: how well its average predicts, and its counts."""
+    counts, best, best_value = counts.copy(), counts, -np.inf
+    with np.errstate(divide="ignore"):
+        total = _log_sum_exp(log_densities + np.log(counts))
+    for _ in range(rounds):
+        grown = np.logaddexp(total[:, None], log_densities)
+        values = grown.sum(axis=0) - len(grown) * math.log(counts.sum() + 1.0)
+        added = int(np.argmax(values))
+        counts[added] += 1.0
+        total = grown[:, added]
+        if values[added] > best_value:
+            best, best_value = counts.copy(), float(values[added])
+    return best_value, best
+
+
+def weights(
+    kind: str,
+    scores: Mapping[int, float],
+    chosen: Sequence[int],
+    *,
+    maximize: bool,
+    temperature: float = 1.0,
+    log_densities: Array | None = None,
+) -> dict[int, float]:
+    """{member: w}: uniform 1/T; tempered by the scores; greedy by validation densities.
+
+    Args:
+        kind: one of `KINDS`.
+        scores: {trial: f} of all trials.
+        chosen: the members.
+        maximize: whether larger scores are better.
+        temperature: of tempered.
+        log_densities: for greedy: log p of validation rows, columns in the order of `chosen`.
+
+    Raises:
+        ValueError: the kind is none of `KINDS`, or greedy has no densities.
+    """
+    if kind == "uniform":
+        found = uniform_weights(len(chosen))
+    elif kind == "tempered":
+        found = tempered_weights(scores, chosen, maximize=maximize, temperature=temperature)
+    elif kind == "greedy" and log_densities is not None:
+        found = greedy_weights(log_densities)
+    else:
+        raise ValueError(f"no weights called {kind}, or without what they need")
+    return dict(zip(chosen, found.tolist(), strict=True))
+
+
+def average_log_densities(log_densities: Array, weights: Array) -> Array:
+    """The average's log Σ_t w_t p_t for every row, shape (rows,) (McInerney 2017, eq. 4)."""
+    used = weights > 0.0
+    return _log_sum_exp(log_densities[:, used] + np.log(weights[used]))
+
+
+def log_predictive(log_densities: Array, weights: Array) -> float:
+    """The log predictive density of all rows, Σ_rows log Σ_t w_t p_t(row), in nats."""
+    return float(average_log_densities(log_densities, weights).sum())
+
+
+def average_probabilities(probabilities: Array, weights: Array) -> Array:
+    """Σ_t w_t p_t(class): members' probabilities (T, rows, classes) -> (rows, classes)."""
+    return np.tensordot(weights, probabilities, axes=1)
+
+
+def effective_members(weights: Array) -> float:
+    """1/Σw²: T for equal weights, 1 where one member has all the weight."""
+    return float(1.0 / np.sum(np.square(weights)))
+
+
+def disagreement(probabilities: Array, weights: Array) -> Array:
+    """Σ_t w_t KL(p_t ‖ average) for every row, in nats, shape (rows,).
+
+    The Jensen–Shannon divergence of the members: 0 where they agree, at most the entropy of w.
+
+    Args:
+        probabilities: of classes, shape (T, rows, classes).
+        weights: w.
+    """
+    average = average_probabilities(probabilities, weights)
+    of_members = np.tensordot(weights, _entropy(probabilities), axes=1)
+    return np.maximum(_entropy(average) - of_members, 0.0)
+
+
+def density_gap(log_densities: Array, weights: Array) -> Array:
+    """By row log Σ_t w_t p_t − Σ_t w_t log p_t, in nats, shape (rows,); never negative.
+
+    What averaging gains over a member drawn by weight; the spread of members that give a density
+    of what was seen, but no probabilities of what might have been. Densities must be finite.
+    """
+    used = weights > 0.0
+    mean = log_densities[:, used] @ weights[used]
+    return np.maximum(average_log_densities(log_densities, weights) - mean, 0.0)
+
+
+def most_disputed(spread: Array, count: int) -> Indices:
+    """The rows with the largest spread, largest first, of equal ones the earlier row first."""
+    return np.argsort(-spread, kind="stable")[:count]
+
+
+def _entropy(probabilities: Array) -> Array:
+    """−Σ p log p over the last entries, with 0 log 0 = 0."""
+    logs = np.log(np.where(probabilities > 0.0, probabilities, 1.0))
+    return -(probabilities * logs).sum(axis=-1)
+
+
+def _log_sum_exp(values: Array) -> Array:
+    """The logarithm of Σ exp over the last entries; −∞ where all are."""
+    largest = values.max(axis=-1, keepdims=True)
+    safe = np.where(np.isfinite(largest), largest, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.log(np.exp(values - safe).sum(axis=-1)) + safe[..., 0]

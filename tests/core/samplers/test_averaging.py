@@ -1,0 +1,182 @@
+"""Averages over models by numbers worked by hand, brute force and an independent optimum."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import logsumexp
+from scipy.stats import entropy
+
+from core.samplers.averaging import (
+    average_log_densities,
+    average_probabilities,
+    density_gap,
+    disagreement,
+    effective_members,
+    greedy_weights,
+    log_predictive,
+    member_count,
+    members,
+    most_disputed,
+    tempered_weights,
+    weights,
+)
+
+NAN = math.nan
+
+
+def densities(rows=40, T=6, seed=0):
+    return np.random.default_rng(seed).normal(-4.0, 1.5, (rows, T))
+
+
+@pytest.mark.parametrize(
+    ("finished", "T"), [(0, 0), (1, 1), (9, 1), (10, 1), (19, 1), (20, 2), (115, 11)]
+)
+def test_one_in_ten_but_at_least_one(finished, T):
+    assert member_count(finished) == T
+
+
+def test_members_by_hand():
+    scores = {0: 1.0, 1: 3.0, 2: NAN, 3: 3.0, 4: 2.0, 5: -math.inf}
+    assert members(scores, maximize=True) == [1]
+    assert members(scores, maximize=True, finished=35) == [1, 3, 4]
+    assert members(scores, maximize=False, finished=35) == [0, 4, 1]
+    assert members(scores, maximize=True, finished=35, excluded={3}) == [1, 4, 0]
+    assert members({}, maximize=True) == members({0: NAN}, maximize=True) == []
+    assert members({7: 1.0, 2: 1.0}, maximize=True) == [2]  # whatever order they finished in
+
+
+def test_uniform_and_tempered_by_hand():
+    # Standard deviation of 0 and 2: 1. z differs by 2; over 2: 1.
+    scores = {4: 2.0, 9: 0.0, 11: NAN}
+    e = math.e
+    assert weights("uniform", scores, [4, 9], maximize=True) == {4: 0.5, 9: 0.5}
+    tempered = weights("tempered", scores, [4, 9], maximize=True, temperature=2.0)
+    assert tempered == pytest.approx({4: e / (1 + e), 9: 1 / (1 + e)})
+    loss = weights("tempered", scores, [9, 4], maximize=False, temperature=2.0)
+    assert loss == pytest.approx({9: e / (1 + e), 4: 1 / (1 + e)})
+
+
+def test_tempered_weights_do_not_depend_on_units_and_become_the_best_or_all():
+    scores = dict(enumerate([-3.2e5, -3.1e5, -3.3e5, -3.15e5]))
+    shifted = {n: (s + 3e5) / 7 for n, s in scores.items()}
+    chosen = [1, 3]
+    one = tempered_weights(scores, chosen, maximize=True)
+    np.testing.assert_allclose(one, tempered_weights(shifted, chosen, maximize=True))
+    cold = tempered_weights(scores, chosen, maximize=True, temperature=1e-300)
+    np.testing.assert_array_equal(cold, [1.0, 0.0])
+    hot = tempered_weights(scores, chosen, maximize=True, temperature=1e9)
+    np.testing.assert_allclose(hot, [0.5, 0.5])
+
+
+def test_greedy_by_hand():
+    # Each member is right about one row: alone log(.9 × .1), together log(.5 × .5).
+    log_p = np.log([[0.9, 0.1, 0.2], [0.1, 0.9, 0.2]])
+    np.testing.assert_allclose(greedy_weights(log_p), [0.5, 0.5, 0.0])
+    found = weights("greedy", {}, [8, 3, 5], maximize=True, log_densities=log_p)
+    assert found == {8: 0.5, 3: 0.5, 5: 0.0}
+
+
+def test_a_member_that_is_better_everywhere_has_all_the_weight():
+    log_p = densities() - 3.0
+    log_p[:, 2] = log_p.max(axis=1) + 0.1
+    np.testing.assert_array_equal(greedy_weights(log_p), np.eye(6)[2])
+
+
+def test_greedy_comes_close_to_the_best_weights_there_are():
+    # The best mixture weights by expectation-maximization, which finds the global maximum.
+    log_p = densities(rows=200)
+    p, w = np.exp(log_p), np.full(6, 1 / 6)
+    for _ in range(5000):
+        shares = p * w
+        w = (shares / shares.sum(axis=1, keepdims=True)).mean(axis=0)
+    best = log_predictive(log_p, w)
+    greedy = log_predictive(log_p, greedy_weights(log_p))
+    uniform = log_predictive(log_p, np.full(6, 1 / 6))
+    assert best >= greedy > best - 0.05
+    assert greedy > uniform + 1.0
+
+
+@given(st.integers(0, 10**6), st.integers(1, 7), st.integers(1, 8), st.integers(0, 12))
+@settings(deadline=None)
+def test_greedy_is_never_worse_than_the_best_single_member(seed, T, bag, rounds):
+    log_p = densities(rows=5, T=T, seed=seed)
+    w = greedy_weights(log_p, bag=bag, rounds=rounds)
+    assert w.sum() == pytest.approx(1.0)
+    assert w.min() >= 0
+    assert log_predictive(log_p, w) >= log_p.sum(axis=0).max() - 1e-9
+
+
+def test_greedy_where_densities_are_thousands_of_nats_apart_or_nothing():
+    log_p = densities(rows=30, T=4) - np.array([0.0, 4000.0, 0.0, 1.0])
+    log_p[3, 0] = -np.inf
+    w = greedy_weights(log_p)
+    assert w[1] == 0
+    assert np.isfinite(log_predictive(log_p, w))
+    hopeless = np.full((2, 3), -np.inf)
+    assert greedy_weights(hopeless).sum() == 1.0
+
+
+def test_unknown_weights_are_refused():
+    with pytest.raises(ValueError, match="no weights called best"):
+        weights("best", {0: 1.0}, [0], maximize=True)
+    with pytest.raises(ValueError, match="greedy"):
+        weights("greedy", {0: 1.0}, [0], maximize=True)
+
+
+def test_the_average_is_taken_row_by_row():
+    # Rows: mean densities (.2 + .6)/2 = .4 and (.5 + .1)/2 = .3.
+    log_p = np.log([[0.2, 0.6], [0.5, 0.1]])
+    half = np.array([0.5, 0.5])
+    np.testing.assert_allclose(np.exp(average_log_densities(log_p, half)), [0.4, 0.3])
+    assert log_predictive(log_p, half) == pytest.approx(math.log(0.12))
+    # Over the whole set it would be (.2 × .5 + .6 × .1)/2 = .08.
+    assert log_predictive(log_p, half) != pytest.approx(math.log(0.08))
+    assert log_predictive(log_p, np.array([1.0, 0.0])) == pytest.approx(math.log(0.1))
+
+
+def test_densities_of_any_size():
+    log_p = densities() * 1000
+    log_p[0] = -np.inf
+    log_p[1, :3] = -np.inf
+    w = np.array([0.1, 0.2, 0.0, 0.3, 0.25, 0.15])
+    ours = average_log_densities(log_p, w)
+    np.testing.assert_allclose(ours, logsumexp(log_p, b=w, axis=1))
+    assert ours[0] == -np.inf
+
+
+def test_class_probabilities_by_hand():
+    p = np.array([[[0.8, 0.2], [1.0, 0.0]], [[0.2, 0.8], [0.0, 1.0]]])
+    w = np.array([0.75, 0.25])
+    np.testing.assert_allclose(average_probabilities(p, w), [[0.65, 0.35], [0.75, 0.25]])
+
+
+def test_the_effective_number_of_members():
+    assert effective_members(np.full(5, 0.2)) == pytest.approx(5)
+    assert effective_members(np.array([1.0, 0.0])) == 1
+    assert effective_members(np.array([0.5, 0.25, 0.25])) == pytest.approx(8 / 3)
+
+
+def test_disagreement_is_the_mean_divergence_from_the_average():
+    random = np.random.default_rng(2)
+    p = random.dirichlet(np.ones(4), size=(3, 6))
+    p[0, 0] = [0.5, 0.5, 0.0, 0.0]
+    w = np.array([0.5, 0.3, 0.2])
+    average = average_probabilities(p, w)
+    by_force = [sum(w[t] * entropy(p[t, row], average[row]) for t in range(3)) for row in range(6)]
+    np.testing.assert_allclose(disagreement(p, w), by_force)
+    opposite = np.array([[[1.0, 0.0], [0.3, 0.7]], [[0.0, 1.0], [0.3, 0.7]]])
+    found = disagreement(opposite, np.array([0.5, 0.5]))
+    np.testing.assert_allclose(found, [math.log(2), 0.0], atol=1e-15)
+
+
+def test_what_averaging_gains_on_a_row_by_hand():
+    log_p = np.log([[0.2, 0.6, 0.0001], [0.3, 0.3, 0.0001]])
+    gap = density_gap(log_p, np.array([0.5, 0.5, 0.0]))
+    np.testing.assert_allclose(gap, [math.log(0.4 / math.sqrt(0.12)), 0.0], atol=1e-15)
+
+
+def test_most_disputed_rows_come_first():
+    assert most_disputed(np.array([0.1, 0.7, 0.3, 0.7]), 3).tolist() == [1, 3, 2]
