@@ -1,0 +1,48 @@
+"""Latent Dirichlet allocation as a model that can be tuned: the space of McInerney 2017, 4.1."""
+
+from __future__ import annotations
+
+import math
+
+from core.estimators.model import Model
+from core.estimators.recipe import Recipe, building, scripting
+from core.space import Axis, Setting
+
+_LEAST = math.exp(-5.0)  # of both priors: log α, log η in [−5, 0], natural logarithms
+
+
+def _space(task: str) -> tuple[Axis, ...]:
+    mixing, wording = "How mixed documents are", "How alike the words of topics are"
+    return (
+        Axis("topics", "Topics", "int", 50, 200, default=50),
+        Axis("alpha", mixing, "float", _LEAST, 1.0, log=True, default=1 / 50),
+        Axis("eta", wording, "float", _LEAST, 1.0, log=True, default=1 / 50),
+        Axis("kappa", "How fast learning slows down", "float", 0.5, 0.9, default=0.7),
+    )
+
+
+def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
+    arguments = {
+        "topics": int(setting["topics"]),
+        "alpha": float(setting["alpha"]),
+        "eta": float(setting["eta"]),
+        "kappa": float(setting["kappa"]),
+        "random_state": seed,
+    }
+    return Recipe("core.estimators.lda", "OnlineLda", arguments)
+
+
+LDA = Model(
+    name="lda",
+    title="Latent Dirichlet allocation",
+    good_for="Finds the topics of many texts: groups of words that come together, and how much of "
+    "every text is about which. It needs no target.",
+    cost="Some seconds for ten thousand texts; more topics take longer in proportion.",
+    tasks=("topics",),
+    space=_space,
+    build=building(_recipe),
+    loss={},
+    takes_sparse=True,
+    scaled=False,
+    script=scripting(_recipe),
+)
