@@ -119,6 +119,7 @@ class PastRecalled(Event):
     # One a dataset, as they came in: id, statistics, values [trials][axes], scores [trials],
     # maximize, starter, distance (Memory.distances).
     datasets: list[dict[str, Any]] = field(default_factory=list)
+    simplex: list[str] = field(default_factory=list)  # Memory.simplex
 
 
 @dataclass(frozen=True)

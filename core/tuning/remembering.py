@@ -114,6 +114,7 @@ def event_of(past: Sequence[PastDataset], problem: Problem) -> PastRecalled:
             }
             for one, distance in zip(past, distances, strict=True)
         ],
+        simplex=list(problem.model.simplex),
     )
 
 
