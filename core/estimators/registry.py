@@ -13,7 +13,8 @@ from core.estimators.mlp import MLP
 from core.estimators.model import Model
 from core.estimators.rna import RNA
 from core.estimators.svm import SVM
+from core.estimators.vote7 import VOTE7
 
-_ALL = (LINEAR, LOGISTIC, LOGISTIC_L1L2, ELASTIC_NET, SVM, FOREST, BOOSTING, MLP, CRF, RNA)
+_ALL = (LINEAR, LOGISTIC, LOGISTIC_L1L2, ELASTIC_NET, SVM, FOREST, BOOSTING, MLP, VOTE7, CRF, RNA)
 
 MODELS: dict[str, Model] = {model.name: model for model in _ALL}

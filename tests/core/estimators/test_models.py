@@ -40,7 +40,7 @@ def inner(estimator):
 
 def test_the_registry_has_the_models_under_their_own_names():
     linear = ["linear", "logistic", "logistic-l1l2", "elastic-net"]
-    assert list(MODELS) == [*linear, "svm", "forest", "boosting", "mlp", "crf", "rna"]
+    assert list(MODELS) == [*linear, "svm", "forest", "boosting", "mlp", "vote7", "crf", "rna"]
     assert all(model.name == name for name, model in MODELS.items())
 
 

@@ -1,0 +1,186 @@
+"""Online linear learners, row by row: perceptron, passive-aggressive, Winnow.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| n, p | | | rows, columns |
+| V | ``vectors`` | | weight vectors: one for two classes, otherwise one a class |
+| W, b | ``W``, ``b`` | (V, p), (V,) | weights and intercepts |
+| y | ``codes`` | (n,) | the class of every row, 0 … K − 1 |
+| | ``orders`` | (epochs, n) | the order in which each epoch takes the rows |
+
+With two classes the margin of a row is ±(wᵀx + b), with more it is the score of its class less that
+of its best rival r, and an update moves both: their vectors go x towards and away.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from core.losses.compiled import compiled
+
+_LEAST, _MOST = 1e-30, 1e30  # between which multiplied weights stay
+_WINNOW_RATE = 0.5  # of the first epoch; the e-th has 1/e of it, so that weights settle
+
+
+@compiled
+def margin_of(scores: np.ndarray, own: int) -> tuple[float, int]:
+    """How far a row is on the right side, and its best rival (−1 where there are two classes)."""
+    if len(scores) == 1:
+        return (2.0 * own - 1.0) * scores[0], -1
+    rival = 1 if own == 0 else 0
+    for k in range(len(scores)):
+        if k != own and scores[k] > scores[rival]:
+            rival = k
+    return scores[own] - scores[rival], rival
+
+
+@compiled
+def push(W: np.ndarray, b: np.ndarray, x: np.ndarray, own: int, rival: int, step: float) -> None:
+    """Move the vectors so that the margin of x grows."""
+    if rival < 0:
+        signed = (2.0 * own - 1.0) * step
+        W[0] += signed * x
+        b[0] += signed
+    else:
+        W[own] += step * x
+        b[own] += step
+        W[rival] -= step * x
+        b[rival] -= step
+
+
+@compiled
+def perceptron(
+    X: np.ndarray, codes: np.ndarray, vectors: int, orders: np.ndarray, average: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rosenblatt's perceptron, or the mean of its weights over all rows (Freund and Schapire 1999).
+
+    Returns:
+        W, shape (V, p), and b, shape (V,).
+    """
+    n, p = X.shape
+    W, b = np.zeros((vectors, p)), np.zeros(vectors)
+    late_W, late_b = np.zeros((vectors, p)), np.zeros(vectors)  # Σ (when it came) × update
+    rows = 0
+    for epoch in range(orders.shape[0]):
+        mistakes = 0
+        for i in orders[epoch]:
+            margin, rival = margin_of(np.dot(W, X[i]) + b, codes[i])
+            if margin <= 0:
+                push(W, b, X[i], codes[i], rival, 1.0)
+                push(late_W, late_b, X[i], codes[i], rival, float(rows))
+                mistakes += 1
+            rows += 1
+        if mistakes == 0:
+            rows += n * (orders.shape[0] - epoch - 1)  # the other epochs change nothing
+            break
+    if average:
+        return W - late_W / rows, b - late_b / rows
+    return W, b
+
+
+@compiled
+def passive_aggressive(
+    X: np.ndarray,
+    codes: np.ndarray,
+    vectors: int,
+    orders: np.ndarray,
+    sensitivity: float,
+    relaxation: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """PA-I of Crammer 2006 (algorithm 1; section 8 for more than two classes).
+
+    Args:
+        sensitivity: the margin below which a row is to be learned; 1 in the paper.
+        relaxation: the longest step C.
+
+    Returns:
+        W, shape (V, p), and b, shape (V,), which is the weight of a column of ones.
+    """
+    W, b = np.zeros((vectors, X.shape[1])), np.zeros(vectors)
+    moved = 1.0 if vectors == 1 else 2.0
+    for epoch in range(orders.shape[0]):
+        learned = 0
+        for i in orders[epoch]:
+            margin, rival = margin_of(np.dot(W, X[i]) + b, codes[i])
+            loss = sensitivity - margin
+            if loss > 0:
+                length = moved * (np.dot(X[i], X[i]) + 1.0)
+                push(W, b, X[i], codes[i], rival, min(relaxation, loss / length))
+                learned += 1
+        if learned == 0:
+            break
+    return W, b
+
+
+@compiled
+def promote(
+    u: np.ndarray,
+    theta: np.ndarray,
+    W: np.ndarray,
+    b: np.ndarray,
+    v: int,
+    z: np.ndarray,
+    rate: float,
+) -> float:
+    """Multiply the weights of what is there, and divide the bar by as much; −rate demotes.
+
+    Returns:
+        How much the weights have changed, in all.
+    """
+    p, changed, absent = len(z), 0.0, 0.0
+    for j in range(p):
+        up, down = u[v, 0, j], u[v, 1, j]
+        u[v, 0, j] = min(_MOST, max(_LEAST, up * math.exp(rate * z[j])))
+        u[v, 1, j] = min(_MOST, max(_LEAST, down * math.exp(rate * (1.0 - z[j]))))
+        changed += abs(u[v, 0, j] - up) + abs(u[v, 1, j] - down)
+        absent += u[v, 1, j]
+        W[v, j] = (u[v, 0, j] - u[v, 1, j]) / p
+    theta[v] = min(_MOST, max(_LEAST, theta[v] * math.exp(-rate)))
+    b[v] = absent / p - theta[v]
+    return changed
+
+
+@compiled
+def winnow(
+    Z: np.ndarray,
+    codes: np.ndarray,
+    vectors: int,
+    orders: np.ndarray,
+    margin: float,
+    settled: float,
+    bias_settled: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Winnow of Littlestone 1988 on columns in [0, 1] and their complements 1 − z.
+
+    The score of a class is (u⁺ᵀz + u⁻ᵀ(1 − z)) / p − θ with positive u⁺, u⁻ and θ, all 1 at first:
+    every score starts at 0. A row whose margin is at most `margin` multiplies u⁺ by exp(ηz), u⁻ by
+    exp(η(1 − z)) and θ by exp(−η).
+
+    Args:
+        settled, bias_settled: it ends after a round whose updates changed u by at most the one
+            share (of Σ u), and θ by at most the other (of Σ θ), in all.
+
+    Returns:
+        W, shape (V, p), and b, shape (V,), of the same score as a weighted sum of z.
+    """
+    u, theta = np.ones((vectors, 2, Z.shape[1])), np.ones(vectors)
+    W, b = np.zeros((vectors, Z.shape[1])), np.zeros(vectors)
+    for epoch in range(orders.shape[0]):
+        rate, changed, bias_changed = _WINNOW_RATE / (epoch + 1), 0.0, 0.0
+        for i in orders[epoch]:
+            found, rival = margin_of(np.dot(W, Z[i]) + b, codes[i])
+            if found <= margin:
+                own = 0 if rival < 0 else codes[i]
+                sign = 2.0 * codes[i] - 1.0 if rival < 0 else 1.0
+                before = theta[own]
+                changed += promote(u, theta, W, b, own, Z[i], sign * rate)
+                bias_changed += abs(theta[own] - before)
+                if rival >= 0:
+                    before = theta[rival]
+                    changed += promote(u, theta, W, b, rival, Z[i], -rate)
+                    bias_changed += abs(theta[rival] - before)
+        if changed <= settled * u.sum() and bias_changed <= bias_settled * theta.sum():
+            break
+    return W, b
