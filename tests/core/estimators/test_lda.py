@@ -104,7 +104,7 @@ def test_online_steps_are_those_of_the_paper():
     lam = start.copy()
     for t, part in enumerate((slice(0, 10), slice(10, 20), slice(20, 25))):
         batch = X[part].toarray()
-        tokens = sum(plain_gamma(n, lam, 1 / 3, 3000)[1] for n in batch)
+        tokens = sum(plain_gamma(n, lam, 1 / 3, 500)[1] for n in batch)
         rho = (4.0 + t) ** -0.6
         lam = (1 - rho) * lam + rho * (1 / 3 + 500 / len(batch) * tokens)
     np.testing.assert_allclose(model.components_, lam, rtol=1e-6)
