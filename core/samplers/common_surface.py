@@ -255,7 +255,7 @@ class CommonSurfaceSampler(ProposingSampler):
         past, scale = self._shown, told.scale
         ends = np.cumsum([len(kept) for kept in past.kept])[:-1]
         of_datasets = np.split(told.past[: len(past.points)], ends) if past.kept else []
-        best = [history.points[int(np.argmax(told.present))]] if len(told.present) else []
+        best = np.argsort(-scale.sign * history.scores, kind="stable")[:1]
         self.state = TransferState(
             trials=len(told.present),
             method=self.method,
@@ -272,7 +272,7 @@ class CommonSurfaceSampler(ProposingSampler):
             scale=scale.deviation,
             settled=scale.settled,
             maximize=history.maximize,
-            incumbent=rounded(best[0]) if best else [],
+            incumbent=[x for row in history.points[best] for x in rounded(row)],
             next=rounded(point),
         )
 

@@ -15,6 +15,7 @@ from core.samplers.grid import GridSampler
 from core.samplers.past import Memory
 from core.samplers.peers import NotedCmaEsSampler, NotedTpeSampler
 from core.samplers.random import RandomSampler
+from core.samplers.scot import ScotSampler
 from core.samplers.transfer import TransferSampler
 from core.space import Axis
 
@@ -199,6 +200,26 @@ REPLACEMENT = Option(
     low=0.0,
     high=1.0,
 )
+SCOT_KERNEL = Option(
+    "kernel",
+    "Which earlier datasets count",
+    "choice",
+    "sqe",
+    "sqe: all earlier datasets, the more the more they are like this one. mkl: the twenty datasets "
+    "most like this one, all alike.",
+    choices=("sqe", "mkl"),
+    choice_labels=("All, by their likeness (sqe)", "The twenty most alike (mkl)"),
+)
+FEATURES = Option(
+    "features",
+    "How settings are ranked",
+    "choice",
+    "linear",
+    "linear: each value counts for or against a setting, on every dataset alike. rbf: values may "
+    "be best in the middle of their range, and differently on different datasets.",
+    choices=("linear", "rbf"),
+    choice_labels=("More of a value is better or worse (linear)", "Any shape (rbf)"),
+)
 
 _BROFOS = "Brofos 2013"
 
@@ -245,6 +266,15 @@ SAMPLERS: dict[str, Sampler] = {
                 space, seed=seed, memory=memory, **options
             ),
             "Yogatama & Mann 2014, Algorithm 2",
+            remembers=True,
+        ),
+        Sampler(
+            "scot",
+            (SCOT_KERNEL, FEATURES),
+            lambda space, options, seed, memory: ScotSampler(
+                space, seed=seed, memory=memory, **options
+            ),
+            "Bardenet et al. 2013",
             remembers=True,
         ),
         Sampler(
