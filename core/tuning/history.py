@@ -168,9 +168,10 @@ class History:
                 for one in records.candidates(database, facts.model, facts.metric)
                 if one.id != without and records.kind_of(one.task) == kind
             ]
+            read = {axes: records.reading(facts.axes, axes) for axes in {o.axes for o in found}}
             kept = []
             for place in _nearest_first(found, facts.statistics, most):
-                past = records.past_dataset(database, found[place], facts.axes)
+                past = records.past_dataset(database, found[place], read[found[place].axes])
                 if past is not None:
                     kept.append((place, past))
                 if len(kept) == most:

@@ -73,26 +73,35 @@ def is_plain(value: Any) -> bool:
     return value is None or isinstance(value, str | int)
 
 
-def settings_in(
-    space: Sequence[Axis], names: Sequence[str], rows: Iterable[Sequence[Any]]
-) -> list[Setting | None]:
-    """The settings that rows of values make in a space; None for those that do not fit it.
+Rows = Iterable[Sequence[Any]]
+
+
+def reading(space: Sequence[Axis], names: Sequence[str]) -> Callable[[Rows], list[Setting | None]]:
+    """What makes settings of rows of values; None of those that do not fit the space.
 
     Args:
         space: the axes.
         names: of the values, in their order.
-        rows: a sequence of values each.
     """
     if sorted(names) != sorted(axis.name for axis in space):
-        return [None for _ in rows]
+        return lambda rows: [None for _ in rows]
     places = [(axis.name, _reader(axis), names.index(axis.name)) for axis in space]
-    settings: list[Setting | None] = []
-    for values in rows:
-        try:
-            settings.append({name: read(values[place]) for name, read, place in places})
-        except (ValueError, TypeError, LookupError):
-            settings.append(None)
-    return settings
+
+    def read(rows: Rows) -> list[Setting | None]:
+        settings: list[Setting | None] = []
+        for values in rows:
+            try:
+                settings.append({name: take(values[place]) for name, take, place in places})
+            except (ValueError, TypeError, LookupError):
+                settings.append(None)
+        return settings
+
+    return read
+
+
+def settings_in(space: Sequence[Axis], names: Sequence[str], rows: Rows) -> list[Setting | None]:
+    """The settings that rows of values make in a space; None for those that do not fit it."""
+    return reading(space, names)(rows)
 
 
 def _reader(axis: Axis) -> Callable[[Any], Any]:
@@ -117,8 +126,8 @@ def _reader(axis: Axis) -> Callable[[Any], Any]:
 # -------------------------------------------------------------------------------------- writing
 
 
-def write_dataset(database: sqlite3.Connection, record: Record, origin: str) -> bool:
-    """Write a dataset without its trials; False where its id is known already."""
+def write_dataset(database: sqlite3.Connection, record: Record, origin: str) -> int | None:
+    """Write a dataset without its trials: its row's number; None where its id is known already."""
     written = database.execute(
         "INSERT OR IGNORE INTO datasets (id, began, model, task, metric, maximize, strategy, "
         "log_rows, log_features, classes, axes, origin) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -135,7 +144,7 @@ def write_dataset(database: sqlite3.Connection, record: Record, origin: str) -> 
             origin,
         ),
     )
-    return written.rowcount == 1
+    return written.lastrowid if written.rowcount == 1 else None
 
 
 def write_trial(
@@ -156,20 +165,19 @@ def write_records(
     Returns:
         Datasets and trials that are new, and datasets whose id was known.
     """
-    new = known = trials = 0
+    new, known, rows = 0, 0, []
     for record in records:
-        there = not write_dataset(database, record, origin)
-        new, known = new + (not there), known + there
-        (at, names) = database.execute(
-            "SELECT number, axes FROM datasets WHERE id = ?", (record.id,)
-        ).fetchone()
-        if json.loads(names) != list(record.axes):
-            continue
-        trials += database.executemany(
-            "INSERT OR IGNORE INTO trials VALUES (?, ?, ?, ?)",
-            [(at, one.number, json.dumps(one.values), one.score) for one in record.trials],
-        ).rowcount
-    return new, trials, known
+        at = write_dataset(database, record, origin)
+        new, known = new + (at is not None), known + (at is None)
+        if at is None:
+            at, names = database.execute(
+                "SELECT number, axes FROM datasets WHERE id = ?", (record.id,)
+            ).fetchone()
+            if _names(names) != record.axes:
+                continue  # one id, two spaces: no export of ours
+        rows += [(at, one.number, json.dumps(one.values), one.score) for one in record.trials]
+    written = database.executemany("INSERT OR IGNORE INTO trials VALUES (?, ?, ?, ?)", rows)
+    return new, max(0, written.rowcount), known
 
 
 def delete(database: sqlite3.Connection, condition: str, *values: Any) -> int:
@@ -217,13 +225,15 @@ def candidates(database: sqlite3.Connection, model: str, metric: str) -> list[Ca
 
 
 def past_dataset(
-    database: sqlite3.Connection, candidate: Candidate, space: Sequence[Axis]
+    database: sqlite3.Connection,
+    candidate: Candidate,
+    read: Callable[[Rows], list[Setting | None]],
 ) -> PastDataset | None:
-    """A candidate with its trials that fit the space; None where none does."""
+    """A candidate with its trials that fit, as `reading` has them; None where none does."""
     rows = database.execute(
         "SELECT setting, score FROM trials WHERE dataset = ? ORDER BY number", (candidate.at,)
     ).fetchall()
-    settings = settings_in(space, candidate.axes, _rows(text for text, _ in rows))
+    settings = read(_rows(text for text, _ in rows))
     fit = [
         (setting, score)
         for setting, (_, score) in zip(settings, rows, strict=True)
