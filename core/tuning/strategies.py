@@ -132,6 +132,16 @@ _ALL = (
         YOGATAMA,
     ),
     _sampler(
+        "scot",
+        "Learn from earlier rankings (SCoT)",
+        "Like learning from earlier datasets, but by ranking the settings tried on each of them; "
+        "the paper's point of comparison.",
+        "Very few trials; choosing each takes longer the more datasets are known.",
+        "What earlier datasets and this one say together, and which of them are most alike.",
+        11,
+        "Bardenet et al. 2013; " + YOGATAMA,
+    ),
+    _sampler(
         "tpe",
         "Tree-structured Parzen estimator (Optuna)",
         "Optuna's default: compares where good and where poor trials lie.",
