@@ -54,9 +54,8 @@ class EbHypSampler(GpSampler):
         kernel: se, matern32 (the paper's) or matern52.
         start_trials: how many trials are spread evenly before the performance model decides; 0 for
             one more than there are axes, but between 4 and 10.
-        always_learn: learn the kernel's hyperparameters after every trial, however many there are;
-            otherwise the performance model takes in every trial, but once there are more than 50
-            the kernel's hyperparameters are learned when trials have grown by four percent.
+        always_learn: learn the kernel's hyperparameters after every trial, as in the paper (§4);
+            otherwise only when trials have grown by four percent.
 
     Attributes:
         surrogate: the performance model as of the last ask; None while there is none.
@@ -73,7 +72,7 @@ class EbHypSampler(GpSampler):
         temperature: float = 1.0,
         kernel: str = "matern32",
         start_trials: int | None = None,
-        always_learn: bool = False,
+        always_learn: bool = True,
     ) -> None:
         super().__init__(
             space,

@@ -60,6 +60,24 @@ def test_a_draw_has_the_same_largest_value_as_a_joint_draw():
     assert ks_2samp(ours + 0.25, joint).pvalue < 1e-3
 
 
+def test_the_formula_in_double_precision():
+    regression = posterior_of(noise=0.01)
+    draw = PosteriorDraws(regression, np.random.default_rng(3))
+    random = np.random.default_rng(3)
+    omega = frequencies("matern32", LENGTHS, 512, random)
+    phase, height = random.uniform(0, 2 * np.pi, 512), random.rayleigh(size=512)
+    noise = 0.1 * random.standard_normal(9)
+
+    def prior(points):
+        return np.sqrt(1.4 / 512) * np.cos((points - 0.5) @ omega.T + phase) @ height
+
+    points = np.random.default_rng(5).random((30, 2))
+    K = regression.covariance(regression.X)
+    update = np.linalg.solve(K, regression.z - prior(regression.X) - noise)
+    expected = prior(points) + regression.cross_covariance(points).T @ update
+    np.testing.assert_allclose(draw(points)[0], expected, atol=1e-5)
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_without_noise_every_draw_passes_through_the_data(kernel):
     regression = posterior_of(kernel, noise=1e-8)

@@ -26,6 +26,9 @@ class OneDraw(EbHypSampler):
 
     fresh = (PICK,)
 
+    def __init__(self, space, **given):
+        super().__init__(space, always_learn=False, **given)
+
     def random(self, trial, purpose):
         seed = self.seed if purpose in self.fresh else 7
         return np.random.default_rng([seed, trial.number, purpose])
