@@ -21,7 +21,7 @@ import numpy as np
 from core.losses.compiled import compiled
 
 _LEAST, _MOST = 1e-30, 1e30  # between which multiplied weights stay
-_WINNOW_RATE = 0.5  # of the first epoch; the e-th has 1/e of it, so that weights settle
+_WINNOW_RATE = 0.1  # of the first epoch; the e-th has 1/e of it, so that weights settle
 
 
 @compiled

@@ -18,6 +18,27 @@ from types import ModuleType
 
 OURS = ("core", "app", "resources")
 STANDARD = sys.stdlib_module_names
+# Stands for core.losses.compiled at the top of a script.
+COMPILED = '''\
+try:
+    from numba import njit
+except ImportError:
+
+    def compiled(function):
+        """The function as it is: numba is not installed."""
+        return function
+
+else:
+
+    def compiled(function):
+        """The function as machine code, kept beside this script where that is possible."""
+        how = {"nogil": True, "error_model": "numpy"}
+        how["fastmath"] = {"reassoc", "contract", "nsz", "arcp"}
+        try:
+            return njit(cache=True, **how)(function)
+        except RuntimeError:  # no folder to keep the machine code in
+            return njit(**how)(function)\
+'''
 
 
 @dataclass

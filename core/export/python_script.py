@@ -1,6 +1,7 @@
 """The script export: a short program that trains the tuned model from the raw file again.
 
 It needs scikit-learn, numpy and pandas only, makes the same split, and prints the same test score.
+A model that is no class of scikit-learn's stands in the program itself.
 Learned penalties are reproduced exactly: dividing column i by √C_i turns ½ Σ C_i w_i² into
 ½ ‖u‖² with u_i = √C_i w_i, which is scikit-learn's ``LogisticRegression(C=1)``; for a linear model
 the ridge penalty of column i is σ² C_i, which is ``Ridge(alpha=σ²)`` on the divided columns
@@ -19,6 +20,7 @@ from core.estimators.registry import MODELS
 from core.export.constructor import Code, list_code, wrapped_list
 from core.export.finished_run import FinishedRun
 from core.export.script_data import data_block, split_block
+from core.export.script_models import carried_source, is_ours
 from core.export.script_scores import scorer
 
 SETTLED = 1e-10  # the solver's tolerance where a penalty learner's solution is met again
@@ -32,11 +34,13 @@ def write(run: FinishedRun, path: Path) -> None:
 def source(run: FinishedRun) -> str:
     """The program's text."""
     code = Code()
+    carried = carried_source(run.plan.model, run.takeaway.task, code)
     data = data_block(run, code)
     split = split_block(run, code)
     model = _model_block(run, code)
     scores = _score_block(run, code)
-    parts = [_docstring(run), _imports(run, code), data, split, model, scores]
+    future = ["from __future__ import annotations"] if carried else []
+    parts = [_docstring(run), *future, _imports(run, code), *carried, data, split, model, scores]
     text = "\n\n".join(part.strip("\n") for part in parts) + "\n"
     ast.parse(text)  # a program that Python cannot read must never leave the house
     return text
@@ -103,7 +107,8 @@ def _expression(run: FinishedRun, setting: dict[str, Any], code: Code) -> str:
     imports, expression = MODELS[run.plan.model].script(run.takeaway.task, setting, run.plan.seed)
     for line in imports.splitlines():
         module, _, names = line.removeprefix("from ").partition(" import ")
-        code.imports.setdefault(module, set()).update(names.split(", "))
+        if not is_ours(module):
+            code.imports.setdefault(module, set()).update(names.split(", "))
     return expression
 
 

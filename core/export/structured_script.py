@@ -12,31 +12,11 @@ import importlib
 import textwrap
 from pathlib import Path
 
-from core.export.bundle import Bundle, bundle
+from core.export.bundle import COMPILED, Bundle, bundle
 from core.export.finished_run import FinishedRun
 from core.export.npz_file import packed
 from core.export.parameter_arrays import KINDS, arrays_of
 
-_COMPILED = '''
-try:
-    from numba import njit
-except ImportError:
-
-    def compiled(function):
-        """The function as it is: numba is not installed."""
-        return function
-
-else:
-
-    def compiled(function):
-        """The function as machine code, kept beside this script where that is possible."""
-        how = {"nogil": True, "error_model": "numpy"}
-        how["fastmath"] = {"reassoc", "contract", "nsz", "arcp"}
-        try:
-            return njit(cache=True, **how)(function)
-        except RuntimeError:  # no folder to keep the machine code in
-            return njit(**how)(function)
-'''
 _WORDS = {
     "crf": (
         "Labels the tokens of new sequences with a conditional random field.",
@@ -67,7 +47,7 @@ def source(run: FinishedRun) -> str:
     text = "\n\n\n".join(
         [
             _head(run, kind, parts),
-            _COMPILED.strip("\n"),
+            COMPILED,
             *parts.sources,
             f'MODEL = """\n{wrapped}\n"""',
             'if __name__ == "__main__":\n    sys.exit(run(MODEL, predicted, sys.argv[1:]))\n',
