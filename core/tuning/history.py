@@ -74,8 +74,12 @@ class History:
         self._database, self._writable = file.database, file.writable
         self._axes: dict[str, tuple[str, ...]] = {}  # of the datasets that are being written
         self.notices = [file.notice] if file.notice else []
-        if self._writable and starter:
-            self._greet()
+        try:
+            if self._writable and starter:
+                self._greet()
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Let go of the file."""
@@ -102,7 +106,10 @@ class History:
     # --------------------------------------------------------------------------------- writing
 
     def begin(self, facts: Facts) -> str:
-        """The id under which a new dataset's trials are remembered; "" where nothing is."""
+        """The id under which a new dataset's trials are remembered; "" where nothing is.
+
+        Where it cannot be written, a notice says so.
+        """
         if not (self._writable and self.enabled):
             return ""
         id = uuid.uuid4().hex
@@ -118,8 +125,12 @@ class History:
             facts.statistics,
             names,
         )
-        with self._once():
-            records.write_dataset(self._database, record, records.RUN)
+        try:
+            with self._once():
+                records.write_dataset(self._database, record, records.RUN)
+        except UnusableError as error:  # what is known can still be recalled
+            self.notices.append(f"{error.sentence} Nothing new is remembered.")
+            return ""
         self._axes[id] = names
         return id
 

@@ -347,3 +347,16 @@ def test_a_full_database_is_said_to_be_a_full_disk(path):
             fill(history, id)
         history.add(id, 5000, {"C": 1.0}, 0.5)
         assert len(history.recall(FACTS)[0].settings) > 0
+
+
+def test_a_disk_that_is_full_from_the_start_leaves_what_is_known_to_be_recalled(path):
+    with opened(path) as history:
+        id = history.begin(FACTS)
+        history.add(id, 0, {"C": 1.0}, 0.5)
+        history._database.execute("PRAGMA max_page_count = 8")
+        names = tuple(Axis(f"{'x' * 2000}{place}", "", "float") for place in range(20))
+        assert history.begin(Facts(**{**vars(FACTS), "axes": names})) == ""
+        (notice,) = history.notices
+        assert "the disk is full" in notice
+        assert "Nothing new is remembered." in notice
+        assert [one.id for one in history.recall(FACTS)] == [id]
