@@ -33,7 +33,7 @@ class Dots(pg.UIGraphicsItem):
     """Many equal symbols as one item; symbols that fall on the same pixel are drawn once.
 
     Args:
-        symbol: circle, cross, star or diamond.
+        symbol: circle, cross, star, diamond or triangle.
         size: in pixels.
     """
 
@@ -133,6 +133,9 @@ def symbol_path(symbol: str, size: float) -> QPainterPath:
     elif symbol == "diamond":
         path.addPolygon(QPolygonF([QPointF(*c) for c in ((0, -half), (half, 0), (0, half))]))
         path.lineTo(-half, 0)
+        path.closeSubpath()
+    elif symbol == "triangle":
+        path.addPolygon(QPolygonF([QPointF(*c) for c in ((0, -half), (half, half), (-half, half))]))
         path.closeSubpath()
     else:
         path.addEllipse(QPointF(0, 0), half, half)

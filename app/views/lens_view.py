@@ -3,40 +3,57 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from typing import Any, ClassVar
 
 from PySide6.QtWidgets import QWidget
 
 from app import appearance
 from app.views.view import View
 from app.widgets.quiet_controls import QuietComboBox
-from core.tuning.events import RunStarted, SurrogateFitted, TrialExcluded
+from core.tuning.events import Event, RunStarted, SurrogateFitted, TrialExcluded
 
-# Strategies whose sampler keeps a surrogate and tells it.
+# Strategies whose sampler keeps a surrogate of this dataset alone and tells it.
 WITH_SURROGATE = ("gp", "hybrid", "variable")
-
-# Not asdict: that would copy every point of a surrogate of a thousand trials.
-_FIELDS = [field.name for field in fields(SurrogateFitted)]
+# Strategies whose sampler is told of earlier datasets too, and tells the surface of them all.
+WITH_PAST = ("transfer", "scot")
 
 NARROWEST = 84  # pixels of a chooser
 
 
+def plain_fields(event: Event) -> dict[str, Any]:
+    """An event's fields; not asdict, which would copy every point of a thousand trials."""
+    return {field.name: getattr(event, field.name) for field in fields(event)}
+
+
 class LensView(View):
-    """A view that draws the lens' answers; one request at a time is on its way."""
+    """A view that draws the lens' answers; one request at a time is on its way.
+
+    Attributes:
+        strategies: whose runs it looks at.
+    """
 
     listens = (SurrogateFitted, TrialExcluded)
+    strategies: ClassVar[tuple[str, ...]] = WITH_SURROGATE
     interval = 0.08
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Runs of trials whose strategy models the score."""
-        return started.kind == "trials" and started.plan.get("strategy") in WITH_SURROGATE
+        return started.kind == "trials" and started.plan.get("strategy") in cls.strategies
 
     def start(self, started: RunStarted) -> None:
         """Another run: answers of the last one count no longer."""
         self.answer: dict[str, Any] | None = None
-        self._asked: tuple[SurrogateFitted, dict[str, Any]] | None = None
+        self._asked: tuple[Event, dict[str, Any]] | None = None
         self._under_way = False
+
+    def fitted(self) -> Event | None:
+        """What was fitted last, which the lens is to look at."""
+        return self.record.surrogate
+
+    def handed_over(self, fitted: Event) -> dict[str, Any]:
+        """What the lens needs to know, as plain data."""
+        return {"surrogate": plain_fields(fitted)}
 
     def question_of_lens(self) -> dict[str, Any]:
         """The keys of the request beside the surrogate and the space."""
@@ -44,17 +61,16 @@ class LensView(View):
 
     def ask_if_new(self) -> None:
         """Ask the lens when the surrogate or the axes are others than last time."""
-        surrogate = self.record.surrogate
-        if surrogate is None or self._under_way:
+        fitted = self.fitted()
+        if fitted is None or self._under_way:
             return
         asking = self.question_of_lens()
-        if self._asked is not None and self._asked[0] is surrogate and self._asked[1] == asking:
+        if self._asked is not None and self._asked[0] is fitted and self._asked[1] == asking:
             return
-        self._asked, self._under_way = (surrogate, asking), True
-        plain = {name: getattr(surrogate, name) for name in _FIELDS}
+        self._asked, self._under_way = (fitted, asking), True
         self.lens_wanted.emit(
-            {"view": self.name, "run": self.record.started.run, "surrogate": plain,
-             "space": self.record.axes, **asking}
+            {"view": self.name, "run": self.record.started.run, "space": self.record.axes,
+             **self.handed_over(fitted), **asking}
         )  # fmt: skip
 
     def redraw(self) -> None:

@@ -11,9 +11,11 @@ import numpy as np
 
 from app.views.scales import Scale, scale_of
 from core.tuning.events import (
+    CommonSurfaceFitted,
     Event,
     HyperGradientStep,
     MoleculesFolded,
+    PastRecalled,
     PenaltyStep,
     Progress,
     RunFailed,
@@ -39,8 +41,19 @@ class Trial:
     score: float = math.nan
     took: float = 0.0
     reason: str = ""  # why this setting was tried
+    expected: float | None = None  # the score that was predicted
+    uncertainty: float | None = None  # the prediction's standard deviation
     failure: str = ""  # why it gave no score
     excluded: bool = False
+
+
+@dataclass(frozen=True)
+class Standard:
+    """By what a dataset's scores were standardized, and whether it is the dataset's own yet."""
+
+    mean: float
+    scale: float
+    settled: bool
 
 
 class Growing:
@@ -67,7 +80,8 @@ class Record:
     """Everything received of one run, and the person's choices that all views share.
 
     Rows are trials in the order in which they ended; `numbers`, `scores`, `excluded` and `places`
-    (the places of every hyperparameter on its scale) have one entry a row.
+    (the places of every hyperparameter on its scale) have one entry a row. `standards` are those
+    after so many scores.
     """
 
     def __init__(self) -> None:
@@ -83,6 +97,8 @@ class Record:
             TrialFailed: self._trial_failed,
             TrialExcluded: self._trial_excluded,
             SurrogateFitted: lambda event: setattr(self, "surrogate", event),
+            PastRecalled: lambda event: setattr(self, "past", event),
+            CommonSurfaceFitted: self._common_fitted,
             PenaltyStep: lambda event: self.steps.append(event),
             HyperGradientStep: lambda event: self.gradients.append(event),
             SequencesLabelled: lambda event: setattr(self, "labelled", event),
@@ -108,6 +124,9 @@ class Record:
         self.steps: list[PenaltyStep] = []
         self.gradients: list[HyperGradientStep] = []
         self.surrogate: SurrogateFitted | None = None
+        self.past: PastRecalled | None = None
+        self.common: CommonSurfaceFitted | None = None
+        self.standards: dict[int, Standard] = {}
         self.labelled: SequencesLabelled | None = None
         self.folded: MoleculesFolded | None = None
         self.progress: Progress | None = None
@@ -201,6 +220,10 @@ class Record:
         self.ended = True
         self.running.clear()
 
+    def _common_fitted(self, event: CommonSurfaceFitted) -> None:
+        self.common = event
+        self.standards[event.trials] = Standard(event.mean, event.scale, event.settled)
+
     def _trial_started(self, event: TrialStarted) -> None:
         self.running[event.number] = event
 
@@ -222,7 +245,9 @@ class Record:
 
     def _add(self, trial: Trial) -> None:
         begun = self.running.pop(trial.number, None)
-        trial.reason = begun.reason if begun else ""
+        if begun is not None:
+            trial.reason = begun.reason
+            trial.expected, trial.uncertainty = begun.expected, begun.uncertainty
         if trial.number in self.row_of:  # told again, after a resumed run
             self._replace(self.row_of[trial.number], trial)
             return

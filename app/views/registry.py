@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from app.views.arc_view import ArcView
 from app.views.best_so_far import BestSoFar
+from app.views.common_slice import CommonSlice
+from app.views.common_surface import CommonSurface
 from app.views.dot_plot import DotPlotView
 from app.views.gp_slice import GpSlice
 from app.views.group_penalties import GroupPenalties
+from app.views.nearest_datasets import NearestDatasets
 from app.views.objective import HoldoutLoss, Objective
 from app.views.parallel import Parallel
 from app.views.path_of_d import PathOfD
+from app.views.predicted_obtained import PredictedObtained
 from app.views.sequence_view import SequenceView
+from app.views.standardizing import Standardizing
 from app.views.surface import Surface
 from app.views.trajectory import Trajectory
 from app.views.trials_table import TrialsTable
@@ -20,10 +25,15 @@ VIEWS: dict[str, type[View]] = {
     view.name: view
     for view in (
         GpSlice,
+        CommonSlice,
         BestSoFar,
+        NearestDatasets,
+        Standardizing,
         Surface,
+        CommonSurface,
         TrialsTable,
         Parallel,
+        PredictedObtained,
         Trajectory,
         PathOfD,
         SequenceView,

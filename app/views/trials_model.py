@@ -173,6 +173,7 @@ class TrialsModel(QAbstractTableModel):
             return self.tr("excluded by you")
         reasons = {
             "default": self.tr("default setting"),
+            "past": self.tr("from earlier datasets"),
             "improve": self.tr("promising"),
             "explore": self.tr("unknown there"),
             "random": self.tr("at random"),

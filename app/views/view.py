@@ -103,6 +103,10 @@ class View(Card):
         """Whether there is anything to draw."""
         raise NotImplementedError
 
+    def waits_for(self) -> str:
+        """What will appear here and when, or why nothing will."""
+        return self.tr(self.waiting)
+
     def draw(self) -> None:
         """Draw the record as it is now."""
         raise NotImplementedError
@@ -152,7 +156,9 @@ class View(Card):
             self._stack.setCurrentWidget(page)
         if page is self._twin:
             self._twin.set_table(self.rows())
-        said = self.describe() if there else self.tr(self.waiting)
+        said = self.describe() if there else self.waits_for()
+        if not there and said != self._empty.text():
+            self._empty.setText(said)
         if said != self.content.accessibleDescription():
             self.content.setAccessibleDescription(said)
             self._twin.setAccessibleDescription(said)

@@ -14,6 +14,7 @@ from PySide6.QtCore import QThread, Signal
 from app.worker.lens_process import serve
 
 PATIENCE = 30.0  # seconds for one answer, the first start of the process included
+HEAVY = ("surrogate", "past")  # what of a request does not come back with its answer
 FAREWELL = 1.0  # seconds that the process has to leave
 
 
@@ -21,7 +22,7 @@ class Lens(QThread):
     """Answers lens requests of the views, the latest of each view only.
 
     The process starts with the first request, and again when it was killed. `arrived` carries the
-    request's own keys, without the surrogate, and "answer" or "problem".
+    request's own keys, without surrogate and past, and "answer" or "problem".
     """
 
     arrived = Signal(object)  # dict
@@ -73,7 +74,7 @@ class Lens(QThread):
         while (request := self._next()) is not None:
             reply = self._answer(request)
             if reply is not None:
-                about = {key: value for key, value in request.items() if key != "surrogate"}
+                about = {key: value for key, value in request.items() if key not in HEAVY}
                 self.arrived.emit({**about, **reply})
         self._end_process()
 

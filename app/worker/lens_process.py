@@ -33,17 +33,21 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
     Args:
         request: {"what": "slice", "surrogate", "space", "axis", "at"} or {"what": "surface",
-            "surrogate", "space", "first", "second", "at"}.
+            "surrogate", "space", "first", "second", "at"}; "common slice" and "common surface"
+            likewise, with the fields of PastRecalled under "past".
     """
-    from core.gp import lens
+    from core.gp import lens, transfer_lens
 
-    about = (request["surrogate"], request["space"])
+    common = "past" in request
+    past = (request["past"],) if common else ()
+    about = (request["surrogate"], *past, request["space"])
+    along = transfer_lens.common_slice if common else lens.slice_through
+    over = transfer_lens.common_image if common else lens.surface
     try:
-        if request["what"] == "slice":
-            found = lens.slice_through(*about, request["axis"], at=request.get("at"))
+        if "axis" in request:
+            found = along(*about, request["axis"], at=request.get("at"))
         else:
-            axes = (request["first"], request["second"])
-            found = lens.surface(*about, *axes, at=request.get("at"))
+            found = over(*about, request["first"], request["second"], at=request.get("at"))
     except (ArithmeticError, LookupError, ValueError) as error:
         return {"problem": type(error).__name__}
     return {"answer": found}

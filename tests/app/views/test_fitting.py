@@ -10,11 +10,11 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetrics
 
 from app.views.board import NARROW, places
-from app.views.group_penalties import NAMES
 from app.views.labels import LONGEST
 from app.views.parallel import MOST_LINES
 from app.views.results_views import Confusion, Scores
 from app.views.scales import Scale
+from app.views.scrolled_bars import NAMES
 from app.views.trials_table import column_widths
 from core.space import Axis
 from core.tuning.events import HyperGradientStep, RunStarted, TrialFinished

@@ -142,4 +142,4 @@ def test_only_strategies_with_a_surrogate_have_these(board, feed, streams):
     feed(streams.trials(strategy="random"))
     assert list(board.views) == ["best", "trials", "parallel"]
     feed(streams.trials(space=streams.space[:1]))
-    assert list(board.views) == ["slice", "best", "trials"]
+    assert list(board.views) == ["slice", "best", "trials", "predicted"]

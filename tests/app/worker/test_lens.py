@@ -9,6 +9,7 @@ import pytest
 from app.worker.lens import Lens
 from app.worker.lens_process import answer
 from core.gp import lens as direct
+from core.gp import transfer_lens
 from core.space import Axis
 
 SPACE = [
@@ -86,3 +87,26 @@ def test_shutdown_leaves_nothing_behind(qtbot):
 
 def test_an_axis_that_is_not_there_is_a_problem_not_a_crash():
     assert answer(request(axis="nothing")) == {"problem": "KeyError"}
+
+
+def test_a_common_surface_is_restored_from_both_events():
+    past = {
+        "statistics": [5.0, 2.0, 2.0],
+        "axes": ["C", "g"],
+        "datasets": [
+            {"statistics": [4.0, 2.0, 2.0], "values": [[1.0, 0.5], [10.0, 0.2]],
+             "scores": [0.7, 0.8]}
+        ],
+    }  # fmt: skip
+    surface = {
+        **SURROGATE, "kernel": "mkl", "constant": 1.0, "neighbours": [0], "settled": True,
+        "past_responses": [[-1.0, 1.0]], "maximize": True, "next": [0.2, 0.3],
+    }  # fmt: skip
+    about = {"past": past, "surrogate": surface, "space": SPACE}
+    found = answer({**about, "what": "common slice", "axis": "g"})["answer"]
+    assert found == transfer_lens.common_slice(surface, past, SPACE, "g")
+    found = answer({**about, "what": "common surface", "first": "C", "second": "g"})["answer"]
+    assert found == transfer_lens.common_image(surface, past, SPACE, "C", "g")
+    nothing = {**surface, "neighbours": [], "past_responses": [], "points": [], "responses": []}
+    empty = {**about, "surrogate": {**nothing, "numbers": []}, "axis": "g"}
+    assert answer({**empty, "what": "common slice"}) == {"problem": "ValueError"}
