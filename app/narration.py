@@ -8,15 +8,19 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
+from app.narration_past import measured_against, what_is_recalled, why_from_past
 from app.narration_strategies import how_it_works, what_is_held_out
 from app.narration_structured import of_molecules, of_sequences, what_is_learned
 from app.units import units
 from app.views.numbers import plain, shown
 from core.tuning.events import (
+    CommonSurfaceFitted,
     EnsembleUpdated,
     Event,
     HyperGradientStep,
     MoleculesFolded,
+    Noticed,
+    PastRecalled,
     PenaltyStep,
     RunFailed,
     RunFinished,
@@ -59,6 +63,9 @@ class Narrator:
             TrialFailed: self._trial_failed,
             TrialExcluded: self._trial_excluded,
             SurrogateFitted: self._surrogate,
+            PastRecalled: self._recalled,
+            CommonSurfaceFitted: self._common_surface,
+            Noticed: self._noticed,
             PenaltyStep: self._penalty_step,
             HyperGradientStep: self._gradient_step,
             SequencesLabelled: self._sequences,
@@ -93,9 +100,10 @@ class Narrator:
         self._now: dict[str, str] = {}
         self._scores: dict[int, float] = {}
         self._excluded: set[int] = set()
-        self._best_at = -1
+        self._best_at, self._default_at = -1, 0
         self._since_best = 0
         self._objective = math.nan
+        self._past: PastRecalled | None = None
         self._task = str(event.dataset.get("task", ""))
         self._how = self._method(0)
         self._found["held out"] = what_is_held_out(event)
@@ -123,7 +131,22 @@ class Narrator:
     def _surrogate(self, event: SurrogateFitted) -> None:
         self._how = self._method(event.trials)
 
+    def _recalled(self, event: PastRecalled) -> None:
+        self._past = event
+        self._found["past"] = what_is_recalled(event, None)
+
+    def _common_surface(self, event: CommonSurfaceFitted) -> None:
+        self._how = self._method(event.trials)
+        if self._past is not None:
+            self._found["past"] = what_is_recalled(self._past, event)
+        self._found["standard"] = measured_against(event)
+
+    def _noticed(self, event: Noticed) -> None:
+        self._found[f"notice: {event.sentence}"] = event.sentence
+
     def _trial_started(self, event: TrialStarted) -> None:
+        if event.number == self._default_at and event.reason == "past":
+            self._default_at = -1  # the default setting has no trial of its own
         setting = self.setting_in_words(event.setting)
         self._now["next"] = _why(event).format(setting=setting)
         self._now.pop("run", None)
@@ -179,8 +202,8 @@ class Narrator:
         return self._scores.get(self._best_at)
 
     def _best_in_words(self) -> str:
-        best, default = self._best_score(), self._scores.get(0)
-        if best is None or default is None or self._best_at == 0:
+        best, default = self._best_score(), self._scores.get(self._default_at)
+        if best is None or default is None or self._best_at == self._default_at:
             return ""
         words = _tr(
             "The best so far is trial {number} with {best}; the default setting has {other}."
@@ -245,6 +268,7 @@ def _why(event: TrialStarted) -> str:
         return words.replace("{score}", plain(event.expected))
     reasons = {
         "default": _tr("Now: the default setting ({setting}) is tried, to have a comparison."),
+        "past": why_from_past(),
         "random": _tr("Now: {setting} is tried; it was drawn at random."),
         "start": _tr("Now: {setting} is tried, to get a first picture."),
         "grid": _tr("Now: {setting} is tried; it is the next point of the grid."),

@@ -6,10 +6,12 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
+from app.narration_past import learning_from_past
 from app.units import put_aside, units
 from core.tuning.events import RunStarted
 
 MODELLING = ("gp", "hybrid", "variable")
+FROM_THE_PAST = ("transfer", "scot")
 HYBRID_TAU = 0.8  # the share of trials that go for an improvement (Brofos 2013, Algorithm 2)
 FROM_TRAINING_ALONE = ("mm", "evidence", "direct")
 
@@ -31,6 +33,8 @@ def how_it_works(
     """
     if strategy in MODELLING:
         return f"{_model_so_far(tried)} {_where_next(strategy, options)}"
+    if strategy in FROM_THE_PAST:
+        return learning_from_past(strategy, tried)
     if strategy in ("mm", "evidence"):
         return f"{_who_has_a_penalty(task, groups)} {_from_the_weights(strategy, groups)}"
     return {

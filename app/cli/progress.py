@@ -11,12 +11,15 @@ from app.cli.words import duration, number, setting_in_words
 from core.tuning.events import (
     Event,
     HyperGradientStep,
+    Noticed,
+    PastRecalled,
     PenaltyStep,
     Progress,
     RunResumed,
     RunStarted,
     TrialFailed,
     TrialFinished,
+    TrialStarted,
 )
 
 BAR = 24
@@ -34,12 +37,15 @@ class ProgressLine:
         self._started = RunStarted()
         self._total = 0
         self._best: float | None = None
+        self._default: int | None = None  # the number of the default setting's trial
 
     def remember(self, past: Iterable[Event]) -> None:
         """Take note of an earlier part of the run without telling it again."""
         for event in past:
             if isinstance(event, RunStarted):
                 self._started, self._total = event, event.total
+            elif isinstance(event, TrialStarted):
+                self._begun(event)
             elif isinstance(event, TrialFinished) and self._is_better(event.score):
                 self._best = event.score
 
@@ -55,6 +61,13 @@ class ProgressLine:
             case RunResumed():
                 self._total = event.total
                 self.say(f"Going on after {event.done} trials.")
+            case PastRecalled() if event.datasets:
+                count = len(event.datasets)
+                self.say(f"{count} earlier dataset{'' if count == 1 else 's'} can help.")
+            case Noticed():
+                self.say(event.sentence)
+            case TrialStarted():
+                self._begun(event)
             case TrialFinished():
                 self._trial(event)
             case TrialFailed():
@@ -67,10 +80,15 @@ class ProgressLine:
             case Progress():
                 self._progress(event)
 
+    def _begun(self, event: TrialStarted) -> None:
+        if event.reason == "default":
+            self._default = event.number
+
     def _trial(self, event: TrialFinished) -> None:
         if self._is_better(event.score):
             self._best = event.score
-            what = "default setting" if event.number == 0 else setting_in_words(event.setting)
+            default = event.number == self._default
+            what = "default setting" if default else setting_in_words(event.setting)
             self.say(f"Trial {event.number}: {self._started.metric} {number(event.score)} · {what}")
 
     def _is_better(self, score: float) -> bool:

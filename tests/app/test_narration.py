@@ -6,8 +6,11 @@ import pytest
 
 from app.narration import Narrator
 from core.tuning.events import (
+    CommonSurfaceFitted,
     EnsembleUpdated,
     HyperGradientStep,
+    Noticed,
+    PastRecalled,
     PenaltyStep,
     RunFailed,
     RunFinished,
@@ -69,6 +72,7 @@ def test_the_surrogate_says_from_how_many_trials_it_guesses():
         ("explore", "C = 0.27 is tried because nothing is known there"),
         ("improve", "C = 0.27 is tried because it may be better than the best"),
         ("default", "the default setting (C = 0.27) is tried"),
+        ("past", "C = 0.27 is tried first, because settings like it did best on earlier datasets"),
         ("random", "drawn at random"),
         ("grid", "next point of the grid"),
         ("tpe", "good trials are dense"),
@@ -204,3 +208,54 @@ def test_a_new_run_begins_with_empty_words():
     for event in tried(0, 0.9):
         narrator.consume(event)
     assert "0.9" not in " ".join(narrator.consume(started()))
+
+
+# Earlier datasets -----------------------------------------------------------------------------
+
+
+def recalled(count):
+    one = {"statistics": [5.0, 2.0, 2], "values": [], "scores": [], "starter": False}
+    datasets = [{**one, "id": str(at), "distance": at / 10} for at in range(count)]
+    return PastRecalled(statistics=[5.0, 2.0, 2], axes=["C"], datasets=datasets)
+
+
+def test_what_is_recalled_is_counted_and_who_speaks():
+    fitted = CommonSurfaceFitted(neighbours=list(range(20)))
+    said = told(recalled(34), fitted, strategy="transfer")
+    assert "34 earlier datasets are known; the 20 nearest speak." in said
+    assert "what worked on datasets like this one" in said
+    assert "all of them speak" in told(recalled(3), strategy="transfer")
+    assert "One earlier dataset is known" in told(recalled(1), strategy="transfer")
+
+
+def test_without_a_past_the_first_trial_is_the_default():
+    said = told(recalled(0), strategy="transfer")
+    assert "Nothing is remembered yet" in said
+    assert "The first trial is the default setting." in said
+
+
+def test_the_ranking_of_settings_is_told_otherwise():
+    said = told(recalled(3), strategy="scot")
+    assert "which settings beat which others" in said
+    assert said.count("Gaussian process") == 1
+
+
+def test_against_what_scores_are_measured():
+    first = CommonSurfaceFitted(trials=1, mean=0.8, scale=0.05)
+    assert "borrowed from the past" in told(first, strategy="transfer")
+    third = CommonSurfaceFitted(trials=3, mean=0.8, scale=0.02, settled=True)
+    said = told(first, third, strategy="transfer")
+    assert "Mean 0.8, deviation 0.02: from this dataset's 3 scores." in said
+    assert "borrowed" not in said
+    assert "from this dataset's 3 trials and from what worked" in said
+
+
+def test_a_first_trial_from_the_past_is_not_called_the_default():
+    said = told(*tried(0, 0.8, reason="past"), *tried(1, 0.9), strategy="transfer")
+    assert "the default setting has" not in said
+
+
+def test_a_notice_stays_and_is_said_once():
+    notice = Noticed(sentence="The history is damaged.")
+    said = told(notice, notice, *tried(0, 0.8), strategy="transfer")
+    assert said.count("The history is damaged.") == 1

@@ -3,7 +3,14 @@
 import io
 
 from app.cli.progress import ProgressLine
-from core.tuning.events import RunResumed, RunStarted, TrialFinished
+from core.tuning.events import (
+    Noticed,
+    PastRecalled,
+    RunResumed,
+    RunStarted,
+    TrialFinished,
+    TrialStarted,
+)
 
 
 def test_a_resumed_run_is_told_in_its_own_metric_and_against_its_own_best():
@@ -27,3 +34,21 @@ def test_long_work_leaves_a_line_in_a_file_now_and_then(monkeypatch):
         now[0] = 100.0 + seconds
         line.tell(text)
     assert stream.getvalue().splitlines() == ["1 of 9", "3 of 9"]
+
+
+def test_notices_and_what_can_help_are_said_and_the_default_only_where_it_is_one():
+    stream = io.StringIO()
+    line = ProgressLine(stream)
+    datasets = [{"id": str(at)} for at in range(34)]
+    line.consume(PastRecalled(datasets=datasets))
+    line.consume(Noticed(sentence="The history is damaged."))
+    line.consume(TrialStarted(number=0, setting={"C": 2.0}, reason="past"))
+    line.consume(TrialFinished(number=0, setting={"C": 2.0}, score=0.5))
+    line.consume(TrialStarted(number=1, setting={"C": 1.0}, reason="default"))
+    line.consume(TrialFinished(number=1, setting={"C": 1.0}, score=0.6))
+    assert stream.getvalue().splitlines() == [
+        "34 earlier datasets can help.",
+        "The history is damaged.",
+        "Trial 0: accuracy 0.5 · C = 2",
+        "Trial 1: accuracy 0.6 · default setting",
+    ]
