@@ -16,6 +16,7 @@ COMMANDS = (
     "resume",
     "replay",
     "report",
+    "history",
     "reproduce",
 )
 

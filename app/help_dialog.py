@@ -26,6 +26,7 @@ TOPICS = (
     "tune",
     "results",
     "export",
+    "remembered",
     "words",
     "keyboard",
 )

@@ -21,16 +21,20 @@ class Planning(QObject):
         advice: the models and strategies that fit, as `core.tuning.guidance.advise` gives them.
         estimate: {"seconds", "trials", "sentence"}; with "unusable": True, the sentence says why
             the plan cannot be carried out; "values" are those that a grid tries, {label: values}.
+        known: what is remembered that can help the plan's model, as `Recalled` tells it; {} while
+            nobody knows.
         plan: what would be tuned now; the recommendation until a person chooses.
     """
 
     plan_changed = Signal()
     estimate_changed = Signal()
+    known_changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.advice: dict[str, Any] | None = None
         self.estimate: dict[str, Any] | None = None
+        self.known: dict[str, Any] = {}
         self.plan: Plan | None = None
         self._estimate_timer = QTimer(self, singleShot=True, interval=ESTIMATE_AFTER)
         self._estimate_timer.timeout.connect(self._ask_estimate)
@@ -65,6 +69,8 @@ class Planning(QObject):
 
     def _change_plan(self, plan: Plan) -> None:
         if plan != self.plan:
+            if self.plan is None or plan.model != self.plan.model:
+                self.known = {}
             self.plan, self.estimate = plan, None
             self._forget_estimate()
             self.plan_changed.emit()

@@ -113,11 +113,12 @@ class Rail(QFrame):
     Signals:
         step_pressed: the key of a step that is open.
         run_pressed: the folder of a past run.
-        help_pressed, settings_pressed.
+        remembered_pressed, help_pressed, settings_pressed.
     """
 
     step_pressed = Signal(str)
     run_pressed = Signal(object)
+    remembered_pressed = Signal()
     help_pressed = Signal()
     settings_pressed = Signal()
 
@@ -142,6 +143,10 @@ class Rail(QFrame):
         self._make_runs()
         self._column.addStretch(1)
         whole.addWidget(_scrolling(inner), 1)
+        self.remembered_button = LinkButton(
+            self.tr("What is remembered"), self.remembered_pressed.emit, "history"
+        )
+        whole.addWidget(self.remembered_button, 0, Qt.AlignmentFlag.AlignLeft)
         whole.addLayout(self._make_foot())
 
     def _make_steps(self) -> dict[str, _Step]:
@@ -210,6 +215,9 @@ class Rail(QFrame):
         self._here = here
         for key, step in self.steps.items():
             step.show_state(states[key], here=key == here)
+        there = self.tr("You are here.") if here == "remembered" else ""
+        self.remembered_button.setAccessibleDescription(there)
+        restyle(self.remembered_button, here=bool(there))
 
     def show_runs(self, runs: list[Any]) -> None:
         """List the newest past runs with their best score and gain."""

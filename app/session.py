@@ -14,22 +14,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 
 from app import remembered
+from app.busy import Busy
+from app.experience import Experience
 from app.plan_choice import plan_for
 from app.planning import Planning
 from app.shown_run import ShownRun
 from app.worker import messages as m
 from app.worker.lens import Lens
 from app.worker.thread import WorkerThread
-from core.tuning.events import Event, RunFailed
+from core.tuning.events import Event, Noticed, RunFailed
 from core.tuning.plan import DataPlan, Plan
 
 if TYPE_CHECKING:
     from core.tuning.past_runs import RunSummary
-
-BUSY_AFTER = 600  # milliseconds; a shorter wait is no news
 
 
 class Session(Planning):
@@ -41,6 +41,7 @@ class Session(Planning):
         state: idle, running, paused, stopping, interrupted or finished.
         details: what "Copy details" copies for the last problem; no data in it.
         other_targets: the columns to choose from where the last problem was the target.
+        experience: the history of datasets, for the page about it.
         exporters: {name, title, sentence, warning, ending} of everything that can be saved.
     """
 
@@ -65,15 +66,17 @@ class Session(Planning):
         self.other_targets: tuple[str, ...] = ()
         self._opening: DataPlan | None = None
         self.exporters: list[dict[str, Any]] = []
+        self.experience = Experience(self)
+        self.experience.changed.connect(self._ask_known)
+        self.experience.import_wanted.connect(self._take_in)
         self._runs_root = runs_root
         self._ticket = 0
         self._wanted: dict[type, int] = {}  # the ticket of the latest request of each kind
         self._exports: set[int] = set()  # the tickets of all exports: none replaces another
         self._keeps_best = True
         self._plan_to_restore: Plan | None = None
-        self._busy = ""
-        self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_AFTER)
-        self._busy_timer.timeout.connect(lambda: self.busy_changed.emit(self._busy))
+        self._busy = Busy(self)
+        self._busy.changed.connect(self.busy_changed)
         self._worker = worker or WorkerThread()
         self._worker.arrived.connect(self._take)
         self._worker.start()
@@ -123,13 +126,22 @@ class Session(Planning):
             self.problem.emit(self.tr("A run is going on. Stop it first, then change the data."))
             return
         name = data.file.removeprefix("sample:").replace("\\", "/").rsplit("/", 1)[-1]
-        self._set_busy(self.tr("Reading {name} …").format(name=name))
+        self._busy.say(self.tr("Reading {name} …").format(name=name))
         self._opening = data
         self._ask(m.Open(data))
 
     def _ask_estimate(self) -> None:
         if self.plan is not None and not self._is_tuning():
+            self._ask_known()  # first: an estimate takes a second
             self._ask(m.Estimate(self.plan))
+
+    def _ask_known(self) -> None:
+        if self.plan is not None and not self._is_tuning():
+            self._ask(m.Recall(self.plan))
+
+    def _take_in(self, wanted: m.TakeIn) -> None:
+        self._busy.say(self.tr("Reading the studies …"))
+        self._ask(wanted)
 
     def _forget_estimate(self) -> None:
         self._wanted.pop(m.Estimate, None)
@@ -187,7 +199,7 @@ class Session(Planning):
     def export(self, format: str, path: str | Path) -> None:
         """Save something of the run that is shown; `exported` tells the path."""
         if self.run_folder is not None:
-            self._set_busy(self.tr("Saving …"))
+            self._busy.say(self.tr("Saving …"))
             self._exports.add(self._ask(m.Export(str(self.run_folder), format, str(path))))
 
     def look(self, request: dict[str, Any]) -> None:
@@ -222,7 +234,7 @@ class Session(Planning):
 
     def shutdown(self) -> None:
         """End the worker; a run that is going on can be continued at the next start."""
-        self._busy_timer.stop()
+        self._busy.stop()
         self._estimate_timer.stop()
         self._worker.close()
         self._lens.shutdown()
@@ -298,6 +310,13 @@ class Session(Planning):
             case m.Estimated():
                 self.estimate = answer.estimate
                 self.estimate_changed.emit()
+            case m.Recalled():
+                self.known = answer.known
+                self.known_changed.emit()
+            case m.TakenIn():
+                self._busy.say("")
+                self._wanted.pop(m.TakeIn, None)
+                self.experience.take_answer(answer.imported)
             case m.FolderMade():
                 self._run.folder = Path(answer.folder)
                 self.run_changed.emit()
@@ -308,7 +327,7 @@ class Session(Planning):
             case m.Ended():
                 self._take_end()
             case m.Exported():
-                self._set_busy("")
+                self._busy.say("")
                 self.exported.emit(answer.path)
             case m.Refused():
                 self.other_targets = answer.columns if kind is m.Open else ()
@@ -320,10 +339,10 @@ class Session(Planning):
                 self._take_death(answer)
 
     def _take_data(self, opened: m.Opened) -> None:
-        self._set_busy("")
+        self._busy.say("")
         other = self.data is None or self.data.file != opened.data.file
         self.data, self.summary, self.advice = opened.data, opened.summary, opened.advice
-        self.estimate = None
+        self.estimate, self.known = None, {}
         before, self._plan_to_restore = self._plan_to_restore, None
         if before is None and other and self.events:
             self._show_run([], None)
@@ -336,7 +355,7 @@ class Session(Planning):
     def _take_event(self, event: Event) -> None:
         self._run.take(event)
         self.event_arrived.emit(event)
-        if isinstance(event, RunFailed):
+        if isinstance(event, (RunFailed, Noticed)):
             self.problem.emit(event.sentence)
 
     def _take_end(self) -> None:
@@ -356,7 +375,14 @@ class Session(Planning):
             }
             self.estimate_changed.emit()
             return
-        self._set_busy("")
+        if kind is m.Recall and not self.details:
+            return  # the estimate says why the plan cannot be carried out
+        self._busy.say("")
+        if kind is m.TakeIn:
+            del self._wanted[kind]
+            self.experience.refuse(sentence)
+            if not self.details:
+                return
         if kind is m.Open and self._plan_to_restore is not None:
             self._plan_to_restore, self.other_targets = None, ()
             sentence = self.tr("The run is shown without its data. {why}").format(why=sentence)
@@ -365,7 +391,9 @@ class Session(Planning):
         self.problem.emit(sentence)
 
     def _take_death(self, died: m.Died) -> None:
-        self._set_busy("")
+        self._busy.say("")
+        if self._wanted.pop(m.TakeIn, None) is not None:
+            self.experience.refuse(died.sentence)
         if not self._is_tuning():
             self.problem.emit(died.sentence)
         elif not self._keeps_best:
@@ -381,11 +409,3 @@ class Session(Planning):
         if state != self.state:
             self.state = state
             self.run_changed.emit()
-
-    def _set_busy(self, what: str) -> None:
-        self._busy = what
-        if what:
-            self._busy_timer.start()
-        else:
-            self._busy_timer.stop()
-            self.busy_changed.emit("")

@@ -38,6 +38,7 @@ PAGES = {
     "tune": ("app.pages.tune_page", "TunePage"),
     "results": ("app.pages.results_page", "ResultsPage"),
     "export": ("app.pages.export_page", "ExportPage"),
+    "remembered": ("app.pages.remembered_page", "RememberedPage"),
 }
 SMALLEST = (1024, 700)
 RUNNING = ("running", "paused", "stopping")
@@ -89,6 +90,7 @@ class Window(QMainWindow):
         session = self.session
         self.rail.step_pressed.connect(self.go)
         self.rail.run_pressed.connect(self.open_run)
+        self.rail.remembered_pressed.connect(lambda: self.go("remembered"))
         self.rail.help_pressed.connect(lambda: self.show_help("start"))
         self.rail.settings_pressed.connect(self.show_settings)
         self.panel.more_pressed.connect(lambda: self.show_help(self.pages[self.here].topic))

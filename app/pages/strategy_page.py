@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QWidget
 
+from app.experience_words import known_in_words
 from app.pages.data_words import tested, whole
 from app.pages.page import Page
 from app.pages.strategy_advanced import AdvancedCard
@@ -50,6 +51,7 @@ class StrategyPage(Page):
         self.body.addStretch(1)
         session.advice_changed.connect(self.refresh)
         session.plan_changed.connect(self.refresh)
+        session.known_changed.connect(self.refresh)
         session.estimate_changed.connect(self._estimate_changed)
         session.run_changed.connect(self._allow_start)
         self.refresh()
@@ -89,7 +91,7 @@ class StrategyPage(Page):
             Choice(
                 key=entry["name"],
                 title=entry["title"],
-                paragraphs=(entry["does"],),
+                paragraphs=tuple(filter(None, (entry["does"], self._known(entry)))),
                 captions=(
                     entry["costs"],
                     self.tr("You see: {what}").format(what=_small_first(entry["shows"])),
@@ -108,6 +110,10 @@ class StrategyPage(Page):
         self.advanced.refresh(entry)
         self._allow_start()
         self._tell(entry)
+
+    def _known(self, entry: Mapping[str, Any]) -> str:
+        """What a strategy that remembers can start from; "" for the others."""
+        return known_in_words(self.session.known) if entry.get("remembers") else ""
 
     def _show_ways(self) -> None:
         spec = self.session.plan.groups
@@ -168,6 +174,8 @@ class StrategyPage(Page):
                 self.tr("Each trial fits the model {folds} times, each time on other rows, and "
                         "scores it on the rest.").format(folds=folds)
             )  # fmt: skip
+            if known := self._known(entry):
+                sentences.append(known)
             if entry["name"] == "grid":
                 sentences.append(
                     self.tr("The values that will be tried stand below the strategies.")

@@ -108,6 +108,7 @@ class ChoiceCards(QWidget):
             card.button.setChecked(key == chosen)
 
     def _rebuild(self, ordered: Sequence[Choice]) -> None:
+        at_keyboard = next((k for k, card in self.cards.items() if card.button.hasFocus()), "")
         for button in self._group.buttons():
             self._group.removeButton(button)
         clear(self._first)
@@ -119,6 +120,8 @@ class ChoiceCards(QWidget):
             self._group.addButton(card.button)
             place = self._first if at == 0 and choice.recommended else self._others
             place.addWidget(card)
+        if at_keyboard in self.cards:
+            self.cards[at_keyboard].button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _clicked(self) -> None:
         for key, card in self.cards.items():

@@ -7,20 +7,24 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from app.worker import messages as m
 from core.datasets.dataset import Dataset
 from core.datasets.summary import summarize
+from core.errors import UnusableError
 from core.export.exporters import EXPORTERS, export
 from core.tuning.conclude import conclude
 from core.tuning.events import Event, TrialExcluded
 from core.tuning.guidance import advise, estimate
-from core.tuning.history import History
+from core.tuning.history import History, statistics_of
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import read_data
+from core.tuning.problem import build_problem, read_data
+from core.tuning.remembering import facts_of
 from core.tuning.run_folder import RunFolder
+from core.tuning.strategies import STRATEGIES
 from core.tuning.tune import tune
 
 
@@ -47,6 +51,29 @@ class Engine:
     def estimate(self, plan: Plan) -> dict[str, Any]:
         """How long a plan will take."""
         return estimate(plan, self._dataset_of(plan))
+
+    def recall(self, plan: Plan) -> dict[str, Any]:
+        """How many earlier datasets can help a plan's model, and how many of them are alike."""
+        learning = next((s.name for s in STRATEGIES.values() if s.remembers), "")
+        if not learning:
+            return {}
+        asked = plan.changed(strategy=learning, options={})
+        facts = facts_of(build_problem(asked, self._dataset_of(plan)))
+        try:
+            with History() as history:
+                return {"enabled": history.enabled, **asdict(history.known(facts))}
+        except UnusableError as error:
+            return {"problem": error.sentence}
+
+    def take_in(self, request: m.TakeIn) -> dict[str, Any]:
+        """Take Optuna studies into the history; what came of it."""
+        statistics = statistics_of(request.rows, request.columns, request.classes)
+        with History() as history:
+            return asdict(
+                history.import_optuna(
+                    request.storage, request.model, statistics, request.study or None
+                )
+            )
 
     def folder(self, request: m.Tune) -> str:
         """The run's folder: a new one, or the one to go on in."""

@@ -31,6 +31,32 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class Recall:
+    """Say how many earlier datasets can help a plan's model."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class TakeIn:
+    """Take Optuna studies into the history.
+
+    Attributes:
+        storage: a storage URL, or a file.
+        model: whose settings were tried.
+        rows, columns, classes: of the data that they were tried on.
+        study: its name; "" for all of the storage.
+    """
+
+    storage: str
+    model: str
+    rows: int
+    columns: int
+    classes: int
+    study: str = ""
+
+
+@dataclass(frozen=True)
 class Tune:
     """Carry out a plan in a new folder below `root`, or go on in `folder`.
 
@@ -86,7 +112,7 @@ class Exclude:
 
 
 Control = Pause | Resume | Stop | Exclude
-Work = Open | Estimate | Tune | Conclude | Export
+Work = Open | Estimate | Recall | TakeIn | Tune | Conclude | Export
 
 
 @dataclass(frozen=True)
@@ -122,6 +148,23 @@ class Estimated:
     """How long the plan will take, or (unusable) why it cannot be carried out."""
 
     estimate: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """What is remembered that can help: {datasets, similar, starter, enabled}.
+
+    {"problem": sentence} where the history cannot be used; {} where no strategy remembers.
+    """
+
+    known: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TakenIn:
+    """What came into the history: {datasets, trials, known_already, left_out}."""
+
+    imported: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -196,6 +239,8 @@ Answer = (
     Ready
     | Opened
     | Estimated
+    | Recalled
+    | TakenIn
     | FolderMade
     | Happened
     | Paused

@@ -136,6 +136,10 @@ class _Worker:
                 self._say(ticket, m.Opened(data, *engine.open(data)))
             case m.Estimate(plan=plan):
                 self._say(ticket, m.Estimated(engine.estimate(plan)))
+            case m.Recall(plan=plan):
+                self._say(ticket, m.Recalled(engine.recall(plan)))
+            case m.TakeIn():
+                self._say(ticket, m.TakenIn(engine.take_in(request.what)))
             case m.Tune():
                 self._tune(engine, ticket, request.what)
             case m.Conclude():

@@ -89,8 +89,9 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
     Returns:
         ``models``: a list of {name, title, good_for, cost, recommended, reason, fits_task};
         ``strategies``: {model: list of {name, title, kind, does, costs, shows, recommended,
-        reason, options, default_trials, groups}}, where groups is the regularization groups that
-        suit the data. Models that do not fit come last, with the reason, and without strategies.
+        reason, options, default_trials, groups, remembers}}, where groups is the regularization
+        groups that suit the data. Models that do not fit come last, with the reason, and without
+        strategies.
     """
     facts = _facts(summary)
     best, why = _best_model(facts)
@@ -225,6 +226,7 @@ def _strategies(model: Model, facts: Facts) -> list[dict[str, Any]]:
             "options": [asdict(option) for option in strategy.options],
             "default_trials": strategy.default_trials,
             "groups": _suiting_groups(strategy.kind, facts),
+            "remembers": strategy.remembers,
         }
         for name, strategy in STRATEGIES.items()
         if (learned or strategy.kind == "trials") and not (name == "cma-es" and _too_odd(space))

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.help_dialog import HelpDialog
+from app.optuna_dialog import OptunaDialog
 from app.settings_dialog import SettingsDialog
 from app.target_dialog import TargetDialog
 from app.window import Window
@@ -40,7 +41,7 @@ def _settle(qtbot):
 
 
 @pytest.mark.parametrize("percent", [100, 200])
-@pytest.mark.parametrize("page", ["start", "data", "model", "strategy"])
+@pytest.mark.parametrize("page", ["start", "data", "model", "strategy", "remembered"])
 def test_every_control_of_a_page_has_a_name_and_is_large_enough(window, look, qtbot, page, percent):
     window.go(page)
     if page == "strategy":
@@ -51,7 +52,7 @@ def test_every_control_of_a_page_has_a_name_and_is_large_enough(window, look, qt
 
 
 @pytest.mark.parametrize("percent", [100, 200])
-@pytest.mark.parametrize("page", ["start", "data", "model", "strategy"])
+@pytest.mark.parametrize("page", ["start", "data", "model", "strategy", "remembered"])
 def test_no_page_is_wider_than_its_place(window, look, qtbot, page, percent):
     window.resize(1024, 700)
     window.go(page)
@@ -63,7 +64,8 @@ def test_no_page_is_wider_than_its_place(window, look, qtbot, page, percent):
 
 def test_dialogs_are_accessible(look, qtbot):
     columns = [f"column {i}" for i in range(20)]
-    for dialog in (HelpDialog("groups"), SettingsDialog(), TargetDialog(columns)):
+    optuna = OptunaDialog("svm", None)
+    for dialog in (HelpDialog("groups"), SettingsDialog(), TargetDialog(columns), optuna):
         qtbot.addWidget(dialog)
         dialog.show()
         _settle(qtbot)
@@ -111,7 +113,7 @@ def _wheel(control, turn):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("page", ["start", "data", "model", "strategy"])
+@pytest.mark.parametrize("page", ["start", "data", "model", "strategy", "remembered"])
 def test_tab_goes_from_top_to_bottom_within_a_page(window, qtbot, page):
     window.go(page)
     _settle(qtbot)

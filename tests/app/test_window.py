@@ -71,6 +71,17 @@ def test_enter_and_shortcut_go_to_a_step(filled, qtbot):
     assert filled.here == "strategy"
 
 
+def test_the_rail_leads_to_what_is_remembered_with_or_without_data(window, filled, qtbot):
+    for each in (window, filled):
+        qtbot.keyClick(each.rail.remembered_button, Qt.Key.Key_Space)
+        assert each.here == "remembered"
+        assert each.windowTitle() == "What is remembered – Tunescope"
+        assert each.rail.remembered_button.accessibleDescription() == "You are here."
+        assert not any(step.property("here") for step in each.rail.steps.values())
+    filled.go("model")
+    assert filled.rail.remembered_button.accessibleDescription() == ""
+
+
 def test_data_arriving_leads_from_the_first_page_to_the_table(window, clinic, qtbot):
     from app.worker.messages import Message, Opened
     from core.tuning.plan import DataPlan

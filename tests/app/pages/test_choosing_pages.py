@@ -243,3 +243,25 @@ def test_the_arrows_step_small_numbers_by_their_size(look, qtbot):
     box.setValue(0.005)
     box.stepBy(1)
     assert box.value() == pytest.approx(0.006)
+
+
+def test_cards_of_strategies_that_remember_say_what_is_known(strategies, clinic):
+    session = strategies.session
+    entries = clinic[1]["strategies"]["logistic"]
+    remembering = {entry["name"] for entry in entries if entry["remembers"]}
+    assert "transfer" in remembering
+    session.known = {"datasets": 34, "similar": 6, "starter": 20, "enabled": True}
+    session.known_changed.emit()
+    said = "Knows 34 datasets for this model, 6 of them similar to yours; 20 came with Tunescope."
+    for name, card in strategies.cards.cards.items():
+        assert (said in card.choice.paragraphs) == (name in remembering)
+    session.choose_strategy("transfer")
+    assert said in strategies.words[1]
+
+
+def test_what_becomes_known_leaves_the_keyboard_where_it_is(strategies):
+    strategies.activateWindow()
+    strategies.cards.cards["transfer"].button.setFocus()
+    strategies.session.known = {"datasets": 1, "similar": 0, "starter": 0, "enabled": True}
+    strategies.session.known_changed.emit()
+    assert strategies.cards.cards["transfer"].button.hasFocus()

@@ -71,6 +71,17 @@ class Engine:
             raise UnusableError("“1” is out of range", where="folds", cure="give at least 2")
         return {"seconds": 1.0, "trials": plan.trials, "sentence": "about 1 second"}
 
+    def recall(self, plan):
+        return {"datasets": 34, "similar": 6, "starter": 20, "enabled": True}
+
+    def take_in(self, request):
+        if "deadly" in request.storage:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "missing" in request.storage:
+            raise UnusableError("there is no such storage", where=request.storage, cure="look")
+        left_out = ("Study “b” has other parameters.",)
+        return {"datasets": 1, "trials": 9, "known_already": 0, "left_out": left_out}
+
     def folder(self, request):
         if request.folder:
             return request.folder
