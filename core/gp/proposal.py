@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -59,7 +60,12 @@ class Search:
         incumbent: the point of that response, shape (width,).
         taken: points tried already or being tried, shape (any number, width).
         random: the source of the scrambling.
+
+    Attributes:
+        climbing: options of `core.gp.ascent.climb`.
     """
+
+    climbing: ClassVar[dict[str, Any]] = {}
 
     def __init__(
         self,
@@ -126,7 +132,7 @@ class Search:
 
         free = self.domain.free
         points, values = (
-            climb(function, starts, free)
+            climb(function, starts, free, **self.climbing)
             if free.any()
             else (starts, acquisition(*self.regression.posterior(starts), self.best)[0])
         )
@@ -143,7 +149,7 @@ class Search:
                 break
             stepped = near[[int(np.argmax(there))]]
             climbed, climbed_value = (
-                climb(function, stepped, free)
+                climb(function, stepped, free, **self.climbing)
                 if free.any()
                 else (stepped, there.max(keepdims=True))
             )

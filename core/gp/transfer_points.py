@@ -115,7 +115,7 @@ def usable(space: Sequence[Axis], setting: Mapping[str, Any]) -> Setting | None:
 
 def _finite(value: Any) -> bool:
     """Whether a value is a finite number (truth values are none)."""
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    number = type(value) in (float, int) or isinstance(value, np.number)
     return number and math.isfinite(value)
 
 

@@ -150,7 +150,9 @@ class CommonRegression:
 
     def rows(self, points: Array) -> Array:
         """Coordinates of unit vectors, shape (m, width + further)."""
-        return np.pad(self.coordinates.of(points), ((0, 0), (0, self.further)))
+        rows = np.zeros((len(points), self.coordinates.width + self.further))
+        rows[:, : self.coordinates.width] = self.coordinates.of(points)
+        return rows
 
     def extended(self, points: Array, z: Array) -> CommonRegression:
         """With m more points of the present dataset; z is of all, shape (n + m,)."""
