@@ -7,13 +7,12 @@ first model of McInerney 2017. The notation is that of `lda_inference`.
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils._param_validation import Interval
+from sklearn.utils import check_random_state, check_scalar, gen_batches
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from core.estimators.lda_inference import (
@@ -50,19 +49,6 @@ class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         documents_seen_: documents seen, those of later passes included.
         n_features_in_: V.
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "topics": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [None, Interval(Real, 0, None, closed="neither")],
-        "eta": [None, Interval(Real, 0, None, closed="neither")],
-        "kappa": [Interval(Real, 0, 1, closed="both")],
-        "tau0": [Interval(Real, 1, None, closed="left")],
-        "minibatch": [Interval(Integral, 1, None, closed="left")],
-        "passes": [Interval(Integral, 1, None, closed="left")],
-        "tolerance": [Interval(Real, 0, None, closed="left")],
-        "iterations": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-    }
 
     def __init__(
         self,
@@ -150,10 +136,23 @@ class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _checked(self, X: Any, whom: str, *, reset: bool) -> sparse.csr_matrix:
         if reset:
-            self._validate_params()
+            self._check_parameters()
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
         check_non_negative(X, whom)
         return sparse.csr_matrix(X)
+
+    def _check_parameters(self) -> None:
+        """See that all are in range; a ValueError or TypeError says which is not."""
+        for name in ("topics", "minibatch", "passes", "iterations"):
+            check_scalar(getattr(self, name), name, Integral, min_val=1)
+        for name in ("alpha", "eta"):
+            if getattr(self, name) is not None:
+                check_scalar(
+                    getattr(self, name), name, Real, min_val=0.0, include_boundaries="neither"
+                )
+        check_scalar(self.kappa, "kappa", Real, min_val=0.0, max_val=1.0)
+        check_scalar(self.tau0, "tau0", Real, min_val=1.0)
+        check_scalar(self.tolerance, "tolerance", Real, min_val=0.0)
 
     def _begin(self, V: int, rng: np.random.RandomState) -> None:
         self.alpha_ = 1.0 / self.topics if self.alpha is None else float(self.alpha)

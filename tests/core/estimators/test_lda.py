@@ -48,7 +48,9 @@ def plain_gamma(n, lam, alpha, steps):
     for _ in range(steps):
         phi = np.exp(psi(gamma) - psi(gamma.sum()))[:, None] * np.exp(log_beta)
         phi /= phi.sum(axis=0)
-        gamma = alpha + phi @ n
+        last, gamma = gamma, alpha + phi @ n
+        if abs(gamma - last).mean() < 1e-12:
+            break
     return gamma, phi * n
 
 
@@ -104,7 +106,7 @@ def test_online_steps_are_those_of_the_paper():
     lam = start.copy()
     for t, part in enumerate((slice(0, 10), slice(10, 20), slice(20, 25))):
         batch = X[part].toarray()
-        tokens = sum(plain_gamma(n, lam, 1 / 3, 500)[1] for n in batch)
+        tokens = sum(plain_gamma(n, lam, 1 / 3, 5000)[1] for n in batch)
         rho = (4.0 + t) ** -0.6
         lam = (1 - rho) * lam + rho * (1 / 3 + 500 / len(batch) * tokens)
     np.testing.assert_allclose(model.components_, lam, rtol=1e-6)
@@ -210,8 +212,22 @@ def test_negative_counts_and_other_widths_are_refused():
         model.transform(-X)
     with pytest.raises(ValueError, match="31 features"):
         model.transform(X[:, :5])
-    with pytest.raises(ValueError, match="'kappa' parameter"):
-        OnlineLda(3, kappa=1.5).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("kappa", 1.5, ValueError),
+        ("alpha", 0.0, ValueError),
+        ("eta", -1.0, ValueError),
+        ("tau0", 0.5, ValueError),
+        ("topics", 2.5, TypeError),
+        ("passes", 0, ValueError),
+    ],
+)
+def test_parameters_out_of_range_are_named(name, value, error):
+    with pytest.raises(error, match=name):
+        OnlineLda().set_params(**{name: value}).fit(np.eye(3))
 
 
 def test_its_space_is_that_of_the_paper():
@@ -228,3 +244,27 @@ def test_its_space_is_that_of_the_paper():
     scope: dict = {}
     exec(lines, scope)
     assert eval(expression, scope).get_params() == model.get_params()
+
+
+def test_minibatches_are_those_of_scikit_learn_where_documents_start_alike():
+    X, _ = corpus(documents=60)
+    ours = OnlineLda(4, alpha=0.1, eta=0.05, minibatch=15, random_state=2, **SETTLED)
+    peer = LatentDirichletAllocation(
+        4,
+        doc_topic_prior=0.1,
+        topic_word_prior=0.05,
+        batch_size=15,
+        learning_offset=9.0,  # it counts minibatches from 1
+        total_samples=60,
+        max_doc_update_iter=5000,
+        mean_change_tol=1e-12,
+        random_state=2,
+    )
+    e_step = peer._e_step
+    peer._e_step = lambda X, cal_sstats, random_init, parallel: e_step(
+        X, cal_sstats, False, parallel
+    )
+    for _ in range(2):
+        ours.partial_fit(X, documents=60)
+        peer.partial_fit(X)
+    np.testing.assert_allclose(ours.components_, peer.components_, rtol=1e-6)
