@@ -127,3 +127,14 @@ def test_what_cannot_be_shown_is_said():
     nothing = surface | {"points": [], "responses": [], "numbers": [], "neighbours": []}
     with pytest.raises(ValueError, match="without any trial"):
         common_slice(nothing | {"past_responses": []}, past, SPACE, "C")
+
+
+def test_of_very_many_past_trials_the_nearest_are_shown():
+    _, study, surface, past = fitted("sqe", datasets=60)
+    assert len(surface["neighbours"]) == len(surface["past_responses"]) == 20
+    found = common_slice(surface, past, SPACE, "C")
+    assert len(found["past"]) == 20 * 7
+    expected = study.trials[-1].user_attrs["expected"]
+    nearest = int(np.argmin(np.abs(np.log(np.array(found["x"]) / found["next_x"]))))
+    through = common_slice(surface, past, SPACE, "C", at=study.trials[-1].params)
+    assert through["score_mean"][nearest] == pytest.approx(expected, abs=0.5 * surface["scale"])
