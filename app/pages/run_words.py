@@ -35,11 +35,13 @@ def model_in_words(model: str) -> str:
     names = {
         "linear": _tr("a linear model"),
         "logistic": _tr("logistic regression"),
+        "logistic-l1l2": _tr("logistic regression with two penalties"),
         "elastic-net": _tr("an elastic net"),
         "svm": _tr("a support vector machine"),
         "forest": _tr("a random forest"),
         "boosting": _tr("gradient boosting"),
         "mlp": _tr("a neural network"),
+        "vote7": _tr("a vote of seven classifiers"),
         "crf": _tr("a conditional random field"),
         "rna": _tr("RNA folding"),
     }

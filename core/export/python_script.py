@@ -40,13 +40,14 @@ def source(run: FinishedRun) -> str:
     model = _model_block(run, code)
     scores = _score_block(run, code)
     future = ["from __future__ import annotations"] if carried else []
-    parts = [_docstring(run), *future, _imports(run, code), *carried, data, split, model, scores]
+    head = [_docstring(run, bool(carried)), *future, _imports(run, code)]
+    parts = [*head, *carried, data, split, model, scores]
     text = "\n\n".join(part.strip("\n") for part in parts) + "\n"
     ast.parse(text)  # a program that Python cannot read must never leave the house
     return text
 
 
-def _docstring(run: FinishedRun) -> str:
+def _docstring(run: FinishedRun, carries: bool) -> str:
     metric, test = run.results["metric"], run.results["test"]
     default = run.results.get("default_test", {})
     model = MODELS[run.plan.model].title.lower()
@@ -58,6 +59,8 @@ def _docstring(run: FinishedRun) -> str:
     )
     body += f", {default[metric]:.6f} with the default setting." if metric in default else "."
     usage = "It needs scikit-learn, numpy and pandas. Run it with the data file as its argument."
+    if carries:
+        usage += " The model is no class of scikit-learn's own: its source stands below."
     versions = ", ".join(f"{name} {version}" for name, version in run.takeaway.versions.items())
     made = textwrap.fill(f"Made with {versions}.", 96)
     paragraphs = (first, textwrap.fill(body, 96), textwrap.fill(usage, 96), made)

@@ -16,6 +16,7 @@ from optuna.distributions import BaseDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 
+from core.errors import UnusableError
 from core.gp.domain import Domain
 from core.samplers.proposing import ProposingSampler, note
 from core.samplers.search_space import SearchSpace, distributions
@@ -47,6 +48,21 @@ def grid_values(
         {axis name: values}; a choice gives all its values, a whole number never more than it has.
     """
     return _grid_values(SearchSpace(distributions(space)), points, powers_of_two, values or {})
+
+
+def check_grid(space: Sequence[Axis], options: Mapping[str, Any]) -> None:
+    """Refuse a grid that nobody would wait for, before anything is fitted.
+
+    Raises:
+        UnusableError: it has more than a million settings.
+    """
+    size = math.prod(len(values) for values in grid_values(space, **options).values())
+    if size > LARGEST:
+        raise UnusableError(
+            f"a grid over {len(space)} hyperparameters would have {size:,} settings",
+            where="strategy grid",
+            cure="give fewer points, or choose another strategy",
+        )
 
 
 def _grid_values(

@@ -32,6 +32,7 @@ _MOST_GROWN = 1e6  # rows × columns of a forest, likewise
 _MOST_KERNEL_ROWS = 20_000
 _VERY_WIDE = 500  # columns of a sparse file that are better not filled in
 _DENSE_LIMIT = 4e9  # bytes
+_MOST_GRIDDED = 12  # settings: three values of each are half a million trials
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -229,7 +230,7 @@ def _strategies(model: Model, facts: Facts) -> list[dict[str, Any]]:
             "remembers": strategy.remembers,
         }
         for name, strategy in STRATEGIES.items()
-        if (learned or strategy.kind == "trials") and not (name == "cma-es" and _too_odd(space))
+        if (learned or strategy.kind == "trials") and not _useless(name, space)
     ]
     return sorted(entries, key=lambda entry: not entry["recommended"])
 
@@ -240,16 +241,22 @@ def _suiting_groups(kind: str, facts: Facts) -> str:
     return "prefix" if kind == "penalties" and facts.groups else "single"
 
 
-def _too_odd(space: tuple[Axis, ...]) -> bool:
-    """Whether CMA-ES has no use for a space: it needs two numbers and knows no choices."""
-    return len(space) < 2 or any(axis.kind == "choice" for axis in space)
+def _useless(strategy: str, space: tuple[Axis, ...]) -> bool:
+    """Whether a strategy can do nothing with a space.
+
+    CMA-ES needs two numbers and knows no choices; a grid over many settings never ends.
+    """
+    if strategy == "cma-es":
+        return len(space) < 2 or any(axis.kind == "choice" for axis in space)
+    return strategy == "grid" and len(space) > _MOST_GRIDDED
 
 
 def _best_sampler(space: tuple[Axis, ...]) -> tuple[str, str]:
     count = len(space)
+    need = f"would need {5**count:,} trials" if count <= _MOST_GRIDDED else "would never end"
     why = (
-        f"{in_words(count).capitalize()} settings to tune. A grid of five values each would need "
-        f"{5**count:,} trials; a Gaussian process learns from every trial and needs far fewer."
+        f"{in_words(count).capitalize()} settings to tune. A grid of five values each {need}; a "
+        "Gaussian process learns from every trial and needs far fewer."
     )
     return "gp", why
 

@@ -19,6 +19,7 @@ from core.errors import UnusableError
 from core.estimators.model import Model
 from core.estimators.registry import MODELS
 from core.options import complete
+from core.samplers.grid import check_grid
 from core.space import Axis, Setting, default_setting
 from core.tuning.metric import Metric
 from core.tuning.metrics import METRICS, default_metric
@@ -165,6 +166,8 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     problem = Problem(plan, dataset, model, strategy, metric, options, train, test)
     if strategy.kind == "trials":
         _ = problem.splits  # refuses too many folds before anything else is done
+    if plan.strategy == "grid":
+        check_grid(problem.space, options)
     return problem
 
 

@@ -5,7 +5,8 @@ import math
 import optuna
 import pytest
 
-from core.samplers.grid import GridSampler, grid_values
+from core.errors import UnusableError
+from core.samplers.grid import GridSampler, check_grid, grid_values
 from core.samplers.search_space import SearchSpace, distributions
 from core.space import Axis
 
@@ -92,3 +93,10 @@ def test_a_grid_beyond_reason_is_refused():
     space = tuple(Axis(f"x{k}", "", "float") for k in range(5))
     with pytest.raises(ValueError, match="too large"):
         in_order(space, 30)
+
+
+def test_a_grid_beyond_reason_is_refused_before_it_starts():
+    space = tuple(Axis(f"x{k}", "", "float") for k in range(5))
+    check_grid(space, {"points": 15})
+    with pytest.raises(UnusableError, match="24,300,000 settings"):
+        check_grid(space, {"points": 30})

@@ -149,6 +149,16 @@ def test_only_fitting_models_are_offered_and_penalties_only_on_a_loss(classes):
         assert all(strategy["reason"] for strategy in offered if strategy["recommended"])
 
 
+def test_no_grid_is_offered_over_thirty_settings():
+    strategies = advise(summary())["strategies"]
+    grids = {model for model, own in strategies.items() if any(s["name"] == "grid" for s in own)}
+    assert grids == set(strategies) - {"vote7"}
+    best = strategies["vote7"][0]
+    assert (best["name"], best["recommended"]) == ("gp", True)
+    assert "30 settings to tune" in best["reason"]
+    assert "would never end" in best["reason"]
+
+
 def test_cma_es_is_kept_from_choices_and_single_numbers():
     offered = {
         model: {strategy["name"] for strategy in strategies}
