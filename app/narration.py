@@ -8,7 +8,12 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
-from app.narration_past import measured_against, what_is_recalled, why_from_past
+from app.narration_past import (
+    first_from_past,
+    measured_against,
+    what_is_recalled,
+    why_from_past,
+)
 from app.narration_strategies import how_it_works, what_is_held_out
 from app.narration_structured import of_molecules, of_sequences, what_is_learned
 from app.units import units
@@ -147,6 +152,7 @@ class Narrator:
     def _trial_started(self, event: TrialStarted) -> None:
         if event.number == self._default_at and event.reason == "past":
             self._default_at = -1  # the default setting has no trial of its own
+            self._found["first"] = first_from_past()
         setting = self.setting_in_words(event.setting)
         self._now["next"] = _why(event).format(setting=setting)
         self._now.pop("run", None)

@@ -41,9 +41,14 @@ def what_is_recalled(past: PastRecalled, common: CommonSurfaceFitted | None) -> 
     return f"{said} {_tr('The first trial is the default setting.')}"
 
 
+def first_from_past() -> str:
+    """What the first trial was based on."""
+    return _tr("The first trial was the setting that they let expect the best.")
+
+
 def measured_against(common: CommonSurfaceFitted) -> str:
-    """Against which mean and deviation this dataset's scores are measured now."""
-    if not common.trials:
+    """Against which mean and deviation this dataset's scores are measured now; "" for ranks."""
+    if not common.trials or common.method != "transfer":
         return ""
     words = standard_in_words(common.mean, common.scale, common.settled, common.trials)
     return _tr("What counts as good here: {standard}").format(standard=words)

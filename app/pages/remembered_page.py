@@ -113,8 +113,8 @@ class RememberedPage(Page):
             self.tr("Strategies that learn from earlier datasets look up what worked on datasets "
                     "of a similar size, and begin there."),
             self.tr("Every run with trials adds one line here, whatever its strategy."),
-            self.tr("Some lines came with Tunescope, so that this helps from the first day. You "
-                    "can remove them and bring them back."),
+            self.tr("Some lines came along with Tunescope, so that this helps from the first day. "
+                    "You can remove them and bring them back."),
             self.tr("Everything stays on this computer. What you forget is erased from the file."),
         )  # fmt: skip
 
@@ -141,9 +141,9 @@ class RememberedPage(Page):
         self.table.show_entries(now.entries, self._titles())
         self._readable = now.readable
         self._has_starter = any(entry.starter for entry in now.entries)
-        words = self.tr("Remove what came with Tunescope")
+        words = self.tr("Remove what came along")
         if not self._has_starter:
-            words = self.tr("Bring back what came with Tunescope")
+            words = self.tr("Bring back what came along")
         self.starter.rename(words)
         self.datasets.set_words(self._counted(len(now.entries)))
         self._allow()

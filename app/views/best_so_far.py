@@ -106,7 +106,7 @@ class BestSoFar(View):
         if len(values):
             # Failed trials and the words at the default line need a little room of their own.
             low, high = float(values.min()), float(values.max())
-            self.plot.hold_y(low - 0.06 * (high - low), high)
+            self.plot.hold_y(low - 0.06 * (high - low), high + 0.04 * (high - low))
 
     def describe(self) -> str:
         """The best so far, after how many trials, against the default."""

@@ -14,11 +14,13 @@ from app.views.canvas import EDGES
 from app.views.common_view import CommonView
 from app.views.items import Dots, clear_colour, pen, symbol_path
 from app.views.legend import Entry, Legend, line_sample
+from app.views.lens_view import RANKING
 from app.views.past_words import size_in_words
 from app.views.record import Record
 from app.views.scales import Scale
 from app.views.slice_view import SliceView, place_of
 from app.views.twin import Table
+from core.tuning.events import RunStarted
 
 PALE = 0.55  # opacity of the past
 
@@ -33,6 +35,11 @@ class CommonSlice(CommonView, SliceView):
         "What did earlier datasets find, and this one? 0 is a dataset's own mean score, 1 is one "
         "standard deviation better.",
     )
+    of_ranks = QT_TRANSLATE_NOOP(
+        "CommonSlice",
+        "What did earlier datasets find, and this one? The higher a setting lies, the more of the "
+        "others it beats.",
+    )
     waiting = QT_TRANSLATE_NOOP(
         "CommonSlice",
         "What earlier datasets found appears here before the first trial; this dataset's trials "
@@ -45,6 +52,13 @@ class CommonSlice(CommonView, SliceView):
         self.legend = Legend()
         self.canvas.addItem(self.legend, row=0, col=0)
         self.paint_theme()
+
+    def start(self, started: RunStarted) -> None:
+        """What the height is depends on the strategy."""
+        super().start(started)
+        ranks = started.plan.get("strategy") == RANKING
+        self.question = self.of_ranks if ranks else type(self).question
+        self.set_words(self.tr(self.title), self.tr(self.question))
 
     def behind_trials(self) -> list[Dots]:
         """The past."""
@@ -63,7 +77,7 @@ class CommonSlice(CommonView, SliceView):
 
     def height_title(self) -> str:
         """What is better lies higher, whatever the metric."""
-        return self.tr("better than the mean")
+        return self.response_in_words()
 
     def heights(self) -> np.ndarray:
         """The responses."""

@@ -41,8 +41,8 @@ class CommonSurface(CommonView, SurfaceView):
         return {"what": "common surface", "first": first, "second": second}
 
     def colour_title(self) -> str:
-        """How many standard deviations better than a dataset's mean."""
-        return self.tr("better than the mean")
+        """The responses."""
+        return self.response_in_words()
 
     def draw_more(self, columns: list[int]) -> None:
         """The past's trials."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from app.views.lens_view import WITH_PAST, LensView, plain_fields
+from app.views.lens_view import RANKING, WITH_PAST, LensView, plain_fields
 from app.views.past_words import speaking
 from core.tuning.events import (
     CommonSurfaceFitted,
@@ -22,11 +22,17 @@ class CommonView(LensView):
     """A lens view of the surface that the strategy fits to this dataset and to earlier ones.
 
     Heights are responses: how many of its dataset's standard deviations a score is better than
-    its dataset's mean. The answer of the lens has also the past's trials under "past".
+    its dataset's mean, or how high a setting ranks. The answer of the lens has also the past's
+    trials under "past".
     """
 
     listens = (CommonSurfaceFitted, PastRecalled, TrialExcluded, RunFinished, RunStopped)
     strategies = WITH_PAST
+
+    def response_in_words(self) -> str:
+        """What a response is, on an axis; whatever the metric, higher is better."""
+        ranks = self.record.started.plan.get("strategy") == RANKING
+        return self.tr("rank, higher is better") if ranks else self.tr("better than the mean")
 
     def fitted(self) -> Event | None:
         """The common surface, once it and the past are there."""

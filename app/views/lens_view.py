@@ -16,6 +16,8 @@ from core.tuning.events import Event, RunStarted, SurrogateFitted, TrialExcluded
 WITH_SURROGATE = ("gp", "hybrid", "variable")
 # Strategies whose sampler is told of earlier datasets too, and tells the surface of them all.
 WITH_PAST = ("transfer", "scot")
+# Of these, the one whose responses are ranks instead of standardized scores.
+RANKING = "scot"
 
 NARROWEST = 84  # pixels of a chooser
 

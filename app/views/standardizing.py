@@ -10,7 +10,7 @@ from app import appearance
 from app.scores import metric_in_short
 from app.views.highlight import Highlight
 from app.views.items import Band, Dots, Lines, clear_colour, pen
-from app.views.lens_view import WITH_PAST
+from app.views.lens_view import RANKING, WITH_PAST
 from app.views.past_words import standard_in_words
 from app.views.record import Record, Standard
 from app.views.scales import Scale
@@ -50,8 +50,9 @@ class Standardizing(View):
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        """Runs whose strategy is told of the past."""
-        return started.kind == "trials" and started.plan.get("strategy") in WITH_PAST
+        """Runs whose strategy compares scores by their datasets' means."""
+        strategy = started.plan.get("strategy")
+        return started.kind == "trials" and strategy in WITH_PAST and strategy != RANKING
 
     def paint_theme(self) -> None:
         """Borrowed numbers pale and dashed, the dataset's own in the model's blue."""

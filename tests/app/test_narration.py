@@ -248,10 +248,14 @@ def test_against_what_scores_are_measured():
     assert "Mean 0.8, deviation 0.02: from this dataset's 3 scores." in said
     assert "borrowed" not in said
     assert "from this dataset's 3 trials and from what worked" in said
+    ranks = CommonSurfaceFitted(trials=3, method="scot", mean=-23.0, scale=18.0, settled=True)
+    assert "deviation" not in told(ranks, strategy="scot")
 
 
 def test_a_first_trial_from_the_past_is_not_called_the_default():
-    said = told(*tried(0, 0.8, reason="past"), *tried(1, 0.9), strategy="transfer")
+    first = tried(0, 0.8, reason="past")
+    said = told(recalled(3), *first, *tried(1, 0.9), strategy="transfer")
+    assert "The first trial was the setting that they let expect the best." in said
     assert "the default setting has" not in said
 
 

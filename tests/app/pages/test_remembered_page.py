@@ -147,11 +147,11 @@ def test_what_came_along_can_be_removed_and_brought_back(with_data, qtbot):
     there = len(remembered())
     assert there
     assert cells(page, 0)[-1] == "with Tunescope"
-    assert page.starter.text() == "Remove what came with Tunescope"
+    assert page.starter.text() == "Remove what came along"
     page.starter.click()
     assert remembered() == []
     assert page.outcome.text() == f"Removed: {there} datasets that came with Tunescope."
-    assert page.starter.text() == "Bring back what came with Tunescope"
+    assert page.starter.text() == "Bring back what came along"
     page.starter.click()
     assert len(remembered()) == there
 
