@@ -126,6 +126,7 @@ class Record:
         self.surrogate: SurrogateFitted | None = None
         self.past: PastRecalled | None = None
         self.common: CommonSurfaceFitted | None = None
+        self._foretold: dict[int, tuple[float, float]] = {}  # responses, not yet scores
         self.standards: dict[int, Standard] = {}
         self.labelled: SequencesLabelled | None = None
         self.folded: MoleculesFolded | None = None
@@ -223,9 +224,22 @@ class Record:
     def _common_fitted(self, event: CommonSurfaceFitted) -> None:
         self.common = event
         self.standards[event.trials] = Standard(event.mean, event.scale, event.settled)
+        if event.settled:
+            self._translate(event)
+
+    def _translate(self, event: CommonSurfaceFitted) -> None:
+        """Predictions made before this dataset had a mean and a deviation of its own, as scores."""
+        sign = 1.0 if event.maximize else -1.0
+        for number, (response, deviation) in self._foretold.items():
+            row = self.row_of.get(number)
+            if row is not None:
+                self.trials[row].expected = event.mean + sign * event.scale * response
+                self.trials[row].uncertainty = event.scale * deviation
 
     def _trial_started(self, event: TrialStarted) -> None:
         self.running[event.number] = event
+        if event.expected is None and self.common is not None:
+            self._foretold[event.number] = (self.common.expected, self.common.deviation)
 
     def _trial_finished(self, event: TrialFinished) -> None:
         trial = Trial(event.number, event.setting, score=event.score, took=event.took)

@@ -73,6 +73,8 @@ class TransferState:
     maximize: bool = True
     incumbent: list[float] = field(default_factory=list)
     next: list[float] = field(default_factory=list)
+    expected: float = 0.0
+    deviation: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -165,9 +167,10 @@ class CommonSurfaceSampler(ProposingSampler):
         chosen = self._chosen(trial, history, told, regression)
         setting, changed = self._replaced(trial, space, history, space.setting(chosen))
         point = space.unit(setting)
-        self._describe(history, told, point)
+        mean, sd = (float(found[0]) for found in regression.posterior(point[None, :]))
+        self._describe(history, told, point, mean, sd)
         reason = "explore" if changed else "improve"
-        self._note(study, trial, reason if len(history.points) else "past", told, regression, point)
+        self._note(study, trial, reason if len(history.points) else "past", told.scale, mean, sd)
         return setting
 
     def _begin(self, space: SearchSpace) -> None:
@@ -254,7 +257,9 @@ class CommonSurfaceSampler(ProposingSampler):
                 break
         return setting
 
-    def _describe(self, history: History, told: Responses, point: Array) -> None:
+    def _describe(
+        self, history: History, told: Responses, point: Array, mean: float, sd: float
+    ) -> None:
         past, scale = self._shown, told.scale
         ends = np.cumsum([len(kept) for kept in past.kept])[:-1]
         of_datasets = np.split(told.past[: len(past.points)], ends) if past.kept else []
@@ -277,24 +282,19 @@ class CommonSurfaceSampler(ProposingSampler):
             maximize=history.maximize,
             incumbent=[x for row in history.points[best] for x in rounded(row)],
             next=rounded(point),
+            expected=mean,
+            deviation=sd,
         )
 
     @staticmethod
     def _note(
-        study: Study,
-        trial: FrozenTrial,
-        reason: str,
-        told: Responses,
-        regression: CommonRegression,
-        point: Array,
+        study: Study, trial: FrozenTrial, reason: str, scale: Scale, mean: float, sd: float
     ) -> None:
-        """Why, and, once scores and responses translate, what is expected."""
-        if not told.scale.settled:
+        """Why, and, once scores and responses translate, which score is expected."""
+        if scale.settled:
+            note(study, trial, reason, scale.score(mean), scale.deviation * sd)
+        else:
             note(study, trial, reason)
-            return
-        mean, sd = regression.posterior(point[None, :])
-        expected = told.scale.score(float(mean[0]))
-        note(study, trial, reason, expected, told.scale.deviation * float(sd[0]))
 
 
 def recalled(memory: Memory, space: SearchSpace, most: int | None = None) -> PastTrials:

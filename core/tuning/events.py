@@ -143,6 +143,8 @@ class CommonSurfaceFitted(Event):
     maximize: bool = True
     incumbent: list[float] = field(default_factory=list)  # unit vector of the best trial, or empty
     next: list[float] = field(default_factory=list)  # unit vector of the next trial
+    expected: float = 0.0  # the response expected there
+    deviation: float = 0.0  # its standard deviation
 
 
 @dataclass(frozen=True)

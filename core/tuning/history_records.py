@@ -262,7 +262,18 @@ def read_records(database: sqlite3.Connection, but: str) -> list[Record]:
     for at, number, text, score in database.execute("SELECT * FROM trials").fetchall():
         trials.setdefault(at, []).append(Trial(number, tuple(_values(text)), score))
     return [
-        Record(*row[1:6], bool(row[6]), row[7], row[8:11], _names(row[11]), _tuple(trials, row[0]))
+        Record(
+            id=row[1],
+            when=row[2],
+            model=row[3],
+            task=row[4],
+            metric=row[5],
+            maximize=bool(row[6]),
+            strategy=row[7],
+            statistics=row[8:11],
+            axes=_names(row[11]),
+            trials=_tuple(trials, row[0]),
+        )
         for row in rows
     ]
 
@@ -277,7 +288,12 @@ def read_entries(database: sqlite3.Connection) -> list[Entry]:
     ).fetchall()
     return [
         Entry(
-            *row[:6],
+            id=row[0],
+            when=row[1],
+            model=row[2],
+            task=row[3],
+            metric=row[4],
+            strategy=row[5],
             rows=round(math.exp(row[6])),
             features=round(math.exp(row[7])),
             classes=round(row[8]),

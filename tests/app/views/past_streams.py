@@ -100,6 +100,8 @@ def common(seen, past, space=SPACE, speak=4):
         settled=own,
         incumbent=units[int(np.argmax(scores))] if len(scores) else [],
         next=[0.6, 0.4, 0.5],
+        expected=1.0,
+        deviation=0.5,
     )
 
 

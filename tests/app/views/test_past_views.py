@@ -196,6 +196,8 @@ def test_where_nothing_is_remembered_the_views_say_so(told, feed):
     assert not view.has_content()
     assert view._empty.text().startswith("Nothing is remembered yet of other datasets")
     assert view.content.accessibleDescription() == view._empty.text()
+    slices = told(count=0, trials=0).views["common slice"]
+    assert slices._empty.text().startswith("Nothing is remembered yet of other datasets")
     slices = told(count=0).views["common slice"]
     assert slices.has_content()
     assert len(slices.past.x) == 0
@@ -244,14 +246,17 @@ def test_the_steps_of_the_mean_and_its_band(told, past):
 
 def test_predicted_against_obtained(told, past):
     view = told().views["predicted"]
-    assert view.first.x.tolist() == list(past.EXPECTED[1:])
-    assert view.first.y.tolist() == list(past.SCORES[1:])
-    assert [text for _, _, text in view.words.words] == ["1", "2", "3", "4"]
-    assert np.allclose(view.whiskers.x[:2], [0.815, 0.855])
+    # What the past foretold as a response, one deviation above the mean, is a score by now.
+    mean, deviation = np.mean(past.SCORES[:5]), np.std(past.SCORES[:5])
+    assert view.first.x == pytest.approx([mean + deviation, *past.EXPECTED[1:]])
+    assert view.first.y.tolist() == list(past.SCORES)
+    assert [text for _, _, text in view.words.words] == ["0", "1", "2", "3", "4"]
+    assert np.allclose(view.whiskers.x[3:5], [0.815, 0.855])
     assert view.diagonal.x == pytest.approx(view.diagonal.y)
-    # 0.84 for 0.835, 0.86 for 0.845 and 0.85 for 0.86 lie within 0.02; 0.79 for 0.83 does not.
-    assert view.describe().startswith("3 of 4 trials came out within one standard deviation")
-    assert view.rows()[1][0] == [1, 0.835, 0.02, 0.84]
+    # 0.84 for 0.835, 0.86 for 0.845 and 0.85 for 0.86 lie within 0.02; 0.79 for 0.83 does not,
+    # nor does 0.81 for 0.856 within half a deviation.
+    assert view.describe().startswith("3 of 5 trials came out within one standard deviation")
+    assert view.rows()[1][1] == [1, 0.835, 0.02, 0.84]
     assert "as the past predicted" in view._caption.text()
 
 

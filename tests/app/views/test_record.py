@@ -1,11 +1,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from app.views.record import Record
-from core.tuning.events import TrialExcluded, TrialFinished
+from core.tuning.events import (
+    CommonSurfaceFitted,
+    RunStarted,
+    TrialExcluded,
+    TrialFinished,
+    TrialStarted,
+)
 
 
 def recorded(events):
@@ -74,3 +82,18 @@ def test_another_run_forgets_everything(streams):
     assert len(record.trials) == 0
     assert record.best() is None
     assert record.default_score is None
+
+
+def test_what_was_foretold_before_this_dataset_had_two_scores_becomes_a_score_later():
+    record = Record()
+    record.consume(RunStarted(kind="trials"))
+    record.consume(CommonSurfaceFitted(trials=0, expected=1.5, deviation=0.5))
+    record.consume(TrialStarted(number=0, reason="past"))
+    record.consume(TrialFinished(number=0, score=0.9))
+    assert record.trials[0].expected is None
+    settled = CommonSurfaceFitted(trials=2, mean=0.8, scale=0.1, settled=True, expected=0.0)
+    record.consume(settled)
+    assert record.trials[0].expected == pytest.approx(0.8 + 0.1 * 1.5)
+    assert record.trials[0].uncertainty == pytest.approx(0.05)
+    record.consume(replace(settled, mean=0.3, scale=0.2, maximize=False))  # smaller is better
+    assert record.trials[0].expected == pytest.approx(0.3 - 0.2 * 1.5)
