@@ -144,7 +144,7 @@ class Narrator:
         self._how = self._method(event.trials)
         if self._past is not None:
             self._found["past"] = what_is_recalled(self._past, event)
-        self._found["standard"] = measured_against(event)
+        self._found["standard"] = measured_against(event, self._past)
 
     def _noticed(self, event: Noticed) -> None:
         self._found[f"notice: {event.sentence}"] = event.sentence

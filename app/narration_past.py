@@ -46,11 +46,12 @@ def first_from_past() -> str:
     return _tr("The first trial was the setting that they let expect the best.")
 
 
-def measured_against(common: CommonSurfaceFitted) -> str:
+def measured_against(common: CommonSurfaceFitted, past: PastRecalled | None) -> str:
     """Against which mean and deviation this dataset's scores are measured now; "" for ranks."""
     if not common.trials or common.method != "transfer":
         return ""
-    words = standard_in_words(common.mean, common.scale, common.settled, common.trials)
+    there = past is not None and bool(past.datasets)
+    words = standard_in_words(common.mean, common.scale, common.settled, common.trials, there)
     return _tr("What counts as good here: {standard}").format(standard=words)
 
 

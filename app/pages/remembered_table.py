@@ -81,7 +81,7 @@ class RememberedModel(QAbstractTableModel):
             self.tr("columns"),
             self.tr("classes"),
             self.tr("trials"),
-            self.tr("best score"),
+            self.tr("best"),
             self.tr("where from"),
         ]
 

@@ -29,6 +29,15 @@ class CommonView(LensView):
     listens = (CommonSurfaceFitted, PastRecalled, TrialExcluded, RunFinished, RunStopped)
     strategies = WITH_PAST
 
+    def waits_for(self) -> str:
+        """What will appear, or that nothing is remembered."""
+        if self.record.past is None or self.record.past.datasets:
+            return super().waits_for()
+        return self.tr(
+            "Nothing is remembered yet of other datasets with this model. This dataset's own "
+            "trials appear here after the first one."
+        )
+
     def response_in_words(self) -> str:
         """What a response is, on an axis; whatever the metric, higher is better."""
         ranks = self.record.started.plan.get("strategy") == RANKING

@@ -86,14 +86,20 @@ def recalled_in_words(past: PastRecalled, common: CommonSurfaceFitted | None) ->
     return words.format(known=known, speak=speak)
 
 
-def standard_in_words(mean: float, scale: float, settled: bool, scores: int) -> str:
-    """By what scores are standardized, and whose these numbers are."""
+def standard_in_words(mean: float, scale: float, settled: bool, scores: int, past: bool) -> str:
+    """By what scores are standardized, and whose these numbers are.
+
+    Args:
+        mean, scale, settled: as in CommonSurfaceFitted.
+        scores: of this dataset so far.
+        past: whether there is a past that they could be borrowed from.
+    """
     if settled:
         words = _tr("Mean {mean}, deviation {scale}: from this dataset's {scores} scores.")
-    elif scores:
+    elif past:
         words = _tr("Mean {mean}, deviation {scale}: borrowed from the past until two scores that "
                     "differ are there.")  # fmt: skip
     else:
-        words = _tr("Deviation {scale}: borrowed from the past until two scores that differ are "
+        words = _tr("Mean {mean}, deviation {scale}: assumed until two scores that differ are "
                     "there.")  # fmt: skip
     return words.format(mean=plain(mean), scale=plain(scale, 2), scores=scores)

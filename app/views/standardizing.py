@@ -119,7 +119,8 @@ class Standardizing(View):
     def describe(self) -> str:
         """The current mean and deviation, and whose they are."""
         number, now = self._known()[-1]
-        return standard_in_words(now.mean, now.scale, now.settled, number)
+        past = self.record.past is not None and bool(self.record.past.datasets)
+        return standard_in_words(now.mean, now.scale, now.settled, number, past)
 
     def rows(self) -> Table:
         """The standard after each number of scores."""

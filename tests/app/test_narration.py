@@ -242,7 +242,8 @@ def test_the_ranking_of_settings_is_told_otherwise():
 
 def test_against_what_scores_are_measured():
     first = CommonSurfaceFitted(trials=1, mean=0.8, scale=0.05)
-    assert "borrowed from the past" in told(first, strategy="transfer")
+    assert "borrowed from the past" in told(recalled(2), first, strategy="transfer")
+    assert "assumed until two scores" in told(recalled(0), first, strategy="transfer")
     third = CommonSurfaceFitted(trials=3, mean=0.8, scale=0.02, settled=True)
     said = told(first, third, strategy="transfer")
     assert "Mean 0.8, deviation 0.02: from this dataset's 3 scores." in said
