@@ -264,7 +264,7 @@ def read_records(database: sqlite3.Connection, but: str) -> list[Record]:
     return [
         Record(
             id=row[1],
-            when=row[2],
+            began=row[2],
             model=row[3],
             task=row[4],
             metric=row[5],
