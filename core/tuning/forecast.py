@@ -17,7 +17,13 @@ _FIRST_ROWS = 200
 _FIRST_MOLECULES = 4
 _ENOUGH_SECONDS = 0.15  # a timing this long is not made longer
 _STEEPEST = 2.5  # a fit's cost grows at most with this power of the rows
-_ASKING = {"gp": 0.05, "hybrid": 0.05, "variable": 0.05}  # seconds a proposal, around trial 50
+_ASKING = {  # seconds a proposal, around trial 50
+    "gp": 0.05,
+    "hybrid": 0.05,
+    "variable": 0.05,
+    "transfer": 0.05,
+    "scot": 0.05,
+}
 _ELSE_ASKING = 0.005
 _LEARNING = {"mm": 3.0, "evidence": 4.0, "direct": 5.0}  # in default fits
 _ELSE_LEARNING = 30.0
