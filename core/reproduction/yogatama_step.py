@@ -49,8 +49,8 @@ METHODS: dict[str, Method] = {
     "random": Method("random"),
     # The squared exponential of the paper; the shared first trial is its only start.
     "gp": Method("gp", {"kernel": "se", "start_trials": 0}),
-    "scot-sqe": Method("scot", {"kernel": "sqe"}),
-    "scot-mkl": Method("scot", {"kernel": "mkl"}),
+    "scot-sqe": Method("scot", {"kernel": "sqe", "features": "linear"}),
+    "scot-mkl": Method("scot", {"kernel": "mkl", "features": "linear"}),
     "transfer-sqe": Method("transfer", {"kernel": "sqe"}),
     "transfer-mkl": Method("transfer", {"kernel": "mkl"}),
 }

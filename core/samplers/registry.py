@@ -204,21 +204,22 @@ SCOT_KERNEL = Option(
     "kernel",
     "Which earlier datasets count",
     "choice",
-    "sqe",
-    "sqe: all earlier datasets, the more the more they are like this one. mkl: the twenty datasets "
-    "most like this one, all alike.",
-    choices=("sqe", "mkl"),
-    choice_labels=("All, by their likeness (sqe)", "The twenty most alike (mkl)"),
+    "mkl",
+    "mkl: the twenty datasets most like this one, all alike. sqe: all earlier datasets, the more "
+    "the more they are like this one.",
+    choices=("mkl", "sqe"),
+    choice_labels=("The twenty most alike (mkl)", "All, by their likeness (sqe)"),
 )
 FEATURES = Option(
     "features",
     "How settings are ranked",
     "choice",
-    "linear",
-    "linear: each value counts for or against a setting, on every dataset alike. rbf: values may "
-    "be best in the middle of their range, and differently on different datasets.",
-    choices=("linear", "rbf"),
-    choice_labels=("More of a value is better or worse (linear)", "Any shape (rbf)"),
+    "rbf",
+    "rbf: values may be best in the middle of their range, and differently on different datasets. "
+    "linear: each value counts for or against a setting, on every dataset alike, as in the "
+    "comparison of Yogatama and Mann; it often ends in a corner of the ranges.",
+    choices=("rbf", "linear"),
+    choice_labels=("Any shape (rbf)", "More of a value is better or worse (linear)"),
 )
 
 _BROFOS = "Brofos 2013"

@@ -36,8 +36,8 @@ class ScotSampler(CommonSurfaceSampler):
         space: the axes; None to learn them from the study's trials.
         seed: of everything random.
         memory: what is remembered of earlier datasets.
-        kernel: of the Gaussian process: sqe or mkl, as for `TransferSampler`.
-        features: of the ranker: linear, or rbf for a Gaussian kernel's random features.
+        kernel: of the Gaussian process: mkl or sqe, as for `TransferSampler`.
+        features: of the ranker: rbf for a Gaussian kernel's random features, or linear.
         C: weight of the ranker's pairs.
     """
 
@@ -49,8 +49,8 @@ class ScotSampler(CommonSurfaceSampler):
         *,
         seed: int = 0,
         memory: Memory | None = None,
-        kernel: str = "sqe",
-        features: Literal["linear", "rbf"] = "linear",
+        kernel: str = "mkl",
+        features: Literal["linear", "rbf"] = "rbf",
         C: float = 1.0,
     ) -> None:
         super().__init__(space, seed=seed, memory=memory, kernel=kernel)

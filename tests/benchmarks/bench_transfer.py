@@ -40,8 +40,12 @@ SAMPLERS: dict[str, Make] = {
     "independent gp": lambda space, memory: GpSampler(space, start_trials=1),
     "transfer mkl": lambda space, memory: TransferSampler(space, memory=memory),
     "transfer sqe": lambda space, memory: TransferSampler(space, memory=memory, kernel="sqe"),
-    "scot mkl": lambda space, memory: ScotSampler(space, memory=memory, kernel="mkl"),
-    "scot sqe": lambda space, memory: ScotSampler(space, memory=memory, kernel="sqe"),
+    "scot mkl": lambda space, memory: ScotSampler(
+        space, memory=memory, kernel="mkl", features="linear"
+    ),
+    "scot sqe": lambda space, memory: ScotSampler(
+        space, memory=memory, kernel="sqe", features="linear"
+    ),
 }
 
 
