@@ -137,13 +137,13 @@ def _as_record(
 ) -> tuple[Record | None, list[str]]:
     space, called = model.space(task), f"The study “{study.study_name}”"
     names = tuple(axis.name for axis in space)
-    refusal = _refusal(study, metric)
-    if refusal:
-        return None, [f"{called} {refusal}."]
     every = study.get_trials(deepcopy=False)
     done = [one for one in every if one.state == TrialState.COMPLETE and _has_score(one)]
     if not done:
         return None, [f"{called} has no finished trial."]
+    refusal = _refusal(study, metric)
+    if refusal:
+        return None, [f"{called} {refusal}."]
     same = [one for one in done if set(one.params) == set(names)]
     sentences = []
     if len(same) < len(done):
