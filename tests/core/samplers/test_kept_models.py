@@ -111,6 +111,7 @@ def test_excluding_and_including_again(changes, planned, maximize):
             model = Fitted()
             watched.made[lost] = weakref.ref(model)
             kept.restore(lost, model)
+            del model  # or this test would keep it alive
         assert kept.missing == []
 
 
