@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+from functools import cache
 
 import numpy as np
 import pytest
@@ -84,33 +85,39 @@ def test_the_bound_is_the_plain_sum(activation, N2):
     np.testing.assert_allclose(found, plain, rtol=1e-10)
 
 
+@cache
+def rising():
+    """(weights, rows, noise, setting, masks) -> what is maximized and its gradient, compiled."""
+    jax = importlib.import_module("jax")
+
+    def objective(w, data, eps, setting, masks):
+        return minibatch_objective(jax.numpy, w, data, eps, "tanh", setting, masks)
+
+    return jax.jit(jax.value_and_grad(objective))
+
+
 @needs_jax
 @pytest.mark.parametrize(("N1", "N2"), [(4, 3), (9, 0), (1, 2), (200, 200)])
 def test_padded_and_masked_it_is_the_unpadded_one(N1, N2):
-    jnp = importlib.import_module("jax.numpy")
     w, (x, classes) = model(N1=N1, N2=N2, spread=0.1), rows()
     everywhere = np.random.default_rng(5).normal(size=(2, 7, PADDED)).astype(np.float32)
     used = (everywhere[0, :, :N1], everywhere[1, :, :N2])
-    setting = (0.2, 50, 2.0)
+    setting = (0.2, 50.0, 2.0)
     plain = np.mean(
         [plain_bound(w, *row, np.tanh, 2.0) for row in zip(x, classes, *used, strict=True)]
     )
     plain -= sum((w[name] ** 2).sum() for name in GENERATIVE_WEIGHTS) / (2 * 0.2 * 50)
-    arguments = (padded(w, 5, 3), (x.astype("f4"), classes.astype("f4")), everywhere, "tanh")
-    found = minibatch_objective(jnp, *arguments, setting, _masks(N1, N2))
+    data = (x.astype("f4"), classes.astype("f4"))
+    found, _ = rising()(padded(w, 5, 3), data, everywhere, setting, _masks(N1, N2))
     assert float(found) == pytest.approx(plain, rel=1e-5)
 
 
 @needs_jax
 def test_padding_has_no_gradient():
-    jax = importlib.import_module("jax")
     x, classes = (part.astype("f4") for part in rows())
     eps = np.random.default_rng(5).normal(size=(2, 7, PADDED)).astype("f4")
-    slope = jax.grad(
-        lambda w: minibatch_objective(
-            jax.numpy, w, (x, classes), eps, "tanh", (0.2, 50, 2.0), _masks(4, 3)
-        )
-    )(padded(model(), 5, 3))
+    start = padded(model(), 5, 3)
+    _, slope = rising()(start, (x, classes), eps, (0.2, 50.0, 2.0), _masks(4, 3))
     inside = cropped({name: np.asarray(value) for name, value in slope.items()}, 4, 3)
     for name, value in inside.items():
         assert np.abs(value).sum() == pytest.approx(float(np.abs(slope[name]).sum()), rel=1e-5)
