@@ -152,6 +152,22 @@ def test_a_stored_model_predicts_without_jax(fitted, tmp_path):
     np.testing.assert_allclose(np.load(said), model.predict_log_proba(X), rtol=1e-12)
 
 
+def test_weights_and_two_files_of_formulas_predict_with_numpy_alone(fitted, tmp_path):
+    model, X, _ = fitted
+    place, said = tmp_path / "weights.npz", tmp_path / "said.npy"
+    np.savez(place, x=model.standardized(X), noise=model.noise_, **model.weights_)
+    code = (
+        "import sys; sys.modules |= dict.fromkeys(['jax', 'scipy', 'sklearn', 'pandas']); "
+        "from types import SimpleNamespace; import numpy as np; "
+        "from core.estimators.dlgm_predictive import mean_class_logs; "
+        f"w = dict(np.load({str(place)!r})); x, noise = w.pop('x'), w.pop('noise'); "
+        "model = SimpleNamespace(weights_=w, noise_=noise, activation='tanh'); "
+        f"np.save({str(said)!r}, mean_class_logs(model, x))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    np.testing.assert_allclose(np.load(said), model.predict_log_proba(X), rtol=1e-12)
+
+
 def test_the_same_seed_gives_the_same_model(fitted):
     model, X, y = fitted
     short = clone(model).set_params(epochs=2)

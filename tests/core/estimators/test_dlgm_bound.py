@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import os
 from functools import cache
 
 import numpy as np
@@ -27,6 +28,8 @@ from core.estimators.dlgm_training import (
 )
 from core.estimators.optional_parts import is_installed
 
+# Compiling takes longer than these sums: read when jax starts.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 needs_jax = pytest.mark.skipif(
     not is_installed("deep"), reason="jax is not installed (the extra deep)"
 )
@@ -130,9 +133,11 @@ def test_the_gradient_is_that_of_central_differences(activation):
     jax = importlib.import_module("jax")
     w, data, eps, setting = model(), rows(), noise(), (0.3, 20, 1.7)
     single = jax.tree.map(lambda a: np.asarray(a, dtype=np.float32), (w, data, eps))
-    slope = jax.grad(
-        lambda w: minibatch_objective(jax.numpy, w, single[1], single[2], activation, setting)
-    )(single[0])
+
+    def objective(w):
+        return minibatch_objective(jax.numpy, w, *single[1:], activation, setting)
+
+    slope = jax.jit(jax.grad(objective))(single[0])
     rng = np.random.default_rng(0)
     for name, value in w.items():
         at = tuple(rng.integers(size) for size in value.shape)
