@@ -14,6 +14,7 @@ import numpy as np
 from core.estimators.dlgm_network import (
     Weights,
     class_logs,
+    column_logs,
     column_means,
     recognize,
     represent,
@@ -25,10 +26,7 @@ def log_densities(model: Any, X: Any, y: Any) -> np.ndarray:
 
     The expectation over q(ξ | x) of McInerney 2017 eq. 4, the mean over the model's draws.
     """
-    logs = model.predict_log_proba(X)
-    y = np.asarray(y)
-    at = np.minimum(np.searchsorted(model.classes_, y), len(model.classes_) - 1)
-    return np.where(model.classes_[at] == y, logs[np.arange(len(y)), at], -np.inf)
+    return _of_labels(model, model.predict_log_proba(X), y)
 
 
 def log_likelihood(model: Any, X: Any, y: Any) -> float:
@@ -38,6 +36,27 @@ def log_likelihood(model: Any, X: Any, y: Any) -> float:
     maximizes: their log likelihood under the approximate posterior.
     """
     return float(log_densities(model, X, y).sum())
+
+
+def joint_log_densities(model: Any, X: Any, y: Any) -> np.ndarray:
+    """The log of p(x, y) of every row in nats, on the columns' own scale, shape (n,).
+
+    log mean_s p(x, y, ξ_s) / q(ξ_s | x) over the model's draws (Burda et al. 2016, eq. 8): on
+    average a lower bound, above that of training, exact where q is the posterior. It weighs a row's
+    picture as well as its label, in the paper's words the marginal likelihood.
+    """
+    x, w = model.standardized(X), _double(model)
+    q = recognize(np, w, x, model.activation)
+    mean = np.hstack([q.mean1, q.mean2])
+    deviation = np.hstack([q.deviation1, q.deviation2])
+    total: Any = -np.inf
+    for draw, represented in zip(model.noise_, _represented(model, w, x), strict=True):
+        labels = _of_labels(model, class_logs(np, w, represented), y)
+        # log p(ξ)/q(ξ | x), whose constants cancel.
+        latents = 0.5 * (draw**2 - (mean + deviation * draw) ** 2) + np.log(deviation)
+        logs = column_logs(np, w, represented, x) + labels + latents.sum(axis=1)
+        total = np.logaddexp(total, logs)
+    return total - np.log(len(model.noise_)) - np.log(model.scale_).sum()
 
 
 def reconstructions(model: Any, rows: Any) -> np.ndarray:
@@ -81,6 +100,13 @@ def mean_class_logs(model: Any, x: np.ndarray) -> np.ndarray:
     for represented in _represented(model, w, x):
         total = np.logaddexp(total, class_logs(np, w, represented))
     return total - np.log(len(model.noise_))
+
+
+def _of_labels(model: Any, logs: np.ndarray, y: Any) -> np.ndarray:
+    """The entry of its own class in every row of (n, K), −∞ for a class not trained on."""
+    y = np.asarray(y)
+    at = np.minimum(np.searchsorted(model.classes_, y), len(model.classes_) - 1)
+    return np.where(model.classes_[at] == y, logs[np.arange(len(y)), at], -np.inf)
 
 
 def _represented(model: Any, w: Weights, x: np.ndarray) -> Iterator[np.ndarray]:

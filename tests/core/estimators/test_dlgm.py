@@ -22,6 +22,7 @@ from core.estimators.dlgm import DlgmClassifier
 from core.estimators.dlgm_model import DLGM
 from core.estimators.dlgm_network import class_logs, recognize, represent
 from core.estimators.dlgm_predictive import (
+    joint_log_densities,
     log_densities,
     log_likelihood,
     reconstructions,
@@ -105,6 +106,7 @@ def test_the_densities_are_those_of_the_labels(fitted):
     assert log_likelihood(model, X, y) == pytest.approx(logs.sum())
     assert np.exp(logs.mean()) > 0.7
     np.testing.assert_array_equal(log_densities(model, X[:2], ["maybe", "zzz"]), -np.inf)
+    np.testing.assert_array_equal(joint_log_densities(model, X[:2], ["maybe", "zzz"]), -np.inf)
 
 
 def test_many_draws_come_to_the_integral_over_the_posterior(fitted):

@@ -6,6 +6,7 @@ import importlib
 import itertools
 import os
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from core.estimators.dlgm_network import (
     layer_shapes,
     row_bounds,
 )
+from core.estimators.dlgm_predictive import joint_log_densities
 from core.estimators.dlgm_training import (
     PADDED,
     _masks,
@@ -184,9 +186,8 @@ def test_no_bound_is_above_the_exact_likelihood_of_a_linear_model():
     assert gaps.min() > 0
 
 
-def test_the_bound_is_tight_where_q_is_the_posterior():
-    w, (x, classes) = linear_gaussian(), rows(4, 3, 30)
-    # Loadings that are orthogonal under the noise make the exact posterior diagonal.
+def exact_recognition(w):
+    """Make the loadings orthogonal under the noise and q the posterior, which is then diagonal."""
     precision = 1 / (np.exp(w["v"]) + LEAST_VARIANCE)
     first, second = w["B0"]
     second = second - first * (first * precision @ second) / (first * precision @ first)
@@ -199,8 +200,49 @@ def test_the_bound_is_tight_where_q_is_the_posterior():
     w["a0"] = -offset @ w["A"]
     w["M1"], w["m1"] = np.diag(variance), np.zeros(2)
     w["S1"], w["t1"] = np.zeros((2, 2)), np.log(np.expm1(np.sqrt(variance) - LEAST_DEVIATION))
+    return w
+
+
+def test_the_bound_is_tight_where_q_is_the_posterior():
+    w, (x, classes) = exact_recognition(linear_gaussian()), rows(4, 3, 30)
     found = expected_bounds(w, x, classes, 2)
     np.testing.assert_allclose(found, exact_logs(w, x, classes), rtol=1e-9)
+
+
+def stored(w, draws, scale=1.0, seed=0):
+    """What `joint_log_densities` needs of a fitted model."""
+    noise = np.random.default_rng(seed).standard_normal((draws, w["g1"].size + w["g2"].size))
+    return SimpleNamespace(
+        weights_=w,
+        noise_=noise,
+        activation="linear",
+        classes_=np.arange(3),
+        scale_=np.full(4, scale),
+        standardized=lambda X: X / scale,
+    )
+
+
+def test_joint_densities_are_exact_where_q_is_the_posterior():
+    w, (x, classes) = exact_recognition(linear_gaussian()), rows(4, 3, 30)
+    found = joint_log_densities(stored(w, 3, scale=2.0), 2.0 * x, classes.argmax(axis=1))
+    # A density per unit of columns twice as wide is half as high, four times.
+    np.testing.assert_allclose(found, exact_logs(w, x, classes) - 4 * np.log(2), rtol=1e-9)
+
+
+def test_joint_densities_near_the_exact_ones_from_below_with_more_draws():
+    w, (x, classes) = linear_gaussian(), rows(4, 3, 30)
+    w["M1"], w["m1"] = 0.1 * w["M1"], np.zeros(2)
+    w["t1"] = np.full(2, 1.5)  # wide enough to meet every posterior
+    y, exact = classes.argmax(axis=1), exact_logs(w, x, classes).mean()
+    few, more, many = (
+        [joint_log_densities(stored(w, n, seed=seed), x, y).mean() for seed in range(times)]
+        for n, times in ((1, 400), (10, 100), (20000, 1))
+    )
+    bound, error = expected_bounds(w, x, classes, 2).mean(), np.std(few) / np.sqrt(400)
+    assert error < 0.5
+    assert np.mean(few) == pytest.approx(bound, abs=3 * error)
+    assert np.mean(few) < np.mean(more) < many[0]
+    assert many[0] == pytest.approx(exact, abs=0.03)
 
 
 def test_padding_and_cropping_are_inverse():
