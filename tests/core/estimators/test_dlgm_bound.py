@@ -236,9 +236,9 @@ def test_joint_densities_near_the_exact_ones_from_below_with_more_draws():
     y, exact = classes.argmax(axis=1), exact_logs(w, x, classes).mean()
     few, more, many = (
         [joint_log_densities(stored(w, n, seed=seed), x, y).mean() for seed in range(times)]
-        for n, times in ((1, 400), (10, 100), (20000, 1))
+        for n, times in ((1, 1000), (10, 100), (20000, 1))
     )
-    bound, error = expected_bounds(w, x, classes, 2).mean(), np.std(few) / np.sqrt(400)
+    bound, error = expected_bounds(w, x, classes, 2).mean(), np.std(few) / np.sqrt(1000)
     assert error < 0.5
     assert np.mean(few) == pytest.approx(bound, abs=3 * error)
     assert np.mean(few) < np.mean(more) < many[0]
