@@ -43,7 +43,7 @@ def what_is_recalled(past: PastRecalled, common: CommonSurfaceFitted | None) -> 
 
 def first_from_past() -> str:
     """What the first trial was based on."""
-    return _tr("The first trial was the setting that they let expect the best.")
+    return _tr("The first trial was the setting that looked best on earlier datasets.")
 
 
 def measured_against(common: CommonSurfaceFitted, past: PastRecalled | None) -> str:

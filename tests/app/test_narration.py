@@ -256,7 +256,7 @@ def test_against_what_scores_are_measured():
 def test_a_first_trial_from_the_past_is_not_called_the_default():
     first = tried(0, 0.8, reason="past")
     said = told(recalled(3), *first, *tried(1, 0.9), strategy="transfer")
-    assert "The first trial was the setting that they let expect the best." in said
+    assert "The first trial was the setting that looked best on earlier datasets." in said
     assert "the default setting has" not in said
 
 
