@@ -130,9 +130,10 @@ class Confusion(ResultView):
         self.model.set_table(*self.rows())
         self._keep_names_in_view(self.model.classes > MANY)
         self.table.fit_columns()
-        most = [appearance.pixels(LONGEST_CLASS)] + [
-            appearance.pixels(LONGEST_ANSWER)
-        ] * self.model.classes
+        # A few answers may share what room there is; many must not push the last out of sight.
+        share = self.table.viewport().width() // (self.model.classes + 1)
+        longest = max(appearance.pixels(LONGEST_ANSWER), share)
+        most = [appearance.pixels(LONGEST_CLASS)] + [longest] * self.model.classes
         for column, widest in enumerate(most):
             spare = 12 if self.wide and column < self.model.classes else 0
             needed = self.table.columnWidth(column) - spare

@@ -22,6 +22,8 @@ from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFini
 
 MOST_LINES = 250  # of the best trials; more would neither be told apart nor drawn in time
 SHADES = 6  # colours from the worst to the best line that is drawn
+NARROW = 64  # pixels between axes below which names stand upright and only the score has numbers
+NAMES = 130  # pixels below the axes for upright names
 
 
 class Parallel(View):
@@ -92,8 +94,13 @@ class Parallel(View):
         self._draw_selected(width)
         self._draw_axes()
         self._say_how_many(len(rows))
-        self.plot.hold_x(-0.35, width - 0.65, exact=True)
+        between = self.canvas.width() / width
+        narrow = between < appearance.pixels(NARROW)
+        right = appearance.pixels(NARROW) / between if narrow else 0.35  # for the score's numbers
+        self.plot.hold_x(-0.35, width - 1 + right, exact=True)
         foot = QFontMetricsF(small_font()).height() + 14  # pixels for the names of the axes
+        if narrow:
+            foot = appearance.pixels(NAMES)
         tall = max(60.0, self.canvas.height() - 20.0)
         self.plot.hold_y(-1.06 * min(0.5, foot / max(tall - foot, 1.0)), 1.06, exact=True)
 
@@ -175,7 +182,6 @@ class UprightAxes(pg.UIGraphicsItem):
     def paint(self, painter: QPainter, *_args: object) -> None:
         """Axes in device pixels; labels have the paper below them."""
         theme, transform, font = appearance.current(), painter.transform(), small_font()
-        metrics = QFontMetricsF(font)
         painter.save()
         painter.resetTransform()
         painter.setFont(font)
@@ -184,14 +190,35 @@ class UprightAxes(pg.UIGraphicsItem):
             foot, top = (transform.map(QPointF(at, end)) for end in (0.0, 1.0))
             painter.setPen(QPen(QColor(theme.ink), 1.4))
             painter.drawLine(foot, top)
-            tall = metrics.height()
-            shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - 8)
-            wide = metrics.horizontalAdvance(shown) + 2
-            left = max(transform.mapRect(self.viewRect()).left(), foot.x() - wide / 2)
-            painter.drawText(QRectF(left, foot.y() + 8, wide, tall), 0, shown)
-            ticks = scale.ticks(low, high, max(2, int((foot.y() - top.y()) / (2.4 * tall))))
-            self._draw_ticks(painter, (foot, top), (low, high), ticks, room)
+            self._draw_name(painter, name, foot, room, transform.mapRect(self.viewRect()).left())
+            ticks = scale.ticks(low, high, max(2, int((foot.y() - top.y()) / self._apart())))
+            if at == len(self._axes) - 1:
+                self._draw_ticks(painter, (foot, top), (low, high), ticks, max(room, NARROW))
+            elif room >= appearance.pixels(NARROW):
+                self._draw_ticks(painter, (foot, top), (low, high), ticks, room)
         painter.restore()
+
+    @staticmethod
+    def _apart() -> float:
+        """Pixels that a tick wants for itself."""
+        return 2.4 * QFontMetricsF(small_font()).height()
+
+    @staticmethod
+    def _draw_name(painter: QPainter, name: str, foot: QPointF, room: float, edge: float) -> None:
+        """Below its axis and right of the edge; upright where axes stand close."""
+        metrics, elide = QFontMetricsF(painter.font()), Qt.TextElideMode.ElideRight
+        tall = metrics.height()
+        if room < appearance.pixels(NARROW):
+            long = appearance.pixels(NAMES) - 16
+            painter.save()
+            painter.translate(foot.x() + tall / 2, foot.y() + 8)
+            painter.rotate(90)
+            painter.drawText(QRectF(0, 0, long, tall), 0, metrics.elidedText(name, elide, long))
+            painter.restore()
+            return
+        shown = metrics.elidedText(name, elide, room - 8)
+        wide = metrics.horizontalAdvance(shown) + 2
+        painter.drawText(QRectF(max(edge, foot.x() - wide / 2), foot.y() + 8, wide, tall), 0, shown)
 
     def _draw_ticks(
         self,
