@@ -186,11 +186,12 @@ class UprightAxes(pg.UIGraphicsItem):
         painter.resetTransform()
         painter.setFont(font)
         room = transform.mapRect(QRectF(0, 0, 1, 1)).width()
+        seen = transform.mapRect(self.viewRect())
         for at, (name, scale, low, high) in enumerate(self._axes):
             foot, top = (transform.map(QPointF(at, end)) for end in (0.0, 1.0))
             painter.setPen(QPen(QColor(theme.ink), 1.4))
             painter.drawLine(foot, top)
-            self._draw_name(painter, name, foot, room, transform.mapRect(self.viewRect()).left())
+            self._draw_name(painter, name, foot, room, seen)
             ticks = scale.ticks(low, high, max(2, int((foot.y() - top.y()) / self._apart())))
             if at == len(self._axes) - 1:
                 self._draw_ticks(painter, (foot, top), (low, high), ticks, max(room, NARROW))
@@ -204,21 +205,24 @@ class UprightAxes(pg.UIGraphicsItem):
         return 2.4 * QFontMetricsF(small_font()).height()
 
     @staticmethod
-    def _draw_name(painter: QPainter, name: str, foot: QPointF, room: float, edge: float) -> None:
-        """Below its axis and right of the edge; upright where axes stand close."""
-        metrics, elide = QFontMetricsF(painter.font()), Qt.TextElideMode.ElideRight
+    def _draw_name(painter: QPainter, name: str, foot: QPointF, room: float, seen: QRectF) -> None:
+        """Below its axis, within what is seen; upright where axes stand close."""
+        metrics = QFontMetricsF(painter.font())
         tall = metrics.height()
         if room < appearance.pixels(NARROW):
-            long = appearance.pixels(NAMES) - 16
+            long = seen.bottom() - foot.y() - 10
             painter.save()
             painter.translate(foot.x() + tall / 2, foot.y() + 8)
             painter.rotate(90)
-            painter.drawText(QRectF(0, 0, long, tall), 0, metrics.elidedText(name, elide, long))
+            shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, long)
+            painter.drawText(QRectF(0, 0, long, tall), 0, shown)
             painter.restore()
             return
-        shown = metrics.elidedText(name, elide, room - 8)
+        shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - 8)
         wide = metrics.horizontalAdvance(shown) + 2
-        painter.drawText(QRectF(max(edge, foot.x() - wide / 2), foot.y() + 8, wide, tall), 0, shown)
+        painter.drawText(
+            QRectF(max(seen.left(), foot.x() - wide / 2), foot.y() + 8, wide, tall), 0, shown
+        )
 
     def _draw_ticks(
         self,

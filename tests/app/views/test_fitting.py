@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetrics
 
+from app.views import parallel
 from app.views.board import NARROW, places
 from app.views.labels import LONGEST
 from app.views.parallel import MOST_LINES
@@ -153,3 +155,22 @@ def test_a_narrow_board_has_one_column(feed, board, streams):
     feed([])
     assert len({view.x() for view in board.views.values()}) == 2
     assert places(list(board.views.values()), single=True)[1] == (1, 0, 2)
+
+
+def test_thirty_settings_leave_room_for_upright_names_and_the_scores_numbers(feed, streams):
+    def below_and_right(view, axes):
+        (left, right), (low, high) = view.plot.vb.viewRange()
+        below = -low / (high - low) * view.canvas.height()
+        return below, (right - (axes - 1)) / (right - left) * view.canvas.width()
+
+    few, _ = below_and_right(feed(streams.trials((0.7, 0.8))).views["parallel"], 4)
+    many_axes = tuple(replace(streams.space[0], name=f"C{at}") for at in range(30))
+    events = [streams.begun("random", space=many_axes)]
+    for number, score in enumerate((0.7, 0.8)):
+        setting = {axis.name: 1.0 + number for axis in many_axes}
+        events.append(TrialFinished(number=number, setting=setting, score=score))
+    view = feed(events).views["parallel"]
+    below, beside = below_and_right(view, 31)
+    # As much as upright names want, or a third of a low plot.
+    assert below >= 0.99 * min(parallel.NAMES, view.canvas.height() / 3) > 1.5 * few
+    assert beside > 0.8 * parallel.NARROW
