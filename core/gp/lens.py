@@ -15,7 +15,7 @@ import numpy as np
 from core.gp.acquisition import expected_improvement, probability_of_improvement
 from core.gp.kernels import Array
 from core.gp.regression import Regression
-from core.gp.ruler import contours, placed_along, placed_over, ruler_along
+from core.gp.ruler import contours, frame, placed_along, placed_over, ruler_along
 from core.gp.surrogate import Surrogate, response_to_beat, surrogate_from_dict
 from core.space import Axis, Setting, axis_from_dict, setting_at, unit_vector
 
@@ -146,14 +146,7 @@ def surface(
         return {"x": across.position(setting[first]), "y": up.position(setting[second])}
 
     return {
-        "first": first,
-        "second": second,
-        "x": across.positions,
-        "y": up.positions,
-        "x_labels": across.labels,
-        "y_labels": up.labels,
-        "x_log": across.axis.log,
-        "y_log": up.axis.log,
+        **frame(across, up),
         "mean": scores.tolist(),
         "sd": (view.surrogate.scale * sd).reshape(shape).tolist(),
         "contours": contours(across, up, scores),

@@ -97,3 +97,17 @@ def _between(ruler: Ruler, index: Array) -> list[float]:
     if ruler.axis.log:
         return np.exp(np.interp(index, np.arange(len(positions)), np.log(positions))).tolist()
     return np.interp(index, np.arange(len(positions)), positions).tolist()
+
+
+def frame(across: Ruler, up: Ruler) -> dict[str, Any]:
+    """What a picture over two axes says of them, as plain data."""
+    return {
+        "first": across.axis.name,
+        "second": up.axis.name,
+        "x": across.positions,
+        "y": up.positions,
+        "x_labels": across.labels,
+        "y_labels": up.labels,
+        "x_log": across.axis.log,
+        "y_log": up.axis.log,
+    }

@@ -20,7 +20,7 @@ import numpy as np
 from core.gp.kernels import Array
 from core.gp.lens import MOST_POINTS
 from core.gp.regression import Hyperparameters
-from core.gp.ruler import Ruler, contours, placed_along, placed_over, ruler_along
+from core.gp.ruler import Ruler, contours, frame, placed_along, placed_over, ruler_along
 from core.gp.transfer_fitting import CommonFitter
 from core.gp.transfer_kernel import Neighbourhood
 from core.gp.transfer_past import PastTrials, Told, past_trials
@@ -225,14 +225,7 @@ def common_image(
 
     best = surface["incumbent"]
     return {
-        "first": first,
-        "second": second,
-        "x": across.positions,
-        "y": up.positions,
-        "x_labels": across.labels,
-        "y_labels": up.labels,
-        "x_log": across.axis.log,
-        "y_log": up.axis.log,
+        **frame(across, up),
         "mean": mean.tolist(),
         "sd": sd.tolist(),
         "settled": surface["settled"],
