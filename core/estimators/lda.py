@@ -22,6 +22,7 @@ from core.estimators.lda_inference import (
     infer,
     word_rows,
 )
+from core.estimators.lda_likelihood import bound
 
 
 class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -125,8 +126,6 @@ class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def score(self, X: Any, y: Any = None) -> float:
         """The variational bound on log p(X), in nats."""
-        from core.estimators.lda_likelihood import bound
-
         return bound(self, X)
 
     def perplexity(self, X: Any) -> float:

@@ -22,13 +22,15 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln, psi
 
-from core.estimators.lda import OnlineLda
+from core.estimators.lda_fitted import FittedTopics
 from core.estimators.lda_inference import WordRows, word_rows
 from core.estimators.lda_topics import word_probabilities
 from core.losses.compiled import compiled
 
 
-def completion_log_densities(model: OnlineLda, X: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def completion_log_densities(
+    model: FittedTopics, X: Any, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Log p(second half | first half) of every document, and the tokens of the second half.
 
     Args:
@@ -42,19 +44,19 @@ def completion_log_densities(model: OnlineLda, X: Any, seed: int) -> tuple[np.nd
     return predictive_log_densities(model, *halves(X, seed))
 
 
-def train_log_densities(model: OnlineLda, X: Any) -> tuple[np.ndarray, np.ndarray]:
+def train_log_densities(model: FittedTopics, X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Log p(document) under its approximate posterior, and its tokens, both of shape (D,)."""
     X = sparse.csr_matrix(X)
     return predictive_log_densities(model, X, X)
 
 
-def train_log_likelihood(model: OnlineLda, X: Any) -> float:
+def train_log_likelihood(model: FittedTopics, X: Any) -> float:
     """The log-likelihood of training documents under the approximate posterior, summed."""
     return float(train_log_densities(model, X)[0].sum())
 
 
 def predictive_log_densities(
-    model: OnlineLda, observed: Any, held: Any
+    model: FittedTopics, observed: Any, held: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Log probabilities of held tokens, with every document's topics inferred from observed ones.
 
@@ -97,12 +99,12 @@ def halves(X: Any, seed: int) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
     return first, second
 
 
-def bound(model: OnlineLda, X: Any) -> float:
+def bound(model: FittedTopics, X: Any) -> float:
     """The variational bound on log p(X): all documents and the topics, in nats."""
     return float(document_bounds(model, X).sum()) + topic_bound(model)
 
 
-def document_bounds(model: OnlineLda, X: Any) -> np.ndarray:
+def document_bounds(model: FittedTopics, X: Any) -> np.ndarray:
     """Every document's part of the bound, shape (D,), with the best φ for its γ.
 
     Σ_w n_dw log Σ_k exp(E[log θ_dk] + E[log β_kw]) + E[log p(θ_d | α)] − E[log q(θ_d | γ_d)].
@@ -115,7 +117,7 @@ def document_bounds(model: OnlineLda, X: Any) -> np.ndarray:
     return words - _divergences(gamma, log_theta, model.alpha_)
 
 
-def topic_bound(model: OnlineLda) -> float:
+def topic_bound(model: FittedTopics) -> float:
     """The topics' part of the bound, E[log p(β | η)] − E[log q(β | λ)] ≤ 0."""
     lam = model.components_
     return -float(_divergences(lam, _log_expectation(lam), model.eta_).sum())

@@ -6,23 +6,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.estimators.lda import OnlineLda
+from core.estimators.lda_fitted import FittedTopics
 
 
 def topic_words(
-    model: OnlineLda, vocabulary: Sequence[str], count: int = 10
+    model: FittedTopics, vocabulary: Sequence[str], count: int = 10
 ) -> tuple[tuple[str, ...], ...]:
     """The most probable words of every topic, the likeliest first; equals in vocabulary's order."""
     order = np.argsort(-model.components_, axis=1, kind="stable")[:, :count]
     return tuple(tuple(vocabulary[w] for w in row) for row in order.tolist())
 
 
-def word_probabilities(model: OnlineLda) -> np.ndarray:
+def word_probabilities(model: FittedTopics) -> np.ndarray:
     """E[β], every topic's probabilities of words, shape (K, V)."""
     return model.components_ / model.components_.sum(axis=1, keepdims=True)
 
 
-def topic_sizes(model: OnlineLda) -> np.ndarray:
+def topic_sizes(model: FittedTopics) -> np.ndarray:
     """The share of the collection's tokens that every topic has, shape (K,), summing to 1.
 
     Σ_w (λ_kw − η) are the tokens that λ gives to topic k.
