@@ -12,7 +12,7 @@ from scipy import sparse
 
 Role = Literal["target", "feature", "group", "ignore", "sequence"]
 Kind = Literal["number", "category", "yes/no", "date", "text", "identifier", "constant"]
-Task = Literal["regression", "binary", "multiclass", "sequence", "structure"]
+Task = Literal["regression", "binary", "multiclass", "sequence", "structure", "topics"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +87,12 @@ class Dataset:
         table: the feature columns as pandas read them, n rows (csv and samples), with the column of
             role sequence where there is one; None if sparse.
         matrix: the features as CSR, n × p (libsvm); None for a table.
-        target: n values: floats for regression, otherwise class labels as in the file.
+        target: n values: floats for regression, zeros for topics, otherwise class labels as in the
+            file.
         task: what is predicted: a number, a class, the label of every token of a sequence (a row is
             a token, in order), or the structure of a molecule (a row is a molecule, the target its
-            pairs in dot-bracket notation).
+            pairs in dot-bracket notation). Topics predict nothing: a row is a document, its
+            feature one column of texts or (sparse) the count of every word.
         classes: the sorted class labels; empty for regression.
         row_groups: n values of the column with role group (or LIBSVM's qid), or None; the sequence
             of every token.
@@ -132,9 +134,10 @@ class Dataset:
 
     @property
     def target_name(self) -> str:
-        """The target column's name."""
+        """The target column's name; "" where nothing is predicted."""
         # From the end: it is the last one of a sparse file, whose others need not be described.
-        return next(column.name for column in reversed(self.columns) if column.role == "target")
+        named = (column.name for column in reversed(self.columns) if column.role == "target")
+        return next(named, "")
 
     @property
     def feature_names(self) -> list[str]:

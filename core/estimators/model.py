@@ -29,6 +29,12 @@ class Model:
         defaults: (task, prepared training columns) -> the default values that depend on the data,
             for the axes that have such ones; None where no axis has.
         simplex: names of axes whose values count only as shares of their sum.
+        probabilistic: the same model where probabilities of classes are asked for, if `build` gives
+            an estimator without them; None where it gives them anyway.
+        training_score: (fitted estimator, its rows, their targets) -> how well it explains the rows
+            it was fitted to, as a log likelihood in nats a row (a word, for documents); larger is
+            better. None where a model can only be judged by rows that it has not seen.
+        extra: the optional part of the program that it needs (core.estimators.optional_parts).
     """
 
     name: str
@@ -44,3 +50,6 @@ class Model:
     script: Callable[[str, Setting, int], tuple[str, str]]
     defaults: Callable[[str, Any], Setting] | None = None
     simplex: tuple[str, ...] = ()
+    probabilistic: Model | None = None
+    training_score: Callable[[Any, Any, Any], float] | None = None
+    extra: str = ""

@@ -55,9 +55,10 @@ class TrialStarted(Event):
 
     number: int = 0
     setting: dict[str, Any] = field(default_factory=dict)
-    reason: str = ""  # default, past, random, grid, improve, explore, start, tpe, cma-es
+    reason: str = ""  # default, past, random, grid, improve, explore, start, sample, tpe, cma-es
     expected: float | None = None  # the surrogate's mean there, in units of the score
     uncertainty: float | None = None  # its standard deviation
+    candidates: float | None = None  # among how many settings it was drawn in effect, 1/Σp̃²
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,9 @@ class TrialFinished(Event):
     fold_scores: list[float] = field(default_factory=list)
     took: float = 0.0  # seconds
     fits: int = 0
+    # The same metric on the test rows, for strategies that average; it decides nothing, and nothing
+    # shows it before the run has ended.
+    test: float | None = None
 
 
 @dataclass(frozen=True)
@@ -204,10 +208,58 @@ class MoleculesFolded(Event):
 
 @dataclass(frozen=True)
 class EnsembleUpdated(Event):
-    """The members of an average and their weights."""
+    """Which models the average is made of after a trial, the best first."""
+
+    finished: int = 0  # S, trials with a score
+    members: list[int] = field(default_factory=list)  # trial numbers, T of them
+    weights: list[float] = field(default_factory=list)  # sum 1
+    scores: list[float] = field(default_factory=list)  # f of every member
+    effective: float = 1.0  # 1/Σw²
+    # Metric on held-out rows that had no part in choosing the members (they are chosen by the other
+    # folds' scores), of the average and of the single best; None where there are no such rows.
+    average: float | None = None
+    single: float | None = None
+    left_out: list[dict[str, Any]] = field(default_factory=list)  # number, reason (a sentence)
+
+
+@dataclass(frozen=True)
+class MembersDisagree(Event):
+    """The held-out rows about which the members of the average say the most different things."""
 
     members: list[int] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
+    classes: list[str] = field(default_factory=list)  # empty for numbers, texts and molecules
+    # One a row, the largest spread first: row (of the dataset, from 0), about (its values in
+    # words), truth (as text; "" where there is none), spread (nats; for numbers the deviation),
+    # said: what each member gives: a list of probabilities, a number, or a log density.
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    spread: float = 0.0  # mean over all held-out rows
+
+
+@dataclass(frozen=True)
+class TopicsFound(Event):
+    """The topics of the best trial so far, the largest first."""
+
+    number: int = 0  # of the trial
+    count: int = 0  # K; `topics` may hold fewer
+    documents: int = 0  # how many they were learned from
+    # One a topic: share of all words, words [str], weights [float] (probability of each word in the
+    # topic), the likeliest first.
+    topics: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ImagesDrawn(Event):
+    """What a model of images makes up, and how it sees some held-out ones."""
+
+    number: int = 0  # of the trial
+    height: int = 0
+    width: int = 0
+    # Grey values 0 (dark) to 1, one list of height × width a picture, row by row.
+    samples: list[list[float]] = field(default_factory=list)
+    originals: list[list[float]] = field(default_factory=list)
+    reconstructions: list[list[float]] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)  # true label of every original
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ class Said:
         losses: −log p of what is true, (n,); only models of sequences and molecules say it.
         whole: for tokens, the predicted code and the sequence's number, (n, 2).
         pairs: for molecules, base pairs rightly called, called, and true at every γ, (n, 16, 3).
+        documents: for documents, log p of the words asked for and how many they are, (n, 2).
     """
 
     labels: np.ndarray
@@ -36,6 +37,7 @@ class Said:
     losses: np.ndarray | None = None
     whole: np.ndarray | None = None
     pairs: np.ndarray | None = None
+    documents: np.ndarray | None = None
 
     def rows(self, rows: np.ndarray) -> Said:
         """The same for some of the rows."""
@@ -64,7 +66,7 @@ class Metric:
     tasks: tuple[str, ...]
     maximize: bool
     share: bool
-    needs: Literal["labels", "scores", "probabilities", "losses", "whole", "pairs"]
+    needs: Literal["labels", "scores", "probabilities", "losses", "whole", "pairs", "documents"]
     function: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
     def weighted(self, y: np.ndarray, said: Said, weights: np.ndarray) -> np.ndarray:

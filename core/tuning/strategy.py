@@ -26,6 +26,7 @@ class Strategy:
         default_trials: the budget when none is given.
         source: the paper it comes from.
         remembers: whether what is known of earlier datasets decides its trials.
+        averages: whether the best models are averaged at the end instead of taking the best.
     """
 
     name: str
@@ -39,3 +40,4 @@ class Strategy:
     default_trials: int = 50
     source: str = ""
     remembers: bool = False
+    averages: bool = False
