@@ -9,6 +9,8 @@ from typing import Any
 
 from core.space import Setting
 
+CALIBRATION_FOLDS = 3
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -80,3 +82,17 @@ def on_standard_target(regressor: Recipe) -> Recipe:
         "TransformedTargetRegressor",
         {"regressor": regressor, "transformer": scaler},
     )
+
+
+def with_probabilities(classifier: Recipe, seed: int) -> Recipe:
+    """The classifier on all rows, and a sigmoid of its held-out decisions for the probabilities.
+
+    Three more fits; no class may have fewer than three rows (Platt 1999).
+    """
+    folds = Recipe(
+        "sklearn.model_selection",
+        "StratifiedKFold",
+        {"n_splits": CALIBRATION_FOLDS, "shuffle": True, "random_state": seed},
+    )
+    arguments = {"estimator": classifier, "ensemble": False, "cv": folds}
+    return Recipe("sklearn.calibration", "CalibratedClassifierCV", arguments)

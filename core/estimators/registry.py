@@ -18,3 +18,13 @@ from core.estimators.vote7 import VOTE7
 _ALL = (LINEAR, LOGISTIC, LOGISTIC_L1L2, ELASTIC_NET, SVM, FOREST, BOOSTING, MLP, VOTE7, CRF, RNA)
 
 MODELS: dict[str, Model] = {model.name: model for model in _ALL}
+
+
+def model_named(name: str, *, probabilities: bool = False) -> Model:
+    """A model by its name; with `probabilities` the one of its forms that gives those of classes.
+
+    Raises:
+        KeyError: there is no such model.
+    """
+    model = MODELS[name]
+    return (model.probabilistic or model) if probabilities else model

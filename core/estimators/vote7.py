@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from core.estimators.model import Model
-from core.estimators.recipe import Recipe, building, scripting
+from core.estimators.recipe import Recipe, building, scripting, with_probabilities
 from core.space import Axis, Setting
 
 # The ranges of Yogatama and Mann 2014, table 4. The paper's text has lost most minima and some
@@ -96,6 +98,10 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     return Recipe("core.estimators.vote7_classifier", "Vote7Classifier", arguments)
 
 
+def _probabilistic(task: str, setting: Setting, seed: int) -> Recipe:
+    return with_probabilities(_recipe(task, setting, seed), seed)
+
+
 VOTE7 = Model(
     name="vote7",
     title="Vote of seven classifiers",
@@ -111,4 +117,8 @@ VOTE7 = Model(
     scaled=True,
     script=scripting(_recipe),
     simplex=tuple(axis.name for axis in _WEIGHTS),
+)
+VOTE7 = replace(
+    VOTE7,
+    probabilistic=replace(VOTE7, build=building(_probabilistic), script=scripting(_probabilistic)),
 )

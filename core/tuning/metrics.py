@@ -122,6 +122,17 @@ def default_metric(task: str) -> str:
     return {"regression": "r2", "structure": "pair_f1"}.get(task, "accuracy")
 
 
+def averaged_metric(task: str) -> str:
+    """The metric of runs that average: −log p of what is true, or the squared error."""
+    likelihoods = {
+        "regression": "mse",
+        "sequence": "joint_log_loss",
+        "structure": "structure_log_loss",
+        "topics": "completion",
+    }
+    return likelihoods.get(task, "log_loss")
+
+
 def codes_of(y: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
     """Class labels as their places in the sorted classes; numbers of a regression as they are.
 
@@ -207,6 +218,14 @@ def score_one(
     Raises:
         UnusableError: the metric needs probabilities and the model gives none.
     """
+    said = said_by(metric, estimator, X, y, classes, task)
+    return metric.score(targets_of(y, task, classes), said)
+
+
+def said_by(
+    metric: Metric, estimator: Any, X: Any, y: np.ndarray, classes: Sequence[Any], task: str = ""
+) -> Said:
+    """What a fitted estimator says about rows, with what the metric needs; as `score_one`."""
     said = say(estimator, X, classes, task=task, y=y)
     if getattr(said, metric.needs) is None:
         raise UnusableError(
@@ -214,7 +233,7 @@ def score_one(
             where="option metric",
             cure="choose accuracy or auc, or another model",
         )
-    return metric.score(targets_of(y, task, classes), said)
+    return said
 
 
 def score_said(y: np.ndarray, said: Said, task: str) -> dict[str, float]:

@@ -12,22 +12,23 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Dataset
-from core.datasets.preparation import preparation
+from core.datasets.preparation import output_names, preparation
 from core.datasets.reading import read_dataset
 from core.datasets.splits import folds, hold_out
 from core.errors import UnusableError
 from core.estimators.model import Model
-from core.estimators.registry import MODELS
+from core.estimators.registry import MODELS, model_named
 from core.options import complete
 from core.samplers.grid import check_grid
 from core.space import Axis, Setting, default_setting
 from core.tuning.metric import Metric
-from core.tuning.metrics import METRICS, default_metric
+from core.tuning.metrics import METRICS, averaged_metric, default_metric
 from core.tuning.plan import DECODINGS, DataPlan, Plan
-from core.tuning.scoring import FoldData
+from core.tuning.scoring import FoldData, Work
 from core.tuning.strategies import STRATEGIES
 from core.tuning.strategy import Strategy
 
+VALIDATION_FOLDS = 5  # one of them is held out
 LARGEST_SEED = 2**32 - 1  # of numpy's and scikit-learn's generators
 MOST_WORKERS = 512
 
@@ -59,6 +60,19 @@ class Problem:
         X = self.preparation().fit_transform(*self.train)
         settled = self.model.defaults(task, X)
         return tuple(replace(a, default=settled.get(a.name, a.default)) for a in space)
+
+    @property
+    def averages(self) -> bool:
+        """Whether the best models are averaged at the end."""
+        return self.strategy.averages
+
+    @property
+    def judged(self) -> str:
+        """What settings are judged by: cv, validation or training (`averaging_options.JUDGED`)."""
+        chosen = str(self.options.get("judged", "cv"))
+        if chosen != "automatic":
+            return chosen
+        return "cv" if self.model.training_score is None else "training"
 
     @property
     def default(self) -> Setting:
@@ -98,24 +112,57 @@ class Problem:
 
     @cached_property
     def splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """(rows to fit on, rows to score on) of every fold of the training part."""
-        return folds(self.dataset, self.train_rows, self.plan.folds, self.plan.seed)
+        """(rows to fit on, rows to score on) of every fold of the training part.
+
+        Held out once: the first of five folds. Judged by the training rows: these, for both.
+        """
+        if self.judged == "training":
+            return [(self.train_rows, self.train_rows)]
+        count = self.plan.folds if self.judged == "cv" else VALIDATION_FOLDS
+        found = folds(self.dataset, self.train_rows, count, self.plan.seed)
+        return found if self.judged == "cv" else found[:1]
 
     def fold_data(self) -> list[FoldData]:
-        """Every fold prepared: the preparation is fitted inside it, and only once a run."""
+        """Every fold prepared: the preparation is fitted inside it, and only once a run.
+
+        The test rows are with it where models are averaged; the names of the columns where the
+        model shows what it has learned of them.
+        """
         prepare, features, target = self.preparation(), self.dataset.features, self.dataset.target
-        prepared = []
+        test_X, test_y = self.test
+        found = []
         for fit_rows, score_rows in self.splits:
             fitted = clone(prepare)
-            prepared.append(
-                FoldData(
-                    fit_X=fitted.fit_transform(take(features, fit_rows), target[fit_rows]),
-                    fit_y=target[fit_rows],
-                    score_X=fitted.transform(take(features, score_rows)),
-                    score_y=target[score_rows],
-                )
+            fit_X = fitted.fit_transform(take(features, fit_rows), target[fit_rows])
+            same = score_rows is fit_rows
+            fold = FoldData(
+                fit_X=fit_X,
+                fit_y=target[fit_rows],
+                score_X=fit_X if same else fitted.transform(take(features, score_rows)),
+                score_y=target[score_rows],
             )
-        return prepared
+            if self.averages:
+                fold = replace(fold, test_X=fitted.transform(test_X), test_y=test_y)
+            if self.model.training_score is not None:
+                fold = replace(fold, names=tuple(output_names(fitted)))
+            found.append(fold)
+        return found
+
+    def work(self) -> Work:
+        """What a trial process needs to score any setting."""
+        return Work(
+            self.plan.model,
+            self.dataset.task,
+            self.metric.name,
+            self.plan.seed,
+            self.dataset.classes,
+            self.fold_data(),
+            self.fixed,
+            probabilities=self.averages or self.metric.needs == "probabilities",
+            tells=self.averages and self.judged != "training",
+            keeps=self.averages and self.judged != "cv",
+            fitted_rows=self.judged == "training",
+        )
 
 
 def take(features: Any, rows: np.ndarray) -> Any:
@@ -148,7 +195,8 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     )
     _check_pair(model, strategy, dataset.task)
     _check_budget(plan)
-    metric = METRICS[default_metric(dataset.task)]
+    default = averaged_metric if strategy.averages else default_metric
+    metric = METRICS[default(dataset.task)]
     if plan.metric:
         metric = _chosen(METRICS, "metric", plan.metric)
         if dataset.task not in metric.tasks:
@@ -163,7 +211,10 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     else:
         train, test = hold_out(dataset, plan.data.test_size, plan.seed)
     options = complete(strategy.options, plan.options)
+    if strategy.averages or metric.needs == "probabilities":
+        model = model_named(plan.model, probabilities=True)
     problem = Problem(plan, dataset, model, strategy, metric, options, train, test)
+    _check_judged(problem)
     if strategy.kind == "trials":
         _ = problem.splits  # refuses too many folds before anything else is done
     if plan.strategy == "grid":
@@ -197,6 +248,15 @@ def _with_losses(task: str) -> str:
     """The models of a task whose penalties can be learned."""
     named = [name for name, model in MODELS.items() if task in model.loss]
     return "model " + " or ".join(named)
+
+
+def _check_judged(problem: Problem) -> None:
+    if problem.judged == "training" and problem.model.training_score is None:
+        raise UnusableError(
+            f"{problem.model.name} can only be judged by rows that it has not seen",
+            where="option judged",
+            cure="choose cv or validation",
+        )
 
 
 def _check_budget(plan: Plan) -> None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from core.estimators.registry import MODELS
+from core.estimators.registry import MODELS, model_named
 from core.space import Setting
-from core.tuning.metrics import METRICS, score_one
+from core.tuning.events import Event
+from core.tuning.metric import Said
+from core.tuning.metrics import METRICS, said_by, score_one, targets_of
 from core.tuning.structured_metrics import STRUCTURED_TASKS
 
 
@@ -26,6 +29,8 @@ class FoldData:
     molecules stay tables.
 
     Attributes:
+        test_X, test_y: the test rows, prepared likewise; None where no trial is to predict them.
+        names: the columns of the prepared rows (the words of documents), for models that show them.
         memory: what a model of sequences or molecules keeps from setting to setting.
     """
 
@@ -33,6 +38,9 @@ class FoldData:
     fit_y: np.ndarray
     score_X: Any
     score_y: np.ndarray
+    test_X: Any = None
+    test_y: np.ndarray | None = None
+    names: tuple[str, ...] = ()
     memory: dict[str, Any] = field(default_factory=dict)
 
 
@@ -43,6 +51,10 @@ class Work:
     Attributes:
         fixed: parameters of the estimator that are no part of the setting.
         folds: the prepared folds; where they lie in a file, memory-mapped by every process.
+        probabilities: whether the model must give probabilities of classes.
+        tells: whether a trial gives what its models say about the held-out rows, for an average.
+        keeps: whether it gives the fitted estimator of its only fold.
+        fitted_rows: whether it is scored by how well it explains the rows it was fitted to.
     """
 
     model: str
@@ -52,17 +64,32 @@ class Work:
     classes: tuple[Any, ...]
     folds: Sequence[FoldData]
     fixed: dict[str, Any] = field(default_factory=dict)
+    probabilities: bool = False
+    tells: bool = False
+    keeps: bool = False
+    fitted_rows: bool = False
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a trial: fold scores, or the reason why there are none."""
+    """What became of a trial: fold scores, or the reason why there are none.
+
+    Attributes:
+        said: what the model of every fold says about its held-out rows, where `Work.tells`.
+        test: the mean over folds of the metric on the test rows, where there are such.
+        fitted: the estimator of the only fold, where `Work.keeps`.
+        shown: what there is to see of the first fold's model; None for most models.
+    """
 
     number: int
     setting: Setting
     fold_scores: tuple[float, ...] = ()
     took: float = 0.0
     failure: str = ""
+    said: tuple[Said, ...] = ()
+    test: float | None = None
+    fitted: Any = None
+    shown: Event | None = None
 
     @property
     def score(self) -> float:
@@ -70,30 +97,91 @@ class Outcome:
         return float(np.mean(self.fold_scores)) if self.fold_scores else math.nan
 
 
+@dataclass(frozen=True)
+class _Scored:
+    """One fold's score and what else is to be told of it."""
+
+    score: float
+    estimator: Any
+    said: Said | None = None
+    test: float | None = None
+
+
 def score_setting(work: Work, number: int, setting: Setting) -> Outcome:
     """Fit and score one setting on every fold; whatever goes wrong becomes the reason."""
     begun = time.perf_counter()
+    event = None
     try:
-        scores = tuple(_fold_score(work, setting, fold) for fold in work.folds)
+        folds = []
+        for at, fold in enumerate(work.folds):
+            scored = _scored(work, setting, fold)
+            if at == 0:
+                event = _shown(work, scored.estimator, fold, number)
+            folds.append(scored if work.keeps else replace(scored, estimator=None))
     except Exception as error:  # a trial may fail in any way; the run goes on
         return Outcome(number, setting, (), time.perf_counter() - begun, in_a_sentence(error))
     took = time.perf_counter() - begun
+    scores = tuple(fold.score for fold in folds)
     if not all(math.isfinite(score) for score in scores):
         return Outcome(number, setting, (), took, "The score was not a number.")
-    return Outcome(number, setting, scores, took)
+    tests = [fold.test for fold in folds if fold.test is not None]
+    return Outcome(
+        number,
+        setting,
+        scores,
+        took,
+        said=tuple(fold.said for fold in folds if fold.said is not None),
+        test=float(np.mean(tests)) if tests else None,
+        fitted=folds[0].estimator if work.keeps else None,
+        shown=event,
+    )
 
 
-def _fold_score(work: Work, setting: Setting, fold: FoldData) -> float:
-    estimator = MODELS[work.model].build(work.task, setting, work.seed).set_params(**work.fixed)
+def fitted_on(work: Work, setting: Setting, fold: FoldData) -> Any:
+    """The estimator of a setting, fitted on the rows of a fold."""
+    model = model_named(work.model, probabilities=work.probabilities)
+    estimator = model.build(work.task, setting, work.seed).set_params(**work.fixed)
+    with _quiet():
+        if work.task in STRUCTURED_TASKS:
+            return estimator.fit(fold.fit_X, fold.fit_y, memory=fold.memory)
+        return estimator.fit(fold.fit_X, fold.fit_y)
+
+
+def _scored(work: Work, setting: Setting, fold: FoldData) -> _Scored:
+    estimator, metric = fitted_on(work, setting, fold), METRICS[work.metric]
+    with _quiet():
+        test = None
+        if fold.test_X is not None and fold.test_y is not None:
+            test = score_one(metric, estimator, fold.test_X, fold.test_y, work.classes, work.task)
+        if work.fitted_rows:
+            return _Scored(_explained(work, estimator, fold), estimator, test=test)
+        said = said_by(metric, estimator, fold.score_X, fold.score_y, work.classes, work.task)
+        score = metric.score(targets_of(fold.score_y, work.task, work.classes), said)
+    return _Scored(score, estimator, said if work.tells else None, test)
+
+
+def _explained(work: Work, estimator: Any, fold: FoldData) -> float:
+    """The log likelihood of the rows fitted to, in the direction of the metric."""
+    judge = MODELS[work.model].training_score
+    assert judge is not None  # refused where the run is planned
+    value = judge(estimator, fold.fit_X, fold.fit_y)
+    return METRICS[work.metric].better(value)
+
+
+def _shown(work: Work, estimator: Any, fold: FoldData, number: int) -> Event | None:
+    if MODELS[work.model].training_score is None:
+        return None
+    from core.tuning.showing import shown
+
+    return shown(work.model, estimator, fold.score_X, fold.score_y, number, fold.names)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the score itself is the verdict
         warnings.simplefilter("ignore", RuntimeWarning)
-        if work.task in STRUCTURED_TASKS:
-            estimator.fit(fold.fit_X, fold.fit_y, memory=fold.memory)
-        else:
-            estimator.fit(fold.fit_X, fold.fit_y)
-        score_X, score_y = fold.score_X, fold.score_y
-        return score_one(METRICS[work.metric], estimator, score_X, score_y, work.classes, work.task)
+        yield
 
 
 def in_a_sentence(error: BaseException) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from core.penalties.registry import LEARNERS
 from core.samplers.registry import SAMPLERS
+from core.tuning.averaging_options import AVERAGING, without_averaging
 from core.tuning.strategy import Strategy
 
 FOO = "Foo, Do and Ng 2009"
 DO = "Do, Foo and Ng 2008"
 BROFOS = "Brofos 2013"
 YOGATAMA = "Yogatama and Mann 2014"
+MCINERNEY = "McInerney 2017"
 
 
 def _learner(name: str, title: str, does: str, costs: str, shows: str, source: str) -> Strategy:
@@ -35,6 +39,16 @@ def _sampler(
         trials,
         source,
         sampler.remembers,
+    )
+
+
+def _averaging(strategy: Strategy) -> Strategy:
+    """The same sampler, with an average over its best models at the end."""
+    return replace(
+        strategy,
+        options=(*strategy.options, *AVERAGING),
+        make=without_averaging(strategy.make),
+        averages=True,
     )
 
 
@@ -119,6 +133,20 @@ _ALL = (
         "What it believes about every setting, how sure it is, and where it looks next.",
         40,
         BROFOS,
+    ),
+    _averaging(
+        _sampler(
+            "eb-hyp",
+            "Average of the best (EB-Hyp)",
+            "Tries settings drawn from what the scores so far make likely, and predicts with the "
+            "average of the best tenth instead of betting on the one best, which on little data "
+            "is partly luck.",
+            "As many trials as a Gaussian process, or some more; one model in ten is averaged.",
+            "Who is in the average, whether it beats the single best, where its members disagree, "
+            "and what it believes about every setting.",
+            40,
+            MCINERNEY,
+        )
     ),
     _sampler(
         "transfer",

@@ -12,6 +12,7 @@ import optuna
 from optuna.study import StudyDirection
 from optuna.trial import TrialState
 
+from core.samplers.eb_hyp import EFFECTIVE
 from core.samplers.past import Memory
 from core.samplers.search_space import distributions
 from core.tuning.clock import Clock
@@ -27,7 +28,7 @@ from core.tuning.events import (
 from core.tuning.executors import Executor
 from core.tuning.problem import Problem
 from core.tuning.remembering import Remembering, memory_of, recalled_before
-from core.tuning.scoring import Outcome, Work
+from core.tuning.scoring import Outcome
 from core.tuning.standing import Standing
 
 BEAT = 0.4  # seconds: how long nothing is said while trials run, so that a stop is heard
@@ -76,6 +77,7 @@ class Asker:
             reason=why.get("reason", self._problem.strategy.name),
             expected=why.get("expected"),
             uncertainty=why.get("uncertainty"),
+            candidates=why.get(EFFECTIVE),
         )
 
     def tell(self, outcome: Outcome) -> None:
@@ -159,17 +161,10 @@ class TrialRun:
         yield from self._remembering.notices()
         self._asker = Asker(self._problem, memory)
         self._asker.repeat(past)
-        plan, dataset = self._problem.plan, self._problem.dataset
-        work = Work(
-            plan.model,
-            dataset.task,
-            self._problem.metric.name,
-            plan.seed,
-            dataset.classes,
-            self._problem.fold_data(),
-            self._problem.fixed,
-        )
-        with contextlib.closing(Executor(work, plan.workers, plan.time_limit)) as executor:
+        plan = self._problem.plan
+        with contextlib.closing(
+            Executor(self._problem.work(), plan.workers, plan.time_limit)
+        ) as executor:
             for lost in list(self._standing.pending.values()):
                 executor.submit(lost.number, lost.setting)
             while True:
@@ -275,6 +270,7 @@ def trial_event(outcome: Outcome, folds: int) -> TrialFinished | TrialFailed:
         fold_scores=list(outcome.fold_scores),
         took=round(outcome.took, 4),
         fits=folds,
+        test=outcome.test,
     )
 
 
