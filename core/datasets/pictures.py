@@ -1,0 +1,130 @@
+"""Columns that are the pixels of a picture: its height and width, and where each column lies.
+
+| symbol | meaning |
+| --- | --- |
+| D | columns |
+| h, w | height and width of the picture, in pixels; pixel i is in row i // w |
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+MOST_OBLONG = 3.0  # times longer than wide: what lies beyond is no picture but a series
+_LEAST_SIDE = 4  # of rows and columns that are named; a square of mere numbers has 8
+_LEAST_SQUARE = 8
+_HANDWRITING = 28  # MNIST and its kin, whose files end at the last pixel that is not always 0
+_CELL = re.compile(r"(.*?)(\d+)[ _x,.:\-](\d+)\D?")
+_NUMBERED = re.compile(r"(.*?)(\d+)")
+_PIXEL_WORDS = {"p", "px", "pix", "pixel", "pixels", "image", "img", "grey", "gray"}
+
+
+def picture_shape(names: Sequence[str], rows: np.ndarray | None = None) -> tuple[int, int] | None:
+    """Height and width of the picture whose pixels the columns are; None where they are none.
+
+    - "pixel_12_30": row and column, with the same word before; the largest of each is the size.
+      Columns may be missing, as constant ones are.
+    - "p0" … "p1849", or another word for pixels and a number: a square where that fits (also one
+      whose last row is cut short, if columns are missing), or else the two factors that are most
+      alike, upright as faces are, unless `rows` tell otherwise.
+    - "feature 1" … "feature 784", any word and numbers without a gap: squares of 8 and more only,
+      and 28 × 28 of which the last pixels are missing.
+
+    Args:
+        names: of the columns, D of them.
+        rows: some rows of them, shape (n, D), which settle the size of an oblong picture: a pixel
+            resembles the one below it.
+    """
+    cells = _cells(names)
+    if cells is not None:
+        height, width = (cells.max(axis=0) + 1).tolist()
+        return (height, width) if _plausible(height, width, len(names)) else None
+    word, numbers = _numbers(names)
+    if numbers is None:
+        return None
+    count = int(numbers.max()) + 1
+    gaps = count > len(names)
+    side = math.isqrt(count - 1) + 1
+    pixels = word in _PIXEL_WORDS
+    cut = (pixels and gaps) or (side == _HANDWRITING and not gaps)
+    if side >= _LEAST_SQUARE and (side * side == count or (cut and count > side * (side - 1))):
+        fits = (pixels or not gaps) and _plausible(side, side, len(names))
+        return (side, side) if fits else None
+    shapes = _oblongs(count, len(names)) if pixels else []
+    if len(shapes) > 1 and rows is not None:
+        shapes.sort(key=lambda shape: _roughness(rows, numbers, shape[1]))
+    return shapes[0] if shapes else None
+
+
+def pixel_sources(names: Sequence[str], shape: tuple[int, int]) -> np.ndarray:
+    """Which column every pixel of a picture is drawn from, shape (h · w,).
+
+    Its own; where it has none, the column of the nearest pixel: columns that are left out are
+    constant, and their neighbours nearly so.
+
+    Args:
+        names: of the columns, of which `picture_shape` has found the shape.
+        shape: h and w.
+    """
+    cells = _cells(names)
+    if cells is None:
+        numbers = _numbers(names)[1]
+        assert numbers is not None
+        cells = np.stack(np.divmod(numbers, shape[1]), axis=1)
+    sources = np.full(shape, -1)
+    sources[tuple(cells.T)] = np.arange(len(names))
+    for row, column in zip(*np.nonzero(sources < 0), strict=True):
+        far = ((cells - (row, column)) ** 2).sum(axis=1)
+        sources[row, column] = int(far.argmin())
+    return sources.ravel()
+
+
+def _cells(names: Sequence[str]) -> np.ndarray | None:
+    """Row and column of every name, from 0, shape (D, 2); None where names do not say them."""
+    found = [_CELL.fullmatch(name) for name in names]
+    if not found or None in found or len({match[1] for match in found if match}) > 1:
+        return None
+    cells = np.array([(int(match[2]), int(match[3])) for match in found if match])
+    if len(np.unique(cells, axis=0)) < len(cells):
+        return None
+    return cells - (0 if (cells == 0).any() else 1)
+
+
+def _numbers(names: Sequence[str]) -> tuple[str, np.ndarray | None]:
+    """The word before the numbers, and every name's number, from 0; None where there are none."""
+    found = [_NUMBERED.fullmatch(name) for name in names]
+    if not found or None in found or len({match[1] for match in found if match}) > 1:
+        return "", None
+    numbers = np.array([int(match[2]) for match in found if match])
+    if len(np.unique(numbers)) < len(numbers):
+        return "", None
+    match = found[0]
+    assert match is not None
+    word = match[1].strip(" _.-:").lower()
+    first = numbers.min() if word not in _PIXEL_WORDS else min(1, int(numbers.min()))
+    return word, numbers - first
+
+
+def _oblongs(pixels: int, count: int) -> list[tuple[int, int]]:
+    """The sizes of so many pixels, the most nearly square first, upright before lying."""
+    widths = [w for w in range(math.isqrt(pixels), 0, -1) if pixels % w == 0]
+    sizes = [size for w in widths for size in ((pixels // w, w), (w, pixels // w))]
+    return [size for size in sizes if _plausible(*size, count)]
+
+
+def _plausible(height: int, width: int, count: int) -> bool:
+    """Whether a picture may have this size, of which so many columns are there: half at least."""
+    short, long = sorted((height, width))
+    return short >= _LEAST_SIDE and long <= MOST_OBLONG * short and 2 * count >= height * width
+
+
+def _roughness(rows: np.ndarray, numbers: np.ndarray, width: int) -> float:
+    """The mean squared difference between a pixel and the one below it."""
+    place = {int(number): at for at, number in enumerate(numbers)}
+    pairs = [(at, place[n + width]) for n, at in place.items() if n + width in place]
+    above, below = np.array(pairs).T
+    return float(((rows[:, above] - rows[:, below]) ** 2).mean())
