@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -95,15 +96,39 @@ class CrfTagger(ClassifierMixin, BaseEstimator):
         Returns:
             Shape (tokens,), in nats.
         """
-        y = np.asarray(y).astype(self.classes_.dtype)
-        place = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        codes = np.where(self.classes_[place] == y, place, -1)
-        tokens = self.encoding_.tokens(X)
-        whole = -log_likelihoods(self.w_, len(self.classes_), tokens, codes)
-        lengths = np.diff(tokens.starts)
-        each = np.repeat(whole / lengths, lengths)
-        if np.isfinite(each).all():
-            return each
-        own = np.take_along_axis(self.predict_proba(X), place[:, None], axis=1)[:, 0]
-        singly = -np.log(np.maximum(np.where(codes < 0, 0.0, own), 1e-15))
-        return np.where(np.isfinite(each), each, singly)
+        codes = codes_of(self.classes_, y)
+        starts = self.encoding_.tokens(X).starts
+        return shared_out(self.log_likelihoods(X, y), starts, codes, lambda: self.predict_proba(X))
+
+    def log_likelihoods(self, X: pd.DataFrame, y: Any) -> np.ndarray:
+        """Log p(all labels) of every sequence, shape (sequences,); −inf with an unknown label."""
+        codes, tokens = codes_of(self.classes_, y), self.encoding_.tokens(X)
+        return log_likelihoods(self.w_, len(self.classes_), tokens, codes)
+
+
+def codes_of(classes: np.ndarray, y: Any) -> np.ndarray:
+    """The place of every label among the sorted classes, shape (tokens,); −1 for an unknown one."""
+    y = np.asarray(y).astype(classes.dtype)
+    place = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    return np.where(classes[place] == y, place, -1)
+
+
+def shared_out(
+    whole: np.ndarray, starts: np.ndarray, codes: np.ndarray, marginals: Callable[[], np.ndarray]
+) -> np.ndarray:
+    """−log p of whole sequences, an equal part for each of its tokens, as `log_losses` says.
+
+    Args:
+        whole: log p of every sequence, shape (S,).
+        starts: where each begins, and the end, shape (S + 1,).
+        codes: of the true labels, shape (tokens,); −1 for one that the model never saw.
+        marginals: the probability of every label alone, (tokens, K); asked for only where a
+            sequence is impossible.
+    """
+    lengths = np.diff(starts)
+    each = np.repeat(-whole / lengths, lengths)
+    if np.isfinite(each).all():
+        return each
+    own = np.take_along_axis(marginals(), np.maximum(codes, 0)[:, None], axis=1)[:, 0]
+    singly = -np.log(np.maximum(np.where(codes < 0, 0.0, own), 1e-15))
+    return np.where(np.isfinite(each), each, singly)
