@@ -30,14 +30,14 @@ def averaged(task: str, members: Members, weights: Sequence[float], classes: Seq
     Args:
         task: of the dataset (core.datasets.dataset.Task).
         members: (name, fitted estimator); names are distinct, neither empty nor with "__".
-        weights: one a member, positive; only their shares count.
+        weights: one a member; only their shares count. Members of weight 0 are left out.
         classes: the sorted labels; empty for numbers, documents and molecules.
 
     Raises:
         UnusableError: a member gives no probabilities, or knows other classes than `classes`.
         ValueError: no members, two of one name, or weights that are none.
     """
-    names, shares = _checked(members, weights)
+    members, shares = _checked(members, weights)
     if task == "topics":
         from core.estimators.averaged_topics import AveragedTopics
 
@@ -55,7 +55,7 @@ def averaged(task: str, members: Members, weights: Sequence[float], classes: Seq
         vote = VotingClassifier(_unfitted(members), voting="soft", weights=shares)
         _give_classes(vote, members, classes)
     vote.estimators_ = [member for _, member in members]
-    vote.named_estimators_ = Bunch(**dict(zip(names, vote.estimators_, strict=True)))
+    vote.named_estimators_ = Bunch(**dict(members))
     if hasattr(vote.estimators_[0], "feature_names_in_"):
         vote.feature_names_in_ = vote.estimators_[0].feature_names_in_
     return vote
@@ -91,16 +91,17 @@ def refuse_other_classes(members: Members, classes: Sequence[Any]) -> None:
             )
 
 
-def _checked(members: Members, weights: Sequence[float]) -> tuple[list[str], list[float]]:
-    """The names, and the weights as plain shares of one."""
+def _checked(members: Members, weights: Sequence[float]) -> tuple[Members, list[float]]:
+    """The members that count, and their weights as shares of one."""
     names, given = [name for name, _ in members], np.asarray(weights, dtype=float)
-    if not names or given.shape != (len(names),):
-        raise ValueError("there must be as many weights as members, and at least one")
+    if given.shape != (len(names),):
+        raise ValueError("there must be as many weights as members")
     if len(set(names)) < len(names) or any(not name or "__" in name for name in names):
         raise ValueError('the members need names of their own, without "__"')
-    if not np.isfinite(given).all() or (given <= 0.0).any():
-        raise ValueError("the weights of an average are positive numbers")
-    return names, (given / given.sum()).tolist()
+    if not np.isfinite(given).all() or (given < 0.0).any() or not given.sum() > 0.0:
+        raise ValueError("the weights of an average are positive numbers, or 0 for some members")
+    counting = [member for member, w in zip(members, given, strict=True) if w > 0.0]
+    return counting, (given[given > 0.0] / given.sum()).tolist()
 
 
 def _unfitted(members: Members) -> list[tuple[str, Any]]:

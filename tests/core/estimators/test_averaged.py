@@ -79,6 +79,14 @@ def test_numbers_equal_scikit_learns_voting():
     assert set(vars(fresh)) == set(vars(ours))
 
 
+def test_members_of_weight_nothing_are_left_out():
+    X, y, labels = _rows("text")
+    members = _fitted(_unfitted(), X, y)
+    vote = averaged("multiclass", members, (0.0, 2.0, 0.0), labels)
+    assert [name for name, _ in vote.estimators] == ["near"]
+    np.testing.assert_array_equal(vote.predict_proba(X), members[1][1].predict_proba(X))
+
+
 def test_pickled_and_cloned_as_any_estimator():
     X, y, labels = _rows("text")
     vote = averaged("multiclass", _fitted(_unfitted(), X, y), WEIGHTS, labels)
@@ -121,7 +129,8 @@ def test_a_member_without_probabilities_is_refused():
         (["a"], [1.0, 2.0]),
         (["a", "a"], [1.0, 1.0]),
         (["a__b", "c"], [1.0, 1.0]),
-        (["a", "b"], [1.0, 0.0]),
+        (["a", "b"], [1.0, -0.5]),
+        (["a", "b"], [0.0, 0.0]),
         (["a", "b"], [1.0, np.nan]),
     ],
 )
