@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from core.datasets.preparation import output_names
 from core.errors import UnusableError
 from core.estimators.fitting import fit
 from core.space import Setting
+from core.tuning.averaged_model import averaged_model
 from core.tuning.clock import Clock
 from core.tuning.events import Event, RunFailed, RunStopped
 from core.tuning.learning import Learned, refit
@@ -38,6 +39,7 @@ class Winner:
     validation: dict[str, float]
     remarks: tuple[str, ...] = ()
     learned: Learned | None = None
+    ensemble: dict[str, Any] | None = None
 
 
 def conclude(
@@ -86,6 +88,7 @@ def conclusion(
     because: str,
     folder: RunFolder | None,
     learned: Learned | None,
+    kept: Mapping[int, Any] | None = None,
 ) -> dict[str, Any]:
     """Fit the winner and the default on all training rows, test both, keep the winner.
 
@@ -96,11 +99,14 @@ def conclusion(
         because: why the run ends.
         folder: where the fitted best goes; None for nowhere.
         learned: the penalty learner's own state, where it is at hand (saves a fit).
+        kept: {trial: fitted estimator} of the members of an average, likewise.
 
     Returns:
         The results as described in core.tuning.results.
     """
-    if problem.strategy.kind == "trials":
+    if problem.averages:
+        winner = _average(problem, standing, kept or {})
+    elif problem.strategy.kind == "trials":
         winner = _best_trial(problem, standing)
     else:
         winner = _learned(problem, standing, learned)
@@ -119,6 +125,7 @@ def conclusion(
         validation=winner.validation,
         seed=problem.plan.seed,
         row_groups=_test_groups(problem),
+        averaged=problem.averages,
     )
     results["remarks"] = [*winner.remarks, *results["remarks"]]
     results |= _record(standing, winner, seconds, because, problem)
@@ -143,6 +150,22 @@ def _best_trial(problem: Problem, standing: Standing) -> Winner:
     return Winner(pipeline, best.setting, {problem.metric.name: best.score}, remarks)
 
 
+def _average(problem: Problem, standing: Standing, kept: Mapping[int, Any]) -> Winner:
+    average = averaged_model(problem, standing, kept)
+    best = standing.trials[average.best]
+    # What rows say that had a part in the choice would flatter.
+    validation = average.told["held_out"]
+    if not validation and problem.judged != "training":
+        validation = {problem.metric.name: best.score}
+    return Winner(
+        average.pipeline,
+        best.setting,
+        validation,
+        tuple(average.remarks),
+        ensemble=average.told,
+    )
+
+
 def _learned(problem: Problem, standing: Standing, learned: Learned | None) -> Winner:
     if learned is None:
         learned = refit(problem, standing)
@@ -154,7 +177,9 @@ def _record(
     standing: Standing, winner: Winner, seconds: float, because: str, problem: Problem
 ) -> dict[str, Any]:
     learned = winner.learned
+    ensemble = {"ensemble": winner.ensemble} if winner.ensemble else {}
     return {
+        **ensemble,
         "groups": learned.penalties if learned else {},
         "switched_off": learned.switched_off if learned else [],
         "fits": standing.fits,

@@ -38,6 +38,8 @@ class RunStarted(Event):
     maximize: bool = True
     total: int = 0  # trials or steps at most; 0 where only time bounds it
     started_at: str = ""  # ISO time, UTC
+    judged: str = "cv"  # what settings are judged by: cv, validation, training
+    averages: bool = False  # whether the best models are averaged at the end
     remembered_as: str = ""  # under which name the history of datasets keeps its trials
 
 

@@ -21,6 +21,9 @@ lines, which the run itself knows:
 | pairs, curve | base pairs right, called and true, and how γ moves them (structures) |
 | remarks | sentences that the result must carry |
 | groups, switched_off | {group: C} of a penalty learner, and the groups at their cap |
+| ensemble | of an average: its members (trial numbers), their weights, scores f and settings, |
+|  | effective (1/Σw²), kind, finished (S), held_out and single_held_out (cross-fitted metric of |
+|  | the average and the single best), single_test (metrics of the best member), left_out |
 | fits, trials, failed, seconds, stopped_because, seed | what it took |
 """
 
@@ -65,6 +68,7 @@ def build_results(
     validation: Mapping[str, float],
     seed: int,
     row_groups: np.ndarray | None = None,
+    averaged: bool = False,
 ) -> dict[str, Any]:
     """The comparison part of the results (all but what the run itself records), plain data.
 
@@ -79,6 +83,7 @@ def build_results(
         validation: {metric: value} of the tuned setting during tuning; empty without validation.
         seed: of the resamples.
         row_groups: the group of each test row, where rows belong together.
+        averaged: whether the tuned model is an average, which is no setting of one.
     """
     y = targets_of(test_y, task, classes)
     said, said_default = (
@@ -90,7 +95,7 @@ def build_results(
     gain = _gain(metric, test[metric.name], default_test[metric.name], spans)
     flattery = _flattery(metric, validation, test)
     details = _details(task, y, said, said_default, classes, seed)
-    same = tuned.setting == default.setting
+    same = not averaged and tuned.setting == default.setting
     unknown = int((y < 0).sum()) if len(classes) else 0
     results = {
         "setting": dict(tuned.setting),

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from core.tuning.events import (
+    EnsembleUpdated,
     Event,
     HyperGradientStep,
     PenaltyStep,
@@ -33,6 +34,7 @@ class Standing:
         pending: trials that were started and have not ended, by number.
         excluded: numbers that a person took out of the competition.
         steps: the penalty learner's steps in order.
+        ensemble: the members of the average and their weights; None where nothing is averaged.
         total: how many trials or steps there will be at most; 0 where only time bounds them.
         seconds: of work so far.
     """
@@ -43,6 +45,7 @@ class Standing:
     pending: dict[int, TrialStarted] = field(default_factory=dict)
     excluded: set[int] = field(default_factory=set)
     steps: list[Step] = field(default_factory=list)
+    ensemble: EnsembleUpdated | None = None
     ended: RunFinished | RunStopped | None = None
     total: int = 0
     seconds: float = 0.0
@@ -74,6 +77,8 @@ class Standing:
                 self._compete_again()
             case PenaltyStep() | HyperGradientStep():
                 self.steps.append(event)
+            case EnsembleUpdated():
+                self.ensemble = event
             case RunFinished() | RunStopped():
                 self.ended = event
 

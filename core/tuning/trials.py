@@ -16,11 +16,13 @@ from core.samplers.eb_hyp import EFFECTIVE
 from core.samplers.past import Memory
 from core.samplers.search_space import distributions
 from core.tuning.clock import Clock
+from core.tuning.ensemble import Ensemble
 from core.tuning.events import (
     CommonSurfaceFitted,
     Event,
     RunResumed,
     SurrogateFitted,
+    TrialExcluded,
     TrialFailed,
     TrialFinished,
     TrialStarted,
@@ -154,6 +156,8 @@ class TrialRun:
         self.because = ""
         self.groups: dict[str, int] = {}  # penalties are not learned here
         self.learned = None
+        planned = problem.plan.trials or standing.total
+        self.ensemble = Ensemble(problem, planned) if problem.averages else None
 
     def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
         """Every trial until the budget is spent or the sampler has nothing more to propose."""
@@ -161,6 +165,8 @@ class TrialRun:
         yield from self._remembering.notices()
         self._asker = Asker(self._problem, memory)
         self._asker.repeat(past)
+        if self.ensemble is not None:
+            self.ensemble.remember(past)
         plan = self._problem.plan
         with contextlib.closing(
             Executor(self._problem.work(), plan.workers, plan.time_limit)
@@ -193,6 +199,14 @@ class TrialRun:
     def _heard(self) -> Generator[Event, None, None]:
         while self._requests:
             event = self._requests.popleft()
+            self._standing.consume(event)
+            yield event
+            if self.ensemble is not None and isinstance(event, TrialExcluded):
+                self.ensemble.exclude(event)
+                yield from self._averaged(self.ensemble)
+
+    def _averaged(self, ensemble: Ensemble) -> Generator[Event, None, None]:
+        for event in ensemble.updates():
             self._standing.consume(event)
             yield event
 
@@ -230,8 +244,20 @@ class TrialRun:
             if isinstance(event, TrialFinished):
                 self._remembering.keep(event)
             yield event
+            yield from self._told(outcome)
             yield from self._remembering.notices()
         yield self._standing.progress(self._seconds_left(executor.running))
+
+    def _told(self, outcome: Outcome) -> Generator[Event, None, None]:
+        """What a finished trial means for the average, and what its model shows if it is best."""
+        if outcome.failure:
+            return
+        best = self._standing.best
+        if outcome.shown is not None and best is not None and best.number == outcome.number:
+            yield outcome.shown
+        if self.ensemble is not None:
+            self.ensemble.add(outcome)
+            yield from self._averaged(self.ensemble)
 
     def _given_up(self) -> Generator[Event, None, None]:
         self.because = f"the time of {self._problem.plan.minutes:g} minutes was up"

@@ -103,7 +103,8 @@ def _stream(
     if problem.strategy.kind == "trials" and standing.best is None:
         yield RunFailed(sentence=_all_failed(standing))
         return
-    results = conclusion(problem, standing, clock.seconds, run.because, folder, run.learned)
+    kept = run.ensemble.models.models() if isinstance(run, TrialRun) and run.ensemble else {}
+    results = conclusion(problem, standing, clock.seconds, run.because, folder, run.learned, kept)
     yield RunFinished(because=run.because, results=results)
 
 
@@ -135,6 +136,8 @@ def started(
         maximize=problem.metric.maximize,
         total=_total(problem),
         started_at=now(),
+        judged=problem.judged if strategy.kind == "trials" else "",
+        averages=strategy.averages,
         remembered_as=remembered_as,
     )
 
