@@ -25,9 +25,21 @@ class OptionalPart:
     does: str
 
     @property
+    def command(self) -> str:
+        """What installs it."""
+        return f'pip install "tunescope[{self.extra}]"'
+
+    @property
     def cure(self) -> str:
         """What the person can do, a clause."""
-        return f'install it with: pip install "tunescope[{self.extra}]"'
+        return f"install it with: {self.command}"
+
+    @property
+    def missing(self) -> UnusableError:
+        """What is said where it is not installed."""
+        return UnusableError(
+            f"{self.does} need {self.modules[0]}, which is missing here", cure=self.cure
+        )
 
 
 OPTIONAL_PARTS: dict[str, OptionalPart] = {
@@ -42,17 +54,23 @@ def is_installed(extra: str) -> bool:
     return all(find_spec(module) is not None for module in OPTIONAL_PARTS[extra].modules)
 
 
+def check_installed(extra: str) -> None:
+    """See that a part can be used; "" is the program itself.
+
+    Raises:
+        UnusableError: it is not installed.
+    """
+    if extra and not is_installed(extra):
+        raise OPTIONAL_PARTS[extra].missing
+
+
 def optional_module(extra: str, module: str) -> ModuleType:
     """Import a module that a part brings.
 
     Raises:
         UnusableError: it is not installed, or cannot be imported.
     """
-    part = OPTIONAL_PARTS[extra]
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        missing = part.modules[0]
-        raise UnusableError(
-            f"{part.does} need {missing}, which is missing here", cure=part.cure
-        ) from error
+        raise OPTIONAL_PARTS[extra].missing from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.estimators.boosting import BOOSTING
 from core.estimators.crf import CRF
+from core.estimators.dlgm_model import DLGM
 from core.estimators.elastic_net import ELASTIC_NET
 from core.estimators.forest import FOREST
 from core.estimators.linear import LINEAR
@@ -15,7 +16,11 @@ from core.estimators.rna import RNA
 from core.estimators.svm import SVM
 from core.estimators.vote7 import VOTE7
 
-_ALL = (LINEAR, LOGISTIC, LOGISTIC_L1L2, ELASTIC_NET, SVM, FOREST, BOOSTING, MLP, VOTE7, CRF, RNA)
+_ALL = (
+    *(LINEAR, LOGISTIC, LOGISTIC_L1L2, ELASTIC_NET),
+    *(SVM, FOREST, BOOSTING, MLP, VOTE7, DLGM),
+    *(CRF, RNA),
+)
 
 MODELS: dict[str, Model] = {model.name: model for model in _ALL}
 

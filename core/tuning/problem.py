@@ -17,6 +17,7 @@ from core.datasets.reading import read_dataset
 from core.datasets.splits import folds, hold_out
 from core.errors import UnusableError
 from core.estimators.model import Model
+from core.estimators.optional_parts import check_installed
 from core.estimators.registry import MODELS, model_named
 from core.options import complete
 from core.samplers.grid import check_grid
@@ -186,14 +187,15 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     """Check a plan against its data and split the rows.
 
     Raises:
-        UnusableError: the model, strategy, metric or an option does not fit, or the rows are too
-            few for the folds, with the cure.
+        UnusableError: the model, strategy, metric or an option does not fit, the model needs
+            packages that are not installed, or the rows are too few for the folds, with the cure.
     """
     model, strategy = (
         _chosen(MODELS, "model", plan.model),
         _chosen(STRATEGIES, "strategy", plan.strategy),
     )
     _check_pair(model, strategy, dataset.task)
+    check_installed(model.extra)
     _check_budget(plan)
     default = averaged_metric if strategy.averages else default_metric
     metric = METRICS[default(dataset.task)]
