@@ -21,6 +21,7 @@ _ASKING = {  # seconds a proposal, around trial 50
     "gp": 0.05,
     "hybrid": 0.05,
     "variable": 0.05,
+    "eb-hyp": 0.05,
     "transfer": 0.05,
     "scot": 0.05,
 }

@@ -76,6 +76,16 @@ class Problem:
         return "cv" if self.model.training_score is None else "training"
 
     @property
+    def total(self) -> int:
+        """How many trials or steps there will be at most; 0 where only time bounds them."""
+        plan, strategy = self.plan, self.strategy
+        if strategy.kind == "penalties":
+            return int(self.options.get("max_steps", self.options.get("steps", 0)))
+        if plan.trials is not None:
+            return plan.trials
+        return strategy.default_trials if plan.minutes is None else 0
+
+    @property
     def default(self) -> Setting:
         """The setting that a person would get without tuning."""
         return default_setting(self.space)

@@ -156,7 +156,7 @@ class TrialRun:
         self.because = ""
         self.groups: dict[str, int] = {}  # penalties are not learned here
         self.learned = None
-        planned = problem.plan.trials or standing.total
+        planned = max(problem.total, standing.total)
         self.ensemble = Ensemble(problem, planned) if problem.averages else None
 
     def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:

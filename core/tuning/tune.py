@@ -134,7 +134,7 @@ def started(
         groups=groups,
         metric=problem.metric.name,
         maximize=problem.metric.maximize,
-        total=_total(problem),
+        total=problem.total,
         started_at=now(),
         judged=problem.judged if strategy.kind == "trials" else "",
         averages=strategy.averages,
@@ -152,15 +152,6 @@ def _sequences(problem: Problem) -> dict[str, int]:
     if dataset.test is not None:
         test = np.asarray(dataset.test.row_groups)
     return {"train_sequences": len(np.unique(train)), "test_sequences": len(np.unique(test))}
-
-
-def _total(problem: Problem) -> int:
-    plan, strategy = problem.plan, problem.strategy
-    if strategy.kind == "penalties":
-        return int(problem.options.get("max_steps", problem.options.get("steps", 0)))
-    if plan.trials is not None:
-        return plan.trials
-    return strategy.default_trials if plan.minutes is None else 0
 
 
 def _all_failed(standing: Standing) -> str:
