@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import VotingClassifier
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -21,6 +22,7 @@ from core.estimators.vote7_members import (
     fit_perceptron,
     fit_svm,
     fit_winnow,
+    shares_of_votes,
 )
 
 _AT_ONCE = 4096  # rows that predict together: the pieces of columns take room
@@ -188,6 +190,10 @@ class Vote7Classifier(ClassifierMixin, BaseEstimator):
         plain.estimators_ = list(self.members_.values())
         plain.classes_, plain.le_ = self.classes_, LabelEncoder().fit(self.classes_)
         return plain
+
+    def as_plain_scores(self) -> Pipeline:
+        """A classifier of scikit-learn's with the same `decision_function`, the shares of votes."""
+        return shares_of_votes(self.as_plain(), list(self.shares_.values()), self.classes_)
 
 
 _FITS: dict[str, Any] = {

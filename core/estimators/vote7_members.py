@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import VotingClassifier
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline
-from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler
+from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, OneHotEncoder
 
 from core.estimators.two_penalties import minimize
 from core.estimators.vote7_kernels import intersection, kernel_machine
@@ -173,6 +174,23 @@ def fit_intersection(rows: Rows, *, bins: int, rate: float, epochs: int) -> Pipe
     orders = rows.orders(epochs, 6)
     H, b = intersection(Z, rows.codes, rows.vectors, orders, bins, float(rate))
     return Pipeline([("pieces", _pieces(low, spread / bins, bins)), _sum_of_pieces(H, b)])
+
+
+def shares_of_votes(vote: VotingClassifier, shares: list[float], classes: np.ndarray) -> Pipeline:
+    """The shares of a fitted vote as scores: a sum over members of share × [it votes so].
+
+    Args:
+        vote: its members give codes 0 … K − 1.
+        shares: of the members, shape (M,).
+        classes: the K labels.
+    """
+    K, M = len(classes), len(shares)
+    which = OneHotEncoder(categories=[np.arange(K)] * M, sparse_output=False)
+    which.fit(np.zeros((1, M), dtype=np.int64))
+    W = np.kron(shares, np.eye(K) if K > 2 else np.array([[-1.0, 1.0]]))
+    sum_ = _linear(W, np.zeros(len(W)))
+    sum_.classes_ = classes
+    return Pipeline([("votes", vote), ("which", which), ("sum", sum_)])
 
 
 def _pieces(low: np.ndarray, width: np.ndarray, count: int) -> FeatureUnion:

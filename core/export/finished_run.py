@@ -9,9 +9,13 @@ from typing import Any, TypeVar
 import joblib
 
 from core.errors import UnusableError
+from core.estimators.model import Model
+from core.estimators.registry import model_named
 from core.tuning.events import Event, RunFinished, RunStarted, RunStopped
+from core.tuning.metrics import METRICS
 from core.tuning.plan import Plan
 from core.tuning.run_folder import RunFolder
+from core.tuning.strategies import STRATEGIES
 from core.tuning.takeaway import Takeaway, read_takeaway
 
 E = TypeVar("E", bound=Event)
@@ -41,6 +45,13 @@ class FinishedRun:
     def pipeline(self) -> Any:
         """The fitted scikit-learn pipeline that takes raw rows."""
         return joblib.load(self.folder.model_path)
+
+    @property
+    def model(self) -> Model:
+        """The kind of model, in the form that the run built."""
+        strategy, metric = STRATEGIES[self.plan.strategy], METRICS[self.results["metric"]]
+        asked = strategy.averages or metric.needs == "probabilities"
+        return model_named(self.plan.model, probabilities=asked)
 
     def of_kind(self, kind: type[E]) -> list[E]:
         """Its events of one kind, in order."""

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from core.export.average import members_of
 from core.export.finished_run import FinishedRun
 from core.export.json_model import model_document
 from core.export.parameter_arrays import KINDS
@@ -45,6 +46,8 @@ def as_document(run: FinishedRun) -> dict[str, Any]:
         "scores": _scores(results),
         "trials": _trials(run),
     }
+    if average := _average(run):
+        document["average"] = average
     structured = run.takeaway.task in KINDS
     if run.learned_penalties and not structured:
         document["penalties"] = _penalties(run)
@@ -119,6 +122,29 @@ def _scores(results: dict[str, Any]) -> dict[str, Any]:
     names = ("metric", "maximize", "validation", "test", "default_test", "test_interval")
     more = ("default_interval", "gain", "flattery", "right", "sequences", "pairs", "curve")
     return {name: results[name] for name in (*names, *more) if name in results}
+
+
+def _average(run: FinishedRun) -> dict[str, Any]:
+    """The models that are averaged, the best first; "parameters" are those of the best."""
+    members = members_of(run)
+    if not members:
+        return {}
+    ensemble = run.results["ensemble"]
+    return {
+        "weights": ensemble.get("kind", ""),
+        "effective_members": ensemble.get("effective"),
+        "members": [
+            {"trial": m.number, "weight": m.weight, "score": m.score, "parameters": m.setting}
+            for m in members
+        ],
+        "held_out": ensemble.get("held_out"),
+        "single_best_held_out": ensemble.get("single_held_out"),
+        "single_best_test": ensemble.get("single_test"),
+        "left_out": [
+            {"trial": one["number"], "reason": one["reason"]}
+            for one in ensemble.get("left_out", [])
+        ],
+    }
 
 
 def _penalties(run: FinishedRun) -> dict[str, Any]:

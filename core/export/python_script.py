@@ -6,6 +6,8 @@ Learned penalties are reproduced exactly: dividing column i by √C_i turns ½ �
 ½ ‖u‖² with u_i = √C_i w_i, which is scikit-learn's ``LogisticRegression(C=1)``; for a linear model
 the ridge penalty of column i is σ² C_i, which is ``Ridge(alpha=σ²)`` on the divided columns
 (stationary point of Foo 2009, section 4).
+An average of models is scikit-learn's voting, soft for classes, of the members behind one
+preparation.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from core.estimators.registry import MODELS
+from core.export.average import Member, members_of
 from core.export.constructor import Code, list_code, wrapped_list
 from core.export.finished_run import FinishedRun
 from core.export.script_data import data_block, split_block
@@ -34,7 +36,7 @@ def write(run: FinishedRun, path: Path) -> None:
 def source(run: FinishedRun) -> str:
     """The program's text."""
     code = Code()
-    carried = carried_source(run.plan.model, run.takeaway.task, code)
+    carried = carried_source(run.model, run.takeaway.task, code)
     data = data_block(run, code)
     split = split_block(run, code)
     model = _model_block(run, code)
@@ -50,7 +52,8 @@ def source(run: FinishedRun) -> str:
 def _docstring(run: FinishedRun, carries: bool) -> str:
     metric, test = run.results["metric"], run.results["test"]
     default = run.results.get("default_test", {})
-    model = MODELS[run.plan.model].title.lower()
+    kind, members = run.model.title, len(members_of(run))
+    model = f"average of {members} models, {kind.lower()}," if members > 1 else kind.lower()
     first = f"{model[0].upper()}{model[1:]} for {run.takeaway.dataset}, as Tunescope tuned it."
     body = (
         f"It reads the file, puts the same {len(run.takeaway.test_rows):,} rows aside, trains on "
@@ -89,6 +92,8 @@ def _model_block(run: FinishedRun, code: Code) -> str:
     default = _expression(run, run.results["default_setting"], code)
     if run.learned_penalties:
         lines += _learned(run, code)
+    elif members := members_of(run):
+        lines += _average(run, members, code)
     else:
         tuned = _expression(run, run.results["setting"], code)
         lines += ["# The tuned setting.", _pipeline("tuned", tuned)]
@@ -107,12 +112,28 @@ def _pipeline(name: str, expression: str) -> str:
 
 
 def _expression(run: FinishedRun, setting: dict[str, Any], code: Code) -> str:
-    imports, expression = MODELS[run.plan.model].script(run.takeaway.task, setting, run.plan.seed)
+    imports, expression = run.model.script(run.takeaway.task, setting, run.plan.seed)
     for line in imports.splitlines():
         module, _, names = line.removeprefix("from ").partition(" import ")
         if not is_ours(module):
             code.imports.setdefault(module, set()).update(names.split(", "))
     return expression
+
+
+def _average(run: FinishedRun, members: list[Member], code: Code) -> list[str]:
+    """The pipeline of an average; the members' weights are shares of 1."""
+    regression = run.takeaway.task == "regression"
+    kind, how = ("VotingRegressor", "") if regression else ("VotingClassifier", 'voting="soft", ')
+    code.imports.setdefault("sklearn.ensemble", set()).add(kind)
+    said = "predictions" if regression else "probabilities of classes"
+    lines = [
+        f"# The best settings of all that were tried. Their {said} are averaged.",
+        "members = [",
+        *(f'    ("trial {m.number}", {_expression(run, m.setting, code)}),' for m in members),
+        "]",
+        f"weights = {wrapped_list([m.weight for m in members])}",
+    ]
+    return [*lines, _pipeline("tuned", f"{kind}(members, {how}weights=weights)")]
 
 
 def _column_lists(prepare: Any, code: Code) -> dict[str, list[Any]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from core.estimators.registry import MODELS
 from core.export.finished_run import FinishedRun
 from core.export.html import facts, paragraphs, section
+from core.export.report_average import average_sections
 from core.export.report_history import history_sections
 from core.export.report_results import result_sections, score_words
 from core.export.report_structured import result_words, unit
@@ -24,7 +25,8 @@ def write(run: FinishedRun, path: Path) -> None:
 def page(run: FinishedRun) -> str:
     """The whole page as HTML text."""
     title = f"{headline(run)} – {run.takeaway.dataset}"
-    cards = [_overview(run), *result_sections(run), *history_sections(run)]
+    parts = (result_sections, average_sections, history_sections)
+    cards = [_overview(run), *(card for part in parts for card in part(run))]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -7,6 +7,7 @@ from typing import Any
 
 from core.estimators.registry import MODELS
 from core.export import figures
+from core.export.average import members_of
 from core.export.finished_run import FinishedRun
 from core.export.html import folded, paragraphs, section, table
 from core.export.report_structured import curve_section, example_sections, unit
@@ -46,10 +47,11 @@ def score_words(metric: str, score: float | None) -> str:
 def _scores(run: FinishedRun) -> str:
     results, metric = run.results, run.results["metric"]
     test, default = results["test"], results.get("default_test", {})
+    model = "average" if len(members_of(run)) > 1 else "tuned"
     rows = [
         (name, scores[metric], *interval)
         for name, scores, interval in (
-            ("tuned", test, results.get("test_interval")),
+            (model, test, results.get("test_interval")),
             ("default setting", default, results.get("default_interval")),
         )
         if scores.get(metric) is not None and interval and None not in interval
@@ -121,6 +123,8 @@ def _setting(run: FinishedRun) -> str:
     rows = [(labels.get(n, n), n, value, default.get(n)) for n, value in tuned.items()]
     name = "in scikit-learn" if unit(run.takeaway.task) == "rows" else "name"
     body = table(("setting", name, "tuned", "default"), rows, row_heads=True)
+    if len(members_of(run)) > 1:
+        return section("The best member's setting", "The others are further below.", body, "half")
     return section("The tuned setting", "What would you type to get this model?", body, "half")
 
 

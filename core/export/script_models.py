@@ -7,7 +7,7 @@ import importlib
 import inspect
 from types import ModuleType
 
-from core.estimators.registry import MODELS
+from core.estimators.model import Model
 from core.export.bundle import COMPILED, OURS, STANDARD, bundle
 from core.export.constructor import Code
 from core.space import default_setting
@@ -15,7 +15,7 @@ from core.space import default_setting
 _SHIM = "core.losses.compiled"  # `COMPILED` stands for it
 
 
-def carried_source(model: str, task: str, code: Code) -> list[str]:
+def carried_source(model: Model, task: str, code: Code) -> list[str]:
     """What the script must hold so that the model's class is there; nothing for scikit-learn's own.
 
     Args:
@@ -25,8 +25,7 @@ def carried_source(model: str, task: str, code: Code) -> list[str]:
     Returns:
         Blocks of the script, each below those that it calls.
     """
-    chosen = MODELS[model]
-    lines, _ = chosen.script(task, default_setting(chosen.space(task)), 0)
+    lines, _ = model.script(task, default_setting(model.space(task)), 0)
     names = [line.removeprefix("from ").partition(" import ")[0] for line in lines.splitlines()]
     modules: dict[str, ModuleType] = {}
     for name in filter(is_ours, names):

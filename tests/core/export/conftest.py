@@ -25,10 +25,12 @@ from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names, output_sources, preparation
 from core.datasets.reading import read_dataset
 from core.datasets.splits import hold_out
+from core.estimators.averaged import averaged
 from core.estimators.fitting import fit
-from core.estimators.registry import MODELS
+from core.estimators.registry import MODELS, model_named
 from core.space import default_setting
 from core.tuning.events import (
+    EnsembleUpdated,
     PenaltyStep,
     Progress,
     RunFinished,
@@ -43,6 +45,7 @@ from core.tuning.takeaway import takeaway_of
 
 sys.path.insert(0, str(Path(__file__).parent))  # the runs that some of these tests share
 
+Members = Sequence[tuple[dict[str, Any], float]]  # settings with their weights
 ROWS = 160
 BLOCK = """
 import sys
@@ -102,11 +105,23 @@ def libsvm_file(path: Path, task: str, seed: int = 3) -> None:
 
 
 def pipeline_of(dataset: Dataset, plan: Plan, setting: dict[str, Any]) -> Pipeline:
-    model = MODELS[plan.model]
+    model = model_named(plan.model, probabilities=plan.strategy == "eb-hyp")
     prepare = preparation(dataset, scale=model.scaled, sparse_ok=model.takes_sparse)
     return Pipeline(
         [("prepare", prepare), ("model", model.build(dataset.task, setting, plan.seed))]
     )
+
+
+def average_of(dataset: Dataset, plan: Plan, X: Any, y: np.ndarray, members: Members) -> Pipeline:
+    """The average of settings, each fitted behind the same preparation."""
+    fitted = []
+    for number, (setting, _) in enumerate(members):
+        pipeline = pipeline_of(dataset, plan, setting)
+        fit(pipeline, X, y)
+        fitted.append((f"trial {number}", pipeline[-1]))
+    weights = [weight for _, weight in members]
+    vote = averaged(dataset.task, fitted, weights, dataset.classes)
+    return Pipeline([("prepare", pipeline[0]), ("model", vote)])
 
 
 def learned_model(dataset: Dataset, X: Any, y: np.ndarray, penalties: np.ndarray) -> Any:
@@ -162,6 +177,7 @@ def make_run(tmp_path: Path) -> Callable[..., Made]:
         learned: bool = False,
         explicit_split: bool = False,
         second_file: bool = False,
+        members: Members = (),
         folder: Path = tmp_path,
     ) -> Made:
         folder.mkdir(exist_ok=True)
@@ -172,11 +188,12 @@ def make_run(tmp_path: Path) -> Callable[..., Made]:
         data = DataPlan(str(path), test_file=str(other) if second_file else "")
         dataset = read_dataset(data.file, test_file=data.test_file)
         assert dataset.task == task
-        plan = Plan(data, model, "mm" if learned else "random", seed=4)
+        strategy = "mm" if learned else "eb-hyp" if members else "random"
+        plan = Plan(data, model, strategy, seed=4)
         split = hold_out(dataset, 0.3, plan.seed)
         if explicit_split:
             split = np.split(np.arange(dataset.rows), [len(split[0])])
-        return finish(folder / "run", plan, dataset, split, setting or {}, learned)
+        return finish(folder / "run", plan, dataset, split, setting or {}, learned, members)
 
     return make
 
@@ -200,6 +217,7 @@ def finish(
     split: Sequence[np.ndarray],
     setting: dict[str, Any],
     learned: bool,
+    members: Members = (),
 ) -> Made:
     """Fit the best and the default, and write everything that a run leaves."""
     run = RunFolder.create(plan, path=folder)
@@ -211,8 +229,12 @@ def finish(
     test_X, test_y = take(tested.features, test), tested.target[test]
     default = default_setting(MODELS[plan.model].space(dataset.task))
     tuned = {**default, **setting}
-    pipeline = pipeline_of(dataset, plan, tuned)
-    fit(pipeline, X, y)
+    members = [({**default, **setting}, weight) for setting, weight in members]
+    if members:
+        pipeline = average_of(dataset, plan, X, y, members)
+    else:
+        pipeline = pipeline_of(dataset, plan, tuned)
+        fit(pipeline, X, y)
     groups, of_output, penalties, noise = [], [], {}, None
     prepare = pipeline.named_steps["prepare"]
     names = output_names(prepare)
@@ -251,10 +273,29 @@ def finish(
         "groups": penalties,
         "switched_off": groups[-1:],
     }
+    if members:
+        results["ensemble"] = ensemble_of(members, metric)
     for event in events_of(plan, dataset, metric, tuned, penalties, results):
         run.append(event)
     run.close()
     return Made(run, dataset, test, said, score, default_score)
+
+
+def ensemble_of(members: Members, metric: str) -> dict[str, Any]:
+    weights = [weight for _, weight in members]
+    return {
+        "members": list(range(len(members))),
+        "weights": weights,
+        "scores": [0.9 - 0.01 * number for number in range(len(members))],
+        "settings": [setting for setting, _ in members],
+        "effective": 1 / sum(weight**2 for weight in weights),
+        "kind": "tempered",
+        "finished": 10 * len(members),
+        "held_out": 0.91,
+        "single_held_out": 0.9,
+        "single_test": {metric: 0.85},
+        "left_out": [{"number": 9, "reason": "Trial 9 is left out of the average: it failed."}],
+    }
 
 
 def results_of(
@@ -303,6 +344,14 @@ def results_of(
     return results
 
 
+def averages(ensemble: dict[str, Any]) -> list[EnsembleUpdated]:
+    """The average after the first trial, and at the end."""
+    first = EnsembleUpdated(finished=1, members=[0], weights=[1.0], scores=[0.9], single=0.8)
+    names = ("finished", "members", "weights", "scores", "effective", "left_out")
+    last = {name: ensemble[name] for name in names}
+    return [first, EnsembleUpdated(**last, average=0.91, single=0.9)]
+
+
 def events_of(
     plan: Plan,
     dataset: Dataset,
@@ -334,6 +383,8 @@ def events_of(
         ]
     else:
         course = [Progress(done=1, total=10, default=0.84)]
+        if ensemble := results.get("ensemble"):
+            course += averages(ensemble)
         for number in range(10):
             course.append(TrialStarted(number=number, setting=tuned, reason="random"))
             if number == 4:
