@@ -18,10 +18,12 @@ from typing import Any
 
 from core.datasets.groups import OTHER
 from core.estimators.model import Model
+from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
 from core.estimators.registry import MODELS
 from core.penalties.recommendation import recommend_update
 from core.space import Axis
 from core.tuning.forecast import estimate
+from core.tuning.guidance_deep import warning_of_deep
 
 __all__ = ["advise", "estimate"]
 
@@ -88,7 +90,8 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
         summary: as `core.datasets.summary.summarize` gives it.
 
     Returns:
-        ``models``: a list of {name, title, good_for, cost, recommended, reason, fits_task};
+        ``models``: a list of {name, title, good_for, cost, recommended, reason, fits_task,
+        install}, where install is the command that brings what a model lacks ("" for nothing);
         ``strategies``: {model: list of {name, title, kind, does, costs, shows, recommended,
         reason, options, default_trials, groups, remembers}}, where groups is the regularization
         groups that suit the data. Models that do not fit come last, with the reason, and without
@@ -108,6 +111,7 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
                 "recommended": name == best,
                 "reason": why if name == best else obstacle or _warning(name, facts),
                 "fits_task": not obstacle,
+                "install": _command(model) if facts.task in model.tasks else "",
             }
         )
     models.sort(key=lambda entry: (not entry["recommended"], not entry["fits_task"]))
@@ -155,14 +159,24 @@ def _obstacle(model: Model, facts: Facts) -> str:
         if facts.task == "regression":
             return "It tells classes apart, and here a number is to be predicted."
         return "It predicts numbers, and here classes are to be told apart."
+    if _command(model):
+        return f"It needs {OPTIONAL_PARTS[model.extra].modules[0]}, which is not installed."
     if not model.takes_sparse and 8.0 * facts.rows * facts.inputs > _DENSE_LIMIT:
         need = 8e-9 * facts.rows * facts.inputs
         return f"It would need {need:,.0f} GB of memory for {facts.inputs:,} columns."
     return ""
 
 
+def _command(model: Model) -> str:
+    """What installs the part of the program that a model lacks; "" where it lacks none."""
+    missing = model.extra and not is_installed(model.extra)
+    return OPTIONAL_PARTS[model.extra].command if missing else ""
+
+
 def _warning(name: str, facts: Facts) -> str:
     """What speaks against a model that would work; "" if nothing does."""
+    if name == "dlgm":
+        return warning_of_deep(facts.rows, facts.training, facts.inputs)
     if name in ("svm", "mlp") and facts.rows > _MOST_KERNEL_ROWS:
         return f"{facts.rows:,} rows are many for it: each trial takes minutes."
     if name in ("boosting", "mlp") and facts.rows < 300:

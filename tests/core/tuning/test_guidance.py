@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 
 import pytest
 
 from core.datasets.reading import read_dataset
 from core.datasets.samples import SAMPLES
 from core.datasets.summary import summarize
+from core.estimators.optional_parts import is_installed
 from core.estimators.registry import MODELS
 from core.tuning.guidance import advise, in_words
 from core.tuning.metrics import default_metric
@@ -139,7 +142,8 @@ def test_only_fitting_models_are_offered_and_penalties_only_on_a_loss(classes):
     assert {entry["name"] for entry in advice["models"]} == set(MODELS)
     for entry in advice["models"]:
         name = entry["name"]
-        assert entry["fits_task"] == (given["task"] in MODELS[name].tasks)
+        usable = not MODELS[name].extra or is_installed(MODELS[name].extra)
+        assert entry["fits_task"] == (given["task"] in MODELS[name].tasks and usable)
         assert entry["fits_task"] or entry["reason"]
         assert (name in advice["strategies"]) == entry["fits_task"]
     for name, offered in advice["strategies"].items():
@@ -170,7 +174,31 @@ def test_cma_es_is_kept_from_choices_and_single_numbers():
         "svm",
         "boosting",
         "mlp",
-    }
+    } | ({"dlgm"} if is_installed("deep") else set())
+
+
+def deep(given):
+    return next(entry for entry in advise(given)["models"] if entry["name"] == "dlgm")
+
+
+def test_a_model_whose_packages_are_missing_is_told_with_what_installs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", None)
+    entry = deep(summary(classes=5))
+    assert not entry["fits_task"]
+    assert entry["reason"] == "It needs jax, which is not installed."
+    assert entry["install"] == 'pip install "tunescope[deep]"'
+    assert "dlgm" not in advise(summary(classes=5))["strategies"]
+    assert deep(summary(classes=0))["install"] == ""  # it would be of no use there
+
+
+def test_deep_models_warn_of_few_rows_and_of_long_trials_and_are_never_recommended(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", ModuleType("jax"))
+    sys.modules["jax"].__spec__ = ModuleSpec("jax", None)
+    few, some, many = (deep(summary(rows, 61, 10)) for rows in (250, 2000, 50_000))
+    assert few["reason"].startswith("250 rows are few")
+    assert some["reason"] == ""
+    assert "50,000 rows of 61 columns are many for it: a trial of 5 folds takes" in many["reason"]
+    assert all(one["fits_task"] and not one["recommended"] for one in (few, some, many))
 
 
 @pytest.mark.parametrize("name", list(SAMPLES))
