@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 from app.cli.words import duration, number, setting_in_words
 from core.tuning.events import (
+    EnsembleUpdated,
     Event,
     HyperGradientStep,
     Noticed,
@@ -37,6 +38,7 @@ class ProgressLine:
         self._started = RunStarted()
         self._total = 0
         self._best: float | None = None
+        self._members = 1  # of an average
         self._default: int | None = None  # the number of the default setting's trial
 
     def remember(self, past: Iterable[Event]) -> None:
@@ -72,6 +74,8 @@ class ProgressLine:
                 self._trial(event)
             case TrialFailed():
                 self.say(f"Trial {event.number} failed: {event.reason}")
+            case EnsembleUpdated():
+                self._averaged(event)
             case PenaltyStep():
                 self._draw(f"step {event.step} · objective {number(event.objective)}", event.step)
             case HyperGradientStep():
@@ -95,6 +99,13 @@ class ProgressLine:
         if self._best is None:
             return True
         return score > self._best if self._started.maximize else score < self._best
+
+    def _averaged(self, event: EnsembleUpdated) -> None:
+        if len(event.members) == self._members:
+            return
+        self._members = len(event.members)
+        if self._members > 1:
+            self.say(f"{self._members} models are averaged after {event.finished} trials.")
 
     def _progress(self, event: Progress) -> None:
         left = f" · {duration(event.seconds_left)} left" if event.seconds_left else ""

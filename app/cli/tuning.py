@@ -37,6 +37,13 @@ def add_to(commands: Any) -> None:
     tune = commands.add_parser("tune", help="tune a model on a file")
     tune.add_argument("file", metavar="FILE", help="CSV or LIBSVM file, or sample:NAME")
     tune.add_argument("--target", default="", metavar="COL", help="the column to predict")
+    tune.add_argument(
+        "--task",
+        default="",
+        metavar="NAME",
+        help="regression, binary, multiclass, sequence, structure, or topics: those of the texts"
+        " in the column of --target (default: told from the file)",
+    )
     tune.add_argument("--model", default="", metavar="NAME", help="see tunescope models")
     tune.add_argument("--strategy", default="", metavar="NAME", help="see tunescope strategies")
     tune.add_argument(
@@ -90,7 +97,11 @@ def run(given: argparse.Namespace) -> int:
     from core.tuning.tune import tune
 
     data = DataPlan(
-        given.file, target=given.target, test_file=given.test, test_size=given.test_size
+        given.file,
+        target=given.target,
+        task=given.task or _task_of(given.model),
+        test_file=given.test,
+        test_size=given.test_size,
     )
     dataset = read_data(data)
     for path in given.export:
@@ -107,6 +118,14 @@ def run(given: argparse.Namespace) -> int:
     except UnusableError:
         folder.forget_if_idle()
         raise
+
+
+def _task_of(model: str) -> str:
+    """The task that the model alone says: whoever wants this one looks for topics."""
+    from core.estimators.registry import MODELS
+
+    only = MODELS[model].tasks if model in MODELS else ()
+    return "topics" if only == ("topics",) else ""
 
 
 def _wherever_from(data: DataPlan) -> DataPlan:
@@ -155,7 +174,8 @@ def _recommended(given: argparse.Namespace, dataset: Dataset) -> tuple[str, str,
     from core.tuning.guidance import advise
 
     advice = advise(summarize(dataset))
-    fitting = [entry for entry in advice["models"] if entry["fits_task"]]
+    # Where none fits, the best one is refused with its reason.
+    fitting = [entry for entry in advice["models"] if entry["fits_task"]] or advice["models"][:1]
     fitting.sort(key=lambda entry: not entry["recommended"])
     for entry in [{"name": given.model}] if given.model else fitting:
         offered = advice["strategies"].get(entry["name"], [])
@@ -283,6 +303,7 @@ def result_as_json(
         "strategy": plan.strategy,
         "params": results["setting"],
         **({"groups": results["groups"]} if results["groups"] else {}),
+        **({"ensemble": results["ensemble"]} if "ensemble" in results else {}),
         "validation": results["validation"],
         "test": results["test"],
         "default_test": results["default_test"],

@@ -37,7 +37,9 @@ def result_in_words(results: Mapping[str, Any], plan: Plan) -> str:
         f"Gain:    {gain['difference']:+.4g} (95 % interval {gain['low']:+.4g} to "
         f"{gain['high']:+.4g}: {'likely real' if gain['real'] else 'may be chance'})",
     ]
-    if results["setting"]:
+    if "ensemble" in results:
+        lines += average_in_words(results["ensemble"], metric)
+    elif results["setting"]:
         lines.append(f"Setting: {setting_in_words(results['setting'])}")
     for group, penalty in list(results["groups"].items())[:30]:
         off = "  (switched off)" if group in results["switched_off"] else ""
@@ -49,3 +51,15 @@ def result_in_words(results: Mapping[str, Any], plan: Plan) -> str:
         f"ended because {results['stopped_because']}"
     )
     return "\n".join(lines)
+
+
+def average_in_words(ensemble: Mapping[str, Any], metric: str) -> list[str]:
+    """Who is in the average, and what its best member does alone."""
+    single = number(ensemble["single_test"][metric])
+    lines = [f"Single:  {metric} {single} by its best member alone"]
+    members = zip(ensemble["members"], ensemble["weights"], ensemble["settings"], strict=True)
+    lines += [
+        f"Member:  {100 * weight:.3g} % trial {trial}: {setting_in_words(setting)}"
+        for trial, weight, setting in members
+    ]
+    return lines

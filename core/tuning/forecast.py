@@ -48,12 +48,15 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
         UnusableError: plan and data do not fit.
     """
     # Heavy and needed by a worker only; the advice beside it must stay light.
+    from core.samplers.averaging import member_count
     from core.tuning.problem import build_problem
     from core.tuning.structured_metrics import STRUCTURED_TASKS
 
     problem = build_problem(plan, dataset)
     rows = len(problem.train_rows)
-    fit_rows = rows * (plan.folds - 1) / plan.folds
+    folds = len(problem.splits) if problem.strategy.kind == "trials" else plan.folds
+    share = (plan.folds - 1) / plan.folds
+    fit_rows = rows * share if folds > 1 else len(problem.splits[0][0])
     preparing, fitting = _timed(problem, int(fit_rows))
     if problem.strategy.kind == "penalties":
         effort = _LEARNING.get(plan.strategy, _ELSE_LEARNING)
@@ -62,9 +65,11 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
         seconds = preparing + effort * fitting
         return _told(seconds, 0, 0.0, f"{in_time(seconds)}, no trials needed")
     asking = _ASKING.get(plan.strategy, _ELSE_ASKING)
-    each = asking + plan.folds * fitting / plan.workers
-    around = (plan.folds + 2) * preparing + 2 * fitting
+    each = asking + folds * fitting / plan.workers
+    around = (folds + 2) * preparing + 2 * fitting
     trials = plan.trials or (0 if plan.minutes else problem.strategy.default_trials)
+    if problem.averages and folds > 1:
+        around += (member_count(trials) - 1) * fitting  # every member, on all training rows
     if plan.minutes is None:
         seconds = around + trials * each
     else:

@@ -279,3 +279,18 @@ def test_after_a_kill_the_run_can_be_resumed(capsys, runs):
     assert "interrupted" in capsys.readouterr().out
     assert main(["resume", folder.name, "--json"]) == 0
     assert as_json(capsys)["trials"] == 4
+
+
+def test_an_average_says_who_is_in_it(capsys):
+    plan = [*QUICK, "--strategy", "eb-hyp", "--trials", "20"]
+    assert main([*plan, "--json"]) == 0
+    result = as_json(capsys)
+    assert set(result) == KEYS | {"ensemble"}
+    assert len(result["ensemble"]["members"]) == 2
+    assert result["params"] == result["ensemble"]["settings"][0]
+    assert main(plan) == 0
+    said = capsys.readouterr()
+    assert said.out.count("Member:") == 2
+    single = result["ensemble"]["single_test"]["log_loss"]
+    assert f"Single:  log_loss {single:.4g}" in said.out
+    assert "2 models are averaged after 20 trials." in said.err
