@@ -31,6 +31,7 @@ def _models(given: argparse.Namespace) -> int:
             "cost": model.cost,
             "tasks": list(model.tasks),
             "space": [axis.as_dict() for axis in model.space(model.tasks[0])],
+            "needs": _missing(model.extra),
         }
         for model in MODELS.values()
     ]
@@ -39,10 +40,22 @@ def _models(given: argparse.Namespace) -> int:
         return 0
     for entry in entries:
         _entry(entry["name"], entry["title"], entry["good_for"], entry["cost"])
+        if entry["needs"]:
+            print(f"    {entry['needs']}")
         print(f"    Tasks: {', '.join(entry['tasks'])}")
         for axis in entry["space"]:
             print(f"    {axis['name']}: {_range(axis)} (default {axis['default']})")
     return 0
+
+
+def _missing(extra: str) -> str:
+    """What to install before a model can be used; "" where nothing is missing."""
+    from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
+
+    if not extra or is_installed(extra):
+        return ""
+    part = OPTIONAL_PARTS[extra]
+    return f"Needs {part.modules[0]}: {part.command}"
 
 
 def _range(axis: dict[str, Any]) -> str:

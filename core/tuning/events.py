@@ -30,7 +30,8 @@ class RunStarted(Event):
     run: str = ""
     plan: dict[str, Any] = field(default_factory=dict)
     dataset: dict[str, Any] = field(default_factory=dict)  # name, rows, features, task, classes,
-    # fingerprint, train_rows, test_rows; train_sequences, test_sequences where rows are tokens
+    # fingerprint, train_rows, test_rows; train_sequences, test_sequences where rows are tokens;
+    # pictures: whether ImagesDrawn will come, for models that draw
     kind: str = "trials"  # "trials" or "penalties"
     space: list[dict[str, Any]] = field(default_factory=list)  # Axis.as_dict of every axis
     groups: dict[str, int] = field(default_factory=dict)  # group: number of parameters

@@ -23,6 +23,7 @@ from core.tuning.plan import Plan
 from core.tuning.problem import Problem, build_problem
 from core.tuning.remembering import Remembering
 from core.tuning.run_folder import RunFolder, now
+from core.tuning.showing import shows
 from core.tuning.standing import Standing
 from core.tuning.trials import TrialRun, extended
 
@@ -128,6 +129,7 @@ def started(
             "train_rows": len(problem.train_rows),
             "test_rows": test_rows,
             **_sequences(problem),
+            **_pictures(problem),
         },
         kind=strategy.kind,
         space=[axis.as_dict() for axis in problem.space] if strategy.kind == "trials" else [],
@@ -152,6 +154,13 @@ def _sequences(problem: Problem) -> dict[str, int]:
     if dataset.test is not None:
         test = np.asarray(dataset.test.row_groups)
     return {"train_sequences": len(np.unique(train)), "test_sequences": len(np.unique(test))}
+
+
+def _pictures(problem: Problem) -> dict[str, bool]:
+    """Whether the rows are pictures that the model will show; nothing for other models."""
+    if problem.model.name != "dlgm":
+        return {}
+    return {"pictures": shows("dlgm", problem.dataset.feature_names)}
 
 
 def _all_failed(standing: Standing) -> str:
