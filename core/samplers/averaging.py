@@ -176,9 +176,15 @@ def log_predictive(log_densities: Array, weights: Array) -> float:
     return float(average_log_densities(log_densities, weights).sum())
 
 
-def average_probabilities(probabilities: Array, weights: Array) -> Array:
-    """Σ_t w_t p_t(class): members' probabilities (T, rows, classes) -> (rows, classes)."""
-    return np.tensordot(weights, probabilities, axes=1)
+def average_probabilities(probabilities: Array | Sequence[Array], weights: Array) -> Array:
+    """Σ_t w_t p_t(class): members' probabilities (T, rows, classes) -> (rows, classes).
+
+    Added up one by one: a product of matrices wakes all threads of BLAS for next to no work.
+    """
+    average = weights[0] * probabilities[0]
+    for weight, member in zip(weights[1:], probabilities[1:], strict=True):
+        average += weight * member
+    return average
 
 
 def effective_members(weights: Array) -> float:
@@ -196,7 +202,7 @@ def disagreement(probabilities: Array, weights: Array) -> Array:
         weights: w.
     """
     average = average_probabilities(probabilities, weights)
-    of_members = np.tensordot(weights, _entropy(probabilities), axes=1)
+    of_members = average_probabilities(_entropy(probabilities), weights)
     return np.maximum(_entropy(average) - of_members, 0.0)
 
 

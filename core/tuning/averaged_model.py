@@ -102,7 +102,9 @@ def final_weights(problem: Problem, standing: Standing, work: Work) -> dict[int,
     if not chosen:  # a person took out everything but what cannot be averaged
         chosen = members(scores, maximize=maximize)
     update = standing.ensemble
-    if update is not None and update.members == chosen:
+    # After a resume greedy selection may have lacked what the members said.
+    lacking = kind == "greedy" and update is not None and update.average is None
+    if update is not None and update.members == chosen and not lacking:
         shares = np.array(update.weights)
     else:
         logs = _log_densities(problem, standing, chosen, work) if kind == "greedy" else None

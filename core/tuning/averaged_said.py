@@ -40,10 +40,8 @@ def averaged_said(members: Sequence[Said], weights: np.ndarray) -> Said:
     if first.pairs is not None:
         return Said(first.labels, losses=_mean_loss(members, weights))
     if first.probabilities is None:
-        numbers = np.stack([member.labels for member in members])
-        return Said(np.tensordot(weights, numbers, axes=1))
-    each = np.stack([_probabilities(member) for member in members])
-    mean = average_probabilities(each, weights)
+        return Said(average_probabilities([member.labels for member in members], weights))
+    mean = average_probabilities([_probabilities(member) for member in members], weights)
     labels = np.argmax(mean, axis=1)
     if first.whole is None:
         return Said(labels, mean, mean)
@@ -75,8 +73,8 @@ def spread(members: Sequence[Said], weights: np.ndarray) -> np.ndarray:
         return disagreement(np.stack([_probabilities(m) for m in members]), weights)
     if first.documents is None and first.losses is None:
         numbers = np.stack([member.labels for member in members])
-        mean = np.tensordot(weights, numbers, axes=1)
-        return np.sqrt(np.tensordot(weights, (numbers - mean) ** 2, axes=1))
+        mean = average_probabilities(numbers, weights)
+        return np.sqrt(average_probabilities((numbers - mean) ** 2, weights))
     return density_gap(log_densities(np.zeros(len(first.labels)), members), weights)
 
 

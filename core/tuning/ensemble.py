@@ -65,6 +65,7 @@ class Ensemble:
         self._told: dict[int, Told] = {}
         self._left_out: dict[int, str] = {}
         self._latest: EnsembleUpdated | None = None
+        self._known: dict[tuple[int, ...], float] = {}  # (lot, members): score of their average
         self._lots, self._y = _lots(problem)
 
     def remember(self, past: Sequence[Event]) -> None:
@@ -127,6 +128,9 @@ class Ensemble:
         return np.concatenate(self._lots)
 
     def _weights(self, members: list[int]) -> np.ndarray:
+        latest = self._latest
+        if self._kind == "greedy" and latest is not None and latest.members == members:
+            return np.array(latest.weights)
         told = [self._told.get(number) for number in members]
         logs = None
         if self._kind == "greedy" and all(one is not None for one in told):
@@ -138,16 +142,27 @@ class Ensemble:
         """The metric of the average and of the single best, both chosen by the other lots."""
         if len(self._lots) < 2 or any(n not in self._told for n in self.models.members):
             return None, None
-        S = len(self.models.scores)
         averages, singles = [], []
         for lot in range(len(self._lots)):
             found = self._without(lot)
-            chosen = ranking(found, maximize=self._maximize)[: member_count(S)]
-            said = [self._told[number].lots[lot] for number in chosen]
-            w = weigh(self._kind, found, chosen, self._maximize, self._logs_without(lot, chosen))
-            averages.append(self._score(lot, averaged_said(said, w)))
+            chosen = ranking(found, maximize=self._maximize)[
+                : member_count(len(self.models.scores))
+            ]
+            averages.append(self._average_on(lot, found, chosen))
             singles.append(self._told[chosen[0]].scores[lot])
         return _mean(averages), _mean(singles)
+
+    def _average_on(self, lot: int, found: dict[int, float], chosen: list[int]) -> float:
+        """The score of the average of `chosen` on a lot; the same members are not asked twice."""
+        key = (lot, *chosen)
+        if self._kind != "tempered" and key in self._known:
+            return self._known[key]
+        said = [self._told[number].lots[lot] for number in chosen]
+        w = weigh(self._kind, found, chosen, self._maximize, self._logs_without(lot, chosen))
+        score = self._score(lot, averaged_said(said, w))
+        self._known = {other: at for other, at in self._known.items() if other[0] != lot}
+        self._known[key] = score
+        return score
 
     def _without(self, lot: int) -> dict[int, float]:
         """{trial: mean score of the other lots}, of the trials that are at hand."""

@@ -96,12 +96,15 @@ def test_trials_say_how_they_would_have_done_on_the_test_rows(finished, wine):
     assert first.test == pytest.approx(np.mean(losses), rel=1e-3)
 
 
-def test_a_resumed_run_ends_in_the_same_average(finished, wine, tmp_path):
-    events, _ = finished
-    cut = next(at for at, e in enumerate(events) if isinstance(e, TrialFinished) and e.number == 11)
-    again = list(tune(PLAN, wine, past=events[: cut + 1]))
+@pytest.mark.parametrize("weights", ["uniform", "greedy"])
+def test_a_resumed_run_ends_in_the_same_average(finished, wine, weights):
+    plan = PLAN.changed(options={"weights": weights})
+    events = finished[0] if weights == "uniform" else list(tune(plan, wine))
+    cut = next(at for at, e in enumerate(events) if isinstance(e, TrialFinished) and e.number == 18)
+    again = list(tune(plan, wine, past=events[: cut + 1]))
     before, after = events[-1].results, again[-1].results
     assert after["ensemble"]["members"] == before["ensemble"]["members"]
+    assert after["ensemble"]["weights"] == pytest.approx(before["ensemble"]["weights"])
     assert after["test"] == pytest.approx(before["test"])
 
 
