@@ -1,4 +1,4 @@
-"""A table becomes a Dataset of what its rows are: rows of their own, tokens, or molecules."""
+"""A table becomes a Dataset of what its rows are: of their own, tokens, molecules, or texts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pandas as pd
 from core.datasets.dataset import Dataset, Finding, Source
 from core.datasets.molecule_table import from_molecules, molecules_test_part
 from core.datasets.recognition import STRUCTURED, Shape, recognize
+from core.datasets.text_table import from_texts, only_texts, texts_test_part
 from core.datasets.token_table import LineOf, from_tokens, tokens_test_part
 from core.datasets.understanding import from_table, test_part
 
@@ -40,6 +41,9 @@ def assemble(
         return make(
             table, name, source, shape, roles=roles, kinds=kinds, found=found, line_of=line_of
         )
+    chosen = task or target or "target" in roles.values()
+    if task == "topics" or (not chosen and only_texts(table)):
+        return from_texts(table, name, source, texts=target, roles=roles, kinds=kinds, found=found)
     return from_table(
         table, name, source, target=target, task=task, roles=roles, kinds=kinds, found=found
     )
@@ -57,6 +61,8 @@ def assemble_test(
         return tokens_test_part(train, table, name, source, line_of)
     if train.task == "structure":
         return molecules_test_part(train, table, name, source, line_of)
+    if train.task == "topics":
+        return texts_test_part(train, table, name, source)
     return test_part(train, table, name, source)
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
+
+if TYPE_CHECKING:
+    from core.datasets.documents import Documents
 
 Role = Literal["target", "feature", "group", "ignore", "sequence"]
 Kind = Literal["number", "category", "yes/no", "date", "text", "identifier", "constant"]
@@ -135,6 +139,8 @@ class Dataset:
     @property
     def target_name(self) -> str:
         """The target column's name; "" where nothing is predicted."""
+        if self.task == "topics":
+            return ""
         # From the end: it is the last one of a sparse file, whose others need not be described.
         named = (column.name for column in reversed(self.columns) if column.role == "target")
         return next(named, "")
@@ -155,3 +161,20 @@ class Dataset:
     def is_sparse(self) -> bool:
         """Whether the features are a sparse matrix."""
         return self.matrix is not None
+
+    @cached_property
+    def documents(self) -> Documents:
+        """All documents by the words that the rules keep, of a dataset of topics; to look at only.
+
+        What is learned and scored has its words from the training part (see `word_counts`).
+
+        Raises:
+            UnusableError: there is no text, no word left, or a number that is no count.
+        """
+        from core.datasets.documents import documents_of_counts, documents_of_texts
+
+        if self.matrix is not None:
+            return documents_of_counts(self.matrix, where=self.name)
+        assert self.table is not None
+        where = f"{self.name}, column {self.table.columns[0]}"
+        return documents_of_texts(self.table.iloc[:, 0], where)

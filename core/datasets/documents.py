@@ -16,6 +16,7 @@ from core.datasets.vocabulary import (
     WordRules,
     common_words,
     counted_documents,
+    numbered_words,
     plain,
 )
 from core.errors import UnusableError
@@ -101,7 +102,7 @@ def documents_of_counts(
     table.eliminate_zeros()
     _refuse_strange_counts(table, words, where)
     columns = common_words(table, words, rules, where)
-    return _narrowed(table, words or _numbered(table.shape[1]), columns)
+    return _narrowed(table, words or numbered_words(table.shape[1]), columns)
 
 
 def count_words(texts: Iterable[Any], vocabulary: Sequence[str]) -> sparse.csr_matrix:
@@ -151,7 +152,7 @@ def refuse_too_few(training: int, minibatch: int, where: str = "") -> None:
             f"a minibatch of {minibatch:,} is more than there is to train on,"
             f" {counted_documents(training)}",
             where=where,
-            cure="give more documents or a smaller minibatch",
+            cure="give more documents",
         )
 
 
@@ -159,10 +160,6 @@ def _narrowed(counts: sparse.csr_matrix, words: Sequence[str], columns: np.ndarr
     narrow = sparse.csr_matrix(counts[:, columns])
     narrow.sort_indices()
     return Documents(tuple(words[j] for j in columns), narrow)
-
-
-def _numbered(width: int) -> tuple[str, ...]:
-    return tuple(f"word {j}" for j in range(1, width + 1))
 
 
 def _text(text: Any) -> str:

@@ -112,6 +112,8 @@ def from_rows(
         libsvm_faults.check_lines(path, compression)
     if rows.matrix.shape[1] == 0:
         raise UnusableError("no row has a feature", where=path.name, cure="choose another file")
+    if task == "topics":
+        return _counted_documents(rows, path, compression)
     values, settled, classes = settle_target(
         pd.Series(rows.target[known]), task, f"{path.name}, target"
     )
@@ -132,6 +134,24 @@ def from_rows(
             *_unused(rows.matrix),
         ),
     )
+
+
+def _counted_documents(rows: LibsvmRows, path: Path, compression: str) -> Dataset:
+    """The dataset whose numbers are counts of words; what stands in front of a row is left out."""
+    labels = Column(TARGET, "ignore", "number", 0, len(np.unique(rows.target)))
+    dataset = Dataset(
+        name=path.name,
+        source=_source(rows, path, compression),
+        columns=NumberedColumns(_filled(rows.matrix), labels, "word"),
+        table=None,
+        matrix=rows.matrix,
+        target=np.zeros(len(rows.target)),
+        task="topics",
+        row_groups=rows.queries,
+        findings=(Finding("What stands in front of every row is left out."),),
+    )
+    _ = dataset.documents  # refuses what is no count
+    return dataset
 
 
 def _source(rows: LibsvmRows, path: Path, compression: str) -> Source:
@@ -187,8 +207,11 @@ def with_test(train: Dataset, rows: LibsvmRows, path: Path, compression: str) ->
     matrix = _with_width(matrix, width)
     if width > train.matrix.shape[1]:
         train = _widened(train, width)
-    known = np.isfinite(rows.target)
-    values, _, _ = settle_target_like(train, pd.Series(rows.target[known]), path.name)
+    if train.task == "topics":
+        known, values = np.ones(len(rows.target), dtype=bool), np.zeros(len(rows.target))
+    else:
+        known = np.isfinite(rows.target)
+        values, _, _ = settle_target_like(train, pd.Series(rows.target[known]), path.name)
     test = replace(
         train,
         name=path.name,
@@ -206,5 +229,6 @@ def _widened(train: Dataset, width: int) -> Dataset:
     assert train.matrix is not None
     matrix = _with_width(train.matrix, width)
     source = replace(train.source, libsvm={**train.source.libsvm, "n_features": width})
-    columns = NumberedColumns(_filled(matrix), train.columns[-1])
+    called = "word" if train.task == "topics" else "feature"
+    columns = NumberedColumns(_filled(matrix), train.columns[-1], called)
     return replace(train, matrix=matrix, source=source, columns=columns)

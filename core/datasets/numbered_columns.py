@@ -20,16 +20,20 @@ class NumberedColumns(Sequence[Column]):
     Args:
         filled: p truth values: whether a feature is anything but 0 in some row.
         target: the target's column, the last one.
+        called: what a feature is called.
     """
 
-    def __init__(self, filled: np.ndarray, target: Column) -> None:
+    def __init__(self, filled: np.ndarray, target: Column, called: str = "feature") -> None:
         self._filled = filled
         self._target = target
+        self.called = called
 
     @cached_property
     def _made(self) -> tuple[Column, ...]:
         features = [
-            Column(f"feature {i + 1}", "feature", "number", note="" if used else "0 in every row")
+            Column(
+                f"{self.called} {i + 1}", "feature", "number", note="" if used else "0 in every row"
+            )
             for i, used in enumerate(self._filled.tolist())
         ]
         return (*features, self._target)

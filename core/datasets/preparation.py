@@ -1,8 +1,8 @@
 """Raw rows become a numeric matrix: imputation, encoding, scaling, all in one scikit-learn object.
 
 Only scikit-learn, numpy and pandas objects are inside, so that a fitted pipeline can be loaded
-where this program is not installed. Values that were never seen, and missing ones, are taken in
-every column, also where the training rows had none.
+where this program is not installed; documents alone have transformers of their own. Values that
+were never seen, and missing ones, are taken in every column, also where the training rows had none.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from sklearn.preprocessing import (
 
 from core.datasets.columns import YES_NO
 from core.datasets.dataset import Column, Dataset
+from core.datasets.word_counts import CommonCounts, TextCounts
 from core.errors import UnusableError
 
 MOST_CATEGORIES = 50  # of one column; the others share one output
@@ -37,7 +38,8 @@ def preparation(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
     Numbers: missing ones become the median (the mean in columns that have no missing value here,
     which is cheaper and matters only for later rows). Yes/no: 0 and 1. Categories: one output
     each, the rare ones together, all 0 for a new one. Dates: seconds since 1970. Tokens and
-    molecules are handed on as they are: their models know words and letters.
+    molecules are handed on as they are: their models know words and letters. Documents become
+    counts of the words that the rules keep.
 
     Args:
         dataset: what the rows look like.
@@ -48,6 +50,8 @@ def preparation(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
     Raises:
         UnusableError: the output must be dense and would be larger than two gigabytes.
     """
+    if dataset.task == "topics":
+        return Pipeline([("columns", _word_counts(dataset))])
     if dataset.matrix is not None:
         return _of_matrix(dataset, scale=scale, sparse_ok=sparse_ok)
     if dataset.task in ("sequence", "structure"):
@@ -70,6 +74,12 @@ def preparation(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
     if scale:
         steps.append(("scale", StandardScaler(with_mean=not stay_sparse)))
     return Pipeline(steps)
+
+
+def _word_counts(dataset: Dataset) -> Any:
+    if dataset.table is None:
+        return CommonCounts(dataset.name)
+    return TextCounts(f"{dataset.name}, column {dataset.table.columns[0]}")
 
 
 def _of_matrix(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
@@ -198,12 +208,14 @@ def output_sources(fitted: Pipeline) -> list[str]:
 
 
 def output_names(fitted: Pipeline) -> list[str]:
-    """The name of every output column: the column's own, or "column=category"."""
+    """The name of every output column: the column's own, "column=category", or a word."""
     return [name for _, name in _named_outputs(fitted)]
 
 
 def _named_outputs(fitted: Pipeline) -> list[tuple[str, str]]:
     encode = fitted.named_steps["columns"]
+    if isinstance(encode, (TextCounts, CommonCounts)):
+        return [(word, word) for word in encode.vocabulary_]
     names = getattr(encode, "feature_names_in_", None)
     if names is None:
         count = encode.n_features_in_

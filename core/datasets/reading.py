@@ -35,8 +35,10 @@ def read_dataset(
 
     Args:
         file: a path, or ``sample:NAME``.
-        target: the target column; "" for target, label, class or y, or the last one.
-        task: regression, binary, multiclass, sequence or structure; "" to tell from the table.
+        target: the target column; "" for target, label, class or y, or the last one. For topics,
+            the column of texts.
+        task: regression, binary, multiclass, sequence, structure or topics; "" to tell from the
+            table.
         roles: {column: target, feature, group, ignore or sequence} where a person decided.
         kinds: {column: number, category, yes/no, date, …} where a person decided.
         test_file: a second file of the same format to test on.

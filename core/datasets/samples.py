@@ -14,6 +14,7 @@ from core.datasets.dataset import Dataset, Source, Task
 from core.datasets.generated import clinic_table, groups_table, prices_table
 from core.datasets.generated_molecules import molecules_table
 from core.datasets.generated_tags import tags_table
+from core.datasets.generated_texts import texts_table
 from core.datasets.recognition import confirmed, recognize
 from core.datasets.sniffing import SAMPLE_ROWS
 
@@ -27,7 +28,7 @@ class Sample:
         title: in the window.
         sentence: what it is and what to try on it.
         task: what is predicted.
-        target: its target column.
+        target: its target column; "" where nothing is predicted.
         table: makes the raw table, target included; the same one every time.
     """
 
@@ -173,6 +174,15 @@ SAMPLES: dict[str, Sample] = {
             "structure",
             "structure",
             molecules_table,
+        ),
+        Sample(
+            "texts",
+            "Short texts",
+            "400 made-up texts about ten subjects, most of them about one or two: which words"
+            " belong together?",
+            "topics",
+            "",
+            texts_table,
         ),
     )
 }

@@ -20,6 +20,7 @@ MISSING = (
 )
 _MISSING = frozenset(MISSING)
 SAMPLE_ROWS = 500
+_LONGEST_NAME = 5  # words, of a column that stands alone
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
@@ -118,8 +119,10 @@ def sniff(head: bytes, name: str, *, complete: bool) -> Dialect:
         name: the file's name, for errors.
         complete: whether the head is the whole file; otherwise its last line is cut and left out.
 
+    A table of one column is one of texts at best; whoever needs more columns says so.
+
     Raises:
-        UnusableError: there is only one column, or nothing below the header.
+        UnusableError: an open quote, no row, or nothing below the header.
     """
     encoding, text = decode(head)
     lines = text.splitlines(keepends=True)
@@ -201,7 +204,10 @@ def split_rows(lines: list[str], delimiter: str, quote: str) -> list[list[str]]:
 
 
 def _delimiter_of(lines: list[str], quote: str, name: str) -> tuple[str, list[list[str]]]:
-    """The delimiter under which most rows have the same number of cells, two or more."""
+    """The delimiter under which most rows have the same number of cells, two or more.
+
+    A comma where there is none; the rows have one cell then.
+    """
     best: tuple[float, str, list[list[str]]] | None = None
     for delimiter in DELIMITERS:
         rows = split_rows(lines[:SAMPLE_ROWS], delimiter, quote)
@@ -219,11 +225,10 @@ def _delimiter_of(lines: list[str], quote: str, name: str) -> tuple[str, list[li
             best = (score, delimiter, rows)
     if best is None:
         _refuse_open_quote(lines, quote, name)
-        raise UnusableError(
-            "there is only one column",
-            where=name,
-            cure="give a target and at least one feature, separated by commas or semicolons",
-        )
+        rows = split_rows(lines[:SAMPLE_ROWS], ",", quote)
+        if not rows:
+            raise UnusableError("there is no row", where=name, cure="choose a file with rows")
+        return ",", rows
     return best[1], best[2]
 
 
@@ -276,7 +281,7 @@ def _header_of(table: list[list[str]], width: int) -> tuple[str, ...]:
         numbers = sum(any(is_number(value, mark) for mark in ".,") for value in values)
         if values and numbers >= 0.9 * len(values) and not numeric[i] and not is_missing(cell):
             return tuple(table[0])
-    if any(numeric):
+    if any(numeric) or (width == 1 and len(first[0].split()) > _LONGEST_NAME):
         return ()
     again = sum(table[0][i] in seen[i] for i in range(len(first)))
     return () if below and again > 0 else tuple(table[0])

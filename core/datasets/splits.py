@@ -22,6 +22,7 @@ from core.datasets.dataset import Dataset
 from core.errors import UnusableError
 
 Split = tuple[np.ndarray, np.ndarray]
+_UNITS = {"sequence": "sequence", "structure": "molecule", "topics": "text"}
 
 
 def hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
@@ -59,10 +60,10 @@ def hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
 
 
 def _test_count(dataset: Dataset, units: int, test_size: float) -> int:
-    """How many rows, sequences or molecules are put aside."""
+    """How many rows, sequences, molecules or texts are put aside."""
     count = round(units * test_size)
     if units < 4 or count < 1 or units - count < 2:
-        word = {"sequence": "sequence", "structure": "molecule"}.get(dataset.task, "row")
+        word = _UNITS.get(dataset.task, "row")
         raise UnusableError(
             f"{_counted(units, word)} cannot be split into training and test {word}s",
             where=dataset.name,
@@ -158,7 +159,7 @@ def folds(dataset: Dataset, rows: np.ndarray, count: int, seed: int) -> list[Spl
         raise UnusableError(f"{count} folds are too few", where="folds", cure="use two or more")
     if dataset.task == "sequence":
         return _whole_sequences_folds(dataset, rows, count, seed)
-    word = "molecule" if dataset.task == "structure" else "row"
+    word = _UNITS.get(dataset.task, "row")
     if len(rows) < count:
         raise _too_few_for_folds(dataset, len(rows), word, count)
     _refuse_lonely_class(dataset, rows)

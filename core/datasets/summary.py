@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.dataset import Dataset
+from core.datasets.document_summary import describe_documents, holds_counts, text_columns
 from core.datasets.groups import prefix_groups
 from core.datasets.structured_summary import describe
 
@@ -20,11 +21,13 @@ PREVIEW_COLUMNS = 300
 def summarize(dataset: Dataset) -> dict[str, Any]:
     """The dataset's description in JSON types: columns, classes, findings, first rows, prefixes.
 
-    Where rows are tokens or molecules, "structured" says what they make up.
+    Where rows are tokens, molecules or documents, "structured" says what they make up. "texts"
+    names the columns whose topics could be looked for, "counts" says whether those of a sparse file
+    could be.
     """
     source = dataset.source
     shown = dataset.columns[:MOST_COLUMNS]
-    if all(column.role != "target" for column in shown):
+    if dataset.target_name and all(column.role != "target" for column in shown):
         shown = (*shown[:-1], next(c for c in dataset.columns if c.role == "target"))
     summary = {
         "name": dataset.name,
@@ -53,12 +56,16 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "more_columns": len(dataset.columns) - len(shown),
         "preview": _preview(dataset),
         "findings": [asdict(finding) for finding in _all_findings(dataset)],
+        "texts": [] if dataset.is_sparse else text_columns(dataset),
+        "counts": holds_counts(dataset),
         "prefixes": prefix_groups(
             [name for name in dataset.feature_names if name != dataset.sequence_name]
         ),
     }
     if dataset.task == "sequence" or dataset.task == "structure":
         summary["structured"] = describe(dataset)
+    if dataset.task == "topics":
+        summary["structured"] = describe_documents(dataset)
     return summary
 
 
@@ -86,9 +93,11 @@ def _preview(dataset: Dataset) -> dict[str, Any]:
         aside = dataset.left_out.iloc[:PREVIEW_ROWS, : PREVIEW_COLUMNS - len(names)]
         columns += _texts(aside)
         names += [str(name) for name in aside.columns]
-    columns.append([_text(value) for value in dataset.target[:PREVIEW_ROWS]])
+    if dataset.target_name:
+        columns.append([_text(value) for value in dataset.target[:PREVIEW_ROWS]])
+        names.append(dataset.target_name)
     rows = [list(row) for row in zip(*columns, strict=True)]
-    return {"columns": [*names, dataset.target_name], "rows": rows}
+    return {"columns": names, "rows": rows}
 
 
 def _texts(part: pd.DataFrame) -> list[list[str]]:

@@ -94,3 +94,8 @@ def common_words(
 def counted_documents(count: int) -> str:
     """So many documents, in words."""
     return "1 document" if count == 1 else f"{count:,} documents"
+
+
+def numbered_words(width: int) -> tuple[str, ...]:
+    """So many names for words that have none: "word 1", "word 2" and so on."""
+    return tuple(f"word {j}" for j in range(1, width + 1))

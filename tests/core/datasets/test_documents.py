@@ -183,7 +183,7 @@ def test_fewer_documents_than_a_minibatch_are_refused():
         refuse_too_few(80, 100, "posts.csv")
     assert caught.value.sentence == (
         "posts.csv: a minibatch of 100 is more than there is to train on, 80 documents;"
-        " give more documents or a smaller minibatch."
+        " give more documents."
     )
 
 

@@ -144,7 +144,10 @@ def test_summary_of_samples_is_plain_data(name: str) -> None:
     assert sum(c["count"] for c in summary["classes"]) == (dataset.rows if dataset.classes else 0)
     preview = summary["preview"]
     aside = [c.name for c in dataset.columns if c.role in ("group", "ignore")]
-    assert preview["columns"] == [*dataset.feature_names, *aside, dataset.target_name]
+    assert preview["columns"] == [
+        *(*dataset.feature_names, *aside),
+        *([dataset.target_name] if dataset.target_name else []),
+    ]
     assert len(preview["rows"]) == 50
     assert {len(row) for row in preview["rows"]} == {len(preview["columns"])}
     members = [column for group in summary["prefixes"].values() for column in group]

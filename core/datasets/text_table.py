@@ -1,0 +1,182 @@
+"""A table with a column of texts becomes a Dataset of documents, whose topics are looked for.
+
+Nothing is predicted: of the table, the texts alone count. Other columns are shown and left out, but
+for one whose equal values keep documents together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.columns import check_names, count_distinct, describe_column, unknown_column
+from core.datasets.dataset import Column, Dataset, Finding, Kind, Role, Source
+from core.datasets.target import USUAL_NAMES
+from core.datasets.understanding import left_out, row_groups
+from core.errors import UnusableError
+
+_LOOK_AT = 200  # texts that show whether a column holds sentences
+_NO_TARGET = ("identifier", "constant", "date", "text")  # kinds of columns that nobody predicts
+
+
+def from_texts(
+    table: pd.DataFrame,
+    name: str,
+    source: Source,
+    *,
+    texts: str = "",
+    roles: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    found: Sequence[Finding] = (),
+) -> Dataset:
+    """The dataset of a table with one row a document.
+
+    Args:
+        table: the rows.
+        name: the file's name, for errors.
+        source: where the table came from.
+        texts: the column of texts; "" for the one with the longest.
+        roles, kinds: a person's choices; of the roles only group counts.
+        found: what reading the file found.
+
+    Raises:
+        UnusableError: no column holds texts, or no word of theirs can be counted.
+    """
+    roles, names = dict(roles or {}), [str(column) for column in table.columns]
+    check_names(roles, names, "role", get_args(Role))
+    check_names(kinds or {}, names, "kind", get_args(Kind))
+    chosen = _chosen(table, names, texts, roles, name)
+    columns = tuple(
+        _documents_column(table[column])
+        if column == chosen
+        else _other(table[column], i == 0, roles.get(column, ""), (kinds or {}).get(column, ""))
+        for i, column in enumerate(names)
+    )
+    dataset = Dataset(
+        name=name,
+        source=source,
+        columns=columns,
+        table=table[[chosen]],
+        matrix=None,
+        target=np.zeros(len(table)),
+        task="topics",
+        row_groups=row_groups(table, columns),
+        findings=(*found, *_findings(columns, chosen)),
+        left_out=left_out(table, columns) if len(names) > 1 else None,
+    )
+    _ = dataset.documents  # refuses texts without words
+    return dataset
+
+
+def texts_test_part(train: Dataset, table: pd.DataFrame, name: str, source: Source) -> Dataset:
+    """A second file's documents.
+
+    Raises:
+        UnusableError: it has no such column, or numbers in it.
+    """
+    [column] = train.feature_names
+    if column not in table.columns:
+        raise unknown_column(column, [str(c) for c in table.columns], name)
+    _refuse_numbers(table[column], name)
+    return Dataset(
+        name=name,
+        source=source,
+        columns=train.columns,
+        table=table[[column]],
+        matrix=None,
+        target=np.zeros(len(table)),
+        task="topics",
+        row_groups=row_groups(table, [c for c in train.columns if c.name in table.columns]),
+    )
+
+
+def only_texts(table: pd.DataFrame) -> bool:
+    """Whether there are texts, and no other column that a person could want predicted."""
+    if not _sentences(table):
+        return False
+    names = [str(column) for column in table.columns]
+    if any(name.strip().lower() in USUAL_NAMES for name in names):
+        return False
+    kinds = [describe_column(table[name], first=i == 0).kind for i, name in enumerate(names)]
+    return all(kind in _NO_TARGET for kind in kinds)
+
+
+def _sentences(table: pd.DataFrame) -> list[str]:
+    """The columns of running text, the one with the longest texts first."""
+    lengths = {str(name): _length(table[name]) for name in table.columns}
+    long = [name for name, length in lengths.items() if length and _is_free_text(table[name])]
+    return sorted(long, key=lambda name: -lengths[name])
+
+
+def _length(values: pd.Series) -> float:
+    """The mean length of a few texts; 0 of numbers, and where there is none."""
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        return 0.0
+    some = values.dropna().head(_LOOK_AT).astype(str)
+    return float(some.str.len().mean()) if len(some) else 0.0
+
+
+def _is_free_text(values: pd.Series) -> bool:
+    described = describe_column(values, first=False)
+    return described.kind == "text" and described.note == "free text"
+
+
+def _chosen(
+    table: pd.DataFrame, names: list[str], texts: str, roles: Mapping[str, str], where: str
+) -> str:
+    if texts:
+        if texts not in names:
+            raise unknown_column(texts, names, where)
+        _refuse_numbers(table[texts], where)
+        return texts
+    free = [name for name in names if roles.get(name, "feature") == "feature"]
+    if len(free) == 1 and table[free[0]].isna().all():
+        return free[0]  # refused for having no words
+    lengths = {name: _length(table[name]) for name in free}
+    longest = max(free, key=lambda name: lengths[name], default="")
+    for name in (*_sentences(table[free]), longest):
+        if lengths.get(name):
+            return name
+    raise UnusableError(
+        "no column holds texts", where=where, cure="choose a file with a column of texts"
+    )
+
+
+def _refuse_numbers(values: pd.Series, where: str) -> None:
+    if pd.api.types.is_numeric_dtype(values.dtype) and values.notna().any():
+        raise UnusableError(
+            f"the column holds numbers ({values.dropna().iloc[0]:g}), and topics are of texts",
+            where=f"{where}, column {values.name}",
+            cure="choose a column of texts",
+        )
+
+
+def _documents_column(values: pd.Series) -> Column:
+    missing, distinct = int(values.isna().sum()), count_distinct(values)
+    return Column(str(values.name), "feature", "text", missing, distinct)
+
+
+def _other(values: pd.Series, first: bool, role: str, kind: str) -> Column:
+    described = describe_column(values, first=first, kind=kind)
+    own: Any = "group" if role == "group" else "ignore"
+    return Column(
+        described.name,
+        own,
+        described.kind,
+        described.missing,
+        described.distinct,
+        described.categories,
+        date_format=described.date_format,
+    )
+
+
+def _findings(columns: Sequence[Column], chosen: str) -> list[Finding]:
+    ignored = [f"“{column.name}”" for column in columns if column.role == "ignore"]
+    if not ignored:
+        return []
+    some = ", ".join(ignored[:5]) + (" and others" if len(ignored) > 5 else "")
+    are = "is" if len(ignored) == 1 else "are"
+    return [Finding(f"Topics are found in “{chosen}” alone; {some} {are} left out.")]
