@@ -22,7 +22,7 @@ from core.estimators.lda_inference import (
     infer,
     word_rows,
 )
-from core.estimators.lda_likelihood import bound
+from core.estimators.lda_likelihood import bound, completion
 
 
 class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -127,6 +127,13 @@ class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def score(self, X: Any, y: Any = None) -> float:
         """The variational bound on log p(X), in nats."""
         return bound(self, X)
+
+    def completion(self, X: Any) -> np.ndarray:
+        """Log p(second half | first half) of documents, and words of the second half, (n, 2).
+
+        The halves are the same for every model, so that models can be compared and averaged.
+        """
+        return completion(self, X)
 
     def perplexity(self, X: Any) -> float:
         """Exp(−bound/tokens); 1 where there are no tokens."""

@@ -27,6 +27,8 @@ from core.estimators.lda_inference import WordRows, word_rows
 from core.estimators.lda_topics import word_probabilities
 from core.losses.compiled import compiled
 
+HALVES = 0  # seed with which documents are halved wherever models are compared
+
 
 def completion_log_densities(
     model: FittedTopics, X: Any, seed: int
@@ -42,6 +44,11 @@ def completion_log_densities(
         Log densities (D,) and counts of tokens (D,); 0 and 0 for a document of one token or none.
     """
     return predictive_log_densities(model, *halves(X, seed))
+
+
+def completion(model: FittedTopics, X: Any) -> np.ndarray:
+    """Log densities and tokens of the second halves as one array (D, 2), halved as always."""
+    return np.stack(completion_log_densities(model, X, HALVES), axis=1)
 
 
 def train_log_densities(model: FittedTopics, X: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from core.estimators.model import Model
 from core.estimators.recipe import Recipe, building, scripting
 from core.space import Axis, Setting
 
 _LEAST = math.exp(-5.0)  # of both priors: log α, log η in [−5, 0], natural logarithms
+MINIBATCH = 100  # documents that it learns from at a time, as in the paper
 
 
 def _space(task: str) -> tuple[Axis, ...]:
@@ -27,9 +29,18 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
         "alpha": float(setting["alpha"]),
         "eta": float(setting["eta"]),
         "kappa": float(setting["kappa"]),
+        "minibatch": MINIBATCH,
         "random_state": seed,
     }
     return Recipe("core.estimators.lda", "OnlineLda", arguments)
+
+
+def _training_score(model: Any, X: Any, y: Any) -> float:
+    """Nats a word of the training documents under their approximate posteriors."""
+    from core.estimators.lda_likelihood import train_log_densities
+
+    logs, words = train_log_densities(model, X)
+    return float(logs.sum() / max(1.0, words.sum()))
 
 
 LDA = Model(
@@ -45,4 +56,5 @@ LDA = Model(
     takes_sparse=True,
     scaled=False,
     script=scripting(_recipe),
+    training_score=_training_score,
 )

@@ -7,6 +7,7 @@ from core.estimators.crf import CRF
 from core.estimators.dlgm_model import DLGM
 from core.estimators.elastic_net import ELASTIC_NET
 from core.estimators.forest import FOREST
+from core.estimators.lda_model import LDA
 from core.estimators.linear import LINEAR
 from core.estimators.logistic import LOGISTIC
 from core.estimators.logistic_l1l2 import LOGISTIC_L1L2
@@ -19,7 +20,7 @@ from core.estimators.vote7 import VOTE7
 _ALL = (
     *(LINEAR, LOGISTIC, LOGISTIC_L1L2, ELASTIC_NET),
     *(SVM, FOREST, BOOSTING, MLP, VOTE7, DLGM),
-    *(CRF, RNA),
+    *(CRF, RNA, LDA),
 )
 
 MODELS: dict[str, Model] = {model.name: model for model in _ALL}

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.datasets.groups import OTHER
+from core.estimators.lda_model import MINIBATCH
 from core.estimators.model import Model
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
 from core.estimators.registry import MODELS
@@ -37,10 +38,12 @@ _DENSE_LIMIT = 4e9  # bytes
 _MOST_GRIDDED = 12  # settings: three values of each are half a million trials
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
+_AVERAGE = "eb-hyp"
 
 _ONLY_FOR = {
     "sequence": "It labels the tokens of sequences.",
     "structure": "It folds RNA molecules.",
+    "topics": "It finds the topics of texts.",
 }
 
 
@@ -56,7 +59,8 @@ class Facts:
     training: int
     sparse: bool
     groups: tuple[str, ...]
-    items: str = ""  # sequences or molecules in words, where rows are parts of such
+    items: str = ""  # sequences, molecules or texts in words
+    words: int = 0  # of documents, that the rules keep
 
     @property
     def weights(self) -> int:
@@ -136,6 +140,7 @@ def _facts(summary: Mapping[str, Any]) -> Facts:
         sparse=sparse and summary["features"] > _VERY_WIDE,
         groups=_groups(summary),
         items=summary.get("structured", {}).get("items", ""),
+        words=summary.get("structured", {}).get("vocabulary", 0),
     )
 
 
@@ -154,17 +159,30 @@ def _inputs(column: Mapping[str, Any]) -> int:
 def _obstacle(model: Model, facts: Facts) -> str:
     """Why a model cannot be used here; "" if it can."""
     if facts.task not in model.tasks:
+        if facts.task == "topics":
+            return "It predicts, and here nothing is to be predicted."
         if facts.task in _ONLY_FOR or set(model.tasks) <= set(_ONLY_FOR):
             return _ONLY_FOR.get(model.tasks[0], "It takes every row by itself.")
         if facts.task == "regression":
             return "It tells classes apart, and here a number is to be predicted."
         return "It predicts numbers, and here classes are to be told apart."
+    if facts.task == "topics":
+        return _too_few_texts(facts)
     if _command(model):
         return f"It needs {OPTIONAL_PARTS[model.extra].modules[0]}, which is not installed."
     if not model.takes_sparse and 8.0 * facts.rows * facts.inputs > _DENSE_LIMIT:
         need = 8e-9 * facts.rows * facts.inputs
         return f"It would need {need:,.0f} GB of memory for {facts.inputs:,} columns."
     return ""
+
+
+def _too_few_texts(facts: Facts) -> str:
+    """Why these are too few texts to find topics in; "" if they are enough."""
+    if facts.training >= MINIBATCH:
+        return ""
+    return (
+        f"It learns from {MINIBATCH} texts at a time, and here are {facts.training:,} to train on."
+    )
 
 
 def _command(model: Model) -> str:
@@ -191,6 +209,9 @@ def _best_model(facts: Facts) -> tuple[str, str]:
         return "crf", f"{facts.sentence}: {neighbours}"
     if facts.task == "structure":
         return "rna", f"{facts.sentence}: it learns base pairs and loops from known structures."
+    if facts.task == "topics":
+        kept = f"{facts.words:,} different words are kept, and it finds which come together."
+        return "lda", f"{facts.items}: {kept}"
     linear = "linear" if facts.task == "regression" else "logistic"
     title = MODELS[linear].title.lower()
     if facts.sparse:
@@ -228,6 +249,8 @@ def _strategies(model: Model, facts: Facts) -> list[dict[str, Any]]:
     space = model.space(facts.task)
     learned = facts.task in model.loss
     best, why = _best_learner(facts) if learned else _best_sampler(space)
+    if facts.task == "topics" and _AVERAGE in STRATEGIES:
+        best, why = _AVERAGE, _best_average(facts)
     entries = [
         {
             "name": name,
@@ -273,6 +296,14 @@ def _best_sampler(space: tuple[Axis, ...]) -> tuple[str, str]:
         "Gaussian process learns from every trial and needs far fewer."
     )
     return "gp", why
+
+
+def _best_average(facts: Facts) -> str:
+    return (
+        f"No number of topics is the one right for {facts.rows:,} texts, many settings explain them"
+        " about as well: an average over the best ones uses them all and puts no texts aside to"
+        " choose one."
+    )
 
 
 def _best_learner(facts: Facts) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import UnusableError
+from core.tuning.document_metrics import DOCUMENTS, say_of_documents
 from core.tuning.metric import Metric, Said, mean, ratio
 from core.tuning.structured_metrics import STRUCTURED, say_of_molecules, say_of_tokens
 
@@ -114,12 +115,13 @@ _ALL = (
     Metric("mae", "Mean absolute error", _NUMBERS, False, False, "labels", _mae),
 )
 
-METRICS: dict[str, Metric] = {metric.name: metric for metric in (*_ALL, *STRUCTURED)}
+METRICS: dict[str, Metric] = {metric.name: metric for metric in (*_ALL, *STRUCTURED, *DOCUMENTS)}
 
 
 def default_metric(task: str) -> str:
-    """The metric that a task usually has: r2, accuracy, or base pairs found."""
-    return {"regression": "r2", "structure": "pair_f1"}.get(task, "accuracy")
+    """The metric that a task usually has: r2, accuracy, base pairs found, or words completed."""
+    usual = {"regression": "r2", "structure": "pair_f1", "topics": "completion"}
+    return usual.get(task, "accuracy")
 
 
 def averaged_metric(task: str) -> str:
@@ -159,17 +161,19 @@ def say(
     """Everything that a fitted estimator says about rows.
 
     Args:
-        estimator: a scikit-learn classifier or regressor, a model of sequences or molecules, or a
-            pipeline that ends in one.
+        estimator: a scikit-learn classifier or regressor, a model of sequences, molecules or
+            topics, or a pipeline that ends in one.
         X: what it takes, n rows.
         classes: the sorted class labels of the dataset; empty for other tasks. Classes that the
             estimator never saw get probability 0.
-        task: matters for sequences and structures.
+        task: matters for sequences, structures and topics.
         y: the true targets, which models of sequences and structures are asked about.
     """
     if task == "structure":
         assert y is not None
         return say_of_molecules(_model_of(estimator), X, y)
+    if task == "topics":
+        return say_of_documents(estimator, X)
     if not len(classes):
         return Said(np.asarray(estimator.predict(X), dtype=float).ravel())
     said = _say_of_classes(estimator, X, classes)
@@ -213,7 +217,7 @@ def score_one(
         X: rows that it takes.
         y: their targets, as in the dataset.
         classes: the sorted class labels of the dataset; empty for other tasks.
-        task: matters for sequences and structures.
+        task: matters for sequences, structures and topics.
 
     Raises:
         UnusableError: the metric needs probabilities and the model gives none.

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Dataset
+from core.datasets.documents import refuse_too_few
 from core.datasets.preparation import output_names, preparation
 from core.datasets.reading import read_dataset
 from core.datasets.splits import folds, hold_out
@@ -229,6 +230,8 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     _check_judged(problem)
     if strategy.kind == "trials":
         _ = problem.splits  # refuses too many folds before anything else is done
+    if dataset.task == "topics":
+        _check_minibatch(problem)
     if plan.strategy == "grid":
         check_grid(problem.space, options)
     return problem
@@ -260,6 +263,11 @@ def _with_losses(task: str) -> str:
     """The models of a task whose penalties can be learned."""
     named = [name for name, model in MODELS.items() if task in model.loss]
     return "model " + " or ".join(named)
+
+
+def _check_minibatch(problem: Problem) -> None:
+    least = min(len(fit_rows) for fit_rows, _ in problem.splits)
+    refuse_too_few(least, problem.estimator(problem.default).minibatch, problem.dataset.name)
 
 
 def _check_judged(problem: Problem) -> None:

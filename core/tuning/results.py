@@ -19,6 +19,7 @@ lines, which the run itself knows:
 | predictions | at most 500 pairs actual – tuned (regression) |
 | sequences | whole sequences right, of both models, and their count (sequences) |
 | pairs, curve | base pairs right, called and true, and how γ moves them (structures) |
+| documents | how many were held out, and the words that were predicted (topics) |
 | remarks | sentences that the result must carry |
 | groups, switched_off | {group: C} of a penalty learner, and the groups at their cap |
 | ensemble | of an average: its members (trial numbers), their weights, scores f and settings, |
@@ -38,6 +39,7 @@ import numpy as np
 
 from core.space import Setting
 from core.tuning.bootstrap import Intervals, intervals
+from core.tuning.document_results import of_documents
 from core.tuning.metric import Metric, Said
 from core.tuning.metrics import say, score_said, targets_of
 from core.tuning.structured_results import of_molecules, of_sequences
@@ -125,6 +127,8 @@ def _details(
         return _of_numbers(y, tuned, seed)
     if task == "structure":
         return of_molecules(tuned, default)
+    if task == "topics":
+        return of_documents(tuned)
     of_classes = _of_classes(y, tuned, default, classes)
     return of_classes | of_sequences(y, tuned, default) if task == "sequence" else of_classes
 
@@ -200,7 +204,7 @@ def _held_out(task: str, details: Mapping[str, Any], rows: int) -> tuple[int, st
     """How much was held out, in what is drawn as a whole."""
     if task == "sequence":
         return details["sequences"]["count"], "sequences"
-    return rows, "molecules" if task == "structure" else "rows"
+    return rows, {"structure": "molecules", "topics": "texts"}.get(task, "rows")
 
 
 def _remarks(
