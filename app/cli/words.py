@@ -30,7 +30,8 @@ def setting_in_words(setting: Mapping[str, Any]) -> str:
 def result_in_words(results: Mapping[str, Any], plan: Plan) -> str:
     """The result as a few lines for a person."""
     metric, gain = results["metric"], results["gain"]
-    unseen = "molecules" if "pairs" in results else "tokens" if "sequences" in results else "rows"
+    kinds = {"pairs": "molecules", "sequences": "tokens", "documents": "texts"}
+    unseen = next((word for key, word in kinds.items() if key in results), "rows")
     lines = [
         f"Tuned:   {metric} {number(results['test'][metric])} on {unseen} that tuning never saw",
         f"Default: {metric} {number(results['default_test'][metric])}",
