@@ -119,8 +119,13 @@ def document_bounds(model: FittedTopics, X: Any) -> np.ndarray:
     gamma = model.posterior(X)
     log_theta = _log_expectation(gamma)
     log_beta = np.ascontiguousarray(_log_expectation(model.components_).T)
-    words = np.empty(len(gamma))
-    _log_sums(*word_rows(sparse.csr_matrix(X)), log_theta, log_beta, words)
+    # As in inference itself, exponentials are multiplied: every word of a document has a topic
+    # that both its document and the vocabulary know, so that the sum does not vanish.
+    most_theta = log_theta.max(axis=1, keepdims=True)
+    most_beta = log_beta.max(axis=1, keepdims=True)
+    words, rows = np.empty(len(gamma)), word_rows(sparse.csr_matrix(X))
+    _log_mixtures(*rows, np.exp(log_theta - most_theta), np.exp(log_beta - most_beta), words)
+    words += _tokens(rows) * most_theta[:, 0] + sparse.csr_matrix(X) @ most_beta[:, 0]
     return words - _divergences(gamma, log_theta, model.alpha_)
 
 
@@ -163,22 +168,4 @@ def _log_mixtures(begins, words, counts, theta, beta, out):  # type: ignore[no-u
             for k in range(theta.shape[1]):
                 p += theta[d, k] * beta[words[j], k]
             total += counts[j] * math.log(p)
-        out[d] = total
-
-
-@compiled
-def _log_sums(begins, words, counts, log_theta, log_beta, out):  # type: ignore[no-untyped-def]
-    """Fills out with Σ_w n_dw log Σ_k exp(log_theta_dk + log_beta_wk)."""
-    K = log_theta.shape[1]
-    for d in range(len(out)):
-        total = 0.0
-        for j in range(begins[d], begins[d + 1]):
-            w = words[j]
-            most = log_theta[d, 0] + log_beta[w, 0]
-            for k in range(1, K):
-                most = max(most, log_theta[d, k] + log_beta[w, k])
-            p = 0.0
-            for k in range(K):
-                p += math.exp(log_theta[d, k] + log_beta[w, k] - most)
-            total += counts[j] * (most + math.log(p))
         out[d] = total
