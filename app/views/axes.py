@@ -66,6 +66,11 @@ class ScaleAxis(pg.AxisItem):
         self.labelled = False
         self.fit()
 
+    def show_labels(self) -> None:
+        """Ticks with labels, as usual."""
+        self.labelled = True
+        self.fit()
+
     def paint_theme(self, theme: Theme) -> None:
         """Take the colours and the text size of the theme."""
         self._ink, self._line = QColor(theme.muted), QColor(theme.control)

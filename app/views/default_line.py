@@ -37,6 +37,10 @@ class DefaultLine(pg.UIGraphicsItem):
         self._stairs = _along(*stairs)
         self.update()
 
+    def colour(self) -> str:
+        """The colour of the line."""
+        return appearance.current().muted
+
     def paint(self, painter: QPainter, *_args: object) -> None:
         """Line and words in device pixels."""
         if self.value is None or not math.isfinite(self.value):
@@ -52,7 +56,7 @@ class DefaultLine(pg.UIGraphicsItem):
         self.label = emptiest(area, height, size, busy)
         painter.save()
         painter.resetTransform()
-        painter.setPen(pen(theme.muted, 1.4, dashed=True))
+        painter.setPen(pen(self.colour(), 1.4, dashed=True))
         painter.drawLine(QPointF(area.left(), height), QPointF(area.right(), height))
         painter.setFont(font)
         painter.fillRect(self.label, clear_colour(theme.paper, 0.8))

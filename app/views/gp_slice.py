@@ -72,6 +72,7 @@ class GpSlice(SliceView):
     def draw_more(self, axis: dict[str, Any], scale: Scale) -> np.ndarray:
         """The acquisition below."""
         kind = self.record.surrogate.acquisition if self.record.surrogate else "ei"
+        self._show_below(kind != "mean", axis["label"])
         self.below.left.set_title(self.tr(ACQUISITIONS.get(kind, "")))
         x, promise = self.places(axis, scale), self.along("acquisition")
         self.promise.set_data(x, promise)
@@ -81,6 +82,15 @@ class GpSlice(SliceView):
         self.below.forget_ranges()  # its height says nothing; its shape does
         self.below.hold_y(floor, top if top > floor else floor + 1e-9)
         return np.empty(0)
+
+    def _show_below(self, shown: bool, label: str) -> None:
+        """The lower plot, but for strategies that promise the guess itself, drawn above already."""
+        upper = self.plot.bottom
+        upper.set_title("" if shown else label)
+        if shown == upper.labelled:  # then the labels are on the wrong plot
+            self.below.setVisible(shown)
+            self.canvas.ci.layout.setRowStretchFactor(1, 3 if shown else 0)
+            (upper.hide_labels if shown else upper.show_labels)()
 
     def describe(self) -> str:
         """The best, and where the next trial goes and what is expected there."""

@@ -30,6 +30,13 @@ def fixed(value: float | None, decimals: int) -> str:
     return _localized(f"{value:.{decimals}f}")
 
 
+def percent(share: float) -> str:
+    """A share of one as people say it: "25 %", "3.3 %", "0 %"."""
+    hundredths = 100 * share
+    whole = hundredths >= 10 or hundredths == 0
+    return f"{fixed(hundredths, 0) if whole else plain(hundredths, 2)} %"
+
+
 def shown(value: object, digits: int = 3) -> str:
     """Any value of a setting: numbers plain, everything else as its text."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):

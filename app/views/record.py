@@ -12,8 +12,10 @@ import numpy as np
 from app.views.scales import Scale, scale_of
 from core.tuning.events import (
     CommonSurfaceFitted,
+    EnsembleUpdated,
     Event,
     HyperGradientStep,
+    MembersDisagree,
     MoleculesFolded,
     PastRecalled,
     PenaltyStep,
@@ -43,6 +45,8 @@ class Trial:
     reason: str = ""  # why this setting was tried
     expected: float | None = None  # the score that was predicted
     uncertainty: float | None = None  # the prediction's standard deviation
+    candidates: float | None = None  # among how many settings it was drawn in effect
+    test: float | None = None  # its score on the test rows, to be shown once the run has ended
     failure: str = ""  # why it gave no score
     excluded: bool = False
 
@@ -103,9 +107,11 @@ class Record:
             HyperGradientStep: lambda event: self.gradients.append(event),
             SequencesLabelled: lambda event: setattr(self, "labelled", event),
             MoleculesFolded: lambda event: setattr(self, "folded", event),
+            EnsembleUpdated: self._averaged,
+            MembersDisagree: lambda event: setattr(self, "disagreement", event),
             Progress: lambda event: setattr(self, "progress", event),
-            RunFinished: self._ended,
-            RunStopped: self._ended,
+            RunFinished: self._concluded,
+            RunStopped: self._concluded,
             RunFailed: self._ended,
         }
         self.start(RunStarted())
@@ -130,7 +136,11 @@ class Record:
         self.standards: dict[int, Standard] = {}
         self.labelled: SequencesLabelled | None = None
         self.folded: MoleculesFolded | None = None
+        self.ensemble: EnsembleUpdated | None = None
+        self.ensembles: dict[int, EnsembleUpdated] = {}  # after so many trials with a score
+        self.disagreement: MembersDisagree | None = None
         self.progress: Progress | None = None
+        self.results: dict[str, Any] | None = None
         self.ended = False
         self.changes = 0
         self.selected = None
@@ -212,10 +222,25 @@ class Record:
         row = self.row_of.get(-1 if number is None else number)
         return None if row is None else self.trials[row]
 
+    @property
+    def weights(self) -> dict[int, float]:
+        """{trial: its weight} of the members of the average."""
+        if self.ensemble is None:
+            return {}
+        return dict(zip(self.ensemble.members, self.ensemble.weights, strict=True))
+
     # -- taking events in ----------------------------------------------------------------------
 
     def _resumed(self, event: RunResumed) -> None:
         self.total, self.ended = event.total or self.total, False
+        self.results = None
+
+    def _concluded(self, event: RunFinished | RunStopped) -> None:
+        self.results = event.results
+        self._ended(event)
+
+    def _averaged(self, event: EnsembleUpdated) -> None:
+        self.ensemble = self.ensembles[event.finished] = event
 
     def _ended(self, _event: Event) -> None:
         self.ended = True
@@ -242,7 +267,7 @@ class Record:
             self._foretold[event.number] = (self.common.expected, self.common.deviation)
 
     def _trial_finished(self, event: TrialFinished) -> None:
-        trial = Trial(event.number, event.setting, score=event.score, took=event.took)
+        trial = Trial(event.number, event.setting, event.score, event.took, test=event.test)
         if not math.isfinite(event.score):
             trial.failure = "its score is not a number"
         self._add(trial)
@@ -262,6 +287,7 @@ class Record:
         if begun is not None:
             trial.reason = begun.reason
             trial.expected, trial.uncertainty = begun.expected, begun.uncertainty
+            trial.candidates = begun.candidates
         if trial.number in self.row_of:  # told again, after a resumed run
             self._replace(self.row_of[trial.number], trial)
             return

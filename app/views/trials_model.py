@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from app import appearance
-from app.views.numbers import plain, seconds, shown
+from app.views.numbers import percent, plain, seconds, shown
 from app.views.record import Record, Trial
 
 Index = QModelIndex | QPersistentModelIndex
@@ -24,6 +24,7 @@ class TrialsModel(QAbstractTableModel):
         self.order = np.empty(0, dtype=int)  # table row -> record row
         self.short_heads: dict[int, str] = {}  # of columns too narrow for their names
         self._taken = 0
+        self._ensemble = record.ensemble
         self._sorted = (0, Qt.SortOrder.DescendingOrder)
         self._filter: tuple[int | None, int] = (None, 0)
 
@@ -38,12 +39,20 @@ class TrialsModel(QAbstractTableModel):
     def refresh(self) -> None:
         """Take in what came since the last time."""
         fresh = len(self.record.trials) - self._taken
+        self._renew_notes()
         state = (self.record.best_k, self.record.changes)
         if self.record.best_k is not None or state != self._filter:
             self._filter = state
             self._rearrange()
         elif fresh:
             self._add(fresh)
+
+    def _renew_notes(self) -> None:
+        """Notes say who is in the average, which changes without a new trial of its own."""
+        if self.record.ensemble is not self._ensemble and len(self.order):
+            last = self.columnCount() - 1
+            self.dataChanged.emit(self.index(0, last), self.index(len(self.order) - 1, last))
+        self._ensemble = self.record.ensemble
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Order the rows by a column."""
@@ -171,6 +180,9 @@ class TrialsModel(QAbstractTableModel):
             return self.tr("failed: {}").format(trial.failure)
         if trial.excluded:
             return self.tr("excluded by you")
+        weight = self.record.weights.get(trial.number)
+        if weight is not None:
+            return self.tr("in the average, {}").format(percent(weight))
         reasons = {
             "default": self.tr("default setting"),
             "past": self.tr("from earlier datasets"),
@@ -179,5 +191,6 @@ class TrialsModel(QAbstractTableModel):
             "random": self.tr("at random"),
             "grid": self.tr("on the grid"),
             "start": self.tr("to begin with"),
+            "sample": self.tr("at random, where good ones are likely"),
         }
         return reasons.get(trial.reason, trial.reason)

@@ -16,7 +16,13 @@ from app.views.trials_model import TrialsModel
 from app.views.twin import Table
 from app.views.view import View
 from app.widgets.labels import label
-from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
+from core.tuning.events import (
+    EnsembleUpdated,
+    RunStarted,
+    TrialExcluded,
+    TrialFailed,
+    TrialFinished,
+)
 from resources.theme import TARGET
 
 PADDING = 20  # of a cell, left and right together, as resources/style.qss has it
@@ -76,7 +82,7 @@ class TrialsTable(View):
     title = QT_TRANSLATE_NOOP("TrialsTable", "Trials")
     question = QT_TRANSLATE_NOOP("TrialsTable", "What was tried? Pick one to see it in every plot.")
     waiting = QT_TRANSLATE_NOOP("TrialsTable", "Trials are listed here as they end.")
-    listens = (TrialFinished, TrialFailed, TrialExcluded)
+    listens = (TrialFinished, TrialFailed, TrialExcluded, EnsembleUpdated)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
