@@ -132,3 +132,23 @@ YOGATAMA_FIGURE_3: dict[str, tuple[float, float]] = {
     "scot-mkl": (1000, 5000),
     "transfer-mkl": (400, 1000),
 }
+
+# McInerney 2017, table 2: predictive log likelihood of LDA on 20 Newsgroups, and % over BayesOpt
+# with validation. {(method, with validation): ...}; random search has one row, without a word on
+# validation.
+MCINERNEY_TABLE_2: dict[tuple[str, bool], tuple[float, float]] = {
+    ("bayesopt", True): (-357648, 0.00),
+    ("bayesopt", False): (-361661, -1.12),
+    ("eb-hyp", True): (-357650, -0.00),
+    ("eb-hyp", False): (-351911, 1.60),
+    ("random", True): (-2666074, -645),
+}
+
+# McInerney 2017, table 3: the same of deep latent Gaussian models on faces.
+MCINERNEY_TABLE_3: dict[tuple[str, bool], tuple[float, float]] = {
+    ("bayesopt", True): (-17071, 0.00),
+    ("bayesopt", False): (-15970, 6.45),
+    ("eb-hyp", True): (-16375, 4.08),
+    ("eb-hyp", False): (-15872, 7.02),
+    ("random", True): (-17271, -1.17),
+}
