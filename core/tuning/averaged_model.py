@@ -96,7 +96,7 @@ def final_weights(problem: Problem, standing: Standing, work: Work) -> dict[int,
     trial was taken out since.
     """
     scores = {number: trial.score for number, trial in standing.trials.items()}
-    maximize, kind = problem.metric.maximize, str(problem.options["weights"])
+    maximize, kind = problem.scored_by.maximize, str(problem.options["weights"])
     excluded = standing.excluded | _unaverageable(standing)
     chosen = members(scores, maximize=maximize, excluded=excluded)
     if not chosen:  # a person took out everything but what cannot be averaged

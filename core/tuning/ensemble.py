@@ -60,7 +60,7 @@ class Ensemble:
     def __init__(self, problem: Problem, planned: int) -> None:
         self._problem = problem
         self._kind = str(problem.options["weights"])
-        self._maximize = problem.metric.maximize
+        self._maximize = problem.scored_by.maximize
         self.models: KeptModels[Any] = KeptModels(maximize=self._maximize, planned=planned)
         self._told: dict[int, Told] = {}
         self._left_out: dict[int, str] = {}

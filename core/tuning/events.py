@@ -35,7 +35,7 @@ class RunStarted(Event):
     kind: str = "trials"  # "trials" or "penalties"
     space: list[dict[str, Any]] = field(default_factory=list)  # Axis.as_dict of every axis
     groups: dict[str, int] = field(default_factory=dict)  # group: number of parameters
-    metric: str = "accuracy"
+    metric: str = "accuracy"  # of the trials' scores; `results` may be measured by another
     maximize: bool = True
     total: int = 0  # trials or steps at most; 0 where only time bounds it
     started_at: str = ""  # ISO time, UTC

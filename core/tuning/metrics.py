@@ -115,7 +115,20 @@ _ALL = (
     Metric("mae", "Mean absolute error", _NUMBERS, False, False, "labels", _mae),
 )
 
-METRICS: dict[str, Metric] = {metric.name: metric for metric in (*_ALL, *STRUCTURED, *DOCUMENTS)}
+# How a setting is judged by the rows that it was fitted to (Model.training_score); it measures no
+# task, for it says nothing about rows that the model has not seen.
+EXPLAINED = Metric(
+    "log_likelihood",
+    "Log likelihood of the training data",
+    (),
+    True,
+    False,
+    "losses",
+    lambda _, losses, weights: mean(-losses, weights),
+)
+
+_EVERY = (*_ALL, *STRUCTURED, *DOCUMENTS, EXPLAINED)
+METRICS: dict[str, Metric] = {metric.name: metric for metric in _EVERY}
 
 
 def default_metric(task: str) -> str:

@@ -65,7 +65,7 @@ def summarize_run(folder: RunFolder) -> RunSummary | None:
     if not isinstance(first, RunStarted):
         return None
     results = last.results if isinstance(last, (RunFinished, RunStopped)) else {}
-    metric = first.metric
+    metric = results.get("metric", first.metric)  # the test's; trials may be judged by another
     return RunSummary(
         path=str(folder.path),
         name=folder.name,
@@ -76,7 +76,7 @@ def summarize_run(folder: RunFolder) -> RunSummary | None:
         state=_state(folder, last),
         started_at=first.started_at,
         metric=metric,
-        maximize=first.maximize,
+        maximize=results.get("maximize", first.maximize),
         test=results.get("test", {}).get(metric),
         gain=results.get("gain", {}).get("difference"),
         trials=int(results.get("trials", 0)),

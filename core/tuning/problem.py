@@ -24,7 +24,7 @@ from core.options import complete
 from core.samplers.grid import check_grid
 from core.space import Axis, Setting, default_setting
 from core.tuning.metric import Metric
-from core.tuning.metrics import METRICS, averaged_metric, default_metric
+from core.tuning.metrics import EXPLAINED, METRICS, averaged_metric, default_metric
 from core.tuning.plan import DECODINGS, DataPlan, Plan
 from core.tuning.scoring import FoldData, Work
 from core.tuning.strategies import STRATEGIES
@@ -42,6 +42,7 @@ class Problem:
     Attributes:
         train_rows, test_rows: rows of `dataset`; no test rows where a second file is the test.
         options: the strategy's options, checked and completed.
+        metric: what test rows are scored by, and trials too unless `scored_by` says otherwise.
     """
 
     plan: Plan
@@ -75,6 +76,11 @@ class Problem:
         if chosen != "automatic":
             return chosen
         return "cv" if self.model.training_score is None else "training"
+
+    @property
+    def scored_by(self) -> Metric:
+        """What trials' scores are: the metric, or how well the training rows are explained."""
+        return EXPLAINED if self.judged == "training" else self.metric
 
     @property
     def total(self) -> int:

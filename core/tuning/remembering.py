@@ -84,8 +84,8 @@ def facts_of(problem: Problem) -> Facts:
     return Facts(
         model=problem.model.name,
         task=dataset.task,
-        metric=problem.metric.name,
-        maximize=problem.metric.maximize,
+        metric=problem.scored_by.name,
+        maximize=problem.scored_by.maximize,
         statistics=statistics_of(
             len(problem.train_rows), dataset.features.shape[1], len(dataset.classes)
         ),

@@ -161,11 +161,10 @@ def _scored(work: Work, setting: Setting, fold: FoldData) -> _Scored:
 
 
 def _explained(work: Work, estimator: Any, fold: FoldData) -> float:
-    """The log likelihood of the rows fitted to, in the direction of the metric."""
+    """The log likelihood of the rows fitted to."""
     judge = MODELS[work.model].training_score
     assert judge is not None  # refused where the run is planned
-    value = judge(estimator, fold.fit_X, fold.fit_y)
-    return METRICS[work.metric].better(value)
+    return judge(estimator, fold.fit_X, fold.fit_y)
 
 
 def _shown(work: Work, estimator: Any, fold: FoldData, number: int) -> Event | None:

@@ -58,7 +58,7 @@ class Asker:
         seed = problem.plan.seed
         self.sampler = problem.strategy.make(problem.space, problem.options, seed, self._memory)
         minimize, maximize = StudyDirection.MINIMIZE, StudyDirection.MAXIMIZE
-        direction = maximize if problem.metric.maximize else minimize
+        direction = maximize if problem.scored_by.maximize else minimize
         self._study = optuna.create_study(sampler=self.sampler, direction=direction)
         if self._from_default:
             self._study.enqueue_trial(problem.default)

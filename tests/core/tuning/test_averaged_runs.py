@@ -200,3 +200,39 @@ def test_few_trials_are_said(wine):
 def test_models_of_the_target_are_not_judged_by_the_rows_they_fitted(wine):
     with pytest.raises(UnusableError, match="rows that it has not seen"):
         build_problem(PLAN.changed(options={"judged": "training"}), wine)
+
+
+def test_topics_judged_by_their_own_texts_are_averaged_by_document():
+    plan = Plan(DataPlan("sample:texts"), "lda", "eb-hyp", trials=20, seed=4)
+    texts = read_data(plan.data)
+    events = list(tune(plan, texts))
+    started, last = events[0], events[-1]
+    assert (started.metric, started.judged, started.maximize) == (
+        "log_likelihood",
+        "training",
+        True,
+    )
+    results = last.results
+    assert (results["metric"], results["validation"]) == ("completion", {})
+    assert results["fits"] == 20
+    problem = build_problem(plan, texts)
+    X, _ = problem.test
+    logs = []
+    for setting in results["ensemble"]["settings"]:
+        model = problem.pipeline(setting).fit(*problem.train)
+        logs.append(model[-1].completion(model[:-1].transform(X)))
+    assert len(logs) == 2
+    by_document = np.log((np.exp(logs[0][:, 0]) + np.exp(logs[1][:, 0])) / 2)
+    expected = by_document.sum() / logs[0][:, 1].sum()
+    assert results["test"]["completion"] == pytest.approx(expected, rel=1e-6)
+    ranked = sorted(of(TrialFinished, events), key=lambda trial: -trial.score)
+    assert results["ensemble"]["members"] == [trial.number for trial in ranked[:2]]
+    assert all(update.average is None for update in of(EnsembleUpdated, events))
+
+
+def test_topics_can_be_judged_by_texts_held_out():
+    options = {"judged": "validation"}
+    plan = Plan(DataPlan("sample:texts"), "lda", "eb-hyp", options=options, trials=2, seed=4)
+    events = list(tune(plan, read_data(plan.data)))
+    assert events[0].metric == "completion"
+    assert of(EnsembleUpdated, events)[-1].average is not None
