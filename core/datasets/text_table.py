@@ -111,6 +111,14 @@ def _sentences(table: pd.DataFrame) -> list[str]:
     return sorted(long, key=lambda name: -lengths[name])
 
 
+def _titles(table: pd.DataFrame) -> list[str]:
+    """The columns of short texts, hardly any of them twice, the one with the longest first."""
+    lengths = {str(name): _length(table[name]) for name in table.columns}
+    kinds = {n: describe_column(table[n], first=False).kind for n, long in lengths.items() if long}
+    different = [name for name, kind in kinds.items() if kind in ("text", "identifier")]
+    return sorted(different, key=lambda name: -lengths[name])
+
+
 def _length(values: pd.Series) -> float:
     """The mean length of a few texts; 0 of numbers, and where there is none."""
     if pd.api.types.is_numeric_dtype(values.dtype):
@@ -133,13 +141,11 @@ def _chosen(
         _refuse_numbers(table[texts], where)
         return texts
     free = [name for name in names if roles.get(name, "feature") == "feature"]
-    if len(free) == 1 and table[free[0]].isna().all():
-        return free[0]  # refused for having no words
-    lengths = {name: _length(table[name]) for name in free}
-    longest = max(free, key=lambda name: lengths[name], default="")
-    for name in (*_sentences(table[free]), longest):
-        if lengths.get(name):
-            return name
+    empty = [name for name in free if table[name].isna().all()]  # refused for having no words
+    alone = free if len(names) == 1 and _length(table[names[0]]) else []
+    for found in (_sentences(table[free]), _titles(table[free]), empty, alone):
+        if found:
+            return found[0]
     raise UnusableError(
         "no column holds texts", where=where, cure="choose a file with a column of texts"
     )

@@ -112,8 +112,8 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
                 "title": model.title,
                 "good_for": model.good_for,
                 "cost": model.cost,
-                "recommended": name == best,
-                "reason": why if name == best else obstacle or _warning(name, facts),
+                "recommended": name == best and not obstacle,
+                "reason": obstacle or (why if name == best else "") or _warning(name, facts),
                 "fits_task": not obstacle,
                 "install": _command(model) if facts.task in model.tasks else "",
             }
