@@ -18,10 +18,12 @@ from app.views.nearest_datasets import NearestDatasets
 from app.views.objective import HoldoutLoss, Objective
 from app.views.parallel import Parallel
 from app.views.path_of_d import PathOfD
+from app.views.pictures_view import PicturesView
 from app.views.predicted_obtained import PredictedObtained
 from app.views.sequence_view import SequenceView
 from app.views.standardizing import Standardizing
 from app.views.surface import Surface
+from app.views.topics_view import TopicsView
 from app.views.trajectory import Trajectory
 from app.views.trials_table import TrialsTable
 from app.views.view import View
@@ -36,6 +38,8 @@ VIEWS: dict[str, type[View]] = {
         BestSoFar,
         NearestDatasets,
         Standardizing,
+        TopicsView,
+        PicturesView,
         Surface,
         CommonSurface,
         TrialsTable,
