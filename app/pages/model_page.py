@@ -34,7 +34,7 @@ class ModelPage(Page):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the models that the advice offers, and the plan's own one."""
+        """Show the models that the advice offers, and those that could be installed."""
         advice, plan = self.session.advice, self.session.plan
         if advice is None:
             return
@@ -46,9 +46,11 @@ class ModelPage(Page):
                 captions=(entry["cost"],),
                 reason=entry["reason"],
                 recommended=entry["recommended"],
+                needs=entry.get("needs", ""),
+                install=entry.get("install", ""),
             )
             for entry in advice["models"]
-            if entry["fits_task"]
+            if entry["fits_task"] or entry.get("install")
         ]
         self.cards.show_choices(choices, plan.model if plan else "")
         self._tell(choices, plan.model if plan else "")

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QRadioButton, QVBoxLayout, QWidget
 
+from app.widgets.buttons import LinkButton
 from app.widgets.card import clear
 from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import label, restyle
@@ -24,6 +25,8 @@ class Choice:
     captions: tuple[str, ...] = ()
     reason: str = ""
     recommended: bool = False
+    needs: str = ""  # the package without which it cannot be chosen
+    install: str = ""  # the command that brings it
 
 
 class ChoiceCard(QFrame):
@@ -53,13 +56,33 @@ class ChoiceCard(QFrame):
         column.addLayout(head)
         for text in choice.paragraphs:
             column.addWidget(label(text))
-        if choice.reason:
+        if choice.needs:
+            column.addLayout(self._make_lack())
+        elif choice.reason:
             column.addWidget(label(choice.reason, "good" if choice.recommended else "warning"))
         for text in choice.captions:
             column.addWidget(label(text, "caption"))
         column.addStretch(1)
         parts = (*words, *choice.paragraphs, choice.reason, *choice.captions)
         self.button.setAccessibleDescription(" ".join(part for part in parts if part))
+
+    def _make_lack(self) -> QHBoxLayout:
+        """What it lacks, and the command to copy; until then it cannot be chosen."""
+        self.button.setEnabled(False)
+        command, words = self.choice.install, self.tr("Needs {package}: {command}")
+        told = label(words.format(package=self.choice.needs, command=command), "warning")
+        told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        row = QHBoxLayout()
+        row.addWidget(told, 1)
+        self.copy = LinkButton(
+            self.tr("Copy"), lambda: QGuiApplication.clipboard().setText(command)
+        )
+        self.copy.setAccessibleName(self.tr("Copy the command that installs {package}").format(
+            package=self.choice.needs
+        ))  # fmt: skip
+        self.copy.setToolTip(self.copy.accessibleName())
+        row.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignTop)
+        return row
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """The whole card wears the focus ring of its button."""

@@ -94,8 +94,8 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
         summary: as `core.datasets.summary.summarize` gives it.
 
     Returns:
-        ``models``: a list of {name, title, good_for, cost, recommended, reason, fits_task,
-        install}, where install is the command that brings what a model lacks ("" for nothing);
+        ``models``: a list of {name, title, good_for, cost, recommended, reason, fits_task, needs,
+        install}: the package that a model lacks and the command that brings it, "" for none;
         ``strategies``: {model: list of {name, title, kind, does, costs, shows, recommended,
         reason, options, default_trials, groups, remembers}}, where groups is the regularization
         groups that suit the data. Models that do not fit come last, with the reason, and without
@@ -115,7 +115,7 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
                 "recommended": name == best and not obstacle,
                 "reason": obstacle or (why if name == best else "") or _warning(name, facts),
                 "fits_task": not obstacle,
-                "install": _command(model) if facts.task in model.tasks else "",
+                **_lacking(model, facts),
             }
         )
     models.sort(key=lambda entry: (not entry["recommended"], not entry["fits_task"]))
@@ -168,8 +168,8 @@ def _obstacle(model: Model, facts: Facts) -> str:
         return "It predicts numbers, and here classes are to be told apart."
     if facts.task == "topics":
         return _too_few_texts(facts)
-    if _command(model):
-        return f"It needs {OPTIONAL_PARTS[model.extra].modules[0]}, which is not installed."
+    if needs := _lacking(model, facts)["needs"]:
+        return f"It needs {needs}, which is not installed."
     if not model.takes_sparse and 8.0 * facts.rows * facts.inputs > _DENSE_LIMIT:
         need = 8e-9 * facts.rows * facts.inputs
         return f"It would need {need:,.0f} GB of memory for {facts.inputs:,} columns."
@@ -185,10 +185,12 @@ def _too_few_texts(facts: Facts) -> str:
     )
 
 
-def _command(model: Model) -> str:
-    """What installs the part of the program that a model lacks; "" where it lacks none."""
-    missing = model.extra and not is_installed(model.extra)
-    return OPTIONAL_PARTS[model.extra].command if missing else ""
+def _lacking(model: Model, facts: Facts) -> dict[str, str]:
+    """The package that a model would need for this task, and the command that brings it."""
+    if facts.task not in model.tasks or not model.extra or is_installed(model.extra):
+        return {"needs": "", "install": ""}
+    part = OPTIONAL_PARTS[model.extra]
+    return {"needs": part.modules[0], "install": part.command}
 
 
 def _warning(name: str, facts: Facts) -> str:

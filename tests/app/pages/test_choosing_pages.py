@@ -1,5 +1,6 @@
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
 
 from app import settings
 from app.pages.model_page import ModelPage
@@ -31,11 +32,40 @@ def test_only_models_that_fit_the_recommended_first_with_its_reason(models, clin
     advice = clinic[1]
     fitting = {m["name"] for m in advice["models"] if m["fits_task"]}
     best = next(m for m in advice["models"] if m["recommended"])
-    assert set(models.cards.cards) == fitting
+    lacking = {m["name"] for m in advice["models"] if m["install"]}
+    assert set(models.cards.cards) == fitting | lacking
     first = next(iter(models.cards.cards.values()))
     assert first.choice.key == best["name"]
     assert best["reason"] in first.button.accessibleDescription()
     assert first.button.isChecked()
+
+
+@pytest.fixture
+def lacking(with_data, qtbot):
+    """The page where one of the models lacks a package."""
+    page = _shown(ModelPage, with_data, qtbot)
+    entry = next(e for e in with_data.advice["models"] if e["name"] == "dlgm")
+    before = dict(entry)
+    entry |= {"fits_task": False, "needs": "jax", "install": 'pip install "tunescope[deep]"',
+              "reason": "It needs jax, which is not installed."}  # fmt: skip
+    page.refresh()
+    yield page
+    entry.clear()
+    entry |= before
+
+
+def test_a_model_that_lacks_a_package_says_what_installs_it(lacking, qapp, qtbot):
+    card = lacking.cards.cards["dlgm"]
+    command = 'pip install "tunescope[deep]"'
+    assert f"Needs jax: {command}" in [part.text() for part in card.findChildren(QLabel)]
+    assert not card.button.isEnabled()
+    assert "which is not installed" in card.button.accessibleDescription()
+    before = lacking.session.plan.model
+    qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
+    assert lacking.session.plan.model == before
+    card.copy.click()
+    assert qapp.clipboard().text() == command
+    assert card.copy.accessibleName() == "Copy the command that installs jax"
 
 
 def test_a_click_anywhere_on_a_card_chooses_it(models, qtbot):

@@ -186,7 +186,7 @@ def test_a_model_whose_packages_are_missing_is_told_with_what_installs_it(monkey
     entry = deep(summary(classes=5))
     assert not entry["fits_task"]
     assert entry["reason"] == "It needs jax, which is not installed."
-    assert entry["install"] == 'pip install "tunescope[deep]"'
+    assert (entry["needs"], entry["install"]) == ("jax", 'pip install "tunescope[deep]"')
     assert "dlgm" not in advise(summary(classes=5))["strategies"]
     assert deep(summary(classes=0))["install"] == ""  # it would be of no use there
 
