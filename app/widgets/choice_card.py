@@ -47,7 +47,9 @@ class ChoiceCard(QFrame):
         self.button.installEventFilter(self)
         head = QHBoxLayout()
         head.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
-        head.addWidget(label(choice.title, "cardtitle"), 1)
+        title = label(choice.title, "cardtitle")
+        title.setEnabled(not choice.needs)
+        head.addWidget(title, 1)
         words = [badge] if choice.recommended else []
         if choice.recommended:
             mark = label(badge, "badge")
