@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
+from app.narration_models import of_pictures, of_topics
 from app.narration_past import (
     first_from_past,
     measured_against,
@@ -23,6 +24,7 @@ from core.tuning.events import (
     EnsembleUpdated,
     Event,
     HyperGradientStep,
+    ImagesDrawn,
     MoleculesFolded,
     Noticed,
     PastRecalled,
@@ -34,6 +36,7 @@ from core.tuning.events import (
     RunStopped,
     SequencesLabelled,
     SurrogateFitted,
+    TopicsFound,
     TrialExcluded,
     TrialFailed,
     TrialFinished,
@@ -75,6 +78,8 @@ class Narrator:
             HyperGradientStep: self._gradient_step,
             SequencesLabelled: self._sequences,
             MoleculesFolded: self._molecules,
+            TopicsFound: self._topics,
+            ImagesDrawn: self._pictures,
             EnsembleUpdated: self._ensemble,
             RunFinished: self._ended,
             RunStopped: self._ended,
@@ -257,6 +262,12 @@ class Narrator:
 
     def _molecules(self, event: MoleculesFolded) -> None:
         self._found["examples"] = of_molecules(event)
+
+    def _topics(self, event: TopicsFound) -> None:
+        self._found["shown"] = of_topics(event)
+
+    def _pictures(self, event: ImagesDrawn) -> None:
+        self._found["shown"] = of_pictures(event)
 
     def _ensemble(self, event: EnsembleUpdated) -> None:
         words = _tr("{count} of {tried} settings are averaged now.")

@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QFontInfo, QImage
 
+from app.views.numbers import percent
 from app.views.picture_rows import grey_picture
 from app.views.registry import VIEWS
 from core.tuning.events import ImagesDrawn, RunStarted, TopicsFound, TrialFinished
@@ -124,12 +125,12 @@ def _bar_length(image: QImage, place) -> int:
 def test_what_topics_say(feed):
     view = feed(run(topics())).views["topics"]
     assert "Trial 4, the best so far: the 12 largest of 50 topics." in view.describe()
-    assert "word0a, word0b, word0c, word0d (12 %); word1a" in view.describe()
+    assert f"word0a, word0b, word0c, word0d ({percent(0.125)}); word1a" in view.describe()
     assert "11,314 texts" in view.describe()
     assert view.content.accessibleDescription() == view.describe()
     card = view.cards.cards[1]
     told = view.cards.told_at(card.words[0][2].center())
-    assert told == "word1a: 20 %"
+    assert told == f"word1a: {percent(0.2)}"
     assert view.cards.told_at(QPointF(0, 0)) == ""
 
 
