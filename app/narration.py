@@ -8,7 +8,13 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
-from app.narration_models import of_pictures, of_topics
+from app.narration_averaging import (
+    where_they_differ,
+    which_is_ahead,
+    who_is_in,
+    who_is_left_out,
+    why_drawn,
+)
 from app.narration_past import (
     first_from_past,
     measured_against,
@@ -24,7 +30,7 @@ from core.tuning.events import (
     EnsembleUpdated,
     Event,
     HyperGradientStep,
-    ImagesDrawn,
+    MembersDisagree,
     MoleculesFolded,
     Noticed,
     PastRecalled,
@@ -36,7 +42,6 @@ from core.tuning.events import (
     RunStopped,
     SequencesLabelled,
     SurrogateFitted,
-    TopicsFound,
     TrialExcluded,
     TrialFailed,
     TrialFinished,
@@ -78,9 +83,8 @@ class Narrator:
             HyperGradientStep: self._gradient_step,
             SequencesLabelled: self._sequences,
             MoleculesFolded: self._molecules,
-            TopicsFound: self._topics,
-            ImagesDrawn: self._pictures,
             EnsembleUpdated: self._ensemble,
+            MembersDisagree: self._disagreement,
             RunFinished: self._ended,
             RunStopped: self._ended,
             RunFailed: self._run_failed,
@@ -263,16 +267,15 @@ class Narrator:
     def _molecules(self, event: MoleculesFolded) -> None:
         self._found["examples"] = of_molecules(event)
 
-    def _topics(self, event: TopicsFound) -> None:
-        self._found["shown"] = of_topics(event)
-
-    def _pictures(self, event: ImagesDrawn) -> None:
-        self._found["shown"] = of_pictures(event)
-
     def _ensemble(self, event: EnsembleUpdated) -> None:
-        words = _tr("{count} of {tried} settings are averaged now.")
-        counts = {"count": len(event.members), "tried": len(self._scores)}
-        self._found["ensemble"] = words.format(**counts)
+        self._found["ensemble"] = who_is_in(event)
+        self._found["ahead"] = which_is_ahead(event, self._run)
+        self._found["left out"] = who_is_left_out(event)
+        if len(event.members) < 2:
+            self._found.pop("disagreement", None)
+
+    def _disagreement(self, event: MembersDisagree) -> None:
+        self._found["disagreement"] = where_they_differ(event)
 
 
 def _why(event: TrialStarted) -> str:
@@ -283,6 +286,8 @@ def _why(event: TrialStarted) -> str:
     if event.reason == "improve" and event.expected is not None:
         words = _tr("Now: {setting} is tried because it may be better; about {score} is expected.")
         return words.replace("{score}", plain(event.expected))
+    if event.reason == "sample":
+        return why_drawn(event)
     reasons = {
         "default": _tr("Now: the default setting ({setting}) is tried, to have a comparison."),
         "past": why_from_past(),

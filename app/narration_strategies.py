@@ -6,11 +6,13 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
+from app.narration_averaging import how_averaging_works
 from app.narration_past import learning_from_past
 from app.units import put_aside, units
 from core.tuning.events import RunStarted
 
 MODELLING = ("gp", "hybrid", "variable")
+AVERAGING = ("eb-hyp",)
 FROM_THE_PAST = ("transfer", "scot")
 HYBRID_TAU = 0.8  # the share of trials that go for an improvement (Brofos 2013, Algorithm 2)
 FROM_TRAINING_ALONE = ("mm", "evidence", "direct")
@@ -33,6 +35,9 @@ def how_it_works(
     """
     if strategy in MODELLING:
         return f"{_model_so_far(tried)} {_where_next(strategy, options)}"
+    if strategy in AVERAGING:
+        rule = str(options.get("rule", "sample"))
+        return f"{_model_so_far(tried)} {how_averaging_works(rule)}"
     if strategy in FROM_THE_PAST:
         return learning_from_past(strategy, tried)
     if strategy in ("mm", "evidence"):
@@ -159,6 +164,12 @@ def what_is_held_out(started: RunStarted) -> str:
                     "needed.").format(units=whole)  # fmt: skip
     elif strategy == "gradient":
         return aside
+    elif started.judged == "training":
+        words = _tr("Each score says how well the model explains the training {units} themselves: "
+                    "no validation is needed.").format(units=whole)  # fmt: skip
+    elif started.judged == "validation":
+        words = _tr("Each score comes from one part of the training {units} that is held out.")
+        words = words.format(units=whole)
     else:
         folds = started.plan.get("folds", 5)
         words = _tr("Each score is the mean over {folds} parts of the training {units}.")

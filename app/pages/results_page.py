@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from app import appearance
 from app.pages.beside_default import BesideDefault
 from app.pages.page import Page
+from app.pages.results_averaging import members_of
+from app.pages.results_members import MembersCard
 from app.pages.results_words import headline, in_plain_words, line
 from app.rail import SHOWN_RUNS
 from app.units import task_of
@@ -64,12 +66,14 @@ class ResultsPage(Page):
         self.views: dict[str, ResultView] = {view.name: view() for view in RESULT_VIEWS}
         self.penalties = GroupPenalties()
         self.setting, self.measures = BesideDefault(), BesideDefault()
+        self.members = MembersCard()
         self._cards: list[Card] = [
             self.views["scores"],
             self.views["curve"],
             self.views["calibration"],
             self.views["predicted"],
             self.penalties,
+            self.members,
             self.setting,
             self.views["confusion"],
             self.measures,
@@ -145,7 +149,10 @@ class ResultsPage(Page):
                     self.penalties.consume(event)
             self.penalties.redraw()
             wanted.append(self.penalties)
-        if results.get("setting"):
+        if members_of(results) > 1:
+            self.members.show_members(results, started.space, started.metric)
+            wanted.append(self.members)
+        elif results.get("setting"):
             self.setting.show_settings(
                 started.space, results["setting"], results["default_setting"]
             )
@@ -164,7 +171,7 @@ class ResultsPage(Page):
         for card, (row, column, across) in zip(cards, places(cards, self._single), strict=True):
             self._grid.addWidget(card, row, column, 1, across)
             card.show()  # not before it has a parent: it would be a window of its own
-            if not isinstance(card, BesideDefault):
+            if not isinstance(card, (BesideDefault, MembersCard)):
                 drawn.add(row)
         for row in range(self._grid.rowCount()):
             self._grid.setRowMinimumHeight(row, ROW if row in drawn else 0)

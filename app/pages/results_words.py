@@ -6,6 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
+from app.pages.results_averaging import averaged_in_words, members_of, tuned_in_words
 from app.pages.results_structured import found_in_short, pairs_in_words, sequences_in_words
 from app.scores import difference_in_words, duration_in_words, metric_in_short, metric_title
 from app.units import counted, put_aside, task_of, units
@@ -27,7 +28,8 @@ def _tr(text: str) -> str:
 def headline(results: dict[str, Any], rows: int) -> str:
     """What tuning brought, in one sentence."""
     gain, metric = results["gain"], results["metric"]
-    if results["setting"] and results["setting"] == results["default_setting"]:
+    only = members_of(results) < 2
+    if only and results["setting"] and results["setting"] == results["default_setting"]:
         return _tr("The default setting is the best of those tried")
     if not gain["real"]:
         words = _tr("Tuning changed nothing that {rows} could show")
@@ -70,6 +72,7 @@ def in_plain_words(results: dict[str, Any], started: RunStarted) -> tuple[str, .
     """The panel: on which rows, how sure, how far validation flattered, and what it took."""
     said = (
         *_on_which_rows(results, started),
+        *averaged_in_words(results),
         _how_sure(results, int(started.dataset.get("test_rows", 0))),
         _flattery(results),
         _switched_off(results),
@@ -86,23 +89,25 @@ def _on_which_rows(results: dict[str, Any], started: RunStarted) -> tuple[str, .
         return pairs_in_words(results["pairs"])
     if results.get("right"):
         words = _tr(
-            "On {aside} that were put aside at the start, the tuned model is right on {tuned}, "
-            "the default setting on {default}."
+            "On {aside} that were put aside at the start, {model} is right on {tuned}, the default "
+            "setting on {default}."
         )
         right, whole = results["right"], results.get("sequences")
         said = words.format(
             aside=aside if whole else counted("", right["rows"]),
             tuned=right["tuned"],
             default=right["default"],
+            model=tuned_in_words(results),
         )
         return (said, sequences_in_words(whole)) if whole else (said,)
     metric = results["metric"]
     words = _tr(
-        "On {aside} that were put aside at the start, the tuned model has {metric} {tuned}, "
-        "the default setting {default}."
+        "On {aside} that were put aside at the start, {model} has {metric} {tuned}, the default "
+        "setting {default}."
     )
     said = words.format(
         aside=aside,
+        model=tuned_in_words(results),
         metric=metric_title(metric),
         tuned=score_in_words(results["test"][metric], metric),
         default=score_in_words(results["default_test"][metric], metric),

@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication
 from app.scores import duration_in_words, metric_in_short
 from app.views.numbers import plain
 from core.tuning.events import (
+    EnsembleUpdated,
     Event,
     HyperGradientStep,
     PenaltyStep,
@@ -58,6 +59,7 @@ class Standing:
         self.step: PenaltyStep | HyperGradientStep | None = None
         self._before: float | None = None
         self.progress = Progress()
+        self.ensemble: EnsembleUpdated | None = None
         self.seconds = 0.0
         self.ended: RunFinished | RunStopped | RunFailed | None = None
 
@@ -76,6 +78,8 @@ class Standing:
                 self.step = event
             case Progress():
                 self.progress = event
+            case EnsembleUpdated():
+                self.ensemble = event
             case RunFinished() | RunStopped() | RunFailed():
                 self.ended = event
 
@@ -113,6 +117,8 @@ class Standing:
                     return _tr("Learning one penalty for each group of weights")
                 return _tr("Learning one penalty for each group of columns")
             return _tr("Learning the penalty of {model}").format(model=model)
+        if self.started.averages:
+            return _tr("Averaging over good settings")
         return _tr("Tuning {model}").format(model=model)
 
     def line(self, state: str) -> str:
@@ -132,6 +138,8 @@ class Standing:
         words = _tr("Trial {done} of {total}") if self.total else _tr("Trial {done}")
         parts = [words.format(done=self.done, total=self.total)]
         metric = metric_in_short(self.started.metric) if self.started is not None else ""
+        if self.ensemble is not None:
+            return parts + self._of_average(self.ensemble, metric)
         if progress.best is not None:
             words = _tr("best {metric} {score}")
             parts.append(words.format(metric=metric, score=plain(progress.best)))
@@ -140,6 +148,20 @@ class Standing:
         if progress.without_improvement >= STALE:
             words = _tr("no improvement for {count} trials")
             parts.append(words.format(count=progress.without_improvement))
+        return parts
+
+    def _of_average(self, ensemble: EnsembleUpdated, metric: str) -> list[str]:
+        """How many models, and how good they are together on rows that did not choose them."""
+        count = sum(weight > 0 for weight in ensemble.weights)
+        words = _tr("{count} models in the average")
+        if count == 1:
+            words = _tr("one model in the average")
+        parts = [words.format(count=count)]
+        if ensemble.average is not None:
+            parts.append(f"{metric} {plain(ensemble.average)}")
+        elif self.progress.best is not None:
+            words = _tr("best {metric} {score}")
+            parts.append(words.format(metric=metric, score=plain(self.progress.best)))
         return parts
 
     def _of_steps(self) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QRectF
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QRectF, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
@@ -11,11 +11,11 @@ from app import appearance
 from app.views.axes import small_font
 from app.views.canvas import EDGES
 from app.views.columns import Columns, ColumnWords
-from app.views.ensemble_view import EnsembleView, alike, average_colour
+from app.views.ensemble_view import EnsembleView, average_colour
 from app.views.highlight import Highlight
 from app.views.items import clear_colour, pen
 from app.views.legend import Entry, Legend
-from app.views.numbers import percent, plain
+from app.views.numbers import alike, percent, plain
 from app.views.record import Record
 from app.views.scales import Scale
 from app.views.twin import Table
@@ -27,7 +27,7 @@ from core.tuning.events import (
     TrialFinished,
 )
 
-ROOM = 17.0  # pixels a bar, as long as others than members can be left away for it
+ROOM = 17.0  # pixels a bar at least, as long as others can be left away for it
 OTHERS = 6  # trials that are shown beside the members at least
 SLOTS = 10  # bars that the width has room for at least, so that one alone is no wall
 HEADROOM = 1.04
@@ -79,7 +79,8 @@ class Members(EnsembleView):
         """The trials that have a bar: of many others only those for which there is room."""
         ranked, weights = self.ranked(), self.record.weights
         last = max(at for at, number in enumerate(ranked) if number in weights)
-        fit = int(self.canvas.inner_width(self.plot) // ROOM)
+        wide = self.plot.bottom.metrics.horizontalAdvance(str(max(weights))) + 6
+        fit = int(self.canvas.inner_width(self.plot) // max(ROOM, wide))
         return ranked[: max(last + 1 + OTHERS, fit)]
 
     def draw(self) -> None:
@@ -118,13 +119,17 @@ class Members(EnsembleView):
         self.plot.bottom.set_scale(Scale("choice", tuple(texts)))
 
     def _draw_legend(self, shown: int) -> None:
-        inside, rest = len(self.record.weights), len(self.ranked()) - len(self.record.weights)
+        weights = list(self.record.weights.values())
+        inside, idle = sum(w > 0 for w in weights), sum(w == 0 for w in weights)
+        rest = len(self.ranked()) - len(weights)
         words = self.tr("{} in the average, score above") if self.words.words else ""
         words = words or self.tr("{} in the average")
         entries = [Entry(_filled, words.format(inside))]
+        if idle:
+            entries.append(Entry(_empty, self.tr("{} without weight").format(idle)))
         if rest:
             others = self.tr("1 other") if rest == 1 else self.tr("{} others").format(rest)
-            hidden = rest + inside - shown
+            hidden = rest + inside + idle - shown
             more = self.tr("{}, {} of them shown").format(others, rest - hidden)
             entries.append(Entry(_pale, more if hidden else others))
         self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
@@ -168,7 +173,8 @@ class Members(EnsembleView):
         ]
         rest = "; …" if len(members) > NAMED else ""
         words = self.tr("{} of {} models are averaged: {}{}.")
-        said = words.format(len(members), ensemble.finished, "; ".join(each), rest)
+        count = sum(weight > 0 for _, weight, _ in members)
+        said = words.format(count, ensemble.finished, "; ".join(each), rest)
         return " ".join([said, *self.left_out().values()])
 
     def rows(self) -> Table:
@@ -187,6 +193,12 @@ class Members(EnsembleView):
 
 def _filled(painter: QPainter, box: QRectF) -> None:
     painter.fillRect(_bar(box, 0.9), clear_colour(average_colour(), 1.0))
+
+
+def _empty(painter: QPainter, box: QRectF) -> None:
+    painter.setPen(pen(average_colour(), 1.0))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRect(_bar(box, 0.4))
 
 
 def _pale(painter: QPainter, box: QRectF) -> None:

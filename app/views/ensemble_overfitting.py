@@ -14,6 +14,7 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import appearance
+from app.scores import metric_in_short
 from app.views.canvas import EDGES
 from app.views.default_line import DefaultLine
 from app.views.ensemble_view import EnsembleView, average_colour, near_the_best
@@ -25,6 +26,8 @@ from app.views.record import Record, Trial
 from app.views.twin import Table
 from app.widgets.labels import label
 from core.tuning.events import RunFinished, RunResumed, RunStopped, TrialExcluded
+
+NEAR = 1.5  # of the better settings, to tell them apart: how far from the best they may lie
 
 
 class AverageLine(DefaultLine):
@@ -42,8 +45,8 @@ class ValidationTest(EnsembleView):
     title = QT_TRANSLATE_NOOP("ValidationTest", "Validation against test")
     question = QT_TRANSLATE_NOOP(
         "ValidationTest",
-        "Does what looks best in validation stay the best on unseen data? On the dashed line both "
-        "scores are the same.",
+        "Does the best in validation stay the best on unseen data? On the dashed line both scores "
+        "are the same.",
     )
     waiting = QT_TRANSLATE_NOOP(
         "ValidationTest",
@@ -101,12 +104,13 @@ class ValidationTest(EnsembleView):
     def average_score(self) -> float | None:
         """The average's score on the test data."""
         results = self.record.results or {}
-        return results.get("test", {}).get(self.record.started.metric)
+        return results.get("test", {}).get(results.get("metric"))
 
     def ahead(self) -> list[Trial]:
         """Settings that do better on the test data than the one that validation chose."""
         first, *others = self.tested()
-        return [trial for trial in others if self.better_by(trial.test, first.test) > 0]
+        sign = self._sign_on_test()
+        return [trial for trial in others if sign * trial.test > sign * first.test]
 
     def has_content(self) -> bool:
         """Once the run has ended."""
@@ -125,7 +129,8 @@ class ValidationTest(EnsembleView):
         self.paint_theme()
         record, trials = self.record, self.tested()
         self.plot.bottom.set_title(self.tr("validation: {}").format(self.measured_with_direction()))
-        self.plot.left.set_title(self.tr("test: {}").format(self.measured()))
+        measured = metric_in_short((record.results or {}).get("metric", record.started.metric))
+        self.plot.left.set_title(self.tr("test: {}").format(measured))
         x, y = (np.full(len(record.numbers), np.nan) for _ in range(2))
         for trial in trials:
             row = record.row_of[trial.number]
@@ -139,30 +144,42 @@ class ValidationTest(EnsembleView):
         self._hold(x, y, [first, best])
         self._draw_average(x, y)
         self.legend.set_entries(self._entries(), self.canvas.width() - EDGES[0] - EDGES[2])
-        self.verdict.setText(self.verdict_in_words())
+        self.verdict.setText(" ".join([self.verdict_in_words(), self._outside_in_words(x, y)]))
         self.highlight.mark(record, x, y)
         self.canvas.set_pickable(self.plot, x, y, record.numbers)
 
     def _best_on_test(self) -> Trial:
-        sign = 1.0 if self.record.started.maximize else -1.0
+        sign = self._sign_on_test()
         return max(self.tested(), key=lambda trial: sign * trial.test)
 
+    def _sign_on_test(self) -> float:
+        results = self.record.results or {}
+        return 1.0 if results.get("maximize", self.record.started.maximize) else -1.0
+
+    def _same_measure(self) -> bool:
+        """Whether both scores are measured alike, so that they can be compared."""
+        results = self.record.results or {}
+        return results.get("metric", self.record.started.metric) == self.record.started.metric
+
     def _hold(self, x: np.ndarray, y: np.ndarray, always: list[Trial]) -> None:
-        """The better settings, on both axes the same range where both measure the same."""
+        """The better settings; where both axes measure the same, with the diagonal among them."""
         self.plot.forget_ranges()
         ranges = []
         average = self.average_score()
-        for values, seen in (
-            (x, [trial.score for trial in always]),
-            (y, [trial.test for trial in always] + ([] if average is None else [average])),
+        for values, maximize, seen in (
+            (x, self.record.started.maximize, [trial.score for trial in always]),
+            (
+                y,
+                self._sign_on_test() > 0,
+                [trial.test for trial in always] + ([] if average is None else [average]),
+            ),
         ):
-            low, high = near_the_best(values, self.record.started.maximize)
+            low, high = near_the_best(values, maximize, NEAR)
             ranges.append((min(low, *seen), max(high, *seen)))
         (left, right), (bottom, top) = ranges
-        comparable = left <= top and bottom <= right
-        if comparable:  # the diagonal means something
-            left = bottom = min(left, bottom)
-            right = top = max(right, top)
+        comparable = self._same_measure()
+        if comparable:  # then the diagonal means something, and is in sight
+            bottom, top = min(left, bottom), max(right, top)
         room = 0.05 * (right - left) or 1e-3, 0.05 * (top - bottom) or 1e-3
         self.plot.hold_x(left - room[0], right + room[0], exact=True)
         self.plot.hold_y(bottom - room[1], top + room[1], exact=True)
@@ -172,17 +189,23 @@ class ValidationTest(EnsembleView):
     def _draw_average(self, x: np.ndarray, y: np.ndarray) -> None:
         average = self.average_score()
         there = np.isfinite(x)
-        words = self.tr("average {}").format(plain(average))
+        words = self.tr("average {}").format(plain(average, 4))
         busy = np.column_stack([x[there], y[there]])
         self.average.set_value(average, words, busy, (np.empty(0), np.empty(0)))
 
     def _entries(self) -> list[Entry]:
         return [
-            Entry(_drawn("circle", 8, hollow=True), self.tr("a setting")),
+            Entry(_drawn("circle", 8, hollow=True), self.tr("setting")),
             Entry(_drawn("circle", 9), self.tr("in the average")),
             Entry(_drawn("star", 15), self.tr("best in validation")),
-            Entry(_drawn("triangle", 11, hollow=True), self.tr("best on test data")),
+            Entry(_drawn("triangle", 11, hollow=True), self.tr("best on test")),
         ]
+
+    def _outside_in_words(self, x: np.ndarray, y: np.ndarray) -> str:
+        (left, right), (bottom, top) = self.plot.vb.viewRange()
+        inside = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
+        outside = int(np.sum(np.isfinite(x) & ~inside))
+        return self.tr("{} worse ones lie outside.").format(outside) if outside else ""
 
     # -- in words ------------------------------------------------------------------------------
 
@@ -190,15 +213,14 @@ class ValidationTest(EnsembleView):
         """How many settings did better on the test data than the one that validation chose."""
         trials, ahead = self.tested(), len(self.ahead())
         if not ahead:
-            words = self.tr("None of the other {} settings does better on the test data than trial "
-                            "{}, which validation chose.")  # fmt: skip
+            words = self.tr("None of the other {} settings beats trial {}, validation's choice, on "
+                            "the test data.")  # fmt: skip
             return words.format(len(trials) - 1, trials[0].number)
-        words = self.tr(
-            "{} of {} settings do better on the test data than trial {}, which validation chose."
-        )
+        words = self.tr("{} of {} settings beat trial {}, validation's choice, on the test data.")
         if ahead == 1:
-            words = self.tr("{} of {} settings does better on the test data than trial {}, which "
-                            "validation chose.")  # fmt: skip
+            words = self.tr(
+                "{} of {} settings beats trial {}, validation's choice, on the test data."
+            )
         return words.format(ahead, len(trials), trials[0].number)
 
     def describe(self) -> str:

@@ -13,13 +13,12 @@ from app.views.items import Dots, Lines, pen
 from app.views.labels import EndLabels
 from app.views.legend import Entry, Legend
 from app.views.marker import Marker
-from app.views.numbers import plain
+from app.views.numbers import alike, plain
 from app.views.record import Record
 from app.views.scales import Scale
 from app.views.twin import Table
 from core.tuning.events import EnsembleUpdated, RunFinished, RunResumed, RunStopped
 
-GENERATIVE = ("lda", "dlgm")  # models that are judged by the training rows of themselves
 MARKED = 60  # points beyond which only the last of a line has a symbol
 
 
@@ -87,7 +86,7 @@ class AverageAgainstBest(EnsembleView):
         """What will appear, or why there is nothing fair to show."""
         if not self.record.ensembles:
             return super().waits_for()
-        if self._judged_by_training():
+        if self.record.started.judged == "training":
             return self.tr(
                 "No rows are held out here that could say which is better: settings are judged by "
                 "the training rows. The Results page compares both on test data when the run has "
@@ -98,11 +97,6 @@ class AverageAgainstBest(EnsembleView):
             "score can only be had of a whole model. The Results page compares both on test data "
             "when the run has ended."
         )
-
-    def _judged_by_training(self) -> bool:
-        plan = self.record.started.plan
-        judged = str(plan.get("options", {}).get("judged", "automatic"))
-        return judged == "training" or (judged == "automatic" and plan.get("model") in GENERATIVE)
 
     def draw(self) -> None:
         """Both lines, their ends named, and from where on they can differ."""
@@ -119,7 +113,7 @@ class AverageAgainstBest(EnsembleView):
         self.single_dots.set_data(x[marked], single[marked])
         self._name_ends(updates[-1])
         first = next((u.finished for u in updates if len(u.members) > 1), None)
-        self.parting.set_value(first, self.tr("two members from here on"))
+        self.parting.set_value(first, self.tr("two members"), self._highest(updates[-1]))
         self._hold(np.concatenate([average, single]), average[-1], single[-1])
         self._say_what_is_cut(x, np.stack([average, single]))
         self._make_room(float(x[0]), float(x[-1]))
@@ -130,9 +124,13 @@ class AverageAgainstBest(EnsembleView):
             words = self.tr("one model so far {}").format(plain(last.average))
             self.ends.set_data([(x, last.average, words, ink)])
             return
-        average = self.tr("average {}").format(plain(last.average))
-        single = self.tr("single best {}").format(plain(last.single))
+        shown = alike([last.average, last.single])
+        average = self.tr("average {}").format(shown[0])
+        single = self.tr("single best {}").format(shown[1])
         self.ends.set_data([(x, last.average, average, ink), (x, last.single, single, ink)])
+
+    def _highest(self, last: EnsembleUpdated) -> tuple[float, float]:
+        return float(last.finished), max(last.average, last.single)
 
     def _hold(self, values: np.ndarray, *ends: float) -> None:
         low, high = near_the_best(values, self.record.started.maximize)
@@ -168,7 +166,7 @@ class AverageAgainstBest(EnsembleView):
         words = self.tr("After {} trials the average of {} has {} {}, the single best {}.")
         said = words.format(
             last.finished,
-            len(last.members),
+            sum(weight > 0 for weight in last.weights),
             self.measured(),
             plain(last.average),
             plain(last.single),

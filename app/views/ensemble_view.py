@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
 from app import appearance
 from app.scores import metric_in_short
-from app.views.lens_view import AVERAGING
-from app.views.numbers import fixed
 from app.views.view import View
 from core.tuning.events import RunStarted
 
-REACH = 2.5  # how much further from the best than the middle value a value may lie to be shown
+REACH = (
+    4.0  # how many times further from the best than the middle value a value may lie to be shown
+)
 FEW = 4  # values that are all shown
 
 
@@ -24,7 +23,7 @@ class EnsembleView(View):
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Runs of trials whose strategy averages."""
-        return started.kind == "trials" and started.plan.get("strategy") in AVERAGING
+        return started.kind == "trials" and started.averages
 
     def measured(self) -> str:
         """The metric's shortest name."""
@@ -47,10 +46,10 @@ def average_colour() -> str:
     return appearance.current().series[2]
 
 
-def near_the_best(values: np.ndarray, maximize: bool) -> tuple[float, float]:
+def near_the_best(values: np.ndarray, maximize: bool, reach: float = REACH) -> tuple[float, float]:
     """The range of values to show when a few bad ones must not press all others together.
 
-    Ends at the last value that is not `REACH` times as far from the best as the middle one.
+    Ends at the last value that is not `reach` times as far from the best as the middle one.
     """
     finite = np.sort(values[np.isfinite(values)])
     if not len(finite):
@@ -60,13 +59,5 @@ def near_the_best(values: np.ndarray, maximize: bool) -> tuple[float, float]:
     ordered = finite[::-1] if maximize else finite
     far = np.abs(ordered - ordered[0])
     if far[len(far) // 2] > 0:
-        ordered = ordered[far <= REACH * far[len(far) // 2]]
+        ordered = ordered[far <= reach * far[len(far) // 2]]
     return float(ordered.min()), float(ordered.max())
-
-
-def alike(values: Sequence[float]) -> list[str]:
-    """Numbers with equally many decimals, so that they can be compared: three digits of most."""
-    sizes = sorted(abs(value) for value in values if math.isfinite(value))
-    middle = sizes[len(sizes) // 2] if sizes else 0.0
-    decimals = 2 - math.floor(math.log10(middle)) if middle > 0 else 3
-    return [fixed(value, min(6, max(0, decimals))) for value in values]

@@ -87,10 +87,16 @@ class GpSlice(SliceView):
         """The lower plot, but for strategies that promise the guess itself, drawn above already."""
         upper = self.plot.bottom
         upper.set_title("" if shown else label)
-        if shown == upper.labelled:  # then the labels are on the wrong plot
-            self.below.setVisible(shown)
-            self.canvas.ci.layout.setRowStretchFactor(1, 3 if shown else 0)
-            (upper.hide_labels if shown else upper.show_labels)()
+        if shown != upper.labelled:
+            return
+        if shown:
+            self.canvas.addItem(self.below, row=1, col=0)
+            self.canvas.plots.append(self.below)
+            upper.hide_labels()
+        else:
+            self.canvas.removeItem(self.below)
+            self.canvas.plots.remove(self.below)
+            upper.show_labels()
 
     def describe(self) -> str:
         """The best, and where the next trial goes and what is expected there."""

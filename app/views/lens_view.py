@@ -14,8 +14,6 @@ from core.tuning.events import Event, RunStarted, SurrogateFitted, TrialExcluded
 
 # Strategies whose sampler keeps a surrogate of this dataset alone and tells it.
 WITH_SURROGATE = ("gp", "hybrid", "variable", "eb-hyp")
-# Of these, those that average their best models at the end.
-AVERAGING = ("eb-hyp",)
 # Strategies whose sampler is told of earlier datasets too, and tells the surface of them all.
 WITH_PAST = ("transfer", "scot")
 # Of these, the one whose responses are ranks instead of standardized scores.

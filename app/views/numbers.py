@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from PySide6.QtCore import QLocale
 
@@ -34,7 +35,15 @@ def percent(share: float) -> str:
     """A share of one as people say it: "25 %", "3.3 %", "0 %"."""
     hundredths = 100 * share
     whole = hundredths >= 10 or hundredths == 0
-    return f"{fixed(hundredths, 0) if whole else plain(hundredths, 2)} %"
+    return f"{fixed(hundredths, 0) if whole else plain(hundredths, 2)}\u00a0%"  # never parted
+
+
+def alike(values: Sequence[float]) -> list[str]:
+    """Numbers with equally many decimals, so that they can be compared: three digits of most."""
+    sizes = sorted(abs(value) for value in values if math.isfinite(value))
+    middle = sizes[len(sizes) // 2] if sizes else 0.0
+    decimals = 2 - math.floor(math.log10(middle)) if middle > 0 else 3
+    return [fixed(value, min(6, max(0, decimals))) for value in values]
 
 
 def shown(value: object, digits: int = 3) -> str:

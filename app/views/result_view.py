@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
-from app.views.numbers import fixed, plain
+from app.views.numbers import alike, fixed, plain
 from app.views.view import View
 from core.tuning.events import RunStarted
 from core.tuning.metrics import METRICS
@@ -55,3 +56,10 @@ def score_in_words(value: float | None, metric: str) -> str:
     if value is not None and metric in SHARES:
         return f"{fixed(100 * value, 1)} %"
     return plain(value)
+
+
+def scores_in_words(values: Sequence[float], metric: str) -> list[str]:
+    """Several scores that stand side by side: percent, or numbers with equally many decimals."""
+    if metric in SHARES:
+        return [score_in_words(value, metric) for value in values]
+    return alike(values)

@@ -16,7 +16,7 @@ from app.views.bar_words import AboveWords
 from app.views.confusion import Confusion
 from app.views.items import Dots, Lines, pen
 from app.views.pairs_curve import PairsCurve
-from app.views.result_view import ResultView, score_in_words
+from app.views.result_view import ResultView, score_in_words, scores_in_words
 from app.views.scales import Scale
 from app.views.twin import Table
 
@@ -50,14 +50,27 @@ class Scores(ResultView):
         """(who, score, low, high) from top to bottom; no interval is a NaN at both ends."""
         found, metric = [], self.results["metric"]
         for who, scores, interval in (
-            (self.tr("tuned"), "test", "test_interval"),
-            (self.tr("default setting"), "default_test", "default_interval"),
+            (self._tuned(), self.results.get("test", {}), "test_interval"),
+            (self.tr("best member alone"), self._single(), ""),
+            (self.tr("default setting"), self.results.get("default_test", {}), "default_interval"),
         ):
-            score = self.results.get(scores, {}).get(metric)
+            score = scores.get(metric)
             low, high = self.results.get(interval) or (math.nan, math.nan)
             if score is not None:
                 found.append((who, float(score), float(low), float(high)))
         return found
+
+    def _members(self) -> int:
+        return len((self.results.get("ensemble") or {}).get("members", ()))
+
+    def _tuned(self) -> str:
+        if self._members() < 2:
+            return self.tr("tuned")
+        return self.tr("average of {}").format(self._members())
+
+    def _single(self) -> dict[str, float]:
+        """The scores of the average's best member, where it has several."""
+        return self.results["ensemble"]["single_test"] if self._members() > 1 else {}
 
     def draw(self) -> None:
         """One row each."""
@@ -82,8 +95,8 @@ class Scores(ResultView):
         self.others.set_data(scores[1:], rows[1:])
         self.words.set_data(
             [
-                (s, row, score_in_words(float(s), metric))
-                for s, row in zip(scores, rows, strict=True)
+                (s, row, words)
+                for s, row, words in zip(scores, rows, scores_in_words(scores, metric), strict=True)
             ]
         )
         ends = np.concatenate([scores, lows, highs])

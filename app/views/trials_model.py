@@ -181,6 +181,8 @@ class TrialsModel(QAbstractTableModel):
         if trial.excluded:
             return self.tr("excluded by you")
         weight = self.record.weights.get(trial.number)
+        if weight == 0:
+            return self.tr("among the best, without weight")
         if weight is not None:
             return self.tr("in the average, {}").format(percent(weight))
         reasons = {

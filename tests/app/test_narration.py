@@ -178,7 +178,7 @@ def test_gradient_steps_say_the_error_and_the_ends_of_ranges():
 
 def test_an_average_says_how_many_are_in_it():
     said = told(*tried(0, 0.8), *tried(1, 0.9), EnsembleUpdated(members=[1], weights=[1.0]))
-    assert "1 of 2 settings are averaged now" in said
+    assert "The average has one member so far, trial 1" in said
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ SPACE = (
 )
 
 
-def begun(total=40, maximize=False, classes=("benign", "malignant"), **options):
+def begun(total=40, maximize=False, classes=("benign", "malignant"), judged="cv", **options):
     return RunStarted(
         run="averaged",
         plan={"strategy": "eb-hyp", "model": "svm", "options": options},
@@ -33,6 +33,8 @@ def begun(total=40, maximize=False, classes=("benign", "malignant"), **options):
         metric="accuracy" if maximize else "log_loss",
         maximize=maximize,
         total=total,
+        judged=judged,
+        averages=True,
     )
 
 
