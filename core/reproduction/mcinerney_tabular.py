@@ -79,7 +79,7 @@ class Size:
 
 
 FULL = Size()
-QUICK = Size(trials=20, seeds=2, tables=2, models=("svm", "mlp"))
+QUICK = Size(trials=20, seeds=2, tables=2, models=("svm", "boosting"))
 
 Losses = dict[tuple[str, str, int], dict[Way, float]]
 """Test log loss in nats a row, by table, model and seed."""
