@@ -40,7 +40,8 @@ class Session(Planning):
         summary: what the data look like, as `core.datasets.summary.summarize` gives it.
         state: idle, running, paused, stopping, interrupted or finished.
         details: what "Copy details" copies for the last problem; no data in it.
-        other_targets: the columns to choose from where the last problem was the target.
+        other_targets, texts: the columns to choose from where the last problem was the target, and
+            those whose topics could be looked for instead.
         experience: the history of datasets, for the page about it.
         exporters: {name, title, sentence, warning, ending} of everything that can be saved.
     """
@@ -64,6 +65,7 @@ class Session(Planning):
         self._run = ShownRun([], None)
         self.details = ""
         self.other_targets: tuple[str, ...] = ()
+        self.texts: tuple[str, ...] = ()
         self._opening: DataPlan | None = None
         self.exporters: list[dict[str, Any]] = []
         self.experience = Experience(self)
@@ -110,11 +112,11 @@ class Session(Planning):
         """Open a sample that comes with the program."""
         self._open(DataPlan(file=f"sample:{name}", test_size=remembered.test_size()))
 
-    def open_with_target(self, name: str) -> None:
+    def open_with_target(self, name: str, task: str = "") -> None:
         """Open the file that was refused because of its target once more, with another one."""
         if self._opening is not None:
             roles = {column: role for column, role in self._opening.roles.items() if column != name}
-            self._open(replace(self._opening, target=name, task="", roles=roles))
+            self._open(replace(self._opening, target=name, task=task, roles=roles))
 
     def change_data(self, **fields: Any) -> None:
         """Read the same file with other fields of DataPlan: target, task, roles, kinds or test."""
@@ -330,7 +332,9 @@ class Session(Planning):
                 self._busy.say("")
                 self.exported.emit(answer.path)
             case m.Refused():
-                self.other_targets = answer.columns if kind is m.Open else ()
+                opening = kind is m.Open
+                self.other_targets = answer.columns if opening else ()
+                self.texts = answer.texts if opening else ()
                 self._take_refusal(kind, answer.sentence)
             case m.Broke():
                 self.details = answer.details
@@ -384,7 +388,7 @@ class Session(Planning):
             if not self.details:
                 return
         if kind is m.Open and self._plan_to_restore is not None:
-            self._plan_to_restore, self.other_targets = None, ()
+            self._plan_to_restore, self.other_targets, self.texts = None, (), ()
             sentence = self.tr("The run is shown without its data. {why}").format(why=sentence)
         if kind in (m.Tune, m.Conclude):
             self._set_state("interrupted" if self.events else "idle")

@@ -51,7 +51,7 @@ def _data_chosen(session: Any) -> str:
         return ""
     summary = session.summary
     words = _tr("{name} · {rows} · {features} columns")
-    if summary["task"] == "structure":  # of molecules there are but the letters
+    if summary["task"] in ("structure", "topics"):  # there are but letters, or words
         words = _tr("{name} · {rows}")
     rows = counted(summary["task"], summary["rows"])
     return words.format(name=summary["name"], rows=rows, features=summary["features"])

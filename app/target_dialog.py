@@ -1,4 +1,4 @@
-"""Which column to predict, asked where the file's own guess cannot be used."""
+"""Which column to predict, or whose topics to find, where the file's own guess cannot be used."""
 
 from __future__ import annotations
 
@@ -21,16 +21,27 @@ MANY = 12  # columns from which on a search field helps
 
 
 class TargetDialog(QDialog):
-    """A list of columns; Enter or a double click takes one."""
+    """A list of columns; Enter or a double click takes one.
 
-    def __init__(self, columns: Sequence[str], parent: QWidget | None = None) -> None:
+    Args:
+        columns: that could be predicted.
+        texts: columns whose topics could be found.
+    """
+
+    def __init__(
+        self, columns: Sequence[str], parent: QWidget | None = None, texts: Sequence[str] = ()
+    ) -> None:
         super().__init__(parent)
-        self.setWindowTitle(self.tr("What to predict"))
+        question = self.tr("Which column do you want to predict?")
+        if texts:
+            question = self.tr("What do you want to know?")
+        self.setWindowTitle(self.tr("What to find out") if texts else self.tr("What to predict"))
+        self._wishes = [("topics", name) for name in texts] + [("", name) for name in columns]
         self.resize(appearance.pixels(420), 460)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(20, 18, 20, 16)
         whole.setSpacing(10)
-        whole.addWidget(label(self.tr("Which column do you want to predict?"), "cardtitle"))
+        whole.addWidget(label(question, "cardtitle"))
         self.search = QLineEdit()
         self.search.setPlaceholderText(self.tr("Part of a name"))
         self.search.setAccessibleName(self.tr("Show columns with this in their name"))
@@ -39,7 +50,8 @@ class TargetDialog(QDialog):
         whole.addWidget(self.search)
         self.columns = QListWidget()
         self.columns.setAccessibleName(self.tr("Columns of the file"))
-        self.columns.addItems(list(columns))
+        self.columns.setWordWrap(True)
+        self.columns.addItems(self._in_words(bool(texts)))
         self.columns.setCurrentRow(0)
         self.columns.itemActivated.connect(lambda _item: self.accept())
         self.columns.currentRowChanged.connect(lambda _row: self._allow())
@@ -56,8 +68,24 @@ class TargetDialog(QDialog):
     @property
     def chosen(self) -> str:
         """The column's name; "" where no column is left to choose."""
+        return self._wish[1]
+
+    @property
+    def task(self) -> str:
+        """What is to be done with it: "topics" of its texts, or "" to predict it."""
+        return self._wish[0]
+
+    @property
+    def _wish(self) -> tuple[str, str]:
         item = self.columns.currentItem()
-        return item.text() if item is not None and not item.isHidden() else ""
+        shown = item is not None and not item.isHidden()
+        return self._wishes[self.columns.currentRow()] if shown else ("", "")
+
+    def _in_words(self, both: bool) -> list[str]:
+        """Bare names where all of them can only be predicted."""
+        predict = self.tr("Predict “{name}”") if both else "{name}"
+        words = {"": predict, "topics": self.tr("Find the topics of the texts in “{name}”")}
+        return [words[task].format(name=name) for task, name in self._wishes]
 
     def ask(self) -> str:
         """Show the dialog; the chosen column, or "" if the person thinks better of it."""

@@ -1,4 +1,4 @@
-"""What the rows of a dataset are called: rows of a table, tokens of sequences, or molecules."""
+"""What the rows of a dataset are called: rows of a table, tokens, molecules, or texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ def _tr(text: str) -> str:
 
 def units(task: str) -> str:
     """Many of them: "tokens"."""
-    return {"sequence": _tr("tokens"), "structure": _tr("molecules")}.get(task, _tr("rows"))
+    words = {"sequence": _tr("tokens"), "structure": _tr("molecules"), "topics": _tr("texts")}
+    return words.get(task, _tr("rows"))
 
 
 def counted(task: str, count: int) -> str:
@@ -36,7 +37,9 @@ def put_aside(dataset: dict[str, Any]) -> str:
 
 
 def task_of(results: dict[str, Any]) -> str:
-    """The task that results are of, as far as words differ: sequence, structure, or neither."""
+    """The task that results are of, as far as words differ: sequence, structure, topics or ""."""
+    if results.get("documents"):
+        return "topics"
     if results.get("sequences"):
         return "sequence"
     return "structure" if results.get("pairs") else ""

@@ -177,9 +177,9 @@ class Window(QMainWindow):
         if self.session.details:
             self._offer_details(sentence, self.session.details)
             self.session.details = ""
-        elif self.session.other_targets:
-            self._offer_targets(sentence, self.session.other_targets)
-            self.session.other_targets = ()
+        elif self.session.other_targets or self.session.texts:
+            self._offer_targets(sentence, self.session.other_targets, self.session.texts)
+            self.session.other_targets = self.session.texts = ()
         else:
             self.notice.say(sentence)
 
@@ -187,15 +187,19 @@ class Window(QMainWindow):
         copy = QGuiApplication.clipboard().setText
         self.notice.say(sentence, self.tr("Copy details"), lambda: copy(details))
 
-    def _offer_targets(self, sentence: str, columns: tuple[str, ...]) -> None:
+    def _offer_targets(
+        self, sentence: str, columns: tuple[str, ...], texts: tuple[str, ...]
+    ) -> None:
         def choose() -> None:
             from app.target_dialog import TargetDialog
 
-            if name := TargetDialog(columns, self).ask():
+            dialog = TargetDialog(columns, self, texts)
+            if name := dialog.ask():
                 self.notice.dismiss()
-                self.session.open_with_target(name)
+                self.session.open_with_target(name, dialog.task)
 
-        self.notice.say(sentence, self.tr("Choose the column to predict…"), choose)
+        predict, other = self.tr("Choose the column to predict…"), self.tr("Choose what to do…")
+        self.notice.say(sentence, other if texts else predict, choose)
 
     def show_runs(self) -> None:
         """List the past runs in the rail."""

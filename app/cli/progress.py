@@ -164,4 +164,6 @@ def _size(dataset: dict[str, Any]) -> str:
         return f"{dataset['rows']} tokens in {sequences} sequences"
     if dataset.get("task") == "structure":
         return f"{dataset['rows']} molecules"
+    if dataset.get("task") == "topics":
+        return f"{dataset['rows']} texts"
     return f"{dataset['rows']} rows, {dataset['features']} columns"

@@ -92,8 +92,9 @@ class GroupsBoard(Card):
     def refresh(self) -> None:
         """Show the plan's groups."""
         plan, summary = self.session.plan, self.session.summary
-        self.setVisible(plan is not None and summary is not None)
-        if plan is None or summary is None:
+        none = plan is None or summary is None or summary["task"] == "topics"
+        self.setVisible(not none)
+        if none:
             return
         self._say(summary["task"])
         spec = plan.groups if isinstance(plan.groups, str) else OWN

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, QSignalBlocker, Qt
 from PySide6.QtGui import QAction, QActionGroup, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
+from app.pages.data_documents import DocumentsCard
 from app.pages.data_groups_board import GroupsBoard
 from app.pages.data_question import QuestionCard
 from app.pages.data_table import PreviewTable
@@ -43,6 +44,8 @@ class DataPage(Page):
         self._card.body.addStretch(0)
         self._card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.body.addWidget(self._card, 1)
+        self.documents = DocumentsCard()
+        self.body.addWidget(self.documents)
         self.board = GroupsBoard(session)
         self.body.addWidget(self.board)
         session.data_changed.connect(self.refresh)
@@ -59,12 +62,17 @@ class DataPage(Page):
         if summary is None:
             return
         self.set_head(summary["name"], headline(summary))
-        self._card.set_words(self.tr("Table"), self._table_caption())
+        topics = summary["task"] == "topics"
+        title = self.tr("Texts") if topics and summary["texts"] else self.tr("Table")
+        self._card.set_words(title, self._table_caption())
         words = {column["name"]: column_word(column) for column in summary["columns"]}
         with QSignalBlocker(self.table):
             self.table.preview.show_summary(summary, words)
         self.question.refresh()
         self.board.refresh()
+        self.documents.setVisible(topics)
+        if topics:
+            self.documents.show_documents(summary["structured"])
         self.primary.allow(self.session.plan is not None, self.tr("No model fits these data."))
         self.tell(self.tr("What was found"), found(summary, self.session.data))
 
@@ -98,13 +106,7 @@ class DataPage(Page):
         menu.setToolTipsVisible(True)
         menu.addSection(name.replace("&", "&&"))
         roles = QActionGroup(menu)
-        for role, words in (
-            ("target", self.tr("Predict this column")),
-            ("feature", self.tr("Use it to predict")),
-            ("group", self.tr("Keep rows with the same value together")),
-            ("sequence", self._sequence_words()),
-            ("ignore", self.tr("Leave it out")),
-        ):
+        for role, words in self._roles_in_words(name):
             action = self._tickable(menu, roles, words, column["role"] == role)
             action.triggered.connect(lambda _on=False, role=role: self._set_role(name, role))
         self._add_kinds(menu, column)
@@ -113,11 +115,32 @@ class DataPage(Page):
             menu.addAction(column["note"]).setEnabled(False)
         return menu
 
+    def _roles_in_words(self, name: str) -> list[tuple[str, str]]:
+        """What a column can be asked for; of texts, that their topics be found."""
+        summary = self.session.summary
+        looked = summary["task"] == "topics"
+        words = {
+            "target": self.tr("Predict this column"),
+            "feature": self.tr("Use it to predict"),
+            "topics": self.tr("Find the topics of its texts"),
+            "group": self.tr("Keep rows with the same value together"),
+            "sequence": self._sequence_words(),
+            "ignore": self.tr("Leave it out"),
+        }
+        if looked:
+            del words["sequence"]
+            words["feature"] = words["topics"]
+        if looked or name not in summary["texts"]:
+            del words["topics"]
+        if looked and name not in summary["texts"] and name != summary["structured"]["column"]:
+            del words["feature"]
+        return list(words.items())
+
     def _add_kinds(self, menu: QMenu, column: dict[str, Any]) -> None:
         """The kinds that a column can be; of tokens only what matters to labels nearby."""
         task, name = self.session.summary["task"], column["name"]
         fixed = task == "sequence" and column["role"] in ("sequence", "target")
-        if task == "structure" or fixed:
+        if task in ("structure", "topics") or fixed:
             return
         menu.addSection(self.tr("It holds"))
         kinds = QActionGroup(menu)
@@ -142,6 +165,17 @@ class DataPage(Page):
         data = self.session.data
         if role == "target":
             self.question.choose_target(name)
+            return
+        looked = self.session.summary["task"] == "topics"
+        if role == "topics" or (looked and role == "feature"):
+            self.question.find_topics(name)
+            return
+        if looked and name == self.session.summary["structured"]["column"]:
+            self.session.problem.emit(
+                self.tr("The topics of “{name}” are looked for. Choose what else first.").format(
+                    name=name
+                )
+            )
             return
         if name == self.session.summary["target"]:
             self.session.problem.emit(

@@ -1,9 +1,10 @@
-"""What is predicted, as what, and which rows test the result at the end."""
+"""What a person wants to know, and which rows test the result at the end."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
@@ -21,27 +22,56 @@ if TYPE_CHECKING:
     from app.session import Session
 
 SMALLEST_TEST, LARGEST_TEST = 5, 60  # percent
+Wish = tuple[str, str]
+
+
+def wishes(summary: Mapping[str, Any]) -> list[Wish]:
+    """What can be asked of the data: (topics or "" to predict, column)."""
+    if summary["format"] == "libsvm":  # its target stands in front of the row, nothing else can be
+        found = [("topics", "")] if summary["counts"] or summary["task"] == "topics" else []
+        return [("", "target"), *found]
+    texts = list(summary["texts"])
+    found = [("topics", name) for name in texts]
+    if (now := wish_of(summary))[0] == "topics" and now not in found:
+        found.append(now)
+    return [*(("", column["name"]) for column in summary["columns"]), *found]
+
+
+def wish_of(summary: Mapping[str, Any]) -> Wish:
+    """What the data are asked now."""
+    if summary["task"] == "topics":
+        return "topics", summary["structured"]["column"]
+    return "", summary["target"]
+
+
+def wish_in_words(task: str, name: str) -> str:
+    """A line of the question."""
+    if task != "topics":
+        return tr("Predict “{name}”").format(name=name)
+    if not name:
+        return tr("Find topics: the numbers are counts of words")
+    return tr("Find the topics of the texts in “{name}”").format(name=name)
 
 
 class QuestionCard(Card):
-    """Target, task and test part; every change reads the file anew."""
+    """What to predict or to find, the task, and the test part; every change reads the file anew."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.session = session
         self.target = QuietComboBox()
         self.target.setMinimumContentsLength(10)
-        self.target.currentIndexChanged.connect(
-            lambda: self.choose_target(self.target.currentText())
-        )
+        self._wishes: list[tuple[str, str]] = []  # (task, column) of every line of it
+        self.target.currentIndexChanged.connect(self._wish_chosen)
         self.task = QuietComboBox()
         self.task.currentIndexChanged.connect(
             lambda: session.change_data(task=self.task.currentData())
         )
         holder = QWidget()
         flow = FlowLayout(holder, gap=20, column_width=225)
-        flow.addWidget(titled(self.tr("What to predict"), self.target))
-        flow.addWidget(titled(self.tr("It is"), self.task))
+        flow.addWidget(titled(self.tr("What do you want to know?"), self.target))
+        self._task_part = titled(self.tr("It is"), self.task)
+        flow.addWidget(self._task_part)
         flow.addWidget(self._make_test())
         self.body.addWidget(holder)
 
@@ -79,10 +109,12 @@ class QuestionCard(Card):
     def refresh(self) -> None:
         """Show what the session holds."""
         summary, data = self.session.summary, self.session.data
+        self._wishes = wishes(summary)
         with QSignalBlocker(self.target):
             self.target.clear()
-            self.target.addItems([column["name"] for column in summary["columns"]])
-            self.target.setCurrentIndex(self.target.findText(summary["target"]))
+            self.target.addItems([wish_in_words(*wish) for wish in self._wishes])
+            self.target.setCurrentIndex(self._wishes.index(wish_of(summary)))
+        self._task_part.setVisible(summary["task"] != "topics")
         with QSignalBlocker(self.task):
             self.task.clear()
             for task, words in TASKS.items():
@@ -105,6 +137,18 @@ class QuestionCard(Card):
         if data.test_file:
             return of_file.format(count=whole(count), file=Path(data.test_file).name)
         return words.format(count=whole(count), all=whole(of_all))
+
+    def _wish_chosen(self, place: int) -> None:
+        task, name = self._wishes[place]
+        if task == "topics":
+            self.find_topics(name)
+        else:
+            self.choose_target(name)
+
+    def find_topics(self, name: str) -> None:
+        """Look for the topics of the texts in a column, or of counts ("")."""
+        if wish_of(self.session.summary) != ("topics", name):
+            self.session.change_data(target=name, task="topics")
 
     def choose_target(self, name: str) -> None:
         """Predict another column; the task is told from it anew."""

@@ -140,8 +140,13 @@ class PreviewTable(QTableView):
         frame = 2 * self.frameWidth() + self.horizontalScrollBar().sizeHint().height()
         self.setMinimumHeight(head + min(rows, LEAST_ROWS) * (line + 12) + frame)
         self.setMaximumHeight(head + rows * (line + 12) + frame)
-        widths = [self._wanted(column) for column in range(self.preview.columnCount())]
+        whole = [self._wanted(column) for column in range(self.preview.columnCount())]
+        widths = [min(width, appearance.pixels(MOST_WIDTH)) for width in whole]
         spare = self.viewport().width() - sum(widths)
+        for column, width in enumerate(whole):  # first to cells that would end in …
+            more = max(0, min(width - widths[column], spare))
+            widths[column] += more
+            spare -= more
         share = max(0, spare // len(widths)) if widths else 0
         for column, width in enumerate(widths):
             self.setColumnWidth(column, width + share)
@@ -151,8 +156,7 @@ class PreviewTable(QTableView):
 
     def _wanted(self, column: int) -> int:
         head = self.horizontalHeader().sectionSizeHint(column)
-        width = max(head, self.sizeHintForColumn(column)) + 6
-        return min(width, appearance.pixels(MOST_WIDTH))
+        return max(head, self.sizeHintForColumn(column)) + 6
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Use the room there is."""

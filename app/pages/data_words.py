@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QLocale
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QLocale
 
+from app.pages.data_documents_words import documents_headline, documents_question, tr, whole
 from core.tuning.plan import DataPlan
 
 ROLES = {
@@ -33,23 +34,13 @@ TASKS = {
 }
 
 
-def tr(text: str) -> str:
-    """The words in the person's language."""
-    return QCoreApplication.translate("Data", text)
-
-
-def whole(number: int) -> str:
-    """A whole number in the person's own way of writing."""
-    return QLocale().toString(int(number))
-
-
 def test_rows(summary: Mapping[str, Any], data: DataPlan) -> int:
     """How many rows wait for the test: those of the second file, or the share put aside."""
     return summary["test_rows"] if data.test_file else round(summary["rows"] * data.test_size)
 
 
 def tested(summary: Mapping[str, Any], data: DataPlan) -> tuple[int, int]:
-    """How many rows, sequences or molecules test the result, and how many the file holds."""
+    """How many rows, sequences, molecules or texts test the result, and how many the file holds."""
     structured = summary.get("structured")
     if structured is None:
         return test_rows(summary, data), summary["rows"]
@@ -66,6 +57,7 @@ def unit_words(summary: Mapping[str, Any]) -> tuple[str, str]:
         "row": (tr("{count} of {all} rows"), tr("{count} rows of {file}")),
         "sequence": (tr("{count} of {all} sequences"), tr("{count} sequences of {file}")),
         "molecule": (tr("{count} of {all} molecules"), tr("{count} molecules of {file}")),
+        "document": (tr("{count} of {all} texts"), tr("{count} texts of {file}")),
     }[kind]
 
 
@@ -92,6 +84,8 @@ def headline(summary: Mapping[str, Any]) -> str:
 
 
 def _structured_headline(summary: Mapping[str, Any], structured: Mapping[str, Any]) -> str:
+    if structured["kind"] == "document":
+        return documents_headline(structured)
     if structured["kind"] == "molecule":
         return tr("{items}, {mean} on average · {pairs} base pairs · predicting “{target}”").format(
             items=structured["items"],
@@ -135,6 +129,20 @@ def found(summary: Mapping[str, Any], data: DataPlan) -> list[str]:
     sentences = []
     if summary["described"]:
         sentences.append(tr("The file was read as: {how}.").format(how=summary["described"]))
+    sentences.append(_question(summary))
+    sentences.append(_test_sentence(summary, data))
+    if summary["set_aside"]:
+        aside = tr("{rows} rows have no target and are left out.")
+        sentences.append(aside.format(rows=whole(summary["set_aside"])))
+    ordered = sorted(summary["findings"], key=lambda finding: not finding["serious"])
+    sentences.extend(finding["sentence"] for finding in ordered)
+    return sentences
+
+
+def _question(summary: Mapping[str, Any]) -> str:
+    """What is predicted from what, or looked for."""
+    if summary["task"] == "topics":
+        return documents_question(summary["structured"])
     question = {
         "regression": tr("The target “{target}” holds numbers: a number is predicted."),
         "sequence": tr(
@@ -154,14 +162,7 @@ def found(summary: Mapping[str, Any], data: DataPlan) -> list[str]:
     )
     if summary["task"] != "structure":
         question = tr("{question} You can pick another target.").format(question=question)
-    sentences.append(question)
-    sentences.append(_test_sentence(summary, data))
-    if summary["set_aside"]:
-        aside = tr("{rows} rows have no target and are left out.")
-        sentences.append(aside.format(rows=whole(summary["set_aside"])))
-    ordered = sorted(summary["findings"], key=lambda finding: not finding["serious"])
-    sentences.extend(finding["sentence"] for finding in ordered)
-    return sentences
+    return question
 
 
 def _test_sentence(summary: Mapping[str, Any], data: DataPlan) -> str:
@@ -175,6 +176,7 @@ def _test_sentence(summary: Mapping[str, Any], data: DataPlan) -> str:
             "molecule": tr(
                 "{count} molecules of the second file test the result honestly at the end."
             ),
+            "document": tr("{count} texts of the second file test the result honestly at the end."),
         }[kind]
     else:
         words = {
@@ -188,6 +190,10 @@ def _test_sentence(summary: Mapping[str, Any], data: DataPlan) -> str:
             ),
             "molecule": tr(
                 "{count} molecules are put aside now, before anything is tuned, to test the result"
+                " honestly at the end."
+            ),
+            "document": tr(
+                "{count} texts are put aside now, before anything is tuned, to test the result"
                 " honestly at the end."
             ),
         }[kind]

@@ -49,4 +49,8 @@ OFFERED: dict[str, tuple[str, str]] = {
         QT_TRANSLATE_NOOP("Samples", "Folded molecules"),
         QT_TRANSLATE_NOOP("Samples", "60 RNA molecules and the base pairs they form."),
     ),
+    "texts": (
+        QT_TRANSLATE_NOOP("Samples", "Short texts"),
+        QT_TRANSLATE_NOOP("Samples", "400 texts about ten subjects. Topics are found, unasked."),
+    ),
 }

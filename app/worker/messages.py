@@ -207,11 +207,13 @@ class Exported:
 class Refused:
     """Unusable input: one sentence that says what, where and what to do.
 
-    `columns` are those to choose from where the file's target is what cannot be used.
+    `columns` are those to choose from where the file's target is what cannot be used, `texts` those
+    whose topics could be looked for instead.
     """
 
     sentence: str
     columns: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

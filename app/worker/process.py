@@ -187,7 +187,7 @@ class _Worker:
         try:
             return call()
         except UnusableTargetError as error:
-            self._say(ticket, m.Refused(error.sentence, error.columns))
+            self._say(ticket, m.Refused(error.sentence, error.columns, error.texts))
         except UnusableError as error:
             self._say(ticket, m.Refused(error.sentence))
         except MemoryError:

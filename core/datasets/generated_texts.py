@@ -79,9 +79,9 @@ _FORMS = (
     "The {kind} {thing} {doing} before the {thing}.",
     "She {doing} with the {thing} and a {thing}.",
     "They {doing} because the {thing} was {kind}.",
-    "A {thing} near the {thing} {doing} again.",
+    "A {thing} beside the {thing} {doing} again.",
     "After the {thing}, he {doing} for the {kind} {thing}.",
-    "Every {thing} there {doing}, and so did the {thing}.",
+    "Every {thing} there {doing}, but not the {thing}.",
 )
 _SLOTS = ("thing", "doing", "kind")
 

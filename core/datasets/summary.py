@@ -16,6 +16,7 @@ from core.datasets.structured_summary import describe
 MOST_COLUMNS = 300
 PREVIEW_ROWS = 50
 PREVIEW_COLUMNS = 300
+LONGEST_CELL = 300  # letters that are shown of a text
 
 
 def summarize(dataset: Dataset) -> dict[str, Any]:
@@ -112,4 +113,8 @@ def _is_nothing(value: Any) -> bool:
 def _text(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return f"{value:.6g}"
-    return str(value)
+    text = str(value)
+    if len(text) <= LONGEST_CELL and "\n" not in text:
+        return text
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_CELL else f"{line[:LONGEST_CELL]} …"

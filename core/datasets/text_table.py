@@ -12,13 +12,19 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from core.datasets.columns import check_names, count_distinct, describe_column, unknown_column
+from core.datasets.columns import (
+    check_names,
+    count_distinct,
+    describe_column,
+    sentence_columns,
+    text_length,
+    unknown_column,
+)
 from core.datasets.dataset import Column, Dataset, Finding, Kind, Role, Source
 from core.datasets.target import USUAL_NAMES
 from core.datasets.understanding import left_out, row_groups
 from core.errors import UnusableError
 
-_LOOK_AT = 200  # texts that show whether a column holds sentences
 _NO_TARGET = ("identifier", "constant", "date", "text")  # kinds of columns that nobody predicts
 
 
@@ -95,7 +101,7 @@ def texts_test_part(train: Dataset, table: pd.DataFrame, name: str, source: Sour
 
 def only_texts(table: pd.DataFrame) -> bool:
     """Whether there are texts, and no other column that a person could want predicted."""
-    if not _sentences(table):
+    if not sentence_columns(table):
         return False
     names = [str(column) for column in table.columns]
     if any(name.strip().lower() in USUAL_NAMES for name in names):
@@ -104,32 +110,12 @@ def only_texts(table: pd.DataFrame) -> bool:
     return all(kind in _NO_TARGET for kind in kinds)
 
 
-def _sentences(table: pd.DataFrame) -> list[str]:
-    """The columns of running text, the one with the longest texts first."""
-    lengths = {str(name): _length(table[name]) for name in table.columns}
-    long = [name for name, length in lengths.items() if length and _is_free_text(table[name])]
-    return sorted(long, key=lambda name: -lengths[name])
-
-
 def _titles(table: pd.DataFrame) -> list[str]:
     """The columns of short texts, hardly any of them twice, the one with the longest first."""
-    lengths = {str(name): _length(table[name]) for name in table.columns}
+    lengths = {str(name): text_length(table[name]) for name in table.columns}
     kinds = {n: describe_column(table[n], first=False).kind for n, long in lengths.items() if long}
     different = [name for name, kind in kinds.items() if kind in ("text", "identifier")]
     return sorted(different, key=lambda name: -lengths[name])
-
-
-def _length(values: pd.Series) -> float:
-    """The mean length of a few texts; 0 of numbers, and where there is none."""
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        return 0.0
-    some = values.dropna().head(_LOOK_AT).astype(str)
-    return float(some.str.len().mean()) if len(some) else 0.0
-
-
-def _is_free_text(values: pd.Series) -> bool:
-    described = describe_column(values, first=False)
-    return described.kind == "text" and described.note == "free text"
 
 
 def _chosen(
@@ -142,8 +128,8 @@ def _chosen(
         return texts
     free = [name for name in names if roles.get(name, "feature") == "feature"]
     empty = [name for name in free if table[name].isna().all()]  # refused for having no words
-    alone = free if len(names) == 1 and _length(table[names[0]]) else []
-    for found in (_sentences(table[free]), _titles(table[free]), empty, alone):
+    alone = free if len(names) == 1 and text_length(table[names[0]]) else []
+    for found in (sentence_columns(table[free]), _titles(table[free]), empty, alone):
         if found:
             return found[0]
     raise UnusableError(

@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from core.datasets.columns import describe_columns, unknown_column
+from core.datasets.columns import describe_columns, sentence_columns, unknown_column
 from core.datasets.dataset import Column, Dataset, Finding, Source
 from core.datasets.findings import table_findings
 from core.datasets.target import refuse_fractions, settle_target, target_column, target_findings
 from core.datasets.unusable_target import UnusableTargetError
 from core.errors import UnusableError
 
+_TOPICS = "or choose topics as the task"
 HEAD_ROWS = 50  # of the columns that are left out, so that a person can judge them
 
 
@@ -54,12 +55,14 @@ def from_table(
         values, settled, classes = settle_target(table[chosen][known], task, where)
     except UnusableError as error:
         others = [column for column in names if column not in (chosen, *ends)]
+        texts = sentence_columns(table)
+        cure = f"{error.cure}, {_TOPICS}" if texts and error.cure else error.cure
         raise UnusableTargetError(
-            error.what, where=error.where, cure=error.cure, columns=others
+            error.what, where=error.where, cure=cure, columns=others, texts=texts
         ) from None
     features = [column.name for column in columns if column.role == "feature"]
     if not features:
-        raise no_feature(columns, name)
+        raise no_feature(columns, name, sentence_columns(table))
     set_aside = int(len(table) - known.sum())
     rows = table if not set_aside else table[known].reset_index(drop=True)
     dataset = Dataset(
@@ -88,14 +91,21 @@ def left_out(rows: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
     return rows[names].head(HEAD_ROWS).copy()
 
 
-def no_feature(columns: Sequence[Column], name: str) -> UnusableError:
-    """The error for a table where every column has another role, with the reasons."""
+def no_feature(
+    columns: Sequence[Column], name: str, texts: Sequence[str] = ()
+) -> UnusableTargetError:
+    """The error for a table where every column has another role, with the reasons.
+
+    Where there are columns of texts, topics can be looked for instead.
+    """
     unused = [f"“{c.name}”: {c.note}" for c in columns if c.role == "ignore" and c.note]
     reason = f" ({'; '.join(unused[:3])})" if unused else ""
-    return UnusableError(
+    cure = "give a column with different values the role feature"
+    return UnusableTargetError(
         f"no column is left to learn from{reason}",
         where=name,
-        cure="give a column with different values the role feature",
+        cure=f"{cure}, {_TOPICS}" if texts else cure,
+        texts=texts,
     )
 
 

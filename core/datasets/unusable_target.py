@@ -8,22 +8,31 @@ from core.errors import UnusableError
 
 
 class UnusableTargetError(UnusableError):
-    """The file could be read, but its target cannot be predicted.
+    """The file could be read, but its target cannot be predicted, or by nothing but texts.
 
     Args:
         what, where, cure: as for UnusableError.
         columns: the names of the file's other columns, in its order.
+        texts: those of its columns whose topics could be looked for instead.
     """
 
     def __init__(
-        self, what: str, *, where: str = "", cure: str = "", columns: Sequence[str] = ()
+        self,
+        what: str,
+        *,
+        where: str = "",
+        cure: str = "",
+        columns: Sequence[str] = (),
+        texts: Sequence[str] = (),
     ) -> None:
         super().__init__(what, where=where, cure=cure)
-        self.columns = tuple(columns)
+        self.columns, self.texts = tuple(columns), tuple(texts)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (self.what, self.where, self.cure, self.columns))
+        return (_rebuild, (self.what, self.where, self.cure, self.columns, self.texts))
 
 
-def _rebuild(what: str, where: str, cure: str, columns: Sequence[str]) -> UnusableTargetError:
-    return UnusableTargetError(what, where=where, cure=cure, columns=columns)
+def _rebuild(
+    what: str, where: str, cure: str, columns: Sequence[str], texts: Sequence[str]
+) -> UnusableTargetError:
+    return UnusableTargetError(what, where=where, cure=cure, columns=columns, texts=texts)

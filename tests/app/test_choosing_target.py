@@ -46,7 +46,7 @@ def _button(window):
     [found] = [
         button
         for button in window.notice.findChildren(QPushButton)
-        if button.accessibleName() == "Choose the column to predict"
+        if button.accessibleName() == "Choose what to do"
     ]
     return found
 
@@ -64,7 +64,7 @@ def test_a_refused_target_is_chosen_anew_and_the_file_opens(look, qtbot, tmp_pat
         _answer(QDialog.reject)
         _button(window).click()
         assert window.notice.isVisible()  # thought better of it: all as it was
-        _answer(_pick("kind"))
+        _answer(_pick("Predict “kind”"))
         with qtbot.waitSignal(session.plan_changed, timeout=60_000):
             _button(window).click()
         assert (window.here, session.summary["target"], session.data.target) == (
@@ -75,8 +75,8 @@ def test_a_refused_target_is_chosen_anew_and_the_file_opens(look, qtbot, tmp_pat
         assert not window.notice.isVisible()
         page = window.pages["data"]
         with qtbot.waitSignal(session.problem, timeout=60_000):
-            page.question.target.setCurrentIndex(page.question.target.findText("text"))
-        assert page.question.target.currentText() == "kind"
+            page.question.target.setCurrentIndex(page.question.target.findText("Predict “text”"))
+        assert page.question.target.currentText() == "Predict “kind”"
         assert _button(window).isVisible()
     finally:
         session.shutdown()

@@ -81,7 +81,7 @@ def test_a_kind_can_be_changed(page):
 def test_another_target_from_the_menu_or_the_list_is_told_its_task_anew(page):
     _choose(page, "age", "Predict this column")
     assert (_last_read(page).target, _last_read(page).task) == ("age", "")
-    page.question.target.setCurrentIndex(page.question.target.findText("ward"))
+    page.question.target.setCurrentIndex(page.question.target.findText("Predict “ward”"))
     assert _last_read(page).target == "ward"
 
 

@@ -1,0 +1,123 @@
+"""The card about documents: how many, how long, and which words they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from app import appearance
+from app.pages.data_documents_words import facts, rules, whole
+from app.widgets.card import Card, clear
+from app.widgets.flow_layout import FlowLayout
+from app.widgets.labels import label
+
+_COLUMN = 190  # pixels of a column of words, at least
+_BAR = 4  # pixels: how high the bar under a word is
+_GAP = 22  # pixels between columns
+
+
+class DocumentsCard(Card):
+    """Figures about the documents, and their commonest words."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.set_words(self.tr("Words that count"), rules())
+        holder = QWidget()
+        self._facts = FlowLayout(holder, gap=16, column_width=150)
+        self.body.addWidget(holder)
+        self._title = label(self.tr("The commonest, and how often they come"), "small")
+        self.body.addWidget(self._title)
+        self.words = CommonWords()
+        self.body.addWidget(self.words)
+
+    def show_documents(self, structured: Mapping[str, Any]) -> None:
+        """Show the documents of a summary."""
+        clear(self._facts)
+        for what, count in facts(structured):
+            self._facts.addWidget(_fact(what, count))
+        self.words.show_words([(str(word), int(count)) for word, count in structured["words"]])
+
+
+def _fact(what: str, count: str) -> QWidget:
+    part = QWidget()
+    column = QVBoxLayout(part)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    column.addWidget(label(count, "cardtitle"))
+    column.addWidget(label(what, "caption"))
+    return part
+
+
+class CommonWords(QWidget):
+    """Words with bars, the commonest first, column by column."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._words: list[tuple[str, int]] = []
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setAccessibleName(self.tr("The commonest words"))
+        appearance.notifier.themed.connect(self._themed)
+
+    def show_words(self, words: list[tuple[str, int]]) -> None:
+        """Show words and how often each comes."""
+        self._words = words
+        told = (f"{word} {whole(count)}" for word, count in words)
+        self.setAccessibleDescription(", ".join(told))
+        self.updateGeometry()
+        self.update()
+
+    def _themed(self, _theme: object) -> None:
+        self.updateGeometry()
+        self.update()
+
+    def _row(self) -> int:
+        return self.fontMetrics().height() + _BAR + 6
+
+    def _columns(self, width: int) -> int:
+        least = appearance.pixels(_COLUMN)
+        return max(1, min(6, (width + _GAP) // (least + _GAP)))
+
+    def hasHeightForWidth(self) -> bool:
+        """The narrower, the higher."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """The height of the longest column."""
+        return -(-len(self._words) // self._columns(width)) * self._row()
+
+    def sizeHint(self) -> QSize:
+        """As small as it may be."""
+        return self.minimumSizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """One column, as high as the width that there is makes it."""
+        return QSize(appearance.pixels(_COLUMN), self.heightForWidth(max(1, self.width())))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Words at the left, counts at the right, a bar under both."""
+        if not self._words:
+            return
+        painter, theme = QPainter(self), appearance.current()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        columns, row = self._columns(self.width()), self._row()
+        width = (self.width() - _GAP * (columns - 1)) / columns
+        rows = -(-len(self._words) // columns)
+        most = max(count for _, count in self._words)
+        for place, (word, count) in enumerate(self._words):
+            x, y = (place // rows) * (width + _GAP), (place % rows) * row
+            line = QRectF(x, y, width, self.fontMetrics().height())
+            said = whole(count)
+            painter.setPen(QPen(QColor(theme.muted)))
+            painter.drawText(line, Qt.AlignmentFlag.AlignRight, said)
+            room = int(width - self.fontMetrics().horizontalAdvance(said) - 8)
+            painter.setPen(QPen(QColor(theme.ink)))
+            shown = self.fontMetrics().elidedText(word, Qt.TextElideMode.ElideRight, room)
+            painter.drawText(line, Qt.AlignmentFlag.AlignLeft, shown)
+            bar = QRectF(x, line.bottom() + 1, width * count / most, _BAR)
+            painter.fillRect(bar, QColor(theme.accent))
