@@ -15,6 +15,7 @@ from core.tuning.plan import Plan
 
 _FIRST_ROWS = 200
 _FIRST_MOLECULES = 4
+_EPOCH_ROWS, _EPOCHS = 1000, 5  # on which epochs are timed, and how many
 _ENOUGH_SECONDS = 0.15  # a timing this long is not made longer
 _STEEPEST = 2.5  # a fit's cost grows at most with this power of the rows
 _ASKING = {  # seconds a proposal, around trial 50
@@ -109,6 +110,11 @@ def _timed(problem: Any, fit_rows: int) -> tuple[float, float]:
     prepared = problem.preparation().fit_transform(X, y)
     preparing = (time.perf_counter() - begun) * fit_rows / len(sample)
 
+    if epochs := int(problem.estimator(problem.default).get_params().get("epochs", 0)):
+        rows = min(len(sample), _EPOCH_ROWS)
+        fitting = _by_epochs(problem, prepared[:rows], y[:rows], epochs)
+        return preparing, fitting * fit_rows / rows
+
     def fit_some(rows: int) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a part of the rows may have too few of a class
@@ -116,6 +122,23 @@ def _timed(problem: Any, fit_rows: int) -> tuple[float, float]:
 
     first = _FIRST_MOLECULES if problem.dataset.task == "structure" else _FIRST_ROWS
     return preparing, extrapolated(fit_some, len(sample), fit_rows, first=first)
+
+
+def _by_epochs(problem: Any, X: Any, y: np.ndarray, epochs: int) -> float:
+    """Seconds of a fit that goes through its rows so often, from fits of one epoch and of a few.
+
+    Such models are compiled for rows of a shape before their first epoch, for all fits of a
+    process; growing parts of the rows would be timed compiling.
+    """
+
+    def fit(few: int) -> float:
+        begun = time.perf_counter()
+        problem.estimator(problem.default).set_params(epochs=few).fit(X, y)
+        return time.perf_counter() - begun
+
+    fit(1)
+    once, longer = fit(1), fit(_EPOCHS)
+    return once + (epochs - 1) * max(0.0, longer - once) / (_EPOCHS - 1)
 
 
 def _sample(problem: Any, rows: int) -> np.ndarray:

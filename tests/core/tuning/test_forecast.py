@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -123,3 +124,36 @@ def test_a_grid_tells_its_values_under_their_labels_and_no_other_strategy_does(i
     assert told["settings"] == combined
     assert json.loads(json.dumps(told)) == told
     assert "values" not in estimate(plan(trials=3), iris)
+
+
+class Epochs(Machine):
+    """Compiles once for every number of rows, then takes a time for every row and epoch."""
+
+    def __init__(self, compiling, fixed, each):
+        super().__init__(lambda rows: 0.0)
+        self.compiling, self.fixed, self.each = compiling, fixed, each
+        self.epochs, self.compiled = 40, set()
+
+    def get_params(self):
+        return {"epochs": self.epochs}
+
+    def set_params(self, epochs=40):
+        self.epochs = epochs
+        return self
+
+    def fit(self, X, y):
+        self.now += 0.0 if len(X) in self.compiled else self.compiling
+        self.compiled.add(len(X))
+        self.now += self.fixed + self.each * len(X) * self.epochs
+        self.epochs = 40
+
+
+def test_a_model_that_counts_epochs_is_timed_without_what_is_compiled_once(monkeypatch, iris):
+    machine = Epochs(compiling=3.0, fixed=0.05, each=1e-3)
+    stub = replace(MODELS["mlp"], build=lambda task, setting, seed: machine)
+    monkeypatch.setitem(MODELS, "mlp", stub)
+    monkeypatch.setattr("core.tuning.forecast.time.perf_counter", machine.clock)
+    told = estimate(plan(model="mlp", strategy="random", trials=10), iris)
+    fit_rows = int(len(iris.target) * 0.7) * 4 // 5
+    expected = 5 * (0.05 + 1e-3 * fit_rows * 40)
+    assert told["seconds_per_trial"] == pytest.approx(expected, rel=0.02)
