@@ -51,7 +51,8 @@ def picture_shape(names: Sequence[str], rows: np.ndarray | None = None) -> tuple
     side = math.isqrt(count - 1) + 1
     pixels = word in _PIXEL_WORDS
     cut = (pixels and gaps) or (side == _HANDWRITING and not gaps)
-    if side >= _LEAST_SQUARE and (side * side == count or (cut and count > side * (side - 1))):
+    least = _LEAST_SIDE if pixels else _LEAST_SQUARE
+    if side >= least and (side * side == count or (cut and count > side * (side - 1))):
         fits = (pixels or not gaps) and _plausible(side, side, len(names))
         return (side, side) if fits else None
     shapes = _oblongs(count, len(names)) if pixels else []

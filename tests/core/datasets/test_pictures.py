@@ -35,6 +35,7 @@ def numbered(count, word="p", first=0):
         (numbered(779, "feature ", 1), (28, 28)),
         (numbered(256, "column ", 2), (16, 16)),
         (numbered(64, "x"), (8, 8)),
+        (numbered(36, "p"), (6, 6)),
     ],
 )
 def test_names_that_are_pixels(names, shape):
