@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import UnusableError
+from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
+from core.estimators.registry import MODELS
 from core.export import (
+    folder_file,
     joblib_file,
     json_file,
     npz_file,
+    onnx_file,
     python_script,
     report,
     skops_file,
@@ -22,7 +26,12 @@ from core.tuning.run_folder import RunFolder
 
 TABLES = ("regression", "binary", "multiclass")
 SEQUENCES, MOLECULES = ("sequence",), ("structure",)
-EVERY = (*TABLES, *SEQUENCES, *MOLECULES)
+TOPICS = ("topics",)
+EVERY_MODEL = tuple(MODELS)
+# Models of ours that scikit-learn has no counterpart of: they are taken away as a folder.
+AS_FOLDERS = ("lda", "dlgm")
+OTHERS = tuple(name for name in MODELS if name not in AS_FOLDERS)
+NO_ONNX = "" if is_installed("onnx") else f"To save it, {OPTIONAL_PARTS['onnx'].cure}."
 
 
 @dataclass(frozen=True)
@@ -36,7 +45,7 @@ class Exporter:
         sentence: what it is for.
         warning: what to know before using it; "" if nothing.
         write: (run, path) writes the file.
-        tasks: whose runs it can write.
+        tasks, models: whose runs it can write.
     """
 
     name: str
@@ -46,6 +55,11 @@ class Exporter:
     warning: str
     write: Callable[[FinishedRun, Path], None]
     tasks: tuple[str, ...]
+    models: tuple[str, ...] = OTHERS
+
+    def offered(self, task: str = "", model: str = "") -> bool:
+        """Whether runs of a task and a model have it; "" for what is not known yet."""
+        return (not task or task in self.tasks) and (not model or model in self.models)
 
 
 EXPORTERS: tuple[Exporter, ...] = (
@@ -67,6 +81,38 @@ EXPORTERS: tuple[Exporter, ...] = (
         "Opening a joblib file can run any code in it. Open only files from people you trust.",
         joblib_file.write,
         TABLES,
+    ),
+    Exporter(
+        "onnx",
+        ".onnx",
+        "Model as ONNX",
+        "The same model for programs in any language, by an ONNX runtime. It calculates in single "
+        "precision.",
+        NO_ONNX,
+        onnx_file.write,
+        TABLES,
+    ),
+    Exporter(
+        "folder",
+        ".zip",
+        "Topics as a folder",
+        "The topics, their words, and a program that finds them in new texts. Unpacked, it needs "
+        "only numpy. It predicts here as it is.",
+        "",
+        folder_file.write,
+        TOPICS,
+        AS_FOLDERS,
+    ),
+    Exporter(
+        "folder",
+        ".zip",
+        "Model as a folder",
+        "The model and a program that says the classes of new rows. Unpacked, it needs only "
+        "numpy. It predicts here as it is.",
+        "",
+        folder_file.write,
+        TABLES,
+        AS_FOLDERS,
     ),
     Exporter(
         "npz",
@@ -105,7 +151,8 @@ EXPORTERS: tuple[Exporter, ...] = (
         "Settings, penalties, scores, versions and seed as text that any program reads.",
         "",
         json_file.write,
-        TABLES,
+        (*TABLES, *TOPICS),
+        EVERY_MODEL,
     ),
     Exporter(
         "json",
@@ -134,7 +181,8 @@ EXPORTERS: tuple[Exporter, ...] = (
         "One page with the results, plots and all trials, to read, print or send.",
         "",
         report.write,
-        TABLES,
+        (*TABLES, *TOPICS),
+        EVERY_MODEL,
     ),
     Exporter(
         "report",
@@ -148,9 +196,9 @@ EXPORTERS: tuple[Exporter, ...] = (
 )
 
 
-def exporters_for(task: str) -> dict[str, Exporter]:
-    """What the runs of a task offer, {name: exporter} in the order in which it is shown."""
-    return {exporter.name: exporter for exporter in EXPORTERS if task in exporter.tasks}
+def exporters_for(task: str, model: str) -> dict[str, Exporter]:
+    """What the runs of a task and a model offer, {name: exporter} in the order of the window."""
+    return {exporter.name: exporter for exporter in EXPORTERS if exporter.offered(task, model)}
 
 
 def export(folder: RunFolder, path: Path | str, format: str | None = None) -> Path:
@@ -166,39 +214,42 @@ def export(folder: RunFolder, path: Path | str, format: str | None = None) -> Pa
     path = Path(path).expanduser()
     exporter_for(path, format)
     run = finished_run(folder)
-    exporter = exporter_for(path, format, run.takeaway.task)
+    exporter = exporter_for(path, format, run.takeaway.task, run.plan.model)
     write_whole_file(path, lambda draft: exporter.write(run, draft))
     return path
 
 
-def check_export(path: Path | str, task: str = "") -> None:
+def check_export(path: Path | str, task: str = "", model: str = "") -> None:
     """Refuse an export that cannot succeed, before hours are spent on what it would hold.
 
     Args:
         path: where it is to go; the ending says what.
-        task: of the run; "" where it is not known yet.
+        task, model: of the run; "" where it is not known yet.
 
     Raises:
         UnusableError: an ending that is unknown or not offered, or an unusable destination.
     """
     path = Path(path).expanduser()
-    exporter_for(path, task=task)
+    exporter_for(path, task=task, model=model)
     check_destination(path)
 
 
-def exporter_for(path: Path, format: str | None = None, task: str = "") -> Exporter:
+def exporter_for(
+    path: Path, format: str | None = None, task: str = "", model: str = ""
+) -> Exporter:
     """The exporter for a path, by its ending unless `format` names it.
 
     Raises:
-        UnusableError: an ending or format that is unknown, or that runs of this task do not offer.
+        UnusableError: an ending or format that is unknown, or that such runs do not offer.
     """
-    offered = [exporter for exporter in EXPORTERS if not task or task in exporter.tasks]
+    offered = [exporter for exporter in EXPORTERS if exporter.offered(task, model)]
     if format is not None:
         by_name = {exporter.name: exporter for exporter in offered}
         if format not in by_name:
             known = any(exporter.name == format for exporter in EXPORTERS)
             what = f"there is no export called “{format}”"
-            raise _refused(what, _not_for(format, task) if known else "", by_name, "choose")
+            because = _not_for(format, task, model) if known else ""
+            raise _refused(what, because, by_name, "choose")
         return by_name[format]
     by_ending = {exporter.ending: exporter for exporter in offered}
     ending = path.suffix.lower()
@@ -207,13 +258,15 @@ def exporter_for(path: Path, format: str | None = None, task: str = "") -> Expor
         what = (
             f"“{path.suffix}” is no ending of an export" if path.suffix else "the ending is missing"
         )
-        because = _not_for(other, task) if other else ""
+        because = _not_for(other, task, model) if other else ""
         raise _refused(what, because, by_ending, "end the name in", str(path))
     return by_ending[ending]
 
 
-def _not_for(name: str, task: str) -> str:
-    words = {"sequence": "sequences", "structure": "molecules"}
+def _not_for(name: str, task: str, model: str) -> str:
+    words = {"sequence": "sequences", "structure": "molecules", "topics": "documents"}
+    if any(exporter.name == name and exporter.offered(task) for exporter in EXPORTERS):
+        return f"a run of the model {model} has no {name} export"
     return f"a run on {words.get(task, 'a table')} has no {name} export"
 
 

@@ -40,7 +40,7 @@ def arrays_of(run: FinishedRun) -> Arrays:
     settings = {
         "sequence": run.takeaway.feature_names[0],
         "target": run.takeaway.target,
-        "reading": _reading(run),
+        "reading": reading_of(run),
         "run": run.name,
         "versions": run.takeaway.versions,
     }
@@ -62,7 +62,7 @@ def arrays_of(run: FinishedRun) -> Arrays:
     return {**arrays, "settings": np.array(json.dumps(settings, ensure_ascii=False))}
 
 
-def _reading(run: FinishedRun) -> dict[str, Any]:
+def reading_of(run: FinishedRun) -> dict[str, Any]:
     """How the training file was written, as far as a cell's meaning depends on it."""
     how = run.takeaway.source["read_csv"]
     return {

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from core.datasets.opening import check_path
 from core.errors import UnusableError
-from core.export import joblib_file, json_model, npz_file, skops_file
+from core.export import folder_file, joblib_file, json_model, npz_file, skops_file
 from core.export.destination import write_whole_file
 from core.export.model_card import card_of
+from core.export.onnx_file import OnnxModel
 from core.export.raw_rows import read_rows
 from core.export.structured_prediction import predict_rows
 
@@ -33,12 +35,12 @@ def predict_file(
     """One line a row of the file: the prediction, and for classes the probability of each.
 
     Args:
-        model_path: a model that Tunescope exported (.skops or .joblib; .npz or .json for
-            sequences and molecules). A joblib file can run code when it is opened: it must come
-            from someone trusted.
+        model_path: a model that Tunescope exported (.skops, .joblib or .onnx; .npz or .json for
+            sequences and molecules; .zip for topics and deep latent Gaussian models). A joblib file
+            can run code when it is opened: it must come from someone trusted.
         file: CSV or LIBSVM rows like those the model was trained on; the target may be absent.
         out: where to write the table as CSV; None to write nothing.
-        tell: (tokens or molecules done, how many) from time to time.
+        tell: (tokens, molecules or rows done, how many) from time to time.
 
     Returns:
         Columns "prediction" and, where the model gives them, "probability of CLASS"; before them
@@ -50,6 +52,11 @@ def predict_file(
     path = check_path(str(model_path))
     if path.suffix.lower() in _ARRAYS:
         table = predict_rows(_ARRAYS[path.suffix.lower()](path), str(file), tell)
+    elif path.suffix.lower() == ".zip":
+        table = folder_file.predict_rows(path, str(file), tell)
+    elif path.suffix.lower() == ".onnx":
+        model = OnnxModel(path)
+        table = _table(model.outputs(read_rows(str(file), model.card)), model.classes_)
     else:
         pipeline, card = load_model(path)
         table = predictions(pipeline, read_rows(str(file), card))
@@ -69,7 +76,7 @@ def load_model(model_path: Path | str) -> tuple[Any, dict[str, Any]]:
         raise UnusableError(
             "this is no exported model",
             where=str(path),
-            cure="give a .skops, .joblib, .npz or .json file",
+            cure="give a .skops, .joblib, .onnx, .npz, .json or .zip file",
         )
     pipeline = _LOADERS[path.suffix.lower()](path)
     card = card_of(pipeline)
@@ -84,9 +91,13 @@ def load_model(model_path: Path | str) -> tuple[Any, dict[str, Any]]:
 
 def predictions(pipeline: Any, rows: Any) -> pd.DataFrame:
     """Predictions, and probabilities of every class where the model gives them."""
-    table = pd.DataFrame({"prediction": pipeline.predict(rows)})
-    if hasattr(pipeline, "predict_proba"):
-        probabilities = pipeline.predict_proba(rows)
-        for place, label in enumerate(pipeline.classes_):
-            table[f"probability of {label}"] = probabilities[:, place]
+    if not hasattr(pipeline, "predict_proba"):
+        return _table([pipeline.predict(rows)])
+    return _table([pipeline.predict(rows), pipeline.predict_proba(rows)], pipeline.classes_)
+
+
+def _table(said: Sequence[np.ndarray], classes: Sequence[Any] = ()) -> pd.DataFrame:
+    table = pd.DataFrame({"prediction": said[0]})
+    for place, label in enumerate(classes):
+        table[f"probability of {label}"] = said[1][:, place]
     return table

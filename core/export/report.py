@@ -13,6 +13,7 @@ from core.export.report_history import history_sections
 from core.export.report_results import result_sections, score_words
 from core.export.report_structured import result_words, unit
 from core.export.report_style import style_sheet
+from core.export.report_topics import topic_sections
 from core.tuning.metrics import METRICS
 from core.tuning.strategies import STRATEGIES
 
@@ -25,7 +26,7 @@ def write(run: FinishedRun, path: Path) -> None:
 def page(run: FinishedRun) -> str:
     """The whole page as HTML text."""
     title = f"{headline(run)} – {run.takeaway.dataset}"
-    parts = (result_sections, average_sections, history_sections)
+    parts = (result_sections, topic_sections, average_sections, history_sections)
     cards = [_overview(run), *(card for part in parts for card in part(run))]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -61,9 +62,10 @@ def _lead(run: FinishedRun) -> str:
     takeaway = run.takeaway
     classes = len(takeaway.classes)
     tasks = {"regression": "a number", "binary": "two classes", "sequence": f"{classes} labels"}
-    tasks["structure"] = "base pairs"
+    tasks |= {"structure": "base pairs", "topics": "topics"}
     task = tasks.get(takeaway.task, f"{classes} classes")
-    columns = f"{len(takeaway.feature_names):,} columns, " if takeaway.task != "structure" else ""
+    one_column = takeaway.task in ("structure", "topics")
+    columns = "" if one_column else f"{len(takeaway.feature_names):,} columns, "
     rows = f"{takeaway.rows:,} {unit(takeaway.task)}, {columns}{task}"
     model = MODELS[run.plan.model].title
     return f"{takeaway.dataset}: {rows} · {model} · {STRATEGIES[run.plan.strategy].title}"

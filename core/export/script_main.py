@@ -26,11 +26,15 @@ def run(packed: str, predicted: Callable[..., Any], arguments: list[str]) -> int
         predicted: (arrays, text, tell) -> header and rows.
         arguments: the file to read and the file to write; without that, standard output.
     """
+    return run_file(io.BytesIO(base64.b85decode("".join(packed.split()))), predicted, arguments)
+
+
+def run_file(model: Any, predicted: Callable[..., Any], arguments: list[str]) -> int:
+    """The same with the model's npz file itself, or its path."""
     if not 1 <= len(arguments) <= 2:
         sys.stderr.write(f"usage: python {Path(sys.argv[0]).name} NEW.csv [OUT.csv]\n")
         return 2
     np.seterr(all="ignore")  # without numba, numpy would speak of every 0 · ∞ on the way
-    model = io.BytesIO(base64.b85decode("".join(packed.split())))
     with np.load(model, allow_pickle=False) as arrays:
         model_arrays = {name: arrays[name] for name in arrays.files}
     try:

@@ -33,13 +33,22 @@ def predict_rows(arrays: Arrays, file: str, tell: Callable[[int, int], None]) ->
     else:
         from core.export.script_folds import predicted
     path = check_path(file)
-    text = text_of(_bytes_of(path))
+    text = text_of_file(path)
     try:
         header, rows = predicted(arrays, text, tell)
     except UnreadableError as error:
         where = f"{path.name}, {error.where}" if error.where else path.name
         raise UnusableError(error.what, where=where, cure=error.cure) from None
     return pd.DataFrame(rows, columns=header)
+
+
+def text_of_file(path: Path) -> str:
+    """The text of a file, perhaps compressed.
+
+    Raises:
+        UnusableError: it cannot be read.
+    """
+    return text_of(_bytes_of(path))
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -17,29 +17,34 @@ from core.export.exporters import EXPORTERS, check_export, export, exporters_for
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_folder import RunFolder
 
-TABLES = ["skops", "joblib", "json", "script", "report"]
+TABLES = ["skops", "joblib", "onnx", "json", "script", "report"]
+FOLDERS = ["folder", "json", "report"]
 STRUCTURED = ["npz", "script", "json", "report"]
 
 
 @pytest.mark.parametrize(
-    ("task", "offered"),
+    ("task", "model", "offered"),
     [
-        ("regression", TABLES),
-        ("binary", TABLES),
-        ("multiclass", TABLES),
-        ("sequence", STRUCTURED),
-        ("structure", STRUCTURED),
+        ("regression", "linear", TABLES),
+        ("binary", "svm", TABLES),
+        ("multiclass", "svm", TABLES),
+        ("sequence", "crf", STRUCTURED),
+        ("structure", "rna", STRUCTURED),
+        ("multiclass", "dlgm", FOLDERS),
+        ("topics", "lda", FOLDERS),
     ],
 )
-def test_what_a_run_offers_depends_on_its_task(task: str, offered: list[str]) -> None:
-    assert list(exporters_for(task)) == offered
+def test_what_a_run_offers_depends_on_task_and_model(
+    task: str, model: str, offered: list[str]
+) -> None:
+    assert list(exporters_for(task, model)) == offered
 
 
 def test_every_kind_says_what_it_is_for() -> None:
     for exporter in EXPORTERS:
         assert exporter.title
         assert exporter.sentence.endswith(".")
-    assert "trust" in exporters_for("binary")["joblib"].warning
+    assert "trust" in exporters_for("binary", "svm")["joblib"].warning
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,7 @@ def test_writes_every_kind_by_its_ending(make_run: Callable[..., Any], tmp_path:
     made = make_run()
     out = tmp_path / "out"
     out.mkdir()
-    offered = exporters_for(made.dataset.task)
+    offered = exporters_for(made.dataset.task, "logistic")
     for exporter in offered.values():
         path = export(made.folder, out / f"model{exporter.ending}")
         assert path.stat().st_size > 1000

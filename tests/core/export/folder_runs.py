@@ -1,0 +1,184 @@
+"""Finished runs whose models are taken away as folders: topics, and deep latent Gaussian models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+from sklearn.pipeline import Pipeline
+
+from core.datasets.dataset import Dataset
+from core.datasets.preparation import output_names, preparation
+from core.datasets.reading import read_dataset
+from core.estimators.averaged import averaged
+from core.estimators.dlgm import DlgmClassifier
+from core.estimators.dlgm_network import first_weights
+from core.estimators.lda import OnlineLda
+from core.tuning.events import EnsembleUpdated, RunFinished, RunStarted, TopicsFound, TrialFinished
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.run_folder import RunFolder
+from core.tuning.takeaway import takeaway_of
+
+WEIGHTS = (0.2, 0.5, 0.3)
+SUBJECTS = (
+    "ship harbour captain wave sailor naïve",
+    "soup bread onion butter oven spoon",
+    "planet comet orbit telescope galaxy moon",
+)
+
+
+def texts_file(path: Path, rows: int = 60) -> None:
+    """Texts about one or two of three subjects; some are missing, one has no known word."""
+    random = np.random.default_rng(5)
+    texts = []
+    for _ in range(rows):
+        two = random.choice(3, 2)
+        words = [
+            random.choice(SUBJECTS[two[int(random.random() < 0.3)]].split()) for _ in range(25)
+        ]
+        texts.append("The " + " ".join(words).capitalize() + ', "and so, on".')
+    table = pd.DataFrame({"id": range(rows), "text": texts})
+    table.loc[3, "text"] = None
+    table.loc[4, "text"] = "123 of it"
+    table.to_csv(path, index=False)
+
+
+def counts_file(path: Path, rows: int = 50) -> None:
+    """Counts of twenty words as LIBSVM lines; the last ones come everywhere or hardly ever."""
+    random = np.random.default_rng(2)
+    counts = random.poisson(0.8 * random.dirichlet(np.full(20, 0.3), rows) * 20)
+    counts[:, 18], counts[:, 19] = 3, 0
+    counts[0, 19] = 1
+    labels = np.zeros(rows)
+    dump_svmlight_file(sparse.csr_matrix(counts.astype(float)), labels, str(path), zero_based=False)
+
+
+def topic_run(folder: Path, *, members: int = 3, counts: bool = False) -> RunFolder:
+    """A finished run of topics, of one model or an average."""
+    folder.mkdir(exist_ok=True)
+    path = folder / ("counts.libsvm" if counts else "texts.csv")
+    (counts_file if counts else texts_file)(path)
+    data = DataPlan(str(path), task="topics", target="" if counts else "text")
+    dataset = read_dataset(data.file, task="topics", target=data.target)
+    prepare = preparation(dataset, scale=False, sparse_ok=True)
+    X = prepare.fit_transform(dataset.features)
+    fitted = [
+        (f"trial {t}", OnlineLda(3 + t, minibatch=20, passes=3, random_state=t).fit(X))
+        for t in range(members)
+    ]
+    plan = Plan(data, "lda", "eb-hyp" if members > 1 else "random")
+    model = averaged("topics", fitted, WEIGHTS, ()) if members > 1 else fitted[0][1]
+    settings = [{"topics": 3 + t, "alpha": 0.1, "eta": 0.1, "kappa": 0.7} for t in range(members)]
+    score = {"completion": -2.5}
+    return finished(
+        folder, plan, dataset, Pipeline([("prepare", prepare), ("model", model)]), settings, score
+    )
+
+
+def causes_file(path: Path, rows: int = 80) -> None:
+    """Numbers with holes, a category, a yes/no column, a date; three classes."""
+    random = np.random.default_rng(9)
+    day = pd.Timestamp("2021-03-01") + pd.to_timedelta(random.integers(0, 500, rows), unit="D")
+    table = pd.DataFrame(
+        {
+            "kind": random.choice(["left", "middle", "right"], rows),
+            "colour": random.choice(["red", "green", "blue"], rows),
+            "paid": random.choice(["yes", "no", ""], rows),
+            "day": day.strftime("%d.%m.%Y"),
+            "size": np.where(random.random(rows) < 0.1, np.nan, random.normal(size=rows)),
+            "weight": random.normal(size=rows),
+        }
+    )
+    table.to_csv(path, index=False, sep=";", decimal=",")
+
+
+def dlgm_of(X: np.ndarray, y: np.ndarray, seed: int) -> DlgmClassifier:
+    """A model with the weights that training starts from: as good as any to predict with."""
+    model = DlgmClassifier(6 + seed, 4 * (seed % 2), random_state=seed)
+    random = np.random.default_rng(seed)
+    model.classes_ = np.unique(y)
+    sizes = (X.shape[1], len(model.classes_), 6 + seed, 4 * (seed % 2))
+    weights = first_weights(*sizes, random)
+    model.weights_ = {name: np.asarray(value, np.float32) for name, value in weights.items()}
+    model.mean_, model.scale_, model.n_features_in_ = X.mean(axis=0), X.std(axis=0), X.shape[1]
+    model.noise_ = random.standard_normal((5, sizes[2] + sizes[3]))
+    return model
+
+
+def dlgm_run(folder: Path, *, members: int = 3) -> RunFolder:
+    """A finished run of deep latent Gaussian models on a table, of one model or an average."""
+    folder.mkdir(exist_ok=True)
+    causes_file(folder / "causes.csv")
+    data = DataPlan(str(folder / "causes.csv"), target="kind")
+    dataset = read_dataset(data.file, target="kind")
+    prepare = preparation(dataset, scale=False, sparse_ok=False)
+    X = prepare.fit_transform(dataset.features)
+    fitted = [(f"trial {t}", dlgm_of(X, dataset.target, t)) for t in range(members)]
+    plan = Plan(data, "dlgm", "eb-hyp" if members > 1 else "random")
+    classes = dataset.classes
+    model = averaged("multiclass", fitted, WEIGHTS, classes) if members > 1 else fitted[0][1]
+    settings = [{"n1": 6 + t, "n2": 0, "kappa": 0.5, "rho": 0.1} for t in range(members)]
+    score = {"log_loss": 1.1, "accuracy": 0.4}
+    return finished(
+        folder, plan, dataset, Pipeline([("prepare", prepare), ("model", model)]), settings, score
+    )
+
+
+def finished(
+    folder: Path,
+    plan: Plan,
+    dataset: Dataset,
+    pipeline: Pipeline,
+    settings: list[dict[str, Any]],
+    score: dict[str, float],
+) -> RunFolder:
+    """Everything that a run leaves."""
+    run = RunFolder.create(plan, path=folder / "run")
+    joblib.dump(pipeline, run.model_path)
+    names = output_names(pipeline[0])
+    rows = np.arange(dataset.rows)
+    takeaway = takeaway_of(dataset, rows[10:], rows[:10], output_names=names)
+    run.takeaway_path.write_text(takeaway.as_json(), encoding="utf-8")
+    metric = next(iter(score))
+    results: dict[str, Any] = {
+        "setting": settings[0],
+        "default_setting": settings[0],
+        "metric": metric,
+        "maximize": metric == "completion",
+        "validation": score,
+        "test": score,
+        "default_test": score,
+        "trials": 30,
+        "fits": 33,
+        "seconds": 4.0,
+    }
+    count = len(settings)
+    ensemble = {
+        "members": list(range(count)),
+        "weights": list(WEIGHTS),
+        "scores": [-2.5] * count,
+        "settings": settings,
+        "effective": 2.6,
+        "kind": "tempered",
+        "finished": 30,
+        "single_test": score,
+    }
+    events: list[Any] = [
+        RunStarted(run="made", metric=metric, total=30, maximize=metric == "completion"),
+        TrialFinished(number=0, setting=settings[0], score=-2.5),
+    ]
+    if count > 1:
+        results["ensemble"] = ensemble
+        events.append(EnsembleUpdated(finished=30, members=[0, 1, 2], weights=list(WEIGHTS)))
+    if plan.model == "lda":
+        topics = [{"share": 0.6, "words": ["ship", "wave"], "weights": [0.4, 0.3]}]
+        events.append(TopicsFound(number=0, count=3, documents=dataset.rows, topics=topics))
+    for event in [*events, RunFinished(results=results)]:
+        run.append(event)
+    run.close()
+    return run

@@ -1,0 +1,179 @@
+"""ONNX exports: an ONNX runtime predicts what the pipeline predicts, from raw columns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.datasets.reading import read_dataset
+from core.errors import UnusableError
+from core.estimators import optional_parts
+from core.estimators.registry import MODELS
+from core.export import onnx_file
+from core.export.exporters import export
+from core.export.prediction import predict_file
+from core.tuning.plan import DataPlan, Plan
+
+pytest.importorskip("skl2onnx")
+runtime = pytest.importorskip("onnxruntime")
+TABLES = [n for n, m in MODELS.items() if {"binary", "regression"} & {*m.tasks}]
+
+
+def exported(folder: Any, path: Path) -> Path:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the converter's own libraries
+        return export(folder, path)
+
+
+def compare(made: Any, path: Path, rows: Any) -> None:
+    """The file's outputs against the run's own pipeline."""
+    pipeline = joblib.load(made.folder.model_path)
+    outputs = onnx_file.OnnxModel(path).outputs(rows)
+    ours = pipeline.predict(rows)
+    if made.dataset.task == "regression":
+        np.testing.assert_allclose(outputs[0], ours, rtol=2e-5, atol=2e-5 * np.std(ours))
+    else:
+        shares = pipeline.predict_proba(rows)
+        np.testing.assert_allclose(outputs[1], shares, atol=5e-6)
+        most = np.sort(shares, axis=1)
+        clear = most[:, -1] - most[:, -2] > 1e-5  # trees may vote for two classes alike
+        assert outputs[0][clear].tolist() == ours[clear].tolist()
+
+
+@pytest.mark.parametrize(
+    ("task", "model"),
+    [
+        (task, name)
+        for name in TABLES
+        for task in ("binary", "multiclass", "regression")
+        if task in MODELS[name].tasks and name not in ("vote7", "dlgm")
+    ],
+)
+def test_every_model_predicts_the_same(
+    make_run: Callable[..., Any], tmp_path: Path, task: str, model: str
+) -> None:
+    members = [({}, 1.0)] if task != "regression" else ()  # so that each gives probabilities
+    made = make_run(task, model, members=members)
+    path = exported(made.folder, tmp_path / "model.onnx")
+    compare(made, path, made.dataset.features)
+
+
+@pytest.mark.parametrize(
+    ("task", "model", "members"),
+    [
+        ("multiclass", "logistic", [({"C": 0.1}, 0.5), ({"C": 3.0}, 0.3), ({}, 0.2)]),
+        ("binary", "boosting", [({"max_iter": 10}, 0.6), ({"learning_rate": 0.03}, 0.4)]),
+        ("binary", "svm", [({"C": 0.3}, 0.6), ({"gamma": 0.03}, 0.4)]),
+        ("regression", "mlp", [({"alpha": 0.1}, 0.75), ({}, 0.25)]),
+    ],
+)
+def test_averages_predict_the_same(
+    make_run: Callable[..., Any], tmp_path: Path, task: str, model: str, members: Any
+) -> None:
+    made = make_run(task, model, members=members)
+    compare(made, exported(made.folder, tmp_path / "model.onnx"), made.dataset.features)
+
+
+def awkward(path: Path, rows: int = 400) -> None:
+    """Dates, yes/no with holes, rare and missing categories, numbers beyond single precision."""
+    random = np.random.default_rng(1)
+    towns = [*["Aa", "Bb", "Cc"] * 60, "naïve", "x,y", "rare one", "rare two"]
+    day = pd.Timestamp("2020-01-01") + pd.to_timedelta(random.integers(0, 900, rows), unit="D")
+    size = random.normal(size=rows)
+    big = 16_777_216.0 + np.arange(rows) % 7
+    table = pd.DataFrame(
+        {
+            "day": day.strftime("%d.%m.%Y"),
+            "paid": random.choice(["yes", "no", ""], rows),
+            "town": random.choice(towns, rows),
+            "street": random.choice(["A", "B", "C", ""], rows),
+            "size": np.where(random.random(rows) < 0.1, np.nan, size),
+            "big": big,
+            "goal": np.where(size + (big - big.mean()) / 2 > 0, "up", "down"),
+        }
+    )
+    table.to_csv(path, index=False)
+
+
+@pytest.mark.parametrize("model", ["logistic", "forest"])
+def test_awkward_columns(finish_run: Callable[..., Any], tmp_path: Path, model: str) -> None:
+    file = tmp_path / "awkward.csv"
+    awkward(file)
+    dataset = read_dataset(str(file), target="goal")
+    assert {c.kind for c in dataset.columns if c.role == "feature"} >= {"date", "yes/no"}
+    made = finish_run(Plan(DataPlan(str(file), target="goal"), model, "random"), dataset)
+    path = exported(made.folder, tmp_path / "model.onnx")
+    compare(made, path, dataset.features)
+    # What was never seen: a new town, no date at all, everything missing.
+    strange = dataset.features.head(4).copy()
+    strange.loc[strange.index[0], "town"] = "never seen"
+    strange.loc[strange.index[1], "day"] = "no date"
+    strange.loc[strange.index[2]] = np.nan
+    strange.loc[strange.index[3], "paid"] = "perhaps"
+    compare(made, path, strange)
+
+
+def test_one_input_a_column_with_its_name(make_run: Callable[..., Any], tmp_path: Path) -> None:
+    made = make_run()
+    path = exported(made.folder, tmp_path / "model.onnx")
+    session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    inputs = {taken.name: (taken.type, taken.shape) for taken in session.get_inputs()}
+    assert list(inputs) == made.dataset.feature_names
+    assert inputs["colour"] == ("tensor(string)", ["N", 1])
+    assert inputs["age"] == ("tensor(double)", ["N", 1])
+    assert [(out.name, out.shape) for out in session.get_outputs()] == [
+        ("prediction", ["N"]),
+        ("probabilities", ["N", 2]),
+    ]
+
+
+@pytest.mark.parametrize("libsvm", [False, True])
+def test_predicts_files(make_run: Callable[..., Any], tmp_path: Path, libsvm: bool) -> None:
+    made = make_run("multiclass", "logistic", libsvm=libsvm)
+    file = tmp_path / ("data.libsvm" if libsvm else "data.csv")
+    by_onnx = predict_file(exported(made.folder, tmp_path / "model.onnx"), file)
+    by_skops = predict_file(export(made.folder, tmp_path / "model.skops"), file)
+    assert list(by_onnx) == list(by_skops)
+    assert by_onnx["prediction"].tolist() == by_skops["prediction"].tolist()
+    np.testing.assert_allclose(
+        by_onnx.iloc[:, 1:].to_numpy(), by_skops.iloc[:, 1:].to_numpy(), atol=5e-6
+    )
+
+
+@pytest.mark.parametrize("members", [(), [({}, 1.0)]])
+def test_a_vote_by_labels_is_refused_in_a_sentence(
+    make_run: Callable[..., Any], tmp_path: Path, members: Any
+) -> None:
+    made = make_run("binary", "vote7", members=members)
+    with pytest.raises(UnusableError, match="ONNX has no counterpart of this kind of model"):
+        export(made.folder, tmp_path / "model.onnx")
+    assert not (tmp_path / "model.onnx").exists()
+
+
+def test_without_the_extra_it_says_what_to_install(
+    make_run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str) -> Any:
+        raise ImportError(name)
+
+    made = make_run()
+    path = exported(made.folder, tmp_path / "model.onnx")
+    monkeypatch.setattr(optional_parts.importlib, "import_module", missing)
+    with pytest.raises(UnusableError, match=r"pip install .tunescope\[onnx\]"):
+        onnx_file.OnnxModel(path)
+    with pytest.raises(UnusableError, match=r"pip install .tunescope\[onnx\]"):
+        export(made.folder, tmp_path / "other.onnx")
+
+
+def test_a_damaged_file_gives_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises(UnusableError, match="no ONNX model, or it is damaged"):
+        predict_file(path, tmp_path / "data.csv")
