@@ -184,9 +184,11 @@ def in_words(found: Predicted, what: str) -> Iterator[str]:
     for one, other in pairs:
         mean, error = paired_difference(found[one], found[other])
         share = [percent(a, b) for a, b in zip(found[one], found[other], strict=True)]
+        sure = f" ± {error:.1f}" if math.isfinite(error) else ""
+        seeds = "1 seed" if len(share) == 1 else f"{len(share)} seeds"
         yield (
-            f"{_named(one)} − {_named(other)}: {mean:+.1f} ± {error:.1f} nats "
-            f"({np.mean(share):+.2f} %) over {len(share)} seeds, {what}"
+            f"{_named(one)} − {_named(other)}: {mean:+.1f}{sure} nats "
+            f"({np.mean(share):+.2f} %) over {seeds}, {what}"
         )
 
 

@@ -42,7 +42,7 @@ def figures_page(problem: Problem, runs: Runs, what: str) -> str:
     """
     judged = runs[BAYES, True, 0]
     shades = "".join(
-        f"svg .h{k} {{ fill: var(--s0); opacity: {0.06 + 0.94 * k / (SHADES - 1):.2f}; }}\n"
+        f"svg .h{k} {{ fill: var(--s0); rx: 0; opacity: {0.06 + 0.94 * k / (SHADES - 1):.2f}; }}\n"
         for k in range(SHADES)
     )
     title = f"McInerney 2017, figures 1 and 2: {problem.name}"
