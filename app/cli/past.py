@@ -76,7 +76,7 @@ def _resume(given: argparse.Namespace) -> int:
     plan, past = folder.plan, folder.events()
     dataset = read_data(plan.data)
     for path in given.export:
-        check_export(path, dataset.task)
+        check_export(path, dataset.task, plan.model)
     if past and isinstance(past[-1], RunFinished) and not given.trials:
         print("This run is finished; --trials N goes on with more trials.", file=sys.stderr)
         give_result(past[-1].results, plan, dataset, folder, given)

@@ -11,9 +11,13 @@ from typing import Any
 def add_to(commands: Any) -> None:
     """Add the command to the parser."""
     predict = commands.add_parser("predict", help="predict with an exported model")
-    predict.add_argument("model", metavar="MODEL", help="a .skops, .joblib, .npz or .json file")
     predict.add_argument(
-        "file", metavar="FILE", help="CSV or LIBSVM file with raw rows, new sequences or molecules"
+        "model", metavar="MODEL", help="a .skops, .joblib, .onnx, .npz, .json or .zip file"
+    )
+    predict.add_argument(
+        "file",
+        metavar="FILE",
+        help="CSV or LIBSVM file with raw rows, new texts, sequences or molecules",
     )
     predict.add_argument("--out", metavar="FILE", help="write here instead of standard output")
     predict.set_defaults(run=run)

@@ -81,8 +81,8 @@ def add_ending(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="save the result: .skops .joblib .json .py .html; for sequences and molecules "
-        ".npz .json .py .html",
+        help="save the result: .skops .joblib .onnx .json .py .html; for sequences and molecules "
+        ".npz .json .py .html; for topics and deep latent Gaussian models .zip .json .html",
     )
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
@@ -104,9 +104,9 @@ def run(given: argparse.Namespace) -> int:
         test_size=given.test_size,
     )
     dataset = read_data(data)
-    for path in given.export:
-        check_export(path, dataset.task)
     plan = plan_of(given, _wherever_from(data), dataset)
+    for path in given.export:
+        check_export(path, dataset.task, plan.model)
     build_problem(plan, dataset)  # refuses before a folder is made
     copy = _opened(Path(given.events)) if given.events else None
     folder = RunFolder.create(plan, path=Path(given.run_dir) if given.run_dir else None)

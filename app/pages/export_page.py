@@ -93,6 +93,7 @@ class ExportPage(Page):
         self.body.addStretch(1)
         session.exporters_changed.connect(self._make_cards)
         session.data_changed.connect(self._make_cards)
+        session.plan_changed.connect(self._make_cards)
         session.exported.connect(self._exported)
         session.run_replaced.connect(self._forget)
         session.run_changed.connect(self._make_cards)
@@ -133,15 +134,30 @@ class ExportPage(Page):
             self.save(next(iter(self.cards)))
 
     @property
+    def _started(self) -> RunStarted | None:
+        return next((e for e in self.session.events if isinstance(e, RunStarted)), None)
+
+    @property
+    def _model(self) -> str:
+        """The model of the run that is shown, or of the plan where there is none yet."""
+        started, plan = self._started, self.session.plan
+        chosen = plan.model if plan is not None else ""
+        return str(started.plan.get("model") or chosen) if started is not None else chosen
+
+    @property
     def _task(self) -> str:
         """The task of the run that is shown, or of the data where there is none yet."""
-        started = next((e for e in self.session.events if isinstance(e, RunStarted)), None)
+        started = self._started
         known = started.dataset if started is not None else self.session.summary
         return str((known or {}).get("task") or "binary")
 
     def _make_cards(self) -> None:
-        task = self._task
-        fitting = [e for e in self.session.exporters if task in e.get("tasks", (task,))]
+        asked = (("tasks", self._task), ("models", self._model))
+        fitting = [
+            exporter
+            for exporter in self.session.exporters
+            if all(not one or one in exporter.get(name, (one,)) for name, one in asked)
+        ]
         if not fitting or fitting == [card.exporter for card in self.cards.values()]:
             return
         clear(self._grid)
@@ -181,7 +197,17 @@ class ExportPage(Page):
                             "and it needs neither your data nor this program."),
                     report,
                 )  # fmt: skip
+        if self._task == "topics" or self._model == "dlgm":
+            return (
+                self.tr("To predict here, save the folder, and give its file to Tunescope again."),
+                self.tr("To predict elsewhere, unpack it: the program inside needs numpy, and "
+                        "neither your data nor this program."),
+                report,
+            )  # fmt: skip
+        average = len(((self.session.results or {}).get("ensemble") or {}).get("members", []))
+        one = self.tr("The average of {count} models is one model in each of these files.")
         return (
+            *([one.format(count=average)] if average > 1 else []),
             self.tr("To predict new rows, here or in Python, save the model."),
             report,
             self.tr("To check every step or train again, save the Python script: it needs your "

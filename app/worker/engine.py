@@ -37,7 +37,7 @@ class Engine:
 
     def warm(self) -> list[dict[str, Any]]:
         """Everything is imported by now; tell what can be exported."""
-        fields = ("name", "ending", "title", "sentence", "warning", "tasks")
+        fields = ("name", "ending", "title", "sentence", "warning", "tasks", "models")
         return [{name: getattr(e, name) for name in fields} for e in EXPORTERS]
 
     def open(self, data: DataPlan) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -121,7 +121,8 @@ def _setting(run: FinishedRun) -> str:
     tuned, default = run.results["setting"], run.results.get("default_setting", {})
     labels = {axis.name: axis.label for axis in MODELS[run.plan.model].space(run.takeaway.task)}
     rows = [(labels.get(n, n), n, value, default.get(n)) for n, value in tuned.items()]
-    name = "in scikit-learn" if unit(run.takeaway.task) == "rows" else "name"
+    ours = unit(run.takeaway.task) != "rows" or run.plan.model == "dlgm"
+    name = "name" if ours else "in scikit-learn"
     body = table(("setting", name, "tuned", "default"), rows, row_heads=True)
     if len(members_of(run)) > 1:
         return section("The best member's setting", "The others are further below.", body, "half")

@@ -12,7 +12,7 @@ from core.export.svg import plain
 from core.tuning.events import MoleculesFolded, SequencesLabelled
 
 USUAL_GAMMA = 4.0
-_UNITS = {"sequence": "tokens", "structure": "molecules"}
+_UNITS = {"sequence": "tokens", "structure": "molecules", "topics": "texts"}
 
 
 def unit(task: str) -> str:

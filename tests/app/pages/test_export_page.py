@@ -121,3 +121,34 @@ def test_the_cards_are_those_that_fit_the_task_of_the_run(still, qtbot):
     still.events.append(RunStarted(dataset={"task": "binary"}))
     still.run_changed.emit()
     assert list(page.cards) == ["skops", "json"]
+
+
+def test_models_that_leave_as_folders_have_cards_of_their_own(still, qtbot):
+    def exporter(name, *models):
+        about = {
+            "name": name,
+            "ending": f".{name}",
+            "title": name,
+            "sentence": "For.",
+            "warning": "",
+        }
+        return {**about, "warning": "", "tasks": ["binary", "topics"], "models": list(models)}
+
+    still.exporters = [exporter("skops", "svm"), exporter("folder", "dlgm"),
+                       exporter("json", "svm", "dlgm")]  # fmt: skip
+    page = ExportPage(still)
+    qtbot.addWidget(page)
+    for model, cards in (("dlgm", ["folder", "json"]), ("svm", ["skops", "json"])):
+        still.events[:] = [RunStarted(dataset={"task": "binary"}, plan={"model": model})]
+        still.run_changed.emit()
+        assert list(page.cards) == cards
+        said = " ".join(page._advice())
+        assert ("unpack it" in said) == (model == "dlgm")
+
+
+def test_an_average_is_said_to_be_one_model(still, qtbot, monkeypatch):
+    page = ExportPage(still)
+    qtbot.addWidget(page)
+    monkeypatch.setattr(type(still), "results", {"ensemble": {"members": [3, 1]}}, raising=False)
+    still.events[:] = [RunStarted(dataset={"task": "binary"}, plan={"model": "svm"})]
+    assert "The average of 2 models is one model in each of these files." in page._advice()
