@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app import appearance
@@ -58,9 +58,7 @@ class CommonWords(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._words: list[tuple[str, int]] = []
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(self.tr("The commonest words"))
         appearance.notifier.themed.connect(self._themed)
 
@@ -69,11 +67,20 @@ class CommonWords(QWidget):
         self._words = words
         told = (f"{word} {whole(count)}" for word, count in words)
         self.setAccessibleDescription(", ".join(told))
-        self.updateGeometry()
-        self.update()
+        self._fit()
 
     def _themed(self, _theme: object) -> None:
-        self.updateGeometry()
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The narrower, the higher."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
+
+    def _fit(self) -> None:
+        """As high as the longest column."""
+        self.setFixedHeight(max(1, self._rows(self.width())) * self._row())
         self.update()
 
     def _row(self) -> int:
@@ -83,21 +90,12 @@ class CommonWords(QWidget):
         least = appearance.pixels(_COLUMN)
         return max(1, min(6, (width + _GAP) // (least + _GAP)))
 
-    def hasHeightForWidth(self) -> bool:
-        """The narrower, the higher."""
-        return True
-
-    def heightForWidth(self, width: int) -> int:
-        """The height of the longest column."""
-        return -(-len(self._words) // self._columns(width)) * self._row()
+    def _rows(self, width: int) -> int:
+        return -(-len(self._words) // self._columns(width))
 
     def sizeHint(self) -> QSize:
-        """As small as it may be."""
-        return self.minimumSizeHint()
-
-    def minimumSizeHint(self) -> QSize:
-        """One column, as high as the width that there is makes it."""
-        return QSize(appearance.pixels(_COLUMN), self.heightForWidth(max(1, self.width())))
+        """One column, if need be."""
+        return QSize(appearance.pixels(_COLUMN), self._row())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Words at the left, counts at the right, a bar under both."""
@@ -107,7 +105,7 @@ class CommonWords(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         columns, row = self._columns(self.width()), self._row()
         width = (self.width() - _GAP * (columns - 1)) / columns
-        rows = -(-len(self._words) // columns)
+        rows = self._rows(self.width())
         most = max(count for _, count in self._words)
         for place, (word, count) in enumerate(self._words):
             x, y = (place // rows) * (width + _GAP), (place % rows) * row
