@@ -86,8 +86,8 @@ def which_is_ahead(event: EnsembleUpdated, run: RunStarted) -> str:
         return ""
     values = {
         "metric": metric_in_short(run.metric),
-        "average": plain(event.average),
-        "single": plain(event.single),
+        "average": plain(event.average, 4),
+        "single": plain(event.single, 4),
     }
     ahead = event.average - event.single
     ahead = ahead if run.maximize else -ahead
@@ -146,5 +146,6 @@ def why_drawn(event: TrialStarted) -> str:
         return words
     if event.candidates < FOCUSED:
         return f"{words} {_tr('Hardly any other setting is in question.')}"
-    among = _tr("In effect {count} settings are in question.")
-    return f"{words} {among.replace('{count}', plain(event.candidates, 2))}"
+    among = _tr("In effect about {count} settings are in question.")
+    rough = float(f"{event.candidates:.2g}")  # two digits: 1442 says no more than 1400
+    return f"{words} {among.replace('{count}', plain(rough, 4))}"

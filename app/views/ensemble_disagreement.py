@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QWidget
 
 from app import appearance
@@ -22,7 +22,7 @@ from app.views.scrolled_bars import ScrolledBars
 from app.views.twin import Table
 from core.tuning.events import MembersDisagree, RunStarted
 
-NAMES = 0.45  # share of the width that the words about rows may take
+NAMES = 0.5  # share of the width that the words about rows may take
 ALL_CLASSES = 8  # classes up to which the table has a column for each
 
 
@@ -39,6 +39,7 @@ class Disagreement(EnsembleView, ScrolledBars):
         "Disagreement",
         "Rows appear here when the average has two members, which is after 20 trials.",
     )
+    wide = True
     listed = QT_TRANSLATE_NOOP("Disagreement", "Rows shown")
     listens = (MembersDisagree,)
 
@@ -50,7 +51,7 @@ class Disagreement(EnsembleView, ScrolledBars):
         self.canvas.addItem(self.plot, row=1, col=0)
         self.span, self.dots = Lines(), Dots("circle", 9)
         self.truth, self.picked = Dots("diamond", 12), Dots("circle", 16)
-        for item in (self.span, self.truth, self.dots, self.picked):
+        for item in (self.span, self.dots, self.truth, self.picked):
             self.plot.addItem(item)
 
     def paint_theme(self) -> None:
@@ -58,7 +59,7 @@ class Disagreement(EnsembleView, ScrolledBars):
         theme = appearance.current()
         self.span.set_style(pen(theme.control, 1.4))
         self.dots.set_style(clear_colour(average_colour(), 0.75), theme.ink, 1.0)
-        self.truth.set_style(theme.paper, theme.observed, 2.0)
+        self.truth.set_style(None, theme.observed, 2.2)
         self.picked.set_style(None, theme.focus, 2.4)
 
     # -- what is known -------------------------------------------------------------------------
@@ -223,5 +224,5 @@ def _member(painter: QPainter, box: QRectF) -> None:
 
 def _truth(painter: QPainter, box: QRectF) -> None:
     painter.setPen(pen(appearance.current().observed, 2.0))
-    painter.setBrush(QColor(appearance.current().paper))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawPath(symbol_path("diamond", 11).translated(box.center()))

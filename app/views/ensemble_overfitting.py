@@ -128,7 +128,9 @@ class ValidationTest(EnsembleView):
         """Dots at (validation, test)."""
         self.paint_theme()
         record, trials = self.record, self.tested()
-        self.plot.bottom.set_title(self.tr("validation: {}").format(self.measured_with_direction()))
+        room = 0.8 * self.canvas.inner_width(self.plot)
+        words = self.measured_with_direction(room)
+        self.plot.bottom.set_title(self.tr("validation: {}").format(words))
         measured = metric_in_short((record.results or {}).get("metric", record.started.metric))
         self.plot.left.set_title(self.tr("test: {}").format(measured))
         x, y = (np.full(len(record.numbers), np.nan) for _ in range(2))
@@ -180,7 +182,7 @@ class ValidationTest(EnsembleView):
         comparable = self._same_measure()
         if comparable:  # then the diagonal means something, and is in sight
             bottom, top = min(left, bottom), max(right, top)
-        room = 0.05 * (right - left) or 1e-3, 0.05 * (top - bottom) or 1e-3
+        room = 0.06 * (right - left) or 1e-3, 0.1 * (top - bottom) or 1e-3
         self.plot.hold_x(left - room[0], right + room[0], exact=True)
         self.plot.hold_y(bottom - room[1], top + room[1], exact=True)
         ends = [left - room[0], right + room[0]] if comparable else []

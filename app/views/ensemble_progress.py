@@ -105,7 +105,7 @@ class AverageAgainstBest(EnsembleView):
         x = np.array([update.finished for update in updates], dtype=float)
         average = np.array([update.average for update in updates], dtype=float)
         single = np.array([update.single for update in updates], dtype=float)
-        self.plot.left.set_title(self.measured_with_direction())
+        self.plot.left.set_title(self.measured_with_direction(self.plot.vb.height()))
         self.average_line.set_data(x, average)
         self.single_line.set_data(x, single)
         marked = slice(None) if len(x) <= MARKED else slice(-1, None)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from PySide6.QtGui import QFontMetricsF
 
 from app import appearance
 from app.scores import metric_in_short
+from app.views.axes import small_font
 from app.views.view import View
 from core.tuning.events import RunStarted
 
-REACH = (
-    4.0  # how many times further from the best than the middle value a value may lie to be shown
-)
+# Values further from the best than so many times the middle one are not shown.
+REACH = 4.0
 FEW = 4  # values that are all shown
 
 
@@ -29,12 +30,14 @@ class EnsembleView(View):
         """The metric's shortest name."""
         return metric_in_short(self.record.started.metric)
 
-    def measured_with_direction(self) -> str:
-        """The metric and which way is better, for an axis."""
+    def measured_with_direction(self, room: float) -> str:
+        """The metric and, where so many pixels have room for it, which way is better."""
         words = self.tr("{} (lower is better)")
         if self.record.started.maximize:
             words = self.tr("{} (higher is better)")
-        return words.format(self.measured())
+        whole = words.format(self.measured())
+        fits = QFontMetricsF(small_font()).horizontalAdvance(whole) <= room
+        return whole if fits else self.measured()
 
     def better_by(self, one: float, other: float) -> float:
         """How much better one score is than another; below 0 where it is worse."""

@@ -32,8 +32,10 @@ def fixed(value: float | None, decimals: int) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of one as people say it: "25 %", "3.3 %", "0 %"."""
+    """A share of one as people say it: "25 %", "3.3 %", "< 0.1 %", "0 %"."""
     hundredths = 100 * share
+    if 0 < hundredths < 0.1:
+        return f"< {fixed(0.1, 1)}\u00a0%"
     whole = hundredths >= 10 or hundredths == 0
     return f"{fixed(hundredths, 0) if whole else plain(hundredths, 2)}\u00a0%"  # never parted
 

@@ -193,6 +193,6 @@ class TrialsModel(QAbstractTableModel):
             "random": self.tr("at random"),
             "grid": self.tr("on the grid"),
             "start": self.tr("to begin with"),
-            "sample": self.tr("at random, where good ones are likely"),
+            "sample": self.tr("likely good"),
         }
         return reasons.get(trial.reason, trial.reason)

@@ -67,7 +67,7 @@ def test_a_drawn_setting_says_among_how_many():
         return told(event)
 
     assert "C = 0.27 is tried; it is drawn from what the scores so far make likely" in drawn(None)
-    assert "In effect 310 settings are in question." in drawn(310.4)
+    assert "In effect about 1400 settings are in question." in drawn(1442.3)
     assert "Hardly any other setting is in question." in drawn(1.2)
 
 
