@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 from app.pages.data_documents import DocumentsCard
 from app.pages.data_groups_board import GroupsBoard
 from app.pages.data_question import QuestionCard
-from app.pages.data_table import PreviewTable
+from app.pages.data_table import LEAST_ROWS, PreviewTable
 from app.pages.data_words import KINDS, column_word, found, headline, tr, whole
 from app.pages.page import Page
 from app.widgets.card import Card
@@ -20,6 +20,7 @@ from app.widgets.drop_area import dropped_file
 if TYPE_CHECKING:
     from app.session import Session
 
+FEWER_ROWS = 5
 CHANGEABLE = ("number", "category", "yes/no", "date")
 
 
@@ -65,6 +66,7 @@ class DataPage(Page):
         topics = summary["task"] == "topics"
         title = self.tr("Texts") if topics and summary["texts"] else self.tr("Table")
         self._card.set_words(title, self._table_caption())
+        self.table.least_rows = FEWER_ROWS if topics else LEAST_ROWS  # words have room too
         words = {column["name"]: column_word(column) for column in summary["columns"]}
         with QSignalBlocker(self.table):
             self.table.preview.show_summary(summary, words)

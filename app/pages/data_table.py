@@ -96,6 +96,9 @@ class PreviewModel(QAbstractTableModel):
 class PreviewTable(QTableView):
     """The table; Enter, or a click on a head, asks for the menu of a column.
 
+    Attributes:
+        least_rows: how many rows have room in any case.
+
     Signals:
         column_pressed: (column name, place on the screen for the menu).
     """
@@ -104,6 +107,7 @@ class PreviewTable(QTableView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.least_rows = LEAST_ROWS
         self.preview = PreviewModel(self)
         self.setModel(self.preview)
         self.setAccessibleName(self.tr("First rows of the table"))
@@ -138,7 +142,7 @@ class PreviewTable(QTableView):
         rows = min(self.preview.rowCount(), 51)
         head = self.horizontalHeader().sizeHint().height()
         frame = 2 * self.frameWidth() + self.horizontalScrollBar().sizeHint().height()
-        self.setMinimumHeight(head + min(rows, LEAST_ROWS) * (line + 12) + frame)
+        self.setMinimumHeight(head + min(rows, self.least_rows) * (line + 12) + frame)
         self.setMaximumHeight(head + rows * (line + 12) + frame)
         whole = [self._wanted(column) for column in range(self.preview.columnCount())]
         widths = [min(width, appearance.pixels(MOST_WIDTH)) for width in whole]

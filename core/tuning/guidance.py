@@ -118,7 +118,7 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
                 **_lacking(model, facts),
             }
         )
-    models.sort(key=lambda entry: (not entry["recommended"], not entry["fits_task"]))
+    models.sort(key=lambda entry: (entry["name"] != best, not entry["fits_task"]))
     fitting = [entry["name"] for entry in models if entry["fits_task"]]
     return {"models": models, "strategies": {n: _strategies(MODELS[n], facts) for n in fitting}}
 
