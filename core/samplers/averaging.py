@@ -117,18 +117,24 @@ def greedy_weights(log_densities: Array, *, rounds: int = ROUNDS, bag: int = BAG
 
 
 def _grown(log_densities: Array, counts: Array, rounds: int) -> tuple[float, Array]:
-    """The best bag after one or more additions: how well its average predicts, and its counts."""
+    """The best bag after one or more additions: how well its average predicts, and its counts.
+
+    Densities are taken relative to the largest of their row: no overflow, and one logarithm a sum.
+    """
+    largest = log_densities.max(axis=1)
+    largest = np.where(np.isfinite(largest), largest, 0.0)
+    densities, constant = np.exp(log_densities - largest[:, None]), float(largest.sum())
+    total = sum(count * densities[:, k] for k, count in enumerate(counts) if count)
     counts, best, best_value = counts.copy(), counts, -np.inf
-    with np.errstate(divide="ignore"):
-        total = _log_sum_exp(log_densities + np.log(counts))
     for _ in range(rounds):
-        grown = np.logaddexp(total[:, None], log_densities)
-        values = grown.sum(axis=0) - len(grown) * math.log(counts.sum() + 1.0)
+        with np.errstate(divide="ignore"):
+            values = np.log(densities + np.asarray(total)[:, None]).sum(axis=0)
         added = int(np.argmax(values))
         counts[added] += 1.0
-        total = grown[:, added]
-        if values[added] > best_value:
-            best, best_value = counts.copy(), float(values[added])
+        total = total + densities[:, added]
+        value = float(values[added]) + constant - len(densities) * math.log(counts.sum())
+        if value > best_value:
+            best, best_value = counts.copy(), value
     return best_value, best
 
 

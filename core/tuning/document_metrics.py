@@ -37,7 +37,7 @@ def _perplexity(y: np.ndarray, documents: np.ndarray, weights: np.ndarray) -> np
 DOCUMENTS = (
     Metric(
         "completion",
-        "Log likelihood of unseen words, a word",
+        "How well unseen words are foreseen (log likelihood)",
         TOPICS,
         True,
         False,
@@ -46,7 +46,7 @@ DOCUMENTS = (
     ),
     Metric(
         "perplexity",
-        "Perplexity of unseen words",
+        "Among how many words it wavers (perplexity)",
         TOPICS,
         False,
         False,

@@ -119,7 +119,7 @@ _ALL = (
 # task, for it says nothing about rows that the model has not seen.
 EXPLAINED = Metric(
     "log_likelihood",
-    "Log likelihood of the training data",
+    "How well the training data are explained (log likelihood)",
     (),
     True,
     False,
