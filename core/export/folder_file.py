@@ -128,10 +128,11 @@ def _tables(run: FinishedRun) -> dict[str, bytes]:
         [name, f"{size:.5f}", " ".join(top)]
         for name, size, top in zip(named, sizes, tops, strict=True)
     ]
+    largest_first = [topics[k] for k in np.argsort(-sizes, kind="stable")]
     shares = word_probabilities(best).T
     rows = [[word, *(f"{p:.4g}" for p in own)] for word, own in zip(words, shares, strict=True)]
     return {
-        "topics.csv": _csv(["topic", "share of all words", "likeliest words"], topics),
+        "topics.csv": _csv(["topic", "share of all words", "likeliest words"], largest_first),
         "words.csv": _csv(["word", *named], rows),
     }
 

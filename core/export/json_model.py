@@ -1,7 +1,8 @@
 """A model of sequences or molecules inside the JSON export, every parameter by its name.
 
 "penalties" holds the groups with their C and what belongs to them; "fitted" holds the encoding and
-the weights, in the order of the parameters.
+the weights, in the order of the parameters. For an average there is a list in place of each C and
+each weight, with a number for every member, and "shares" says how much each member counts.
 """
 
 from __future__ import annotations
@@ -24,15 +25,16 @@ def model_document(run: FinishedRun) -> dict[str, Any]:
     """The penalties by group and the fitted model of a run, as plain data."""
     arrays, off = arrays_of(run), set(run.results.get("switched_off", []))
     names, places = arrays["names"].tolist(), arrays["group_of_weight"]
+    weights = arrays["weights"].T
     groups = {
         group: {
             "C": C,
             "switched_off": group in off,
-            "size_of_weights": float(np.linalg.norm(arrays["weights"][places == k])),
+            "size_of_weights": np.linalg.norm(weights[places == k], axis=0).tolist(),
             "parameters": [names[i] for i in np.flatnonzero(places == k)],
         }
         for k, (group, C) in enumerate(
-            zip(arrays["groups"].tolist(), arrays["penalties"].tolist(), strict=True)
+            zip(arrays["groups"].tolist(), arrays["penalties"].T.tolist(), strict=True)
         )
     }
     if len(groups) == 1:
@@ -45,9 +47,16 @@ def model_document(run: FinishedRun) -> dict[str, Any]:
     }
     if fitted["kind"] == "crf":
         fitted["classes"] = arrays["classes"].tolist()
-        fitted["columns"] = run.pipeline[-1].encoding_.as_dict()["columns"]
-    fitted["weights"] = dict(zip(names, arrays["weights"].tolist(), strict=True))
+        fitted["columns"] = _first(run.pipeline[-1]).encoding_.as_dict()["columns"]
+    if "shares" in arrays:
+        fitted["shares"] = arrays["shares"].tolist()
+    fitted["weights"] = dict(zip(names, weights.tolist(), strict=True))
     return {"penalties": {"scale": scale, "groups": groups}, "fitted": fitted}
+
+
+def _first(model: Any) -> Any:
+    """The model, or the first member of an average: all encode tokens alike."""
+    return model.members_[0][1] if hasattr(model, "members_") else model
 
 
 def load(path: Path) -> Arrays:
@@ -90,13 +99,15 @@ def _arrays(document: Any, path: Path) -> Arrays:
         arrays = {
             "format": np.array(fitted["format"]),
             "kind": np.array(fitted["kind"]),
-            "weights": np.array(list(weights.values()), dtype=np.float64),
+            "weights": np.array(list(weights.values()), dtype=np.float64).T,
             "names": np.array(list(weights), dtype=str),
             "groups": np.array(list(groups), dtype=str),
-            "penalties": np.array([group["C"] for group in groups.values()], dtype=np.float64),
+            "penalties": np.array([group["C"] for group in groups.values()], dtype=np.float64).T,
             "group_of_weight": group_of_weight,
             "settings": np.array(json.dumps(fitted["settings"])),
         }
+        if "shares" in fitted:
+            arrays["shares"] = np.array(fitted["shares"], dtype=np.float64)
         if fitted["kind"] == "crf":
             arrays |= {"classes": np.array(fitted["classes"], dtype=str)}
             arrays |= encoding_arrays(fitted["columns"])

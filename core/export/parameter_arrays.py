@@ -2,10 +2,11 @@
 
 | array | shape | content |
 | --- | --- | --- |
-| format | () | version of this table, 1 |
+| format | () | version of this table: 1 for one model, 2 for an average |
 | kind | () | "crf" or "rna" |
 | weights, names | (n,) | every parameter and what it is called |
 | groups, penalties | (k,) | regularization groups and their C, on the scale of ½ C ‖w‖² |
+| shares | (T,) | of an average alone: of its members, whose weights are (T, n), penalties (T, k) |
 | group_of_weight | (n,) | the place of every parameter's group; −1 for none |
 | settings | () | the rest as JSON text: columns' names, how the file is written, how it decodes |
 | classes | (K,) | crf: labels |
@@ -29,14 +30,16 @@ import numpy as np
 from core.errors import UnusableError
 from core.export.finished_run import FinishedRun
 
-FORMAT = 1
+SINGLE, FORMAT = 1, 2
 KINDS = {"sequence": "crf", "structure": "rna"}
 Arrays = dict[str, np.ndarray]
 
 
 def arrays_of(run: FinishedRun) -> Arrays:
-    """The arrays of a run's fitted model."""
+    """The arrays of a run's fitted model, or of the members of its average."""
     model, kind = run.pipeline[-1], KINDS[run.takeaway.task]
+    members = [member for _, member in getattr(model, "members_", [("model", model)])]
+    first, one = members[0], not hasattr(model, "members_")
     settings = {
         "sequence": run.takeaway.feature_names[0],
         "target": run.takeaway.target,
@@ -44,21 +47,25 @@ def arrays_of(run: FinishedRun) -> Arrays:
         "run": run.name,
         "versions": run.takeaway.versions,
     }
+    weights = np.array([member.w_ for member in members], dtype=np.float64)
+    penalties = np.array([list(m.penalties_.values()) for m in members], dtype=np.float64)
     arrays = {
-        "format": np.array(FORMAT),
+        "format": np.array(SINGLE if one else FORMAT),
         "kind": np.array(kind),
-        "weights": np.asarray(model.w_, dtype=np.float64),
-        "names": np.array(distinct(model.names_)),
-        "groups": np.array(list(model.penalties_), dtype=str),
-        "penalties": np.array(list(model.penalties_.values()), dtype=np.float64),
-        "group_of_weight": np.asarray(model.groups_, dtype=np.int64),
+        "weights": weights[0] if one else weights,
+        "names": np.array(distinct(first.names_)),
+        "groups": np.array(list(first.penalties_), dtype=str),
+        "penalties": penalties[0] if one else penalties,
+        "group_of_weight": np.asarray(first.groups_, dtype=np.int64),
     }
+    if not one:
+        arrays["shares"] = np.array(model.weights, dtype=np.float64)
     if kind == "crf":
-        settings |= {"sequence": model.encoding_.sequence, "decoding": model.decoding}
-        arrays |= {"classes": np.array([str(label) for label in model.classes_])}
-        arrays |= encoding_arrays(model.encoding_.as_dict()["columns"])
+        settings |= {"sequence": first.encoding_.sequence, "decoding": model.decoding}
+        arrays |= {"classes": np.array([str(label) for label in first.classes_])}
+        arrays |= encoding_arrays(first.encoding_.as_dict()["columns"])
     else:
-        settings |= {"gamma": model.gamma, "shortest_hairpin": model.shortest_hairpin}
+        settings |= {"gamma": first.gamma, "shortest_hairpin": first.shortest_hairpin}
     return {**arrays, "settings": np.array(json.dumps(settings, ensure_ascii=False))}
 
 
@@ -134,12 +141,18 @@ def _demand(true: bool, said: str) -> None:
 
 def _check_parameters(arrays: Arrays) -> None:
     weights, groups = arrays["weights"], arrays["group_of_weight"]
-    _demand(weights.dtype.kind == "f" and weights.ndim == 1, "the weights are no numbers")
+    _demand(weights.dtype.kind == "f" and weights.ndim in (1, 2), "the weights are no numbers")
     _demand(bool(np.isfinite(weights).all()), "a weight is not finite")
-    _demand(arrays["names"].shape == weights.shape, "names and weights differ in number")
-    _demand(groups.shape == weights.shape and groups.dtype.kind == "i", "the groups do not fit")
+    _demand(arrays["names"].shape == weights.shape[-1:], "names and weights differ in number")
+    fits = groups.shape == weights.shape[-1:] and groups.dtype.kind == "i"
+    _demand(fits, "the groups do not fit")
     k = len(arrays["groups"])
-    _demand(arrays["penalties"].shape == (k,), "groups and penalties differ in number")
+    _demand(
+        arrays["penalties"].shape == (*weights.shape[:-1], k),
+        "groups and penalties differ in number",
+    )
+    if weights.ndim == 2:
+        _check_shares(arrays["shares"], len(weights))
     _demand(bool(np.all((groups >= -1) & (groups < k))), "a weight's group is unknown")
     settings = json.loads(str(arrays["settings"]))
     _demand(isinstance(settings, dict), "the settings are none")
@@ -154,6 +167,11 @@ def _check_parameters(arrays: Arrays) -> None:
         all(isinstance(one, list) and all(isinstance(w, str) for w in one) for one in lists),
         "the words for missing values are no list",
     )
+
+
+def _check_shares(shares: np.ndarray, members: int) -> None:
+    _demand(shares.shape == (members,) and shares.dtype.kind == "f", "the shares do not fit")
+    _demand(bool((shares > 0).all()) and abs(shares.sum() - 1.0) < 1e-6, "the shares are none")
 
 
 def _check_crf(arrays: Arrays) -> None:
@@ -173,7 +191,7 @@ def _check_crf(arrays: Arrays) -> None:
         features += max(1, len(values))
     K = len(classes)
     expected = K + K * K + K * features
-    n = len(arrays["weights"])
+    n = arrays["weights"].shape[-1]
     _demand(n == expected, f"there are {n:,} weights, and its encoding has {expected:,}")
     decoding = json.loads(str(arrays["settings"]))["decoding"]
     _demand(decoding in ("posterior", "viterbi"), "the decoding is unknown")

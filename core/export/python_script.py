@@ -202,13 +202,23 @@ def _exact_solver(run: FinishedRun, code: Code) -> str:
 
 
 def _score_block(run: FinishedRun, code: Code) -> str:
-    test_file = bool(run.takeaway.test_source)
-    fit = "X, y" if test_file else "X_train, y_train"
+    test_file, fitted = bool(run.takeaway.test_source), run.takeaway.fitted_rows
     metric = run.results["metric"]
-    expression = scorer(run, code)
-    return textwrap.dedent(f'''
-        for name, model in (("tuned", tuned), ("default setting", default)):
-            model.fit({fit})
-            score = {expression}
-            print(f"{metric} on unseen rows, {{name}}: {{score:.6f}}")
-        ''')
+    lines = ['for name, model in (("tuned", tuned), ("default setting", default)):']
+    fit = "X, y" if test_file else "X_train, y_train"
+    if fitted:
+        rows = ".iloc" if run.takeaway.source["format"] != "libsvm" else ""
+        every = "np.arange(len(y))" if test_file else "train"
+        fit = f"X{rows}[rows], y[rows]"
+        lines = [
+            "# The members learned from these rows; the other training rows chose them.",
+            f"fitted = np.array({wrapped_list(fitted)})",
+            f'models = (("tuned", tuned, fitted), ("default setting", default, {every}))',
+            "for name, model, rows in models:",
+        ]
+    lines += [
+        f"    model.fit({fit})",
+        f"    score = {scorer(run, code)}",
+        f'    print(f"{metric} on unseen rows, {{name}}: {{score:.6f}}")',
+    ]
+    return "\n".join(lines)

@@ -91,9 +91,9 @@ def _number(value: float | None) -> bool:
 def _tested(run: FinishedRun) -> str:
     metric, ensemble = run.results["metric"], run.results["ensemble"]
     say = partial(score_words, metric)
-    single = (ensemble.get("single_test") or {}).get(metric)
-    pairs = [("on the test rows", run.results["test"].get(metric), single)]
-    pairs.append(("held out", ensemble.get("held_out"), ensemble.get("single_held_out")))
+    test, names = run.results["test"], ("single_test", "held_out", "single_held_out")
+    single, held, single_held = ((ensemble.get(name) or {}).get(metric) for name in names)
+    pairs = [("on the test rows", test.get(metric), single), ("held out", held, single_held)]
     rows = [(name, say(a), say(s)) for name, a, s in pairs if a is not None and s is not None]
     header = (METRICS[metric].title, "average", "single best")
     return table(header, rows, row_heads=True) if rows else ""

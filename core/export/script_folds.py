@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from core.export.script_members import weighted_mean
 from core.export.script_reading import UnreadableError, columns_of
 from core.losses.rna.decode import maximum_expected_accuracy
 from core.losses.rna.fold import pair_probabilities
@@ -45,7 +46,7 @@ def predicted(
     rows = []
     for place, letters in enumerate(molecules):
         try:
-            P = pair_probabilities(arrays["weights"], letters, settings["shortest_hairpin"])
+            P = _pairs(arrays, letters, settings["shortest_hairpin"])
         except MemoryError:
             what = f"there is not enough memory to fold {len(letters):,} bases"
             where = f"line {lines[place]}, column {column}"
@@ -56,6 +57,11 @@ def predicted(
         tell(place + 1, len(molecules))
     header = [*named, column, "structure", "expected accuracy", "mean pair probability"]
     return header, rows
+
+
+def _pairs(arrays: Mapping[str, np.ndarray], letters: str, shortest: int) -> np.ndarray:
+    """The probabilities of base pairs, (L, L)."""
+    return weighted_mean(arrays, lambda weights: pair_probabilities(weights, letters, shortest))
 
 
 def bases_of(cell: str, line: int, column: str) -> str:

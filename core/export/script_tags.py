@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from core.export.script_members import weighted_mean
 from core.export.script_reading import UnreadableError, columns_of, number_of
 from core.losses.crf.chain import marginals, viterbi
 
@@ -62,9 +63,10 @@ def predicted(
     starts = starts_of_sequences(columns[sequence], lines, sequence)
     tokens = encoded(arrays, reading, [columns[name] for name in names], starts, lines)
     classes = [str(one) for one in arrays["classes"]]
-    weights, K = arrays["weights"], len(classes)
-    p = marginals(weights, K, tokens)
-    best = viterbi(weights, K, tokens) if settings["decoding"] == "viterbi" else p.argmax(axis=1)
+    K = len(classes)
+    p = weighted_mean(arrays, lambda weights: marginals(weights, K, tokens))
+    whole = settings["decoding"] == "viterbi" and arrays["weights"].ndim == 1
+    best = viterbi(arrays["weights"], K, tokens) if whole else p.argmax(axis=1)
     tell(len(lines), len(lines))
     header = [sequence, "prediction", *(f"probability of {one}" for one in classes)]
     rows = zip(columns[sequence], best.tolist(), p.tolist(), strict=True)

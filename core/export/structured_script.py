@@ -12,6 +12,7 @@ import importlib
 import textwrap
 from pathlib import Path
 
+from core.export.average import members_of
 from core.export.bundle import COMPILED, Bundle, bundle
 from core.export.finished_run import FinishedRun
 from core.export.npz_file import packed
@@ -67,15 +68,18 @@ def _modules(kind: str) -> tuple[str, ...]:
         from core.losses.rna import PREDICTION_MODULES
 
         computing, own = PREDICTION_MODULES, "core.export.script_folds"
-    return (*computing, "core.export.script_reading", own, "core.export.script_main")
+    reading = ("core.export.script_members", "core.export.script_reading")
+    return (*computing, *reading, own, "core.export.script_main")
 
 
 def _head(run: FinishedRun, kind: str, parts: Bundle) -> str:
     does, files = _WORDS[kind]
     name = {"crf": "predict_tags.py", "rna": "predict_structures.py"}[kind]
     metric, score = run.results["metric"], run.results["test"][run.results["metric"]]
+    count = len(members_of(run))
+    model = f"The average of {count} models is inside" if count > 1 else "The model is inside"
     made = (
-        f"The model is inside: tuned by Tunescope on {run.takeaway.dataset}, "
+        f"{model}: tuned by Tunescope on {run.takeaway.dataset}, "
         f"{metric.replace('_', ' ')} on unseen rows {score:.6f}. It needs numpy, and is faster "
         "where numba is installed."
     )

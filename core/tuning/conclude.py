@@ -194,10 +194,12 @@ def _record(
 def _keep(problem: Problem, folder: RunFolder, winner: Winner) -> None:
     dataset, learned = problem.dataset, winner.learned
     test_rows = np.arange(dataset.test.rows) if dataset.test else problem.test_rows
+    once = problem.averages and problem.judged == "validation"
     takeaway = takeaway_of(
         dataset,
         problem.train_rows,
         test_rows,
+        fitted_rows=problem.splits[0][0] if once else (),
         output_names=_prepared_names(problem, winner),
         penalties=learned.penalties if learned else None,
         group_of_output=learned.group_of_output if learned else (),

@@ -27,11 +27,13 @@ class Takeaway:
         columns: every column of the file as `Column` describes it, as dicts.
         feature_names: the columns the pipeline takes, in its order.
         target: the target column's name.
-        task: regression, binary or multiclass.
+        task: as of the dataset.
         classes: the sorted class labels as in the file; empty for regression.
         rows: rows with a known target in the first file.
         train_rows: which of them the pipeline was fitted on, counted from 0, in order.
         test_rows: which of them (or of the second file) gave the test score.
+        fitted_rows: the training rows that the members of an average were fitted on, where the
+            others were held out to judge them; empty where all were.
         penalties: {group: C} of a penalty learner, on the scale of ½ Σ_j C_j ‖w_j‖² beside the
             loss; empty otherwise.
         group_names: the groups in order.
@@ -56,6 +58,7 @@ class Takeaway:
     test_rows: list[int]
     classes: list[Any] = field(default_factory=list)
     test_source: dict[str, Any] = field(default_factory=dict)
+    fitted_rows: list[int] = field(default_factory=list)
     penalties: dict[str, float] = field(default_factory=dict)
     group_names: list[str] = field(default_factory=list)
     group_of_output: list[int] = field(default_factory=list)
@@ -76,6 +79,7 @@ def takeaway_of(
     train_rows: Iterable[int],
     test_rows: Iterable[int],
     *,
+    fitted_rows: Iterable[int] = (),
     output_names: Iterable[str] = (),
     penalties: Mapping[str, float] | None = None,
     group_of_output: Iterable[int] = (),
@@ -88,6 +92,7 @@ def takeaway_of(
         dataset: the data.
         train_rows: the rows it was fitted on.
         test_rows: the rows that gave the test score, of ``dataset.test`` if there is one.
+        fitted_rows: of train_rows those that it was fitted on; none for all.
         output_names: the names of the prepared columns.
         penalties: {group: C} in the order of the groups; None unless penalties were learned.
         group_of_output: the index of every prepared column's group.
@@ -105,6 +110,7 @@ def takeaway_of(
         rows=dataset.rows,
         train_rows=[int(row) for row in train_rows],
         test_rows=[int(row) for row in test_rows],
+        fitted_rows=[int(row) for row in fitted_rows],
         classes=_plain(list(dataset.classes)),
         test_source=_source(dataset.test.source) if dataset.test is not None else {},
         penalties={name: float(C) for name, C in learned.items()},

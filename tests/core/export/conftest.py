@@ -178,6 +178,7 @@ def make_run(tmp_path: Path) -> Callable[..., Made]:
         explicit_split: bool = False,
         second_file: bool = False,
         members: Members = (),
+        part: bool = False,
         folder: Path = tmp_path,
     ) -> Made:
         folder.mkdir(exist_ok=True)
@@ -193,7 +194,7 @@ def make_run(tmp_path: Path) -> Callable[..., Made]:
         split = hold_out(dataset, 0.3, plan.seed)
         if explicit_split:
             split = np.split(np.arange(dataset.rows), [len(split[0])])
-        return finish(folder / "run", plan, dataset, split, setting or {}, learned, members)
+        return finish(folder / "run", plan, dataset, split, setting or {}, learned, members, part)
 
     return make
 
@@ -218,6 +219,7 @@ def finish(
     setting: dict[str, Any],
     learned: bool,
     members: Members = (),
+    part: bool = False,
 ) -> Made:
     """Fit the best and the default, and write everything that a run leaves."""
     run = RunFolder.create(plan, path=folder)
@@ -231,7 +233,9 @@ def finish(
     tuned = {**default, **setting}
     members = [({**default, **setting}, weight) for setting, weight in members]
     if members:
-        pipeline = average_of(dataset, plan, X, y, members)
+        fitted_rows = train[::2] if part else train  # the others are held out once
+        own = take(dataset.features, fitted_rows), dataset.target[fitted_rows]
+        pipeline = average_of(dataset, plan, *own, members)
     else:
         pipeline = pipeline_of(dataset, plan, tuned)
         fit(pipeline, X, y)
@@ -257,6 +261,7 @@ def finish(
         dataset,
         train,
         test,
+        fitted_rows=train[::2] if part else (),
         output_names=names,
         penalties=penalties,
         group_of_output=of_output,
@@ -291,8 +296,8 @@ def ensemble_of(members: Members, metric: str) -> dict[str, Any]:
         "effective": 1 / sum(weight**2 for weight in weights),
         "kind": "tempered",
         "finished": 10 * len(members),
-        "held_out": 0.91,
-        "single_held_out": 0.9,
+        "held_out": {metric: 0.91},
+        "single_held_out": {metric: 0.9},
         "single_test": {metric: 0.85},
         "left_out": [{"number": 9, "reason": "Trial 9 is left out of the average: it failed."}],
     }

@@ -107,7 +107,8 @@ def test_the_folder_says_what_is_in_it(tmp_path: Path) -> None:
     assert "naïve" in words.index
     topics = pd.read_csv(folder / "topics.csv")
     assert topics["share of all words"].sum() == pytest.approx(1.0, abs=1e-3)
-    best = words["topic 1"].sort_values(ascending=False).index[0]
+    assert topics["share of all words"].is_monotonic_decreasing
+    best = words[topics["topic"][0]].sort_values(ascending=False).index[0]
     assert topics["likeliest words"][0].split()[0] == best
 
 

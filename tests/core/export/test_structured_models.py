@@ -196,7 +196,7 @@ def other_settings(arrays: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 
 BROKEN: list[tuple[str, Callable[[dict[str, Any]], dict[str, Any]], str]] = [
-    ("crf", lambda a: changed(a, format=np.array(2)), "exported by a newer Tunescope; update"),
+    ("crf", lambda a: changed(a, format=np.array(3)), "exported by a newer Tunescope; update"),
     ("crf", lambda a: {"x": np.zeros(3)}, "holds no model of sequences or molecules"),
     ("crf", lambda a: changed(a, kind=np.array("svm")), "its kind is unknown"),
     ("crf", lambda a: changed(a, weights=a["weights"][:-1]), "names and weights differ"),
