@@ -101,7 +101,8 @@ class AdvancedCard(Card):
                            "folds: steadier scores, longer runs."), low=2, high=50),
             Option("metric", self.tr("Score"), "choice", USUAL,
                    self.tr("What is made as good as possible. The usual one is accuracy for "
-                           "classes and the share of variance explained for numbers."),
+                           "classes and the share of variance explained for numbers; for averages "
+                           "of models how likely they find what is true, and the squared error."),
                    choices=(USUAL, *metrics),
                    choice_labels=(self.tr("The usual one"), *(m.title for m in metrics.values()))),
             Option("seed", self.tr("Seed"), "int", 0,
