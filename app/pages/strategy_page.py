@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from app.session import Session
 
 OWN = "own"
+GENERATIVE = ("lda", "dlgm")  # models that averages judge by the training rows, unless told
 
 
 class StrategyPage(Page):
@@ -169,11 +170,7 @@ class StrategyPage(Page):
             )
         ]
         if entry["kind"] == "trials":
-            folds = self.session.plan.folds
-            sentences.append(
-                self.tr("Each trial fits the model {folds} times, each time on other rows, and "
-                        "scores it on the rest.").format(folds=folds)
-            )  # fmt: skip
+            sentences.append(self._of_a_trial(entry))
             if known := self._known(entry):
                 sentences.append(known)
             if entry["name"] == "grid":
@@ -190,6 +187,29 @@ class StrategyPage(Page):
             self.tr("You can stop at any time. The best setting found so far is kept.")
         )
         self.tell(self.tr("What will happen"), sentences)
+
+    def _of_a_trial(self, entry: Mapping[str, Any]) -> str:
+        """What one trial costs, and for strategies that average what becomes of the best."""
+        plan = self.session.plan
+        said = self.tr(
+            "Each trial fits the model {folds} times, each time on other rows, and scores it on "
+            "the rest."
+        ).format(folds=plan.folds)
+        if not any(option["name"] == "judged" for option in entry["options"]):
+            return said
+        judged = plan.options.get("judged", "automatic")
+        if judged == "validation":
+            said = self.tr(
+                "Each trial fits the model once, on four fifths of the training rows, and scores "
+                "it on the others."
+            )
+        elif judged == "training" or (judged == "automatic" and plan.model in GENERATIVE):
+            said = self.tr(
+                "Each trial fits the model once, on all training data, and scores how well it "
+                "explains them."
+            )
+        more = self.tr("At the end one model in ten is averaged, two of 20 trials, four of 40.")
+        return f"{said} {more}"
 
     def _start(self) -> None:
         self.session.start()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QAbstractButton
 
 from app.views.ensemble_view import near_the_best
 from app.views.lens_view import WITH_SURROGATE
@@ -383,3 +384,31 @@ def test_numbers_that_are_compared_have_equally_many_decimals():
     assert alike([0.09, 0.0905, 0.1]) == ["0.0900", "0.0905", "0.1000"]
     assert alike([250.0, 251.5]) == ["250", "252"]
     assert alike([0.0]) == ["0.000"]
+
+
+@pytest.mark.parametrize("percent", [100, 200])
+def test_every_picture_and_button_has_a_name_at_any_text_size(shown, feed, look, percent):
+    board = shown(40)
+    look.choose(percent=percent)
+    feed([])
+    for name in OURS:
+        view = board.views[name]
+        assert view.canvas.accessibleName() == view.title
+        assert view.canvas.focusPolicy() & Qt.FocusPolicy.TabFocus
+        for button in view.findChildren(QAbstractButton):
+            if button.isVisible():
+                assert button.accessibleName()
+                assert min(button.width(), button.height()) >= 24
+
+
+def test_views_hold_in_one_narrow_column_and_in_the_dark(shown, board, feed, dark):
+    board.resize(420, 700)
+    shown(40)
+    dark()
+    feed([])
+    for name in OURS:
+        view = board.views[name]
+        for plot in view.canvas.plots:
+            right = plot.vb.sceneBoundingRect().right()
+            assert right <= view.canvas.width(), name
+            assert plot.vb.width() > 60, name
