@@ -197,17 +197,19 @@ class ExportPage(Page):
                             "and it needs neither your data nor this program."),
                     report,
                 )  # fmt: skip
+        average = len(((self.session.results or {}).get("ensemble") or {}).get("members", []))
+        one = self.tr("The average of {count} models is one model in each of these files.")
+        first = (one.format(count=average),) if average > 1 else ()
         if self._task == "topics" or self._model == "dlgm":
             return (
-                self.tr("To predict here, save the folder, and give its file to Tunescope again."),
+                *first,
+                self.tr("To predict here, save the folder: tunescope predict takes its file."),
                 self.tr("To predict elsewhere, unpack it: the program inside needs numpy, and "
                         "neither your data nor this program."),
                 report,
             )  # fmt: skip
-        average = len(((self.session.results or {}).get("ensemble") or {}).get("members", []))
-        one = self.tr("The average of {count} models is one model in each of these files.")
         return (
-            *([one.format(count=average)] if average > 1 else []),
+            *first,
             self.tr("To predict new rows, here or in Python, save the model."),
             report,
             self.tr("To check every step or train again, save the Python script: it needs your "
