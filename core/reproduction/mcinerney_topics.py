@@ -14,7 +14,7 @@ from scipy import sparse
 from core.datasets.documents import divide_documents, documents_of_counts
 from core.errors import UnusableError
 from core.estimators.lda import OnlineLda
-from core.estimators.lda_likelihood import bound, completion_log_densities
+from core.estimators.lda_likelihood import completion_log_densities
 from core.estimators.lda_model import LDA
 from core.reproduction.mcinerney_runs import Fitted, Problem, rounded
 from core.space import Setting
@@ -53,20 +53,19 @@ def topics_problem(folder: Path | None, documents: int, passes: int) -> Problem:
 def fit_topics(problem: Problem, setting: Setting, seed: int, validated: bool) -> Fitted:
     """Train, judge and predict.
 
-    With validation, f is the document completion of the validation documents; without, the
-    variational bound on the log marginal likelihood of training and validation documents, both
-    trained on. (Their likelihood under the fitted topics alone, which counts no prior, is the
-    larger the worse the topics predict: rank correlation −0.35 with the test, the bound's +0.27.)
-    Predicted are the second halves of the test documents, from their first halves.
+    f and what is predicted are document completion, the second half of every document from its
+    first. With validation, f is that of the validation documents; without, that of training and
+    validation documents, both trained on (section 4: "training and validating on the
+    train+validation data"). Over 16 settings spread over the box this f had a rank correlation of
+    0.99 with the test documents' likelihood, over 32 of them the variational bound one of 0.27, and
+    the likelihood of whole training documents under their own posterior one of −0.35.
     """
     X = counts_of(problem.folder, problem.size)
     train, validation, test = divide_documents(X.shape[0], seed)
     rows = train if validated else np.sort(np.concatenate([train, validation]))
     model = OnlineLda(**setting, passes=problem.effort, random_state=seed).fit(X[rows])
-    if validated:
-        f = float(completion_log_densities(model, X[validation], seed)[0].sum())
-    else:
-        f = bound(model, X[rows])
+    judged = validation if validated else rows
+    f = float(completion_log_densities(model, X[judged], seed)[0].sum())
     logs, tokens = completion_log_densities(model, X[test], seed)
     return {"f": f, "test": {TOKENS: rounded(logs)}, "tokens": int(tokens.sum())}
 

@@ -168,9 +168,9 @@ _ALL = (
         "documents",
         False,
         mcinerney_table2_rows,
-        f"{MCINERNEY_CLOSING} Without validation, f is the variational bound. Predicted is the "
-        "second half of every\ntest document from its first; the paper does not say what it "
-        "predicts, and its totals are those of longer documents.",
+        f"{MCINERNEY_CLOSING} Predicted, and judged by, is the second half of every document "
+        "from its first;\nthe paper does not say what it predicts, and its totals are those of "
+        "longer documents.",
         MCINERNEY_WIDTHS,
         kept=True,
     ),
