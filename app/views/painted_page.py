@@ -11,10 +11,17 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 from app import appearance
 
 STEP = 30  # pixels of an arrow key
+LOWEST = 110  # pixels
 
 
 class Drawing(Protocol):
-    """What is painted on a page."""
+    """What is painted on a page.
+
+    Attributes:
+        least: pixels downwards that are to be seen without scrolling, once it is laid out.
+    """
+
+    least: float
 
     def lay_out(self, width: float, height: float) -> float:
         """Find a place for everything in such a width; the pixels that it takes downwards.
@@ -39,7 +46,7 @@ class PaintedPage(QAbstractScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setMinimumSize(160, 110)
+        self.setMinimumSize(160, LOWEST)
 
     def sizeHint(self) -> QSize:
         """Modest, so that the board alone decides."""
@@ -49,6 +56,7 @@ class PaintedPage(QAbstractScrollArea):
         """Lay the drawing out anew: it is another one, or there is other room for it."""
         size, bar = self.viewport().size(), self.verticalScrollBar()
         self.needed = self.drawing.lay_out(size.width(), size.height())
+        self.setMinimumHeight(max(LOWEST, round(self.drawing.least)))
         bar.setRange(0, max(0, round(self.needed - size.height() + 0.5)))
         bar.setPageStep(size.height())
         bar.setSingleStep(STEP)

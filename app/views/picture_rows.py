@@ -58,6 +58,7 @@ class PictureRows:
 
     def __init__(self) -> None:
         self.rows: list[_Placed] = []
+        self.least = 0.0
 
     def set_data(self, rows: Sequence[PictureRow]) -> None:
         """Other pictures, all of one size."""

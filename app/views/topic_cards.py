@@ -17,7 +17,8 @@ from resources.theme import FONT_SMALL, RADIUS
 EDGE, GAP = 6, 8  # pixels around everything, and between cards
 INSIDE = 8  # pixels between a card's outline and its words
 NARROWEST = 205  # pixels of a card at the usual text size
-LARGEST = 15.0  # points of the likeliest word; the least likely have FONT_SMALL
+SEEN = 2  # rows of cards that are seen without scrolling
+LARGEST = 14.0  # points of the likeliest word; the least likely have FONT_SMALL
 BAR = 6  # pixels of the bar
 BETWEEN = 8  # pixels between two words
 
@@ -45,6 +46,7 @@ class TopicCards:
 
     def __init__(self) -> None:
         self.cards: list[_Card] = []
+        self.least = 0.0
         self._said = ""
         self._entries: list[Entry] = []
         self._width = 0.0
@@ -70,6 +72,8 @@ class TopicCards:
             for card in row:
                 card.place.setHeight(tall)
             top += tall + GAP
+            if first < SEEN * across:
+                self.least = top - GAP + EDGE
         return top - GAP + EDGE
 
     def paint(self, painter: QPainter) -> None:
