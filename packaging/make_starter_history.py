@@ -222,7 +222,9 @@ def pairs() -> list[tuple[Table, Model]]:
         (table, model)
         for table in tables()
         for model in MODELS.values()
-        if table.task in model.tasks and (model.name not in COSTLY or table.X.size <= MOST_VALUES)
+        if table.task in model.tasks
+        and not model.extra  # minutes a table, and their packages may be missing
+        and (model.name not in COSTLY or table.X.size <= MOST_VALUES)
     ]
     return sorted(found, key=lambda pair: pair[0].X.size)
 

@@ -128,7 +128,8 @@ SAMPLES: dict[str, Sample] = {
         Sample(
             "digits",
             "Handwritten digits",
-            "1,797 digits of 8 by 8 pixels, ten classes.",
+            "1,797 pictures of 8 by 8 pixels, ten classes. A deep latent Gaussian model draws more"
+            " of them.",
             "multiclass",
             "target",
             _bundled("digits"),
