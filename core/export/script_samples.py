@@ -24,6 +24,11 @@ def sample_lines(run: FinishedRun, code: Code) -> list[str]:
         return _packed(table, code)
     code.imports.setdefault("sklearn.datasets", set()).add(loader)
     lines = [f"bunch = {loader}(as_frame=True)", "table = bunch.frame"]
+    names = [str(name) for name in table.columns]
+    if names != list(getattr(sklearn.datasets, loader)(as_frame=True).frame.columns):
+        taken = [*run.takeaway.feature_names, run.takeaway.target]
+        renamed = "[*FEATURES, TARGET]" if names == taken else code.expression(names)
+        lines.append(f"table.columns = {renamed}")
     if not np.array_equal(table["target"], getattr(sklearn.datasets, loader)().target):
         lines.append('table["target"] = [bunch.target_names[code] for code in bunch.target]')
     return lines

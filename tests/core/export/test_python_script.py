@@ -124,7 +124,7 @@ def test_another_file_as_argument(
 def test_samples_need_no_file(
     finish_run: Callable[..., Any], run_scripts: Any, tmp_path: Path
 ) -> None:
-    expected, names = {}, ["clinic", "prices", "iris", "diabetes"]
+    expected, names = {}, ["clinic", "prices", "iris", "diabetes", "breast-cancer"]
     for name in names:
         dataset = read_dataset(f"sample:{name}")
         model = "linear" if dataset.task == "regression" else "logistic"
