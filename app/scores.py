@@ -19,6 +19,12 @@ def metric_title(metric: str) -> str:
     return title if title[:2].isupper() or title[:2] == "F1" else title[:1].lower() + title[1:]
 
 
+def metric_as_noun(metric: str) -> str:
+    """A metric after "has": its title, or its short name where the title is a clause."""
+    title = metric_title(metric)
+    return metric_in_short(metric) if title.startswith("how ") else title
+
+
 def metric_in_short(metric: str) -> str:
     """A metric's shortest name: what stands in brackets behind its title, if anything does."""
     title = metric_title(metric)

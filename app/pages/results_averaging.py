@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
-from app.scores import difference_in_words, metric_title
+from app.scores import difference_in_words, metric_as_noun
 from app.views.numbers import percent
 from app.views.result_view import score_in_words
 from core.tuning.metrics import METRICS
@@ -70,7 +70,7 @@ def _against_single(results: dict[str, Any], ensemble: dict[str, Any]) -> str:
         return ""
     better = average - single if METRICS[metric].maximize else single - average
     values = {
-        "metric": metric_title(metric),
+        "metric": metric_as_noun(metric),
         "single": score_in_words(single, metric),
         "size": difference_in_words(metric, abs(better)),
     }

@@ -37,12 +37,13 @@ class MembersCard(Card):
         title = self.tr("The average of {} models").format(count)
         if count == 1:
             title = self.tr("The one model of the average")
-        self.set_words(
-            title, self.tr("Which settings predict together, and how much does each count?")
+        words = self.tr(
+            "Which settings predict together, and how much does each count? Score: {} when it was "
+            "tried."
         )
+        self.set_words(title, words.format(metric_in_short(metric)))
         names = [axis["name"] for axis in space] or list(ensemble["settings"][0])
-        score = self.tr("{} in validation").format(metric_in_short(metric))
-        headers = [self.tr("trial"), self.tr("weight"), score, *names]
+        headers = [self.tr("trial"), self.tr("weight"), self.tr("score"), *names]
         rows = [
             [str(number), percent(weight), f, *(shown(setting.get(n, "–")) for n in names)]
             for number, weight, f, setting in zip(

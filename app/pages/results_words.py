@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.pages.results_averaging import averaged_in_words, members_of, tuned_in_words
 from app.pages.results_structured import found_in_short, pairs_in_words, sequences_in_words
-from app.scores import difference_in_words, duration_in_words, metric_in_short, metric_title
+from app.scores import difference_in_words, duration_in_words, metric_as_noun, metric_in_short
 from app.units import counted, put_aside, task_of, units
 from app.views.numbers import fixed
 from app.views.result_view import SHARES, score_in_words
@@ -108,7 +108,7 @@ def _on_which_rows(results: dict[str, Any], started: RunStarted) -> tuple[str, .
     said = words.format(
         aside=aside,
         model=tuned_in_words(results),
-        metric=metric_title(metric),
+        metric=metric_as_noun(metric),
         tuned=score_in_words(results["test"][metric], metric),
         default=score_in_words(results["default_test"][metric], metric),
     )

@@ -62,6 +62,11 @@ class Disagreement(EnsembleView, ScrolledBars):
         self.truth.set_style(None, theme.observed, 2.2)
         self.picked.set_style(None, theme.focus, 2.4)
 
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        """Runs that average and hold rows out."""
+        return super().wants(started) and started.judged != "training"
+
     # -- what is known -------------------------------------------------------------------------
 
     def said(self) -> MembersDisagree | None:

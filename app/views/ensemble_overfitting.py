@@ -25,7 +25,7 @@ from app.views.numbers import plain
 from app.views.record import Record, Trial
 from app.views.twin import Table
 from app.widgets.labels import label
-from core.tuning.events import RunFinished, RunResumed, RunStopped, TrialExcluded
+from core.tuning.events import RunFinished, RunResumed, RunStarted, RunStopped, TrialExcluded
 
 NEAR = 1.5  # of the better settings, to tell them apart: how far from the best they may lie
 
@@ -47,6 +47,14 @@ class ValidationTest(EnsembleView):
         "ValidationTest",
         "Does the best in validation stay the best on unseen data? On the dashed line both scores "
         "are the same.",
+    )
+    # Of runs whose settings are judged by the rows that they were fitted to.
+    of_training = (
+        QT_TRANSLATE_NOOP("ValidationTest", "Training against test"),
+        QT_TRANSLATE_NOOP(
+            "ValidationTest",
+            "Does the setting that explains the training data best also do best on unseen data?",
+        ),
     )
     waiting = QT_TRANSLATE_NOOP(
         "ValidationTest",
@@ -82,6 +90,15 @@ class ValidationTest(EnsembleView):
         column.addWidget(self.verdict)
         canvas.setAccessibleName(self.tr(self.title))
         return whole
+
+    def start(self, started: RunStarted) -> None:
+        """What the settings are judged by."""
+        usual = (type(self).title, type(self).question)
+        self.title, self.question = self.of_training if self._trained(started) else usual
+        self.set_words(self.tr(self.title), self.tr(self.question))
+
+    def _trained(self, started: RunStarted) -> bool:
+        return started.judged == "training"
 
     def paint_theme(self) -> None:
         """Settings hollow, members filled in the average's green."""
@@ -130,7 +147,10 @@ class ValidationTest(EnsembleView):
         record, trials = self.record, self.tested()
         room = 0.8 * self.canvas.inner_width(self.plot)
         words = self.measured_with_direction(room)
-        self.plot.bottom.set_title(self.tr("validation: {}").format(words))
+        axis = self.tr("validation: {}")
+        if self._trained(record.started):
+            axis = self.tr("training: {}")
+        self.plot.bottom.set_title(axis.format(words))
         measured = metric_in_short((record.results or {}).get("metric", record.started.metric))
         self.plot.left.set_title(self.tr("test: {}").format(measured))
         x, y = (np.full(len(record.numbers), np.nan) for _ in range(2))
@@ -149,6 +169,11 @@ class ValidationTest(EnsembleView):
         self.verdict.setText(" ".join([self.verdict_in_words(), self._outside_in_words(x, y)]))
         self.highlight.mark(record, x, y)
         self.canvas.set_pickable(self.plot, x, y, record.numbers)
+
+    def _chosen_in_words(self) -> str:
+        if self._trained(self.record.started):
+            return self.tr("best in training")
+        return self.tr("best in validation")
 
     def _best_on_test(self) -> Trial:
         sign = self._sign_on_test()
@@ -199,7 +224,7 @@ class ValidationTest(EnsembleView):
         return [
             Entry(_drawn("circle", 8, hollow=True), self.tr("setting")),
             Entry(_drawn("circle", 9), self.tr("in the average")),
-            Entry(_drawn("star", 15), self.tr("best in validation")),
+            Entry(_drawn("star", 15), self._chosen_in_words()),
             Entry(_drawn("triangle", 11, hollow=True), self.tr("best on test")),
         ]
 
@@ -215,20 +240,18 @@ class ValidationTest(EnsembleView):
         """How many settings did better on the test data than the one that validation chose."""
         trials, ahead = self.tested(), len(self.ahead())
         if not ahead:
-            words = self.tr("None of the other {} settings beats trial {}, validation's choice, on "
-                            "the test data.")  # fmt: skip
+            words = self.tr("None of the other {} settings beats trial {}, the chosen one, on the "
+                            "test data.")  # fmt: skip
             return words.format(len(trials) - 1, trials[0].number)
-        words = self.tr("{} of {} settings beat trial {}, validation's choice, on the test data.")
+        words = self.tr("{} of {} settings beat trial {}, the chosen one, on the test data.")
         if ahead == 1:
-            words = self.tr(
-                "{} of {} settings beats trial {}, validation's choice, on the test data."
-            )
+            words = self.tr("{} of {} settings beats trial {}, the chosen one, on the test data.")
         return words.format(ahead, len(trials), trials[0].number)
 
     def describe(self) -> str:
         """The verdict, and the scores of the chosen, the best, and the average."""
         first, best = self.tested()[0], self._best_on_test()
-        words = self.tr("Trial {} has {} in validation and {} on the test data; the best there is "
+        words = self.tr("Trial {} has {} in the run and {} on the test data; the best there is "
                         "trial {} with {}.")  # fmt: skip
         said = words.format(
             first.number, plain(first.score), plain(first.test), best.number, plain(best.test)
@@ -251,7 +274,7 @@ class ValidationTest(EnsembleView):
             ]
             for trial in self.tested()
         ]
-        headers = [self.tr("trial"), self.tr("validation"), self.tr("test")]
+        headers = [self.tr("trial"), self.tr("score in the run"), self.tr("test")]
         better = self.tr("better on test data than the chosen one")
         return [*headers, self.tr("weight in %"), better], rows
 

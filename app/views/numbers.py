@@ -45,7 +45,10 @@ def alike(values: Sequence[float]) -> list[str]:
     sizes = sorted(abs(value) for value in values if math.isfinite(value))
     middle = sizes[len(sizes) // 2] if sizes else 0.0
     decimals = 2 - math.floor(math.log10(middle)) if middle > 0 else 3
-    return [fixed(value, min(6, max(0, decimals))) for value in values]
+    texts = [fixed(value, min(6, max(0, decimals))) for value in values]
+    if len(set(texts)) < len(set(values)):  # one more may tell them apart
+        texts = [fixed(value, min(6, max(0, decimals + 1))) for value in values]
+    return texts
 
 
 def shown(value: object, digits: int = 3) -> str:

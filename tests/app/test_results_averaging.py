@@ -103,6 +103,7 @@ def test_the_page_lists_the_members_instead_of_one_setting(still, qtbot):
     model = page.members.table.model()
     cells = [[model.index(row, column).data() for column in range(4)]
              for row in range(model.rowCount())]  # fmt: skip
+    assert "Score: log loss when it was tried." in page.members._caption.text()
     assert cells[0] == ["7", "25\u00a0%", "0.0900", "2"]
     assert cells[3] == ["10", "25\u00a0%", "0.0930", "5"]
     assert cells[4] == ["default", "–", "–", "1"]

@@ -258,6 +258,24 @@ def test_the_diagonal_is_where_both_scores_are_the_same(shown):
         assert ((low < dots.y) & (dots.y < high)).all()
 
 
+def test_settings_judged_by_training_rows_are_not_said_to_be_validated(board, feed, averaged):
+    events = list(averaged.run(30, judged="training"))
+    scores = averaged.scores_of(30)
+    turned = [
+        replace(e, score=-50 * e.score) if isinstance(e, TrialFinished) else e for e in events
+    ]
+    turned[0] = replace(turned[0], metric="log_likelihood", maximize=True)
+    view = feed(turned).views["validation"]
+    assert view.title == "Training against test"
+    assert "alidation" not in view.question + view.plot.bottom.title + view.describe()
+    assert len(view.diagonal.x) == 0  # nothing to compare: two measures
+    tests = averaged.on_test(scores)
+    assert len(view.ahead()) == int((tests < tests[np.argmin(scores)]).sum())
+    assert "disagreement" not in board.views
+    feed(averaged.run(30))
+    assert view.title == "Validation against test"
+
+
 def test_more_can_be_better(board, feed, averaged):
     events = list(averaged.run(30, maximize=True))
     turned = [
@@ -384,6 +402,8 @@ def test_numbers_that_are_compared_have_equally_many_decimals():
     assert alike([0.09, 0.0905, 0.1]) == ["0.0900", "0.0905", "0.1000"]
     assert alike([250.0, 251.5]) == ["250", "252"]
     assert alike([0.0]) == ["0.000"]
+    assert alike([-5.189, -5.186]) == ["−5.189", "−5.186"]
+    assert alike([0.5, 0.5]) == ["0.500", "0.500"]
 
 
 @pytest.mark.parametrize("percent", [100, 200])
