@@ -143,8 +143,17 @@ def _csv(header: list[str], rows: list[list[str]]) -> bytes:
     return stream.getvalue().encode()
 
 
+def holds_model(path: Path) -> bool:
+    """Whether an npz file is the one that comes out of an exported zip file."""
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return str(arrays["kind"]) in _DOES
+    except Exception:  # whatever is wrong with it, it is not that file
+        return False
+
+
 def load(path: Path) -> Arrays:
-    """The arrays in an exported zip file, or in the folder or npz file that came out of it.
+    """The arrays in an exported zip file, or in the npz file that came out of it.
 
     No code in it is run.
 
@@ -152,12 +161,7 @@ def load(path: Path) -> Arrays:
         UnusableError: it holds no such model, is damaged, too large, or newer.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            found = [e for e in archive.infolist() if e.filename.split("/")[-1] == MODEL]
-            if not found or found[0].file_size > MOST_BYTES:
-                raise damaged(path)
-            content = io.BytesIO(archive.read(found[0]))
-        with np.load(content, allow_pickle=False) as arrays:
+        with np.load(_model_inside(path), allow_pickle=False) as arrays:
             if sum(entry.file_size for entry in arrays.zip.infolist()) > MOST_BYTES:
                 raise damaged(path)
             loaded = {name: arrays[name] for name in arrays.files}
@@ -174,6 +178,17 @@ def load(path: Path) -> Arrays:
     if kind not in _DOES:
         raise damaged(path)
     return loaded
+
+
+def _model_inside(path: Path) -> Any:
+    """The npz file, out of the archive where there is one around it."""
+    if path.suffix.lower() == ".npz":
+        return path
+    with zipfile.ZipFile(path) as archive:
+        found = [e for e in archive.infolist() if e.filename.split("/")[-1] == MODEL]
+        if not found or found[0].file_size > MOST_BYTES:
+            raise damaged(path)
+        return io.BytesIO(archive.read(found[0]))
 
 
 def predict_rows(path: Path, file: str, tell: Any) -> pd.DataFrame:

@@ -50,11 +50,12 @@ def predict_file(
         UnusableError: an unusable model or file, a missing column, or nowhere to write.
     """
     path = check_path(str(model_path))
-    if path.suffix.lower() in _ARRAYS:
-        table = predict_rows(_ARRAYS[path.suffix.lower()](path), str(file), tell)
-    elif path.suffix.lower() == ".zip":
+    ending = path.suffix.lower()
+    if ending == ".zip" or (ending == ".npz" and folder_file.holds_model(path)):
         table = folder_file.predict_rows(path, str(file), tell)
-    elif path.suffix.lower() == ".onnx":
+    elif ending in _ARRAYS:
+        table = predict_rows(_ARRAYS[ending](path), str(file), tell)
+    elif ending == ".onnx":
         model = OnnxModel(path)
         table = _table(model.outputs(read_rows(str(file), model.card)), model.classes_)
     else:

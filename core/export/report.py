@@ -10,6 +10,7 @@ from core.export.finished_run import FinishedRun
 from core.export.html import facts, paragraphs, section
 from core.export.report_average import average_sections
 from core.export.report_history import history_sections
+from core.export.report_pictures import picture_sections
 from core.export.report_results import result_sections, score_words
 from core.export.report_structured import result_words, unit
 from core.export.report_style import style_sheet
@@ -26,7 +27,8 @@ def write(run: FinishedRun, path: Path) -> None:
 def page(run: FinishedRun) -> str:
     """The whole page as HTML text."""
     title = f"{headline(run)} – {run.takeaway.dataset}"
-    parts = (result_sections, topic_sections, average_sections, history_sections)
+    shown = (result_sections, topic_sections, picture_sections)
+    parts = (*shown, average_sections, history_sections)
     cards = [_overview(run), *(card for part in parts for card in part(run))]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'

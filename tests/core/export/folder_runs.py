@@ -19,7 +19,14 @@ from core.estimators.averaged import averaged
 from core.estimators.dlgm import DlgmClassifier
 from core.estimators.dlgm_network import first_weights
 from core.estimators.lda import OnlineLda
-from core.tuning.events import EnsembleUpdated, RunFinished, RunStarted, TopicsFound, TrialFinished
+from core.tuning.events import (
+    EnsembleUpdated,
+    ImagesDrawn,
+    RunFinished,
+    RunStarted,
+    TopicsFound,
+    TrialFinished,
+)
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_folder import RunFolder
 from core.tuning.takeaway import takeaway_of
@@ -110,12 +117,19 @@ def dlgm_of(X: np.ndarray, y: np.ndarray, seed: int) -> DlgmClassifier:
     return model
 
 
-def dlgm_run(folder: Path, *, members: int = 3) -> RunFolder:
+def dlgm_run(folder: Path, *, members: int = 3, libsvm: bool = False) -> RunFolder:
     """A finished run of deep latent Gaussian models on a table, of one model or an average."""
     folder.mkdir(exist_ok=True)
-    causes_file(folder / "causes.csv")
-    data = DataPlan(str(folder / "causes.csv"), target="kind")
-    dataset = read_dataset(data.file, target="kind")
+    if libsvm:
+        random = np.random.default_rng(4)
+        X, y = sparse.random_array((60, 7), density=0.5, rng=random), random.integers(3, size=60)
+        file = folder / "causes.libsvm"
+        dump_svmlight_file(sparse.csr_matrix(X), y, str(file), zero_based=False)
+        data = DataPlan(str(file))
+    else:
+        causes_file(folder / "causes.csv")
+        data = DataPlan(str(folder / "causes.csv"), target="kind")
+    dataset = read_dataset(data.file, target=data.target)
     prepare = preparation(dataset, scale=False, sparse_ok=False)
     X = prepare.fit_transform(dataset.features)
     fitted = [(f"trial {t}", dlgm_of(X, dataset.target, t)) for t in range(members)]
@@ -178,6 +192,10 @@ def finished(
     if plan.model == "lda":
         topics = [{"share": 0.6, "words": ["ship", "wave"], "weights": [0.4, 0.3]}]
         events.append(TopicsFound(number=0, count=3, documents=dataset.rows, topics=topics))
+    if plan.model == "dlgm":
+        picture = [0.0, 0.25, 0.5, 0.75, 1.0, 0.0]
+        pictures = {"originals": [picture], "reconstructions": [picture], "samples": [picture] * 2}
+        events.append(ImagesDrawn(number=0, height=2, width=3, labels=["left"], **pictures))
     for event in [*events, RunFinished(results=results)]:
         run.append(event)
     run.close()

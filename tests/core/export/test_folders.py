@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import subprocess
 import zipfile
 from collections.abc import Callable
@@ -92,7 +94,28 @@ def test_classes_are_those_of_the_estimator(
     assert said["prediction"].tolist() == labels.tolist()
     assert np.ptp(shares) > 0.1
     here = predict_file(tmp_path / "causes.zip", tmp_path / "new.csv")
+    pd.testing.assert_frame_equal(here, predict_file(folder / "model.npz", tmp_path / "new.csv"))
     assert here["prediction"].tolist() == said["prediction"].tolist()
+
+
+def test_classes_of_libsvm_lines(tmp_path: Path) -> None:
+    run = dlgm_run(tmp_path, libsvm=True)
+    export(run, tmp_path / "causes.zip")
+    said = predict_file(tmp_path / "causes.zip", tmp_path / "causes.libsvm")
+    X = load_svmlight_file(str(tmp_path / "causes.libsvm"), n_features=7)[0]
+    shares = joblib.load(run.model_path).predict_proba(X)
+    np.testing.assert_allclose(said.iloc[:, 1:].to_numpy(), shares, atol=1e-10)
+
+
+def test_the_report_shows_pictures(tmp_path: Path) -> None:
+    from PySide6.QtGui import QImage
+
+    page = export(dlgm_run(tmp_path), tmp_path / "run.html").read_text()
+    found = re.findall(r'<img src="data:image/png;base64,([^"]+)"', page)
+    assert len(found) == 4
+    image = QImage.fromData(base64.b64decode(found[0]))
+    greys = [image.pixelColor(x, y).red() for y in range(2) for x in range(3)]
+    assert greys == [0, 64, 128, 191, 255, 0]
 
 
 def test_the_folder_says_what_is_in_it(tmp_path: Path) -> None:
