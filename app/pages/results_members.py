@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHeaderView, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import appearance
 from app.scores import metric_in_short
@@ -14,7 +14,6 @@ from app.views.twin import Twin
 from app.widgets.card import Card
 from resources.theme import TARGET
 
-FIT = 8  # columns that have room side by side
 SEEN = 7  # rows that are seen without scrolling
 
 
@@ -62,8 +61,6 @@ class MembersCard(Card):
         self.table.set_table((headers, rows))
         header = self.table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        modes = QHeaderView.ResizeMode
-        header.setSectionResizeMode(modes.Stretch if len(headers) <= FIT else modes.Interactive)
         seen = min(len(rows), SEEN)
         row = appearance.pixels(TARGET)
         self.table.verticalHeader().setDefaultSectionSize(row)

@@ -152,7 +152,9 @@ class ValidationTest(EnsembleView):
             axis = self.tr("training: {}")
         self.plot.bottom.set_title(axis.format(words))
         measured = metric_in_short((record.results or {}).get("metric", record.started.metric))
-        self.plot.left.set_title(self.tr("test: {}").format(measured))
+        whole, metrics = self.tr("test: {}").format(measured), self.plot.left.metrics
+        fits = metrics.horizontalAdvance(whole) <= self.plot.vb.height()
+        self.plot.left.set_title(whole if fits else self.tr("test"))
         x, y = (np.full(len(record.numbers), np.nan) for _ in range(2))
         for trial in trials:
             row = record.row_of[trial.number]
