@@ -26,7 +26,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
     names the columns whose topics could be looked for, "counts" says whether those of a sparse file
     could be.
     """
-    source = dataset.source
+    source, sequence = dataset.source, dataset.sequence_name
     shown = dataset.columns[:MOST_COLUMNS]
     if dataset.target_name and all(column.role != "target" for column in shown):
         shown = (*shown[:-1], next(c for c in dataset.columns if c.role == "target"))
@@ -59,9 +59,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "findings": [asdict(finding) for finding in _all_findings(dataset)],
         "texts": [] if dataset.is_sparse else text_columns(dataset),
         "counts": holds_counts(dataset),
-        "prefixes": prefix_groups(
-            [name for name in dataset.feature_names if name != dataset.sequence_name]
-        ),
+        "prefixes": prefix_groups([name for name in dataset.feature_names if name != sequence]),
     }
     if dataset.task == "sequence" or dataset.task == "structure":
         summary["structured"] = describe(dataset)

@@ -60,7 +60,7 @@ def test_too_few_texts_are_refused_in_one_sentence(posts, tmp_path, capsys):
     assert main(["tune", str(tmp_path / "few.csv")]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert line == (
-        "tunescope: few.csv: a minibatch of 100 is more than there is to train on, 35 documents;"
+        "tunescope: few.csv: a minibatch of 100 is more than there is to train on, 28 documents;"
         " give more documents."
     )
 

@@ -178,3 +178,19 @@ def test_summary_of_a_wide_sparse_file(tmp_path: Path) -> None:
     assert summary["columns"][-1]["role"] == "target"
     assert summary["preview"]["rows"][3][3] == "1.5"
     assert json.loads(json.dumps(summary)) == summary
+
+
+def test_a_wide_file_is_summarized_without_looking_through_its_columns_for_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from core.datasets.dataset import Dataset
+    from core.datasets.reading import read_dataset
+
+    path = tmp_path / "wide.libsvm"
+    path.write_text("".join(f"{i % 2} {1 + 7 * i}:1 2000:2\n" for i in range(60)))
+    asked, name_of = [], Dataset.sequence_name.fget
+    monkeypatch.setattr(
+        Dataset, "sequence_name", property(lambda dataset: asked.append(1) or name_of(dataset))
+    )
+    assert summarize(read_dataset(str(path)))["features"] == 2000
+    assert len(asked) < 10
