@@ -54,28 +54,27 @@ class Focus(EnsembleView):
     def drawn(self) -> list[tuple[int, float]]:
         """(trial, candidates) of the trials that were drawn, in order."""
         known = ((t.number, t.candidates) for t in self.record.trials)
-        return sorted((number, float(c)) for number, c in known if c is not None and c > 0)
+        return sorted((number, float(c)) for number, c in known if c)
 
     def has_content(self) -> bool:
         """From the first draw."""
-        return bool(self.drawn())
+        return any(trial.candidates for trial in self.record.trials)
 
     def draw(self) -> None:
         """A dot a trial, joined."""
         self.paint_theme()
-        record, drawn = self.record, self.drawn()
-        x = np.array([number for number, _ in drawn], dtype=float)
-        y = self.plot.left.scale_of_places.places([count for _, count in drawn])
+        record = self.record
+        counts = np.array([trial.candidates or np.nan for trial in record.trials], dtype=float)
+        places, heights = record.numbers.astype(float), np.log10(counts)
+        order = np.argsort(places, kind="stable")
+        order = order[np.isfinite(heights[order])]
+        x, y = places[order], heights[order]
         self.line.set_data(x, y)
         self.dots.set_data(*(x, y) if len(x) <= MARKED else (x[-1:], y[-1:]))
         end = max(float(record.total - 1), x[-1])
         room = 0.03 * end + 0.5
         self.plot.hold_x(-room, end + room, exact=True)
         self.plot.hold_y(-0.1, max(float(np.log10(ANYWHERE)), float(y.max())) + 0.1, exact=True)
-        places, heights = (np.full(len(record.numbers), np.nan) for _ in range(2))
-        for number, height in zip(x, y, strict=True):
-            row = record.row_of[int(number)]
-            places[row], heights[row] = number, height
         self.highlight.mark(record, places, heights)
         self.canvas.set_pickable(self.plot, places, heights, record.numbers)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QRectF, Qt
 from PySide6.QtGui import QPainter
@@ -17,7 +20,7 @@ from app.views.items import clear_colour, pen
 from app.views.legend import Entry, Legend
 from app.views.numbers import alike, percent, plain
 from app.views.record import Record
-from app.views.scales import Scale
+from app.views.scales import Scale, Ticks
 from app.views.twin import Table
 from core.tuning.events import (
     EnsembleUpdated,
@@ -29,10 +32,20 @@ from core.tuning.events import (
 
 ROOM = 17.0  # pixels a bar at least, as long as others can be left away for it
 OTHERS = 6  # trials that are shown beside the members at least
+UPRIGHT = 9.0  # pixels a bar below which not even upright words have room
 SLOTS = 10  # bars that the width has room for at least, so that one alone is no wall
 HEADROOM = 1.04
 NAMED = 6  # members that are named in a sentence
 TARGETS = 9  # places of a bar that can be clicked
+
+
+@dataclass(frozen=True)
+class SomeNamed(Scale):
+    """Choices of which only those with a name have a tick."""
+
+    def ticks(self, low: float, high: float, most: int) -> Ticks:
+        """All ticks that have a name."""
+        return [(at, name) for at, name in super().ticks(low, high, most) if name]
 
 
 class Members(EnsembleView):
@@ -67,17 +80,18 @@ class Members(EnsembleView):
         """The trials that compete, the best first; members in any case."""
         record = self.record
         rows = record.best_rows(record.best_k or len(record.trials))
-        numbers = [int(number) for number in record.numbers[rows]]
-        return [*numbers, *(n for n in record.weights if n not in set(numbers))]
+        numbers = record.numbers[rows].tolist()
+        there = set(numbers)
+        return [*numbers, *(n for n in record.weights if n not in there)]
 
     def left_out(self) -> dict[int, str]:
         """Trials good enough for the average that are not in it, and why."""
         there = self.record.ensemble
         return {one["number"]: one["reason"] for one in there.left_out} if there else {}
 
-    def shown(self) -> list[int]:
+    def shown(self, ranked: list[int]) -> list[int]:
         """The trials that have a bar: of many others only those for which there is room."""
-        ranked, weights = self.ranked(), self.record.weights
+        weights = self.record.weights
         last = max(at for at, number in enumerate(ranked) if number in weights)
         wide = self.plot.bottom.metrics.horizontalAdvance(str(max(weights))) + 6
         fit = int(self.canvas.inner_width(self.plot) // max(ROOM, wide))
@@ -85,7 +99,8 @@ class Members(EnsembleView):
 
     def draw(self) -> None:
         """The bars, the members' scores above them, and what is not shown in words."""
-        record, numbers = self.record, self.shown()
+        record, ranked = self.record, self.ranked()
+        numbers = self.shown(ranked)
         weights, out = record.weights, self.left_out()
         heights = [100 * weights.get(number, 0.0) for number in numbers]
         member = [number in weights for number in numbers]
@@ -93,35 +108,34 @@ class Members(EnsembleView):
         self.columns.set_data(heights, member, crossed, average_colour())
         slots = max(SLOTS, len(numbers))
         room = self.canvas.inner_width(self.plot) / slots
-        scores = alike(record.ensemble.scores)
-        said = dict(zip(record.ensemble.members, scores, strict=True))
-        over = self.words.set_data(
-            [(at, heights[at], said[number]) for at, number in enumerate(numbers)
-             if number in said],
-            room,
-        )  # fmt: skip
+        over = self.words.set_data(self._scores(numbers, heights) if room >= UPRIGHT else [], room)
         self._label(numbers, member, room)
         self.plot.hold_x(-0.6, slots - 0.4, exact=True)
         tall = max(60.0, self.plot.vb.height())
         top = HEADROOM * max(heights) / (1 - min(0.6, over / tall))
         self.plot.hold_y(0.0, top, exact=True)
-        self._draw_legend(len(numbers))
+        self._draw_legend(len(numbers), len(ranked))
         self._make_pickable(numbers, heights)
 
-    def _label(self, numbers: list[int], member: list[bool], room: float) -> None:
-        """Trial numbers below all bars where they have room, else below the members alone."""
-        metrics = self.plot.bottom.metrics
-        wide = max(metrics.horizontalAdvance(str(number)) for number in numbers)
-        texts = [
-            str(number) if inside or room >= wide + 8 else ""
-            for number, inside in zip(numbers, member, strict=True)
-        ]
-        self.plot.bottom.set_scale(Scale("choice", tuple(texts)))
+    def _scores(self, numbers: list[int], heights: list[float]) -> list[tuple[float, float, str]]:
+        ensemble = self.record.ensemble
+        said = dict(zip(ensemble.members, alike(ensemble.scores), strict=True))
+        return [(at, heights[at], said[n]) for at, n in enumerate(numbers) if n in said]
 
-    def _draw_legend(self, shown: int) -> None:
+    def _label(self, numbers: list[int], member: list[bool], room: float) -> None:
+        """Trial numbers below all bars where they have room, else below members, evenly thinned."""
+        wide = self.plot.bottom.metrics.horizontalAdvance(str(max(numbers))) + 8
+        every = max(1, math.ceil(wide / room))
+        texts = [
+            str(number) if at % every == 0 and (inside or room >= wide) else ""
+            for at, (number, inside) in enumerate(zip(numbers, member, strict=True))
+        ]
+        self.plot.bottom.set_scale(SomeNamed("choice", tuple(texts)))
+
+    def _draw_legend(self, shown: int, count: int) -> None:
         weights = list(self.record.weights.values())
         inside, idle = sum(w > 0 for w in weights), sum(w == 0 for w in weights)
-        rest = len(self.ranked()) - len(weights)
+        rest = count - len(weights)
         words = self.tr("{} in the average, score above") if self.words.words else ""
         words = words or self.tr("{} in the average")
         entries = [Entry(_filled, words.format(inside))]
