@@ -124,7 +124,7 @@ class Members(EnsembleView):
 
     def _label(self, numbers: list[int], member: list[bool], room: float) -> None:
         """Trial numbers below all bars where they have room, else below members, evenly thinned."""
-        wide = self.plot.bottom.metrics.horizontalAdvance(str(max(numbers))) + 8
+        wide = self.plot.bottom.metrics.horizontalAdvance(str(max(numbers))) + 5
         every = max(1, math.ceil(wide / room))
         texts = [
             str(number) if at % every == 0 and (inside or room >= wide) else ""

@@ -11,7 +11,7 @@ from app.views.canvas import EDGES
 from app.views.ensemble_view import EnsembleView, average_colour, near_the_best
 from app.views.items import Dots, Lines, pen
 from app.views.labels import EndLabels
-from app.views.legend import Entry, Legend
+from app.views.legend import Entry, Legend, line_sample
 from app.views.marker import Marker
 from app.views.numbers import alike, plain
 from app.views.record import Record
@@ -113,9 +113,9 @@ class AverageAgainstBest(EnsembleView):
         self.single_dots.set_data(x[marked], single[marked])
         self._name_ends(updates[-1])
         first = next((u.finished for u in updates if len(u.members) > 1), None)
-        self.parting.set_value(first, self.tr("two members"), self._highest(updates[-1]))
+        self.parting.set_value(first, "")
         self._hold(np.concatenate([average, single]), average[-1], single[-1])
-        self._say_what_is_cut(x, np.stack([average, single]))
+        self._draw_legend(x, np.stack([average, single]))
         self._make_room(float(x[0]), float(x[-1]))
 
     def _name_ends(self, last: EnsembleUpdated) -> None:
@@ -129,23 +129,23 @@ class AverageAgainstBest(EnsembleView):
         single = self.tr("single best {}").format(shown[1])
         self.ends.set_data([(x, last.average, average, ink), (x, last.single, single, ink)])
 
-    def _highest(self, last: EnsembleUpdated) -> tuple[float, float]:
-        return float(last.finished), max(last.average, last.single)
-
     def _hold(self, values: np.ndarray, *ends: float) -> None:
         low, high = near_the_best(values, self.record.started.maximize)
         low, high = min(low, *ends), max(high, *ends)
         self.plot.hold_y(low, high)
 
-    def _say_what_is_cut(self, x: np.ndarray, lines: np.ndarray) -> None:
-        """In words what bad first trials would have pressed everything else together for."""
+    def _draw_legend(self, x: np.ndarray, lines: np.ndarray) -> None:
+        """The parting, and the bad first trials that would press the rest together."""
         low, high = self.plot.vb.viewRange()[1]
         outside = ((lines < low) | (lines > high)).any(axis=0)
         entries = []
+        if self.parting.value is not None:
+            grey = pen(self.parting.colour(), 1.8, dashed=True)
+            entries.append(Entry(line_sample(grey), self.tr("two members or more from here on")))
         if outside.any():
             far = lines.min() if self.record.started.maximize else lines.max()
             words = self.tr("not shown: worse scores until trial {}, up to {}")
-            entries = [Entry(_nothing, words.format(int(x[outside].max()), plain(far)))]
+            entries.append(Entry(_nothing, words.format(int(x[outside].max()), plain(far))))
         self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
 
     def _make_room(self, first: float, last: float) -> None:

@@ -172,6 +172,7 @@ def test_both_lines_are_those_of_the_events(shown, averaged):
     assert np.allclose(view.single_line.y, [u.single for u in updates])
     assert view.average_dots.symbol != view.single_dots.symbol
     assert view.parting.value == 20
+    assert "two members or more" in view.legend.entries[0].words
 
 
 def test_bad_first_trials_do_not_press_the_lines_together(shown, feed, averaged):
@@ -184,7 +185,7 @@ def test_bad_first_trials_do_not_press_the_lines_together(shown, feed, averaged)
     ends = [view.average_line.y[-1], view.single_line.y[-1]]
     assert low <= min(ends)
     assert max(ends) <= high < 1.0
-    assert "up to 9" in view.legend.entries[0].words
+    assert "up to 9" in view.legend.entries[-1].words
 
 
 def test_the_ends_are_named_without_overlap(shown):
