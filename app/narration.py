@@ -15,6 +15,7 @@ from app.narration_averaging import (
     who_is_left_out,
     why_drawn,
 )
+from app.narration_models import of_pictures, of_topics
 from app.narration_past import (
     first_from_past,
     measured_against,
@@ -30,6 +31,7 @@ from core.tuning.events import (
     EnsembleUpdated,
     Event,
     HyperGradientStep,
+    ImagesDrawn,
     MembersDisagree,
     MoleculesFolded,
     Noticed,
@@ -42,6 +44,7 @@ from core.tuning.events import (
     RunStopped,
     SequencesLabelled,
     SurrogateFitted,
+    TopicsFound,
     TrialExcluded,
     TrialFailed,
     TrialFinished,
@@ -83,6 +86,8 @@ class Narrator:
             HyperGradientStep: self._gradient_step,
             SequencesLabelled: self._sequences,
             MoleculesFolded: self._molecules,
+            TopicsFound: self._topics,
+            ImagesDrawn: self._pictures,
             EnsembleUpdated: self._ensemble,
             MembersDisagree: self._disagreement,
             RunFinished: self._ended,
@@ -266,6 +271,12 @@ class Narrator:
 
     def _molecules(self, event: MoleculesFolded) -> None:
         self._found["examples"] = of_molecules(event)
+
+    def _topics(self, event: TopicsFound) -> None:
+        self._found["shown"] = of_topics(event)
+
+    def _pictures(self, event: ImagesDrawn) -> None:
+        self._found["shown"] = of_pictures(event)
 
     def _ensemble(self, event: EnsembleUpdated) -> None:
         self._found["ensemble"] = who_is_in(event)
