@@ -15,7 +15,7 @@ import pandas as pd
 TEXTS = 400
 MIXING = 0.12  # of the Dirichlet distribution of subjects
 _EVERYDAY = 0.25
-_SENTENCES = (4, 10)
+_SENTENCES = (8, 20)
 
 # subject: (things, doings, kinds), the commonest first
 SUBJECTS: dict[str, tuple[str, str, str]] = {
@@ -87,7 +87,7 @@ _SLOTS = ("thing", "doing", "kind")
 
 
 def texts_table() -> pd.DataFrame:
-    """400 texts of 4 to 10 sentences, numbered."""
+    """400 texts of 8 to 20 sentences, numbered."""
     rng = np.random.default_rng(20170118)
     subjects = [_words(lists) for lists in SUBJECTS.values()]
     everyday = _words(EVERYDAY)

@@ -74,7 +74,7 @@ def test_texts_are_counted_and_their_words_shown(page_of):
     page = page_of("sample:texts")
     assert (
         page._subtitle.text()
-        == "400 texts of 23 words on average · 227 different words · the topics of “text”"
+        == "400 texts of 45 words on average · 227 different words · the topics of “text”"
     )
     assert page.question.target.currentText() == "Find the topics of the texts in “text”"
     assert page.question._task_part.isHidden()
@@ -82,7 +82,7 @@ def test_texts_are_counted_and_their_words_shown(page_of):
     assert page.documents.isVisible()
     assert not page.board.isVisible()
     said = page.documents.words.accessibleDescription()
-    assert said.startswith("morning 227, began 206, people 171")
+    assert said.startswith("morning 464, began 436, people 390")
     assert len(said.split(", ")) == 30
     model = page.table.preview
     assert [model.index(0, at).data() for at in range(2)] == ["text", "left out"]

@@ -131,7 +131,7 @@ def test_topics_are_advised_with_the_numbers_of_the_texts():
     advice = advise(summarize(read_dataset("sample:texts")))
     first, *others = advice["models"]
     assert (first["name"], first["recommended"]) == ("lda", True)
-    assert first["reason"].startswith("400 texts of 23 words on average: 227 different words")
+    assert first["reason"].startswith("400 texts of 45 words on average: 227 different words")
     assert {m["fits_task"] for m in others} == {False}
     assert {m["reason"] for m in others} == {"It predicts, and here nothing is to be predicted."}
     offered = advice["strategies"]["lda"]
