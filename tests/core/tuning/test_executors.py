@@ -5,7 +5,7 @@ import os
 import signal
 import tempfile
 import time
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,7 +109,7 @@ def test_a_score_that_is_no_number_is_a_failure(monkeypatch):
         def predict(self, X):
             return np.full(len(X), np.nan)
 
-    nowhere = SimpleNamespace(build=lambda task, setting, seed: Lost())
+    nowhere = replace(MODELS["linear"], build=lambda task, setting, seed: Lost())
     monkeypatch.setitem(MODELS, "linear", nowhere)
     outcome = score_setting(RIDGE, 0, {})
     assert outcome.failure == "The score was not a number."
