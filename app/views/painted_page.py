@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Protocol
 
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt
-from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QToolTip, QWidget
 
 from app import appearance
+from app.views.ringed_area import RingedArea
 
 STEP = 30  # pixels of an arrow key
 LOWEST = 110  # pixels
@@ -36,7 +37,7 @@ class Drawing(Protocol):
         """Words for what is at a place; "" where nothing is."""
 
 
-class PaintedPage(QAbstractScrollArea):
+class PaintedPage(RingedArea):
     """A drawing in a window of its own height; arrows and Page keys scroll it."""
 
     def __init__(self, drawing: Drawing) -> None:
@@ -80,10 +81,7 @@ class PaintedPage(QAbstractScrollArea):
         painter.translate(0, -self.verticalScrollBar().value())
         self.drawing.paint(painter)
         painter.restore()
-        if self.hasFocus():
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(theme.focus), 2))
-            painter.drawRect(self.viewport().rect().adjusted(1, 1, -1, -1))
+        self.paint_ring(painter)
         painter.end()
 
     def viewportEvent(self, event: QEvent) -> bool:
@@ -93,16 +91,6 @@ class PaintedPage(QAbstractScrollArea):
             QToolTip.showText(event.globalPos(), self.drawing.told_at(place))
             return True
         return super().viewportEvent(event)
-
-    def focusInEvent(self, event: QEvent) -> None:
-        """Show the focus ring."""
-        super().focusInEvent(event)
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QEvent) -> None:
-        """Hide the focus ring."""
-        super().focusOutEvent(event)
-        self.viewport().update()
 
 
 class _Whole(QWidget):

@@ -17,12 +17,13 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QToolTip, QWidget
 
 from app import appearance
 from app.views.axes import small_font
 from app.views.items import clear_colour
 from app.views.legend import Entry, height_of, paint_entries
+from app.views.ringed_area import RingedArea
 
 EDGE = 6  # pixels around everything
 LONGEST_TOKEN, LONGEST_LABEL = 120, 150  # pixels of a word before it is cut
@@ -190,7 +191,7 @@ def _paint_labels(painter: QPainter, shown: Labelled, place: Geometry) -> None:
         painter.drawText(box, int(flags), text)
 
 
-class TokenGrid(QAbstractScrollArea):
+class TokenGrid(RingedArea):
     """The grid in a window of its own size: longer sequences scroll, arrows and Page keys too."""
 
     def __init__(self) -> None:
@@ -258,10 +259,7 @@ class TokenGrid(QAbstractScrollArea):
         area = QRectF(self.viewport().rect())
         painter.fillRect(area, QColor(theme.paper))
         paint_grid(painter, self.shown, self.entries, area, self._scrolled())
-        if self.hasFocus():
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(theme.focus), 2))
-            painter.drawRect(area.adjusted(1, 1, -1, -1))
+        self.paint_ring(painter)
         painter.end()
 
     def viewportEvent(self, event: QEvent) -> bool:
@@ -271,16 +269,6 @@ class TokenGrid(QAbstractScrollArea):
             QToolTip.showText(event.globalPos(), "" if token is None else self._telling(token))
             return True
         return super().viewportEvent(event)
-
-    def focusInEvent(self, event: QEvent) -> None:
-        """Show the focus ring."""
-        super().focusInEvent(event)
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QEvent) -> None:
-        """Hide the focus ring."""
-        super().focusOutEvent(event)
-        self.viewport().update()
 
 
 class Whole(QWidget):
