@@ -119,7 +119,13 @@ class ValidationTest(EnsembleView):
         return [trial for trial in trials if trial.test is not None and math.isfinite(trial.test)]
 
     def average_score(self) -> float | None:
-        """The average's score on the test data."""
+        """The average's score on the test data; None where that is no fair comparison.
+
+        With cross-validation each setting is tested by models of the folds, which learned from
+        fewer rows than the members of the average.
+        """
+        if self.record.started.judged == "cv":
+            return None
         results = self.record.results or {}
         return results.get("test", {}).get(results.get("metric"))
 

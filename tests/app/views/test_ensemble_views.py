@@ -233,8 +233,17 @@ def test_test_data_stay_out_of_sight_until_the_end(shown, feed, averaged):
     assert not view.has_content()
 
 
-def test_dots_and_verdict_follow_from_the_scores(shown, averaged):
-    view = shown(40).views["validation"]
+@pytest.mark.parametrize(("judged", "fair"), [("cv", False), ("validation", True)])
+def test_the_average_stands_among_settings_whose_models_saw_as_many_rows(
+    feed, averaged, judged, fair
+):
+    view = feed(list(averaged.run(40, judged=judged))).views["validation"]
+    assert (view.average_score() is not None) is fair
+    assert ("The average has" in view.describe()) is fair
+
+
+def test_dots_and_verdict_follow_from_the_scores(feed, averaged):
+    view = feed(list(averaged.run(40, judged="validation"))).views["validation"]
     scores = averaged.scores_of(40)
     tests = averaged.on_test(scores)
     chosen = int(np.argmin(scores))
