@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import copy
 from functools import cache
 from typing import Any
@@ -33,12 +34,15 @@ def converted(model: Any, width: int) -> Any:
     ready = convertible(model)
     options = {id(ready): {"zipmap": False}} if hasattr(ready, "predict_proba") else None
     try:
-        return skl2onnx.to_onnx(
-            ready,
-            initial_types=[(PREPARED, FloatTensorType([None, width]))],
-            options=options,
-            target_opset=OPSETS,
-        )
+        with warnings.catch_warnings():
+            # The converters look at attributes that scikit-learn is giving up.
+            warnings.simplefilter("ignore", FutureWarning)
+            return skl2onnx.to_onnx(
+                ready,
+                initial_types=[(PREPARED, FloatTensorType([None, width]))],
+                options=options,
+                target_opset=OPSETS,
+            )
     except (MissingConverter, MissingShapeCalculator) as error:
         raise no_counterpart(model) from error
 
