@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 import copy
+import warnings
 from functools import cache
 from typing import Any
 
