@@ -10,7 +10,6 @@ order of the methods and their differences in nats stay.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from functools import cache
 from pathlib import Path
@@ -19,12 +18,11 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.documents import divide_documents
-from core.errors import UnusableError
 from core.estimators.dlgm import DlgmClassifier
 from core.estimators.dlgm_model import DLGM
 from core.estimators.dlgm_predictive import joint_log_densities, log_densities
 from core.estimators.optional_parts import optional_module
-from core.reproduction.mcinerney_runs import Fitted, Problem, rounded
+from core.reproduction.mcinerney_runs import Fitted, Problem, marked, rounded
 from core.space import Setting
 
 FACES = "lfw_people_min70_r04.csv.gz"
@@ -49,15 +47,7 @@ def faces_problem(folder: Path | None, points: int, epochs: int) -> Problem:
     # As everything in a pool: the processes' threads would only take each other's time.
     os.environ.setdefault("XLA_FLAGS", ONE_THREAD)
     optional_module("deep", "jax")
-    mark = "drawn"
-    if folder is not None:
-        if not (folder / FACES).is_file():
-            raise UnusableError(
-                f"there is no {FACES}",
-                where=f"--data {folder}",
-                cure="give the folder with the faces",
-            )
-        mark = hashlib.sha256((folder / FACES).read_bytes()).hexdigest()[:12]
+    mark = marked(folder, (FACES,), "the faces")
     where = "" if folder is None else str(folder)
     space, priors = DLGM.space("multiclass"), ("kappa", "rho")
     return Problem("faces", where, points, epochs, space, priors, fit_faces, mark)

@@ -13,8 +13,9 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,24 @@ class Problem:
         space = [axis.as_dict() for axis in self.space]
         what = json.dumps([self.mark, self.size, self.effort, space])
         return f"mcinerney-{self.name}-{hashlib.sha256(what.encode()).hexdigest()[:12]}"
+
+
+def marked(folder: Path | None, names: Sequence[str], what: str) -> str:
+    """What tells the data apart: the start of the first file's SHA-256, or "drawn".
+
+    Raises:
+        UnusableError: the folder lacks one of the files.
+    """
+    if folder is None:
+        return "drawn"
+    for name in names:
+        if not (folder / name).is_file():
+            raise UnusableError(
+                f"there is no {name}",
+                where=f"--data {folder}",
+                cure=f"give the folder with {what}",
+            )
+    return hashlib.sha256((folder / names[0]).read_bytes()).hexdigest()[:12]
 
 
 def sampler(method: str, space: tuple[Axis, ...], seed: int, rule: str = RULE) -> BaseSampler:

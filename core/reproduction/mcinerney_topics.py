@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,10 @@ import pandas as pd
 from scipy import sparse
 
 from core.datasets.documents import divide_documents, documents_of_counts
-from core.errors import UnusableError
 from core.estimators.lda import OnlineLda
 from core.estimators.lda_likelihood import completion_log_densities
 from core.estimators.lda_model import LDA
-from core.reproduction.mcinerney_runs import Fitted, Problem, rounded
+from core.reproduction.mcinerney_runs import Fitted, Problem, marked, rounded
 from core.space import Setting
 
 COUNTS, WORDS = "20news_train_counts.libsvm.gz", "20news_vocabulary.csv"
@@ -35,16 +33,7 @@ def topics_problem(folder: Path | None, documents: int, passes: int) -> Problem:
     Raises:
         UnusableError: the folder lacks a file.
     """
-    mark = "drawn"
-    if folder is not None:
-        for name in (COUNTS, WORDS):
-            if not (folder / name).is_file():
-                raise UnusableError(
-                    f"there is no {name}",
-                    where=f"--data {folder}",
-                    cure="give the folder with the 20 Newsgroups counts",
-                )
-        mark = hashlib.sha256((folder / COUNTS).read_bytes()).hexdigest()[:12]
+    mark = marked(folder, (COUNTS, WORDS), "the 20 Newsgroups counts")
     where = "" if folder is None else str(folder)
     space, priors = LDA.space("topics"), ("alpha", "eta")
     return Problem("topics", where, documents, passes, space, priors, fit_topics, mark)
