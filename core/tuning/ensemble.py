@@ -133,7 +133,8 @@ class Ensemble:
             return np.array(latest.weights)
         told = [self._told.get(number) for number in members]
         logs = None
-        if self._kind == "greedy" and all(one is not None for one in told):
+        several = len(members) > 1
+        if several and self._kind == "greedy" and all(one is not None for one in told):
             said = [joined(one.lots) for one in told if one is not None]
             logs = log_densities(np.concatenate(self._y), said)
         return weigh(self._kind, self.models.scores, members, self._maximize, logs)
@@ -173,7 +174,7 @@ class Ensemble:
         }
 
     def _logs_without(self, lot: int, chosen: list[int]) -> np.ndarray | None:
-        if self._kind != "greedy":
+        if self._kind != "greedy" or len(chosen) == 1:
             return None
         others = [at for at in range(len(self._lots)) if at != lot]
         y = np.concatenate([self._y[at] for at in others])
