@@ -39,6 +39,12 @@ class Planning(QObject):
         self._estimate_timer = QTimer(self, singleShot=True, interval=ESTIMATE_AFTER)
         self._estimate_timer.timeout.connect(self._ask_estimate)
 
+    def refuse_estimate(self, sentence: str) -> None:
+        """The plan cannot be carried out, and why."""
+        nothing = {"seconds": None, "trials": None}
+        self.estimate = {**nothing, "sentence": sentence, "unusable": True}
+        self.estimate_changed.emit()
+
     def set_groups(self, spec: str | dict[str, list[str]]) -> None:
         """Set the regularization groups: single, each, column, prefix or {group: [columns]}."""
         self.set_plan(groups=spec)

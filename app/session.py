@@ -22,6 +22,7 @@ from app.experience import Experience
 from app.plan_choice import plan_for
 from app.planning import Planning
 from app.shown_run import ShownRun
+from app.tickets import Tickets
 from app.worker import messages as m
 from app.worker.lens import Lens
 from app.worker.thread import WorkerThread
@@ -72,9 +73,6 @@ class Session(Planning):
         self.experience.changed.connect(self._ask_known)
         self.experience.import_wanted.connect(self._take_in)
         self._runs_root = runs_root
-        self._ticket = 0
-        self._wanted: dict[type, int] = {}  # the ticket of the latest request of each kind
-        self._exports: set[int] = set()  # the tickets of all exports: none replaces another
         self._keeps_best = True
         self._plan_to_restore: Plan | None = None
         self._busy = Busy(self)
@@ -82,6 +80,7 @@ class Session(Planning):
         self._worker = worker or WorkerThread()
         self._worker.arrived.connect(self._take)
         self._worker.start()
+        self._asked = Tickets(self._worker.ask)
         self._lens = Lens()
         self._lens.arrived.connect(self.looked)
 
@@ -130,23 +129,23 @@ class Session(Planning):
         name = data.file.removeprefix("sample:").replace("\\", "/").rsplit("/", 1)[-1]
         self._busy.say(self.tr("Reading {name} …").format(name=name))
         self._opening = data
-        self._ask(m.Open(data))
+        self._asked.ask(m.Open(data))
 
     def _ask_estimate(self) -> None:
         if self.plan is not None and not self._is_tuning():
             self._ask_known()  # first: an estimate takes a second
-            self._ask(m.Estimate(self.plan))
+            self._asked.ask(m.Estimate(self.plan))
 
     def _ask_known(self) -> None:
         if self.plan is not None and not self._is_tuning():
-            self._ask(m.Recall(self.plan))
+            self._asked.ask(m.Recall(self.plan))
 
     def _take_in(self, wanted: m.TakeIn) -> None:
         self._busy.say(self.tr("Reading the studies …"))
-        self._ask(wanted)
+        self._asked.ask(wanted)
 
     def _forget_estimate(self) -> None:
-        self._wanted.pop(m.Estimate, None)
+        self._asked.forget(m.Estimate)
 
     # Run ------------------------------------------------------------------------------------
 
@@ -160,12 +159,12 @@ class Session(Planning):
     def pause(self) -> None:
         """Wait after the current trial; the state becomes paused when it is done."""
         if self.state == "running":
-            self._tell(m.Pause())
+            self._asked.tell(m.Pause())
 
     def resume(self) -> None:
         """Go on after a pause, or after the worker was lost."""
         if self.state == "paused":
-            self._tell(m.Resume())
+            self._asked.tell(m.Resume())
             self._set_state("running")
         elif self.state == "interrupted" and self.run_folder is not None:
             self._tune(m.Tune(self._run.plan, folder=str(self.run_folder)))
@@ -179,7 +178,7 @@ class Session(Planning):
 
     def discard(self) -> None:
         """End the run and delete everything it found."""
-        if self._is_tuning() and self._wanted.get(m.Tune):
+        if self._is_tuning() and self._asked.waits_for(m.Tune):
             self._end(keep=False)
         else:
             self._forget_run()
@@ -194,7 +193,7 @@ class Session(Planning):
         """Take a trial out of the competition, or back in; the best is chosen anew."""
         control = m.Exclude(number, excluded)
         if self.state in ("running", "paused"):
-            self._tell(control)
+            self._asked.tell(control)
         elif self.state in ("finished", "interrupted") and self.run_folder is not None:
             self._conclude(control)
 
@@ -202,7 +201,7 @@ class Session(Planning):
         """Save something of the run that is shown; `exported` tells the path."""
         if self.run_folder is not None:
             self._busy.say(self.tr("Saving …"))
-            self._exports.add(self._ask(m.Export(str(self.run_folder), format, str(path))))
+            self._asked.ask(m.Export(str(self.run_folder), format, str(path)))
 
     def look(self, request: dict[str, Any]) -> None:
         """Evaluate a surrogate for a view; `looked` brings the answer."""
@@ -232,7 +231,7 @@ class Session(Planning):
             return
         self._show_run(events, Path(folder))
         self._plan_to_restore = plan
-        self._ask(m.Open(plan.data))
+        self._asked.ask(m.Open(plan.data))
 
     def shutdown(self) -> None:
         """End the worker; a run that is going on can be continued at the next start."""
@@ -249,22 +248,22 @@ class Session(Planning):
     def _tune(self, request: m.Tune) -> None:
         self._keeps_best = True
         self._run.results = None
-        self._ask(request)
+        self._asked.ask(request)
         self._set_state("running")
 
     def _conclude(self, exclude: m.Exclude | None = None) -> None:
         self._keeps_best = True
-        self._wanted[m.Tune] = self._ask(m.Conclude(str(self.run_folder), exclude))
+        self._asked.conclude(m.Conclude(str(self.run_folder), exclude))
         self._set_state("stopping")
 
     def _end(self, keep: bool) -> None:
         self._keeps_best = keep
-        self._tell(m.Stop(keep))
+        self._asked.tell(m.Stop(keep))
         self._set_state("stopping")
 
     def _forget_run(self) -> None:
         folder = self.run_folder
-        self._wanted.pop(m.Tune, None)
+        self._asked.forget(m.Tune)
         self._show_run([], None)
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -284,22 +283,10 @@ class Session(Planning):
 
     # The worker -----------------------------------------------------------------------------
 
-    def _ask(self, what: m.Work) -> int:
-        self._ticket += 1
-        self._wanted[type(what)] = self._ticket
-        self._worker.ask(m.Request(self._ticket, what))
-        return self._ticket
-
-    def _tell(self, control: m.Control) -> None:
-        self._worker.ask(m.Request(self._wanted[m.Tune], control))
-
     def _take(self, batch: list[m.Message]) -> None:
         for message in batch:
-            kind = next((k for k, t in self._wanted.items() if t == message.ticket), None)
-            if message.ticket in self._exports:
-                self._exports.discard(message.ticket)
-                kind = m.Export
-            if message.ticket == 0 or kind is not None:
+            counts, kind = self._asked.answered(message)
+            if counts:
                 self._match(message.answer, kind)
 
     def _match(self, answer: m.Answer, kind: type | None) -> None:
@@ -317,7 +304,7 @@ class Session(Planning):
                 self.known_changed.emit()
             case m.TakenIn():
                 self._busy.say("")
-                self._wanted.pop(m.TakeIn, None)
+                self._asked.forget(m.TakeIn)
                 self.experience.take_answer(answer.imported)
             case m.FolderMade():
                 self._run.folder = Path(answer.folder)
@@ -371,19 +358,13 @@ class Session(Planning):
 
     def _take_refusal(self, kind: type | None, sentence: str) -> None:
         if kind is m.Estimate and not self.details:
-            self.estimate = {
-                "seconds": None,
-                "trials": None,
-                "sentence": sentence,
-                "unusable": True,
-            }
-            self.estimate_changed.emit()
+            self.refuse_estimate(sentence)
             return
         if kind is m.Recall and not self.details:
             return  # the estimate says why the plan cannot be carried out
         self._busy.say("")
         if kind is m.TakeIn:
-            del self._wanted[kind]
+            self._asked.forget(kind)
             self.experience.refuse(sentence)
             if not self.details:
                 return
@@ -396,7 +377,7 @@ class Session(Planning):
 
     def _take_death(self, died: m.Died) -> None:
         self._busy.say("")
-        if self._wanted.pop(m.TakeIn, None) is not None:
+        if self._asked.forget(m.TakeIn):
             self.experience.refuse(died.sentence)
         if not self._is_tuning():
             self.problem.emit(died.sentence)

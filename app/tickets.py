@@ -1,0 +1,55 @@
+"""The tickets of what was asked of the worker: which answers still count, and what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.worker import messages as m
+
+
+class Tickets:
+    """Asks the worker; of every kind only the latest request counts, of exports each one.
+
+    Args:
+        send: hands a request to the worker.
+    """
+
+    def __init__(self, send: Callable[[m.Request], None]) -> None:
+        self._send = send
+        self._last = 0
+        self._wanted: dict[type, int] = {}  # the ticket of the latest request of each kind
+        self._exports: set[int] = set()  # the tickets of all exports: none replaces another
+
+    def ask(self, what: m.Work) -> None:
+        """Ask for something; an earlier request of its kind no longer counts."""
+        self._last += 1
+        if isinstance(what, m.Export):
+            self._exports.add(self._last)
+        else:
+            self._wanted[type(what)] = self._last
+        self._send(m.Request(self._last, what))
+
+    def conclude(self, what: m.Conclude) -> None:
+        """Ask for the end of a run; its answers are the run's."""
+        self.ask(what)
+        self._wanted[m.Tune] = self._wanted[m.Conclude]
+
+    def tell(self, control: m.Control) -> None:
+        """Say something to the run that is going on."""
+        self._send(m.Request(self._wanted[m.Tune], control))
+
+    def waits_for(self, kind: type) -> bool:
+        """Whether an answer of this kind counts."""
+        return kind in self._wanted
+
+    def forget(self, kind: type) -> bool:
+        """Let answers of a kind count no longer; whether one did."""
+        return self._wanted.pop(kind, None) is not None
+
+    def answered(self, message: m.Message) -> tuple[bool, type | None]:
+        """Whether an answer counts, and what it answers; None for what nobody asked for."""
+        if message.ticket in self._exports:
+            self._exports.discard(message.ticket)
+            return True, m.Export
+        kind = next((k for k, t in self._wanted.items() if t == message.ticket), None)
+        return message.ticket == 0 or kind is not None, kind
