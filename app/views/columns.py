@@ -14,7 +14,7 @@ from app.views.items import clear_colour, pen
 
 SHARE = 0.7  # of the room of a bar that it fills
 WIDEST = 34.0  # pixels of a bar
-STUB = 5.0  # pixels of a bar without a height of its own
+LOWEST = 5.0  # pixels of a bar without a height of its own
 OUTLINED = 4.0  # pixels from which a bar has an outline
 
 
@@ -46,7 +46,7 @@ class Columns(pg.UIGraphicsItem):
         wide = max(1.0, min(WIDEST, SHARE * step))
         for at, height in enumerate(self.heights):
             foot, top = transform.map(QPointF(at, 0)), transform.map(QPointF(at, height))
-            tall = max(STUB, foot.y() - top.y())
+            tall = max(LOWEST, foot.y() - top.y())
             box = QRectF(foot.x() - wide / 2, foot.y() - tall, wide, tall)
             fill = self._colour if self.filled[at] else clear_colour(theme.control, 0.3)
             painter.setBrush(fill if height > 0 or not self.filled[at] else Qt.BrushStyle.NoBrush)
@@ -100,7 +100,7 @@ class ColumnWords(pg.UIGraphicsItem):
             at = transform.map(QPointF(x, height))
             wide = metrics.horizontalAdvance(text) + 2
             painter.save()
-            painter.translate(at.x(), min(at.y(), transform.map(QPointF(x, 0)).y() - STUB) - 4)
+            painter.translate(at.x(), min(at.y(), transform.map(QPointF(x, 0)).y() - LOWEST) - 4)
             if self.upright:
                 painter.rotate(-90)
                 box = QRectF(0, -tall / 2, wide, tall)

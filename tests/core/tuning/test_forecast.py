@@ -150,8 +150,8 @@ class Epochs(Machine):
 
 def test_a_model_that_counts_epochs_is_timed_without_what_is_compiled_once(monkeypatch, iris):
     machine = Epochs(compiling=3.0, fixed=0.05, each=1e-3)
-    stub = replace(MODELS["mlp"], build=lambda task, setting, seed: machine)
-    monkeypatch.setitem(MODELS, "mlp", stub)
+    slow = replace(MODELS["mlp"], build=lambda task, setting, seed: machine)
+    monkeypatch.setitem(MODELS, "mlp", slow)
     monkeypatch.setattr("core.tuning.forecast.time.perf_counter", machine.clock)
     told = estimate(plan(model="mlp", strategy="random", trials=10), iris)
     fit_rows = int(len(iris.target) * 0.7) * 4 // 5
