@@ -12,22 +12,25 @@ class Tickets:
 
     Args:
         send: hands a request to the worker.
+
+    Attributes:
+        last: the ticket of the latest request; 0 before the first.
     """
 
     def __init__(self, send: Callable[[m.Request], None]) -> None:
         self._send = send
-        self._last = 0
+        self.last = 0
         self._wanted: dict[type, int] = {}  # the ticket of the latest request of each kind
         self._exports: set[int] = set()  # the tickets of all exports: none replaces another
 
     def ask(self, what: m.Work) -> None:
         """Ask for something; an earlier request of its kind no longer counts."""
-        self._last += 1
+        self.last += 1
         if isinstance(what, m.Export):
-            self._exports.add(self._last)
+            self._exports.add(self.last)
         else:
-            self._wanted[type(what)] = self._last
-        self._send(m.Request(self._last, what))
+            self._wanted[type(what)] = self.last
+        self._send(m.Request(self.last, what))
 
     def conclude(self, what: m.Conclude) -> None:
         """Ask for the end of a run; its answers are the run's."""

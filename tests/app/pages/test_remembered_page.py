@@ -267,7 +267,7 @@ def test_studies_are_taken_in_by_the_worker(page, monkeypatch):
     assert page.session.worker.asked[-1] == wanted
     assert page.outcome.text() == "The studies are being read …"
     imported = {"datasets": 1, "trials": 9, "known_already": 0, "left_out": ("Study “b” is odd.",)}
-    ticket = page.session._wanted[TakeIn]
+    ticket = page.session._asked.last
     page.session.worker.arrived.emit([Message(ticket, 1, TakenIn(imported))])
     assert page.outcome.text() == "Taken in: 1 dataset with 9 trials. Left out: Study “b” is odd."
 
