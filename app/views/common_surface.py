@@ -40,9 +40,9 @@ class CommonSurface(CommonView, SurfaceView):
         first, second = self.first.currentData(), self.second.currentData()
         return {"what": "common surface", "first": first, "second": second}
 
-    def colour_title(self) -> str:
-        """The responses."""
-        return self.response_in_words()
+    def maximize(self) -> bool:
+        """Responses are higher where the score is better, whatever the metric."""
+        return True
 
     def draw_more(self, columns: list[int]) -> None:
         """The past's trials."""

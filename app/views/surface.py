@@ -24,10 +24,6 @@ class Surface(SurfaceView):
         first, second = self.first.currentData(), self.second.currentData()
         return {"what": "surface", "first": first, "second": second}
 
-    def colour_title(self) -> str:
-        """The metric."""
-        return self.record.started.metric
-
     def describe(self) -> str:
         """The best pair, and the range of the expected score."""
         answer, best = self.answer, self.record.best()

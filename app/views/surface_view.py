@@ -31,10 +31,9 @@ class SmoothImage(pg.ImageItem):
 
 
 class SurfaceView(LensView):
-    """A mean over two settings, brighter or darker; trials on it.
+    """A mean over two settings, the brighter the better; trials on it.
 
-    A subclass says what the colours are (`colour_title`). The answer of the lens has first, second,
-    x, y, x_labels, y_labels, mean, sd, contours and next.
+    The answer of the lens has first, second, x, y, x_labels, y_labels, mean, sd, contours and next.
     """
 
     zooms = True
@@ -61,9 +60,9 @@ class SurfaceView(LensView):
         """What is drawn below this run's trials."""
         return []
 
-    def colour_title(self) -> str:
-        """What the colours are."""
-        raise NotImplementedError
+    def maximize(self) -> bool:
+        """Whether higher means better."""
+        return self.record.started.maximize
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
@@ -85,6 +84,7 @@ class SurfaceView(LensView):
                 box.addItem(axis["label"], axis["name"])
             box.setCurrentIndex(min(at, len(started.space) - 1))
             box.setVisible(len(started.space) > 2)
+        self._paint_colours()
 
     def _chosen(self, _at: int) -> None:
         if self.first.currentIndex() == self.second.currentIndex():
@@ -95,14 +95,21 @@ class SurfaceView(LensView):
 
     def paint_theme(self) -> None:
         """Viridis; dots in paper with an ink outline stand out on all of it."""
-        theme = appearance.current()
-        self.colours = pg.colormap.get(theme.colormap)
-        self.image.setColorMap(self.colours)
         self.contours.set_style(pen("#FFFFFF", 1.0), pen("#1F2933", 1.8))
         self.dots.set_style("#FFFFFF", "#1F2933", 1.4)
         self.others.set_style(None, "#FFFFFF", 1.0)
         self.best.set_style("#F2B632", "#1F2933", 1.4)
         self.next.set_style("#D55E00", "#FFFFFF", 1.6)
+        self._paint_colours()
+
+    def _paint_colours(self) -> None:
+        """The theme's colours, with the bright end where the scores are better."""
+        self.colours = pg.colormap.get(appearance.current().colormap)
+        if not self.maximize():
+            # The library keeps the map and gives the same one to everybody: turn a copy.
+            ends = self.colours.getColors(mode="byte")[::-1]
+            self.colours = pg.ColorMap(self.colours.pos, ends)
+        self.image.setColorMap(self.colours)
         self.bar.set_colours(self.colours)
 
     def draw(self) -> None:
@@ -140,7 +147,7 @@ class SurfaceView(LensView):
         self.image.setRect(QRectF(x_edges[0], y_edges[0], wide, tall))
         self.plot.hold_x(*x_edges, exact=True)
         self.plot.hold_y(*y_edges, exact=True)
-        self.bar.set_range(low, high, self.colour_title())
+        self.bar.set_range(low, high, maximize=self.maximize())
 
     def _draw_contours(self, scales: list) -> None:
         if any(scale.kind == "choice" for scale in scales) or not self.answer["contours"]:

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
+from PySide6.QtGui import QImage
 
 from app.worker.lens_process import answer
 from core.gp import lens
@@ -103,6 +104,19 @@ def test_surface_equals_the_lens(looked, streams):
     assert np.isclose(rect.bottom(), 9.5)
     assert np.isnan(view.contours.x).sum() == len(found["contours"])
     assert np.allclose(view.contours.x[0], np.log10(found["contours"][0]["x"][0]))
+
+
+@pytest.mark.parametrize("maximize", [True, False])
+def test_the_better_end_of_a_surface_is_bright_and_marked(board, feed, streams, maximize):
+    board.lens_wanted.connect(lambda asked: board.lens_arrived({**asked, **answer(asked)}))
+    feed([*streams.trials(maximize=maximize), streams.surrogate()])
+    feed([])
+    view = board.views["surface"]
+    mean, smooth = np.array(view.answer["mean"]), QImage(view.image.getPixmap().toImage())
+    places = [np.unravel_index(at, mean.shape) for at in (mean.argmax(), mean.argmin())]
+    high, low = (smooth.pixelColor(int(x), int(y)).lightnessF() for y, x in places)
+    assert (high - low if maximize else low - high) > 0.3
+    assert view.bar.better == ("↑ better" if maximize else "↓ better")
 
 
 def test_cells_of_the_surface_lie_at_their_trials(looked, streams):
