@@ -1,0 +1,272 @@
+"""The recommended penalty learner against grid search, on files, on one-hot tables, on made ones.
+
+For every table and split: the test log loss (classes) or R² (numbers) of the learner that
+`recommend_update` names, of scikit-learn's 5-fold GridSearchCV over C = 2^k, k = −10 … 10 (scored
+by log loss or R², refitted on all training rows), and of knowing nothing (class shares, mean). All
+three see the same standardized arrays. A family of tables passes where the mean shortfall behind
+the grid is at most its paired standard error, and where no table ends behind knowing nothing.
+
+    python tests/benchmarks/bench_recommended.py [--data DIR] [--splits N] [--families NAME …]
+"""
+
+from __future__ import annotations
+
+import os
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_svmlight_file
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import log_loss, r2_score
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from core.losses import build, parameter_groups
+from core.losses.fitted import as_estimator
+from core.penalties.recommendation import recommend_update
+from core.penalties.registry import LEARNERS
+
+GRID = 2.0 ** np.arange(-10, 11)
+CLASSES = {
+    "heart": "heart_scale.libsvm",
+    "australian": "australian_scale.libsvm",
+    "breast-cancer": "breast-cancer_scale.libsvm",
+    "diabetes": "diabetes_scale.libsvm",
+    "ionosphere": "ionosphere_scale.libsvm",
+    "splice": "splice.libsvm",
+    "svmguide1": "svmguide1.libsvm",
+    "a1a": "a1a.libsvm",
+    "mushrooms": "mushrooms.libsvm",
+    "iris": "iris.scale.libsvm",
+    "wine": "wine.scale.libsvm",
+    "glass": "glass.scale.libsvm",
+    "segment": "segment.scale.libsvm",
+    "dna": "dna.scale.libsvm",
+    "satimage": "satimage.scale.libsvm",
+    "letter": "letter.scale.libsvm",
+    "mnist": "mnist_first6000.libsvm.gz",
+}
+NUMBERS = {
+    name: f"{name}_scale.libsvm" for name in ("abalone", "bodyfat", "housing", "mg", "mpg", "pyrim")
+}
+MOST_ROWS = 1500  # of a file
+BINS = 4
+# Rows, columns and the share of columns that count.
+MADE = (
+    (60, 6, 1.0),
+    (60, 30, 0.1),
+    (60, 60, 1.0),
+    (60, 300, 0.02),
+    (100, 10, 0.3),
+    (100, 100, 0.05),
+    (100, 500, 1.0),
+    (200, 20, 1.0),
+    (200, 200, 0.02),
+    (200, 1000, 0.01),
+    (400, 40, 0.1),
+    (400, 800, 0.01),
+    (400, 2000, 1.0),
+    (1000, 100, 1.0),
+    (1000, 1000, 0.01),
+    (1000, 3000, 0.003),
+    (2000, 200, 0.05),
+    (2000, 2000, 1.0),
+    (5000, 500, 0.02),
+    (5000, 1000, 1.0),
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table to compare on; ``numbers`` where the target is one."""
+
+    family: str
+    name: str
+    X: np.ndarray
+    y: np.ndarray
+    numbers: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """One split: scores (higher is better) and seconds of either side."""
+
+    learner: str
+    ours: float
+    grid: float
+    nothing: float
+    seconds: float
+    grid_seconds: float
+
+
+def files(folder: Path, names: dict[str, str], numbers: bool, one_hot: bool) -> Iterator[Table]:
+    """Files of a folder, or their one-hot versions with every level kept."""
+    family = f"{'one-hot' if one_hot else 'files'}, {'numbers' if numbers else 'classes'}"
+    for name, file in names.items():
+        if not (folder / file).exists():
+            print(f"{name} is not in {folder}")
+            continue
+        X, y = load_svmlight_file(str(folder / file))
+        rows = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]
+        X, y = X[rows].toarray(), y[rows]
+        if one_hot and X.shape[1] > 200:
+            continue
+        yield Table(family, name, _levels(X) if one_hot else X, y, numbers)
+
+
+def _levels(X: np.ndarray) -> np.ndarray:
+    """Every column as one column a level: few values as they are, many in quantiles."""
+    parts = []
+    for column in X.T:
+        values = np.unique(column)
+        if len(values) > 2 * BINS:
+            cut = KBinsDiscretizer(BINS, encode="ordinal", quantile_method="averaged_inverted_cdf")
+            column = cut.fit_transform(column[:, None])[:, 0]
+            values = np.unique(column)
+        parts.append(column[:, None] == values)
+    return np.hstack(parts).astype(float)
+
+
+def made() -> Iterator[Table]:
+    """Generated tables of known shape: every other one with numbers to predict."""
+    for at, (rows, columns, share) in enumerate(MADE):
+        rng = np.random.default_rng(at)
+        tested = rows + 2000
+        X = rng.standard_normal((tested, columns))
+        count = max(1, round(share * columns))
+        w = np.zeros(columns)
+        w[rng.permutation(columns)[:count]] = rng.standard_normal(count) * 2.0 / np.sqrt(count)
+        signal = X @ w
+        truth = "dense" if share == 1.0 else "sparse"
+        for numbers in (True, False):
+            noise = rng.standard_normal(tested) if numbers else rng.logistic(size=tested)
+            y = signal + noise if numbers else (signal + noise > 0).astype(float)
+            family = f"made {truth}, {'numbers' if numbers else 'classes'}"
+            yield Table(family, f"{rows} × {columns}", X, y, numbers)
+
+
+def compare(table: Table, seed: int) -> Row:
+    """One split of a table."""
+    test = 2000 if table.family.startswith("made") else 0.3
+    stratify = None if table.numbers else table.y
+    X, X_test, y, y_test = train_test_split(
+        table.X, table.y, test_size=test, random_state=seed, stratify=stratify
+    )
+    scaler = StandardScaler().fit(X)
+    X, X_test = scaler.transform(X), scaler.transform(X_test)
+    begin = time.process_time()
+    name, model = learn(X, y, table.numbers)
+    middle = time.process_time()
+    peer = searched(X, y, table.numbers)
+    end = time.process_time()
+    nothing = DummyRegressor() if table.numbers else DummyClassifier(strategy="prior")
+    scores = [
+        score(fitted, X_test, y_test, table.numbers) for fitted in (model, peer, nothing.fit(X, y))
+    ]
+    return Row(name, *scores, middle - begin, end - middle)
+
+
+def learn(X: np.ndarray, y: np.ndarray, numbers: bool) -> tuple[str, Any]:
+    """What is recommended, by name and fitted."""
+    classes = 0 if numbers else len(np.unique(y))
+    kind = "linear" if numbers else "logistic" if classes == 2 else "multinomial"
+    target = 10.0 * (y - y.mean()) / y.std() if numbers else y
+    loss = build(kind, X, target)
+    groups = parameter_groups(loss)
+    name = recommend_update(int((groups >= 0).sum()), len(y), classes).strategy
+    step = None
+    for step in LEARNERS[name].run(loss, groups, {}, 0):  # noqa: B007
+        pass
+    model = as_estimator(loss, step.w)
+    if numbers:
+        model.coef_ = model.coef_ * y.std() / 10.0
+        model.intercept_ = model.intercept_ * y.std() / 10.0 + y.mean()
+    return name, model
+
+
+def searched(X: np.ndarray, y: np.ndarray, numbers: bool) -> GridSearchCV:
+    """scikit-learn's grid search; a ridge's α is 1/C."""
+    if numbers:
+        return GridSearchCV(Ridge(), {"alpha": 1.0 / GRID}, cv=5).fit(X, y)
+    model = LogisticRegression(max_iter=300)
+    return GridSearchCV(model, {"C": GRID}, cv=5, scoring="neg_log_loss").fit(X, y)
+
+
+def score(model: Any, X: np.ndarray, y: np.ndarray, numbers: bool) -> float:
+    """R², or minus the log loss."""
+    if numbers:
+        return float(r2_score(y, model.predict(X)))
+    return -float(log_loss(y, model.predict_proba(X), labels=model.classes_))
+
+
+def verdict(family: str, rows: dict[str, list[Row]]) -> bool:
+    """A line on a family; whether it passes."""
+    gaps = np.array([np.mean([r.ours - r.grid for r in own]) for own in rows.values()])
+    error = float(gaps.std(ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else 0.0
+    behind = [
+        name for name, own in rows.items() if np.mean([r.ours - r.nothing for r in own]) < -1e-3
+    ]
+    ratio = np.median([np.mean([r.grid_seconds / r.seconds for r in own]) for own in rows.values()])
+    passes = gaps.mean() >= -error and not behind
+    print(
+        f"== {family}: {gaps.mean():+.4f} ± {error:.4f} over {len(gaps)} tables, grid/it"
+        f" {ratio:.0f}, behind nothing: {', '.join(behind) or 'none'}: "
+        + ("passes" if passes else "FAILS"),
+        flush=True,
+    )
+    return bool(passes)
+
+
+def main() -> None:
+    """Prints the table; exit status 1 where a family fails."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--families", nargs="*", default=["files", "one-hot", "made"])
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")  # the peers' notes on convergence
+    print(f"{'table':22s} {'family':22s} learner      ours     grid  nothing  grid/it")
+    found: dict[str, dict[str, list[Row]]] = {}
+    for table in tables(given):
+        rows = [compare(table, seed) for seed in range(given.splits)]
+        found.setdefault(table.family, {})[table.name] = rows
+        ours, grid, nothing = (
+            np.mean([getattr(r, key) for r in rows]) for key in ("ours", "grid", "nothing")
+        )
+        ratio = np.mean([r.grid_seconds / r.seconds for r in rows])
+        print(
+            f"{table.name:22s} {table.family:22s} {rows[0].learner:9s}"
+            f" {ours:8.4f} {grid:8.4f} {nothing:8.4f} {ratio:8.1f}",
+            flush=True,
+        )
+    passed = [verdict(family, rows) for family, rows in found.items()]
+    sys.exit(not all(passed))
+
+
+def tables(given: argparse.Namespace) -> Iterator[Table]:
+    """The tables of the families that were asked for."""
+    for kind in given.families:
+        if kind == "made":
+            yield from made()
+            continue
+        for names, numbers in ((CLASSES, False), (NUMBERS, True)):
+            yield from files(given.data, names, numbers, kind == "one-hot")
+
+
+if __name__ == "__main__":
+    main()
