@@ -1,19 +1,18 @@
-"""Bootstrap intervals of two models' scores on the same rows, and of their difference.
+"""Bootstrap resamples of several models' scores on the same rows.
 
-Rows are drawn with replacement, the same rows for both models (paired), and the middle 95 % of
+Rows are drawn with replacement, the same rows for all models (paired), and the middle 95 % of
 the scores is the interval (percentile method; Efron & Tibshirani 1993, chapter 13).
 
 Where rows belong together (several rows of one patient), whole groups are drawn.
 
-Metrics of labels alone depend on rows only through (target, label, label); rows alike in all
-three are drawn together from a multinomial distribution, which is the same draw, so that a
+Metrics of labels alone depend on rows only through (target, labels); rows alike in all of
+them are drawn together from a multinomial distribution, which is the same draw, so that a
 million rows cost no more than the few cells they fall into.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -26,50 +25,42 @@ _CHUNK = 2e6  # entries of a weight matrix held at once
 _OUTSIDE = (2.5, 97.5)
 
 
-@dataclass(frozen=True)
-class Intervals:
-    """95 % intervals: of the tuned score, of the default's, and of tuned − default."""
-
-    tuned: tuple[float, float]
-    default: tuple[float, float]
-    difference: tuple[float, float]
-
-
-def intervals(
+def resampled_scores(
     metric: Metric,
     y: np.ndarray,
-    tuned: Said,
-    default: Said,
+    said: Sequence[Said],
     seed: int,
     row_groups: np.ndarray | None = None,
-) -> Intervals:
-    """The paired percentile intervals of a metric.
+) -> np.ndarray:
+    """The scores of several models on the same resamples of rows, shape (models, B).
 
     Args:
         metric: what is measured.
         y: codes or numbers, shape (rows,).
-        tuned: what the tuned model says about these rows.
-        default: what the default model says about them.
+        said: what each model says about these rows.
         seed: of the resamples.
         row_groups: the group of each row, drawn as a whole; None to draw single rows.
     """
     generator = np.random.default_rng(seed)
     if row_groups is not None:
         resamples = _group_weights(row_groups, generator)
-    elif metric.needs == "labels" and tuned.scores is not None:
-        cells = np.stack([y, tuned.labels, default.labels])
-        _, first, counts = np.unique(cells, axis=1, return_index=True, return_counts=True)
-        y, tuned, default = y[first], tuned.rows(first), default.rows(first)
+    elif metric.needs == "labels" and all(one.scores is not None for one in said):
+        y, said, counts = _cells(y, said)
         resamples = _cell_weights(counts, generator)
     else:
         resamples = _row_weights(len(y), generator)
-    drawn = [
-        (metric.weighted(y, tuned, weights), metric.weighted(y, default, weights))
-        for weights in resamples
-    ]
-    of_tuned = np.concatenate([one for one, _ in drawn])
-    of_default = np.concatenate([other for _, other in drawn])
-    return Intervals(_middle(of_tuned), _middle(of_default), _middle(of_tuned - of_default))
+    drawn = [[metric.weighted(y, one, weights) for one in said] for weights in resamples]
+    return np.concatenate(drawn, axis=1)
+
+
+def _cells(y: np.ndarray, said: Sequence[Said]) -> tuple[np.ndarray, list[Said], np.ndarray]:
+    """One row for all that are alike in target and labels, and how many they are."""
+    key = np.zeros(len(y), dtype=np.int64)
+    for codes in (y, *(one.labels for one in said)):
+        _, place = np.unique(codes, return_inverse=True)
+        _, key = np.unique(key * (place.max() + 1) + place, return_inverse=True)
+    _, first, counts = np.unique(key, return_index=True, return_counts=True)
+    return y[first], [one.rows(first) for one in said], counts
 
 
 def _batches(width: int) -> Iterator[int]:
@@ -104,7 +95,8 @@ def _group_weights(row_groups: np.ndarray, generator: np.random.Generator) -> It
         yield drawn[:, group_of_row].astype(float)
 
 
-def _middle(values: np.ndarray) -> tuple[float, float]:
+def middle(values: np.ndarray) -> tuple[float, float]:
+    """The 95 % in the middle of resampled values; NaN where none is known."""
     known = values[np.isfinite(values)]
     if not len(known):  # every resample had a single class
         return float("nan"), float("nan")

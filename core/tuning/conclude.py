@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names
 from core.errors import UnusableError
+from core.estimators.baseline import baseline_pipeline
 from core.estimators.fitting import fit
 from core.space import Setting
 from core.tuning.averaged_model import averaged_model
@@ -23,11 +24,12 @@ from core.tuning.events import Event, RunFailed, RunStopped
 from core.tuning.learning import Learned, refit
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, build_problem
-from core.tuning.results import Contestant, build_results
+from core.tuning.results import Comparison, results_of
 from core.tuning.run_folder import RunFolder, write_whole
 from core.tuning.standing import Standing
 from core.tuning.structured_metrics import STRUCTURED_TASKS
 from core.tuning.takeaway import takeaway_of
+from core.tuning.told import told_by
 
 
 @dataclass(frozen=True)
@@ -112,26 +114,36 @@ def conclusion(
         winner = _learned(problem, standing, learned)
     X, y = problem.train
     default = problem.pipeline(problem.default)
-    fit(default, X, y)
-    test_X, test_y = problem.test
-    results = build_results(
-        tuned=Contestant(winner.pipeline, winner.setting),
-        default=Contestant(default, problem.default),
-        test_X=test_X,
-        test_y=test_y,
-        task=problem.dataset.task,
-        classes=problem.dataset.classes,
-        metric=problem.metric,
-        validation=winner.validation,
-        seed=problem.plan.seed,
-        row_groups=_test_groups(problem),
-        averaged=problem.averages,
-    )
+    baseline = baseline_pipeline(problem.dataset.task, problem.preparation())
+    for other in (default, baseline):
+        fit(other, X, y)
+    dataset = problem.dataset
+    models = (winner.pipeline, default, baseline)
+    told = told_by(models, *problem.test, dataset.task, dataset.classes, _test_groups(problem))
+    results = results_of(told, _comparison(problem, winner))
     results["remarks"] = [*winner.remarks, *results["remarks"]]
     results |= _record(standing, winner, seconds, because, problem)
     if folder is not None:
         _keep(problem, folder, winner)
     return results
+
+
+def _comparison(problem: Problem, winner: Winner) -> Comparison:
+    dataset = problem.dataset
+    # Learners and scores on the training rows themselves have no validation score of this metric.
+    validated = problem.strategy.kind == "trials" and problem.judged != "training"
+    return Comparison(
+        task=dataset.task,
+        classes=dataset.classes,
+        metric=problem.metric,
+        setting=winner.setting,
+        default_setting=problem.default,
+        validation=winner.validation,
+        validation_rows=sum(len(rows) for _, rows in problem.splits) if validated else 0,
+        seed=problem.plan.seed,
+        averaged=problem.averages,
+        second_file=dataset.test is not None,
+    )
 
 
 def _test_groups(problem: Problem) -> np.ndarray | None:

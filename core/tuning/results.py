@@ -1,6 +1,6 @@
-"""The results of a run: the tuned setting against the default one on rows that tuning never saw.
+"""The results of a run: the tuned model against the default one and the baseline on test rows.
 
-The plain dict that RunFinished and RunStopped carry; `build_results` gives all but the last two
+The plain dict that RunFinished and RunStopped carry; `results_of` gives all but the last two
 lines, which the run itself knows:
 
 | key | meaning |
@@ -8,18 +8,24 @@ lines, which the run itself knows:
 | setting, default_setting | the tuned and the default hyperparameters |
 | metric, maximize | what was tuned for |
 | validation | {metric: value} during tuning; empty where no validation data was used |
-| test, default_test | {metric: value} of both models on the test rows |
-| test_interval, default_interval | 95 % intervals of the metric, [low, high] |
-| gain | difference (above 0 means that tuning helped, also where less is better), its interval |
-|  | low … high, and whether it is likely real (0 lies outside) |
-| flattery | how much better validation looked than the test; None without validation |
+| test, default_test, baseline_test | {metric: value} of the models on the test rows |
+| test_interval, default_interval, baseline_interval | 95 % confidence intervals, [low, high] |
+| gain | over the default: difference (above 0 means that tuning helped, also where less is |
+|  | better), its 95 % confidence interval low … high, the method of the interval, p of its test |
+|  | where there is one, and real: whether a gain is above 0 with its whole interval, over the |
+|  | baseline too, or a loss below 0 |
+| gain_over_baseline | the same against the model that knows nothing of the features |
+| rows | test rows; folds: of nested cross-validation, 0 for one test set |
+| second_file | whether they are those of a second file |
+| flattery | how much better the validation score is than the test score; None without validation |
+| flattery_error | the standard error of that difference |
 | right | rows that each model has right (classes) |
-| confusion | labels, and counts [actual][predicted] of both models (classes) |
+| confusion | labels, and counts [actual][predicted] of the models (classes) |
 | calibration | predicted and observed share of the second class, a bin each (two classes) |
 | predictions | at most 500 pairs actual – tuned (regression) |
-| sequences | whole sequences right, of both models, and their count (sequences) |
+| sequences | whole sequences right, of the models, and their count (sequences) |
 | pairs, curve | base pairs right, called and true, and how γ moves them (structures) |
-| documents | how many were held out, and the words that were predicted (topics) |
+| documents | how many were tested, and the words that were predicted (topics) |
 | remarks | sentences that the result must carry |
 | groups, switched_off | {group: C} of a penalty learner, and the groups at their cap |
 | ensemble | of an average: its members (trial numbers), their weights, scores f and settings, |
@@ -32,202 +38,175 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from core.space import Setting
-from core.tuning.bootstrap import Intervals, intervals
-from core.tuning.document_results import of_documents
-from core.tuning.metric import Metric, Said
-from core.tuning.metrics import say, score_said, targets_of
-from core.tuning.structured_results import of_molecules, of_sequences
+from core.tuning.intervals import Span, Spans, spans_of
+from core.tuning.metric import Metric
+from core.tuning.result_details import details_of
+from core.tuning.told import BASELINE, DEFAULT, TUNED, Told
 
-_BINS = 10
-_MOST_PREDICTIONS = 500
 _FEW_ROWS = 30
-_MUCH_FLATTERY = 0.05
+_SURE = 1.96  # standard errors
 
 
 @dataclass(frozen=True)
-class Contestant:
-    """A model that takes part in the comparison: fitted on the training rows, and its setting."""
+class Comparison:
+    """What the contestants are compared for, and how the tuned one came about.
 
-    model: Any
-    setting: Setting
-
-
-def build_results(
-    *,
-    tuned: Contestant,
-    default: Contestant,
-    test_X: Any,
-    test_y: np.ndarray,
-    task: str,
-    classes: Sequence[Any],
-    metric: Metric,
-    validation: Mapping[str, float],
-    seed: int,
-    row_groups: np.ndarray | None = None,
-    averaged: bool = False,
-) -> dict[str, Any]:
-    """The comparison part of the results (all but what the run itself records), plain data.
-
-    Args:
-        tuned: what tuning found.
-        default: the same kind of model as a person would get it without tuning.
-        test_X: rows that tuning never saw, as both models take them.
-        test_y: their targets, as in the dataset.
+    Attributes:
         task: as the dataset has it.
-        classes: the sorted class labels; empty for regression and structures.
+        classes: the sorted class labels; empty for other tasks.
         metric: what was tuned for.
+        setting, default_setting: of the tuned and the default model.
         validation: {metric: value} of the tuned setting during tuning; empty without validation.
+        validation_rows: rows that this value was measured on; 0 where that is not known.
         seed: of the resamples.
-        row_groups: the group of each test row, where rows belong together.
         averaged: whether the tuned model is an average, which is no setting of one.
+        second_file: whether the test rows come from a second file.
     """
-    y = targets_of(test_y, task, classes)
-    said, said_default = (
-        say(contestant.model, test_X, classes, task=task, y=test_y)
-        for contestant in (tuned, default)
-    )
-    test, default_test = score_said(y, said, task), score_said(y, said_default, task)
-    spans = intervals(metric, y, said, said_default, seed, row_groups)
-    gain = _gain(metric, test[metric.name], default_test[metric.name], spans)
-    flattery = _flattery(metric, validation, test)
-    details = _details(task, y, said, said_default, classes, seed)
-    same = not averaged and tuned.setting == default.setting
-    unknown = int((y < 0).sum()) if len(classes) else 0
+
+    task: str
+    classes: Sequence[Any]
+    metric: Metric
+    setting: Setting
+    default_setting: Setting
+    validation: Mapping[str, float] = field(default_factory=dict)
+    validation_rows: int = 0
+    seed: int = 0
+    averaged: bool = False
+    second_file: bool = False
+
+    @property
+    def same(self) -> bool:
+        """Whether tuning ended at the default setting."""
+        return not self.averaged and dict(self.setting) == dict(self.default_setting)
+
+
+def results_of(told: Told, comparison: Comparison) -> dict[str, Any]:
+    """The comparison part of the results (all but what the run itself records), plain data."""
+    metric, task = comparison.metric, comparison.task
+    scores = told.scores(task)
+    spans = spans_of(metric, told, comparison.seed)
+    over_default = _gain(metric, scores, DEFAULT, spans)
+    over_baseline = _gain(metric, scores, BASELINE, spans)
+    if over_default["difference"] > 0 and math.isfinite(over_baseline["difference"]):
+        over_default["real"] &= over_baseline["real"] and over_baseline["difference"] > 0
+    flattery = _flattery(comparison, scores[TUNED])
+    error = _flattery_error(spans, comparison.validation_rows, len(told.y))
+    details = details_of(task, told.y, told.said, comparison.classes, comparison.seed)
+    unknown = int((told.y < 0).sum()) if len(comparison.classes) else 0
     results = {
-        "setting": dict(tuned.setting),
-        "default_setting": dict(default.setting),
+        "setting": dict(comparison.setting),
+        "default_setting": dict(comparison.default_setting),
         "metric": metric.name,
         "maximize": metric.maximize,
-        "validation": dict(validation),
-        "test": test,
-        "default_test": default_test,
-        "test_interval": list(spans.tuned),
-        "default_interval": list(spans.default),
-        "gain": gain,
+        "validation": dict(comparison.validation),
+        "test": scores[TUNED],
+        "default_test": scores[DEFAULT],
+        "baseline_test": scores[BASELINE],
+        "test_interval": list(spans.scores[TUNED]),
+        "default_interval": list(spans.scores[DEFAULT]),
+        "baseline_interval": list(spans.scores[BASELINE]),
+        "gain": over_default,
+        "gain_over_baseline": over_baseline,
+        "rows": len(told.y),
+        "folds": 0 if told.folds is None else len(np.unique(told.folds)),
+        "second_file": comparison.second_file,
         "flattery": flattery,
+        "flattery_error": None if flattery is None else error,
         **details,
         "remarks": [
-            *_remarks(same, gain, flattery, metric, _held_out(task, details, len(y))),
+            *_remarks(comparison, over_default, over_baseline),
+            *_said_of_few(*_tested(task, details, len(told.y))),
+            *_said_of_flattery(metric, flattery, error),
             *_said_of_unknown(unknown, task),
         ],
     }
     return _finite(results)
 
 
-def _details(
-    task: str, y: np.ndarray, tuned: Said, default: Said, classes: Sequence[Any], seed: int
+def _gain(
+    metric: Metric, scores: Mapping[str, Mapping[str, float]], other: str, spans: Spans
 ) -> dict[str, Any]:
-    if task == "regression":
-        return _of_numbers(y, tuned, seed)
-    if task == "structure":
-        return of_molecules(tuned, default)
-    if task == "topics":
-        return of_documents(tuned)
-    of_classes = _of_classes(y, tuned, default, classes)
-    return of_classes | of_sequences(y, tuned, default) if task == "sequence" else of_classes
-
-
-def _gain(metric: Metric, test: float, default: float, spans: Intervals) -> dict[str, Any]:
-    low, high = sorted(metric.better(edge) for edge in spans.difference)
+    span: Span = spans.differences[other]
+    low, high = sorted(metric.better(edge) for edge in (span.low, span.high))
+    lost = math.nan
+    difference = scores[TUNED].get(metric.name, lost) - scores[other].get(metric.name, lost)
     return {
         "metric": metric.name,
-        "difference": metric.better(test - default),
+        "difference": metric.better(difference),
         "low": low,
         "high": high,
+        "method": span.method,
+        "p": span.p,
         "real": bool(low > 0 or high < 0),
     }
 
 
-def _flattery(
-    metric: Metric, validation: Mapping[str, float], test: Mapping[str, float]
-) -> float | None:
-    if metric.name not in validation:
+def _flattery(comparison: Comparison, test: Mapping[str, float]) -> float | None:
+    metric = comparison.metric
+    if metric.name not in comparison.validation:
         return None
-    return metric.better(validation[metric.name] - test[metric.name])
+    return metric.better(comparison.validation[metric.name] - test[metric.name])
 
 
-def _of_numbers(y: np.ndarray, tuned: Said, seed: int) -> dict[str, Any]:
-    rows = np.arange(len(y))
-    if len(y) > _MOST_PREDICTIONS:
-        generator = np.random.default_rng(seed)
-        rows = np.sort(generator.choice(len(y), _MOST_PREDICTIONS, replace=False))
-    return {"predictions": {"actual": y[rows].tolist(), "tuned": tuned.labels[rows].tolist()}}
+def _flattery_error(spans: Spans, validation_rows: int, rows: int) -> float:
+    """The standard error of validation − test: the test score's, and validation's by its rows."""
+    low, high = spans.scores[TUNED]
+    error = (high - low) / (2 * _SURE)
+    return error * math.sqrt(1.0 + (rows / validation_rows if validation_rows else 0.0))
 
 
-def _of_classes(
-    y: np.ndarray, tuned: Said, default: Said, classes: Sequence[Any]
-) -> dict[str, Any]:
-    return {
-        "right": {
-            "tuned": int((tuned.labels == y).sum()),
-            "default": int((default.labels == y).sum()),
-            "rows": len(y),
-        },
-        "confusion": {
-            "labels": [str(label) for label in classes],
-            "tuned": _confusion(y, tuned.labels, len(classes)),
-            "default": _confusion(y, default.labels, len(classes)),
-        },
-        "calibration": _calibration(y, tuned) if len(classes) == 2 else None,
-    }
-
-
-def _confusion(y: np.ndarray, labels: np.ndarray, count: int) -> list[list[int]]:
-    """Rows counted, [actual][predicted]; without those of a class that nobody knew."""
-    y, labels = y[y >= 0], labels[y >= 0]
-    flat = np.bincount(y * count + labels, minlength=count * count)
-    return flat.reshape(count, count).tolist()
-
-
-def _calibration(y: np.ndarray, tuned: Said) -> dict[str, list[float]] | None:
-    """Mean predicted and observed share of the second class in ten bins, empty ones left out."""
-    if tuned.probabilities is None:
-        return None
-    predicted = tuned.probabilities[:, 1]
-    bins = np.minimum((predicted * _BINS).astype(int), _BINS - 1)
-    counts = np.bincount(bins, minlength=_BINS)
-    used = counts > 0
-    return {
-        "predicted": (np.bincount(bins, predicted, _BINS)[used] / counts[used]).tolist(),
-        "observed": (np.bincount(bins, y == 1, _BINS)[used] / counts[used]).tolist(),
-        "counts": counts[used].tolist(),
-    }
-
-
-def _held_out(task: str, details: Mapping[str, Any], rows: int) -> tuple[int, str]:
-    """How much was held out, in what is drawn as a whole."""
+def _tested(task: str, details: Mapping[str, Any], rows: int) -> tuple[int, str]:
+    """How much was tested, in what is drawn as a whole."""
     if task == "sequence":
         return details["sequences"]["count"], "sequences"
     return rows, {"structure": "molecules", "topics": "texts"}.get(task, "rows")
 
 
 def _remarks(
-    same: bool,
-    gain: dict[str, Any],
-    flattery: float | None,
-    metric: Metric,
-    held_out: tuple[int, str],
+    comparison: Comparison, gain: Mapping[str, Any], over_baseline: Mapping[str, Any]
 ) -> list[str]:
     said = []
-    if same:
+    if over_baseline["difference"] <= 0:
+        said.append(
+            "The tuned model is not better than the baseline, which knows nothing of the features: "
+            "these features tell nothing about the target that this model could learn."
+        )
+    elif not over_baseline["real"]:
+        said.append(
+            "The test set does not show that the tuned model is better than the baseline, which "
+            "knows nothing of the features."
+        )
+    if comparison.same:
         said.append("No setting that was tried was better than the default one.")
     elif gain["real"] and gain["difference"] < 0:
-        said.append("The default setting did better on the data put aside: consider keeping it.")
-    count, what = held_out
-    if count < _FEW_ROWS:
-        said.append(f"Only {count} {what} were held out, so these scores are rough.")
-    if flattery is not None and metric.share and flattery > _MUCH_FLATTERY:
         said.append(
-            f"Validation flattered by {100 * flattery:.1f} points: believe the test score, which "
-            "tuning never saw."
+            "The default setting did better on the test set: the Export page offers it as well."
         )
     return said
+
+
+def _said_of_few(count: int, what: str) -> list[str]:
+    if count >= _FEW_ROWS:
+        return []
+    return [f"The test set has only {count} {what}, so these scores are rough."]
+
+
+def _said_of_flattery(metric: Metric, flattery: float | None, error: float) -> list[str]:
+    """A warning where validation looked better than its standard error explains."""
+    if flattery is None or not flattery > _SURE * error:
+        return []
+    size = f"{100 * flattery:.1f} points" if metric.share else f"{flattery:.3g}"
+    way = "above" if metric.maximize else "below"
+    return [
+        f"The validation score was {size} {way} the test score, more than chance explains: believe "
+        "the test score, which had no part in tuning."
+    ]
 
 
 def _said_of_unknown(count: int, task: str) -> list[str]:

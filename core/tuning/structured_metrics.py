@@ -30,8 +30,8 @@ USUAL = 7  # γ = 4
 def _whole_sequences(y: np.ndarray, whole: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The share of sequences with every token right."""
     labels, sequences = whole.T
-    wrong = np.bincount(sequences, weights=y != labels)
-    _, first = np.unique(sequences, return_index=True)
+    _, first, own = np.unique(sequences, return_index=True, return_inverse=True)
+    wrong = np.bincount(own, weights=y != labels)
     return mean((wrong == 0).astype(float), weights[:, first])
 
 

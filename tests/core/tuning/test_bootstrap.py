@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from core.tuning.bootstrap import intervals
+from core.tuning.bootstrap import middle, resampled_scores
 from core.tuning.metrics import METRICS, Said
+
+
+@dataclass(frozen=True)
+class Spans:
+    tuned: tuple[float, float]
+    default: tuple[float, float]
+    difference: tuple[float, float]
+
+
+def intervals(metric, y, tuned, default, seed, row_groups=None):
+    of_tuned, of_default = resampled_scores(metric, y, [tuned, default], seed, row_groups)
+    return Spans(middle(of_tuned), middle(of_default), middle(of_tuned - of_default))
 
 
 def two_models(rows=150, seed=0):

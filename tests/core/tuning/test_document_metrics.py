@@ -17,7 +17,7 @@ from core.estimators.lda_likelihood import halves
 from core.estimators.registry import MODELS
 from core.samplers.averaging import average_log_densities
 from core.space import default_setting
-from core.tuning.bootstrap import intervals
+from core.tuning.bootstrap import middle, resampled_scores
 from core.tuning.document_metrics import say_of_documents
 from core.tuning.events import RunFinished
 from core.tuning.guidance import advise
@@ -58,9 +58,10 @@ def test_intervals_are_of_documents():
     words = generator.integers(1, 9, 200)
     tuned = said_of(np.stack([-words * generator.normal(4.0, 0.3, 200), words], axis=1))
     worse = said_of(tuned.documents - np.stack([0.5 * words, 0 * words], axis=1))
-    spans = intervals(METRICS["completion"], np.zeros(200), tuned, worse, 0)
-    assert spans.difference == (pytest.approx(0.5), pytest.approx(0.5))
-    assert spans.tuned[0] < METRICS["completion"].score(np.zeros(200), tuned) < spans.tuned[1]
+    of_both = resampled_scores(METRICS["completion"], np.zeros(200), [tuned, worse], 0)
+    assert middle(of_both[0] - of_both[1]) == pytest.approx((0.5, 0.5))
+    low, high = middle(of_both[0])
+    assert low < METRICS["completion"].score(np.zeros(200), tuned) < high
 
 
 @pytest.fixture(scope="module")

@@ -8,31 +8,26 @@ import numpy as np
 import pytest
 from sklearn.calibration import calibration_curve
 from sklearn.datasets import make_classification, make_regression
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import confusion_matrix
 from sklearn.svm import SVC
 
 from core.tuning.metrics import METRICS, codes_of, say, score_said
-from core.tuning.results import Contestant, build_results
+from core.tuning.results import Comparison, results_of
+from core.tuning.told import told_by
 
 X, CODES = make_classification(600, 8, n_informative=5, flip_y=0.15, random_state=0)
 Y = np.array(["no", "yes"])[CODES]
 NAMES = ("no", "yes")
 
 
-def classified(model, other, metric="accuracy", **more):
-    given = {
-        "tuned": Contestant(model.fit(X[:200], Y[:200]), {"C": 1.0}),
-        "default": Contestant(other.fit(X[:200], Y[:200]), {"C": 2.0}),
-        "test_X": X[200:],
-        "test_y": Y[200:],
-        "task": "binary",
-        "classes": NAMES,
-        "metric": METRICS[metric],
-        "validation": {},
-        "seed": 0,
-    }
-    return build_results(**{**given, **more})
+def classified(model, other, metric="accuracy", rows=slice(200, None), **more):
+    """Both models fitted to 200 rows and tested on others, beside the class shares."""
+    models = [one.fit(X[:200], Y[:200]) for one in (model, other, DummyClassifier())]
+    told = told_by(tuple(models), X[rows], Y[rows], "binary", NAMES)
+    given = {"setting": {"C": 1.0}, "default_setting": {"C": 2.0}, "metric": METRICS[metric]}
+    return results_of(told, Comparison("binary", NAMES, **{**given, **more}))
 
 
 GOOD, BAD = LogisticRegression(), LogisticRegression(C=1e-6)
@@ -69,22 +64,17 @@ def test_a_gain_is_above_zero_whichever_way_the_metric_goes(metric):
 
 
 def test_equal_models_gain_nothing():
-    same = Contestant(GOOD.fit(X[:200], Y[:200]), {"C": 1.0})
-    results = classified(GOOD, GOOD, tuned=same, default=same)
-    assert results["gain"] == {
-        "metric": "accuracy",
-        "difference": 0.0,
-        "low": 0.0,
-        "high": 0.0,
-        "real": False,
-    }
+    results = classified(GOOD, GOOD, default_setting={"C": 1.0})
+    gain = results["gain"]
+    assert (gain["difference"], gain["low"], gain["high"]) == (0.0, 0.0, 0.0)
+    assert gain["real"] is False
     assert results["remarks"] == ["No setting that was tried was better than the default one."]
 
 
 def test_flattery_is_how_much_better_validation_looked():
     results = classified(GOOD, BAD, validation={"accuracy": 0.99})
     assert results["flattery"] == pytest.approx(0.99 - results["test"]["accuracy"])
-    assert any("Validation flattered by" in remark for remark in results["remarks"])
+    assert any("The validation score was" in remark for remark in results["remarks"])
     loss = classified(GOOD, BAD, "log_loss", validation={"log_loss": 0.1})
     assert loss["flattery"] == pytest.approx(loss["test"]["log_loss"] - 0.1)
     assert classified(GOOD, BAD)["flattery"] is None
@@ -101,24 +91,18 @@ def test_calibration_bins_agree_with_scikit_learn():
 
 
 def test_few_rows_are_said():
-    remarks = classified(GOOD, BAD, test_X=X[200:220], test_y=Y[200:220])["remarks"]
-    assert "Only 20 rows were held out, so these scores are rough." in remarks
+    remarks = classified(GOOD, BAD, rows=slice(200, 220))["remarks"]
+    assert "The test set has only 20 rows, so these scores are rough." in remarks
 
 
 def test_regression_shows_at_most_500_predictions_and_is_plain_json():
     numbers, y = make_regression(900, 4, noise=3.0, random_state=0)
     models = [Ridge(alpha).fit(numbers[:200], y[:200]) for alpha in (1.0, 300.0)]
-    results = build_results(
-        tuned=Contestant(models[0], {"alpha": np.float64(1.0)}),
-        default=Contestant(models[1], {"alpha": 300.0}),
-        test_X=numbers[200:],
-        test_y=y[200:],
-        task="regression",
-        classes=(),
-        metric=METRICS["r2"],
-        validation={"r2": float("nan")},
-        seed=0,
-    )
+    models.append(DummyRegressor().fit(numbers[:200], y[:200]))
+    told = told_by(tuple(models), numbers[200:], y[200:], "regression", ())
+    settings = {"alpha": np.float64(1.0)}, {"alpha": 300.0}
+    validation = {"r2": float("nan")}
+    results = results_of(told, Comparison("regression", (), METRICS["r2"], *settings, validation))
     pairs = results["predictions"]
     assert len(pairs["actual"]) == len(pairs["tuned"]) == 500
     assert (

@@ -47,7 +47,7 @@ def test_resamples_draw_whole_sequences():
 
 
 def test_a_sequence_counts_once_whatever_its_length():
-    assert of_sequences(Y, tokens(), tokens()) == {
+    assert of_sequences(Y, {"tuned": tokens(), "default": tokens()}) == {
         "sequences": {"tuned": 1, "default": 1, "count": 2}
     }
 
@@ -65,7 +65,7 @@ def test_pairs_of_all_molecules_count_together():
 
 
 def test_the_curve_holds_every_gamma_and_none_where_nothing_was_called():
-    results = of_molecules(molecules(), molecules())
+    results = of_molecules({"tuned": molecules(), "default": molecules()})
     assert results["pairs"]["tuned"] == {"right": 6, "called": 10, "true": 20}
     assert results["pairs"]["molecules"] == 2
     gammas = [gamma for gamma, _, _ in results["curve"]["tuned"]]

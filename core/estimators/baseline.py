@@ -1,0 +1,155 @@
+"""The baseline of a task: the model that knows nothing but how often each target occurs.
+
+| task | what it says |
+| --- | --- |
+| classes | the commonest class, and the share of every class |
+| numbers | the mean |
+| sequences | the commonest label of a token's value in the most telling column |
+| structures | no base pair; all structures equally likely |
+| topics | every word by its share of all words |
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.pipeline import Pipeline
+
+from core.datasets.molecules import bracket_pairs
+from core.estimators.lda_likelihood import HALVES, halves
+from core.estimators.rna_folder import letters_of
+from core.losses.rna.decode import GAMMAS
+from core.losses.rna.loss import build_rna
+from core.losses.rna.parameters import NAMES
+
+
+def baseline_pipeline(task: str, preparation: Any) -> Pipeline:
+    """The unfitted baseline of a task, behind the preparation that the other models have."""
+    estimators = {
+        "regression": DummyRegressor(),
+        "sequence": CommonestLabel(),
+        "structure": NoPairs(),
+        "topics": WordShares(),
+    }
+    model = estimators.get(task, DummyClassifier(strategy="prior"))
+    return Pipeline([("prepare", preparation), ("model", model)])
+
+
+class CommonestLabel(ClassifierMixin, BaseEstimator):
+    """The commonest training label of a token's value in one column; of all tokens if unseen.
+
+    The column is the one whose values tell most labels of training tokens when a token's own
+    label is not counted. Probabilities are shares, with one token's worth of the overall shares.
+
+    Attributes:
+        classes_: the K labels, sorted.
+        column_: the place of the column.
+        values_: its values; shares_: of every label for each of them, shape (values, K).
+        prior_: the shares of all tokens, shape (K,).
+    """
+
+    decoding = "posterior"
+
+    def fit(self, X: pd.DataFrame, y: Any) -> CommonestLabel:
+        """Count the labels of tokens.
+
+        Args:
+            X: one row a token, the sequence's name in the first column.
+            y: its label, shape (tokens,).
+        """
+        self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
+        overall = np.bincount(codes)
+        self.prior_ = overall / overall.sum()
+        columns = range(1, X.shape[1]) or range(1)
+        found = [_counted(X.iloc[:, at], codes, len(overall)) for at in columns]
+        told = [_told(counts, codes, places) for _, counts, places in found]
+        self.column_ = columns[int(np.argmax(told))]
+        self.values_, counts, _ = found[int(np.argmax(told))]
+        self.shares_ = (counts + self.prior_) / (counts.sum(axis=1, keepdims=True) + 1.0)
+        return self
+
+    def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
+        """The share of every label, shape (tokens, K)."""
+        asked = X.iloc[:, self.column_].astype(str).to_numpy(dtype=str)
+        place = np.minimum(np.searchsorted(self.values_, asked), len(self.values_) - 1)
+        known = self.values_[place] == asked
+        return np.where(known[:, None], self.shares_[place], self.prior_)
+
+    def predict(self, X: pd.DataFrame) -> np.ndarray:
+        """A label for every token."""
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+
+    def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
+        """−log p(label) of every token, in nats; an unknown label counts as one in 1e15."""
+        place = {label: at for at, label in enumerate(self.classes_.tolist())}
+        codes = np.array([place.get(label, -1) for label in np.asarray(y).tolist()])
+        own = np.take_along_axis(self.predict_proba(X), np.maximum(codes, 0)[:, None], axis=1)[:, 0]
+        return -np.log(np.maximum(np.where(codes < 0, 0.0, own), 1e-15))
+
+
+def _counted(
+    column: pd.Series, codes: np.ndarray, K: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The values of a column, how often each has every label, and the value of every token."""
+    values, places = np.unique(column.astype(str).to_numpy(dtype=str), return_inverse=True)
+    flat = np.bincount(places * K + codes, minlength=len(values) * K)
+    return values, flat.reshape(len(values), K), places
+
+
+def _told(counts: np.ndarray, codes: np.ndarray, places: np.ndarray) -> int:
+    """Tokens whose label is the commonest of the other tokens with their value."""
+    own = counts[places, codes]
+    others = counts.copy()
+    best = np.argmax(counts, axis=1)
+    first = counts.max(axis=1)
+    others[np.arange(len(counts)), best] = 0
+    second = others.max(axis=1)
+    rival = np.where(best[places] == codes, second[places], first[places])
+    return int(((own - 1) > rival).sum())
+
+
+class NoPairs(BaseEstimator):
+    """No base pairs with another; in probability, every structure of a molecule is as likely."""
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> NoPairs:
+        """Nothing is learned."""
+        self.fitted_ = True
+        return self
+
+    def predict(self, X: pd.DataFrame) -> np.ndarray:
+        """Dots, as many as a molecule has letters."""
+        return np.array(["." * len(letters) for letters in letters_of(X)], dtype=object)
+
+    def pair_counts(self, X: pd.DataFrame, y: Any) -> np.ndarray:
+        """Pairs rightly called, called (none), and true at every γ, shape (molecules, 16, 3)."""
+        counts = np.zeros((len(X), len(GAMMAS), 3), dtype=np.int64)
+        counts[:, :, 2] = np.array([len(bracket_pairs(truth)) for truth in y])[:, None]
+        return counts
+
+    def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
+        """−log p(structure) of every molecule in nats, shape (molecules,)."""
+        return build_rna(letters_of(X), list(y)).log_losses(np.zeros(len(NAMES)))
+
+
+class WordShares(BaseEstimator):
+    """The unigram model: every word by its share of all training words, one added to each.
+
+    Attributes:
+        log_shares_: log p of every word, shape (V,).
+    """
+
+    def fit(self, X: Any, y: Any = None) -> WordShares:
+        """Count the words of documents, dense or CSR, shape (D, V)."""
+        counts = np.asarray(sparse.csr_matrix(X).sum(axis=0)).ravel() + 1.0
+        self.log_shares_ = np.log(counts / counts.sum())
+        return self
+
+    def completion(self, X: Any) -> np.ndarray:
+        """Log p(second half) of documents, and its words, (n, 2); halved as for every model."""
+        _, held = halves(X, HALVES)
+        return np.stack([held @ self.log_shares_, np.asarray(held.sum(axis=1)).ravel()], axis=1)

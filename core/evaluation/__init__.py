@@ -1,0 +1,1 @@
+"""Statistics of comparing models on test data: pure functions on arrays."""

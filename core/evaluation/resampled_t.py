@@ -1,0 +1,43 @@
+"""The corrected resampled t interval of Nadeau & Bengio (2003) for scores of cross-validation.
+
+Training sets of cross-validation overlap, so that the scores of its folds are no independent
+sample: their plain variance s²/K is too small. Nadeau & Bengio ("Inference for the generalization
+error", Machine Learning 52, section 3) take (1/K + n_test/n_train) s² in its place, with K − 1
+degrees of freedom.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import stats
+
+LEVEL = 0.95
+
+
+def corrected_interval(
+    values: np.ndarray, train_share: float, level: float = LEVEL
+) -> tuple[float, float]:
+    """The interval of the mean of a fold's scores, or of a fold's differences of scores.
+
+    Args:
+        values: one a fold, shape (K,); folds without a value (NaN) are left out.
+        train_share: n_train / (n_train + n_test) of one fold.
+        level: of confidence.
+
+    Returns:
+        Its ends; NaN where fewer than two folds have a value.
+    """
+    known = values[np.isfinite(values)]
+    if len(known) < 2:
+        return math.nan, math.nan
+    error = corrected_error(known, train_share)
+    half = float(stats.t.ppf(0.5 + level / 2, len(known) - 1)) * error
+    return float(known.mean()) - half, float(known.mean()) + half
+
+
+def corrected_error(values: np.ndarray, train_share: float) -> float:
+    """The standard error of the mean of K folds' values, √((1/K + n_test/n_train) s²)."""
+    tested = (1.0 - train_share) / train_share
+    return math.sqrt((1.0 / len(values) + tested) * float(values.var(ddof=1)))
