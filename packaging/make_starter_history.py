@@ -25,6 +25,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from core.estimators.elastic_net import STANDARD
 from core.estimators.model import Model
 from core.estimators.registry import MODELS
 from core.samplers.registry import SAMPLERS
@@ -203,8 +204,13 @@ def short(axis: Axis, value: Any) -> Any:
 
 
 def identity(table: Table, model: Model) -> str:
-    """The same for the same table and model, so that a later version completes an earlier one."""
-    return hashlib.sha256(f"{table.name}, {model.name}".encode()).hexdigest()[:32]
+    """The same for the same table and model, so that a later version completes an earlier one.
+
+    Trials in another unit are another dataset: a history may still hold the earlier ones.
+    """
+    standard = any(axis.name == STANDARD for axis in model.space(table.task))
+    named = f"{table.name}, {model.name}" + (f", {STANDARD}" if standard else "")
+    return hashlib.sha256(named.encode()).hexdigest()[:32]
 
 
 def fits(record: Record) -> bool:

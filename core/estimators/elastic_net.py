@@ -1,19 +1,27 @@
-"""Linear and logistic regression with a mix of L1 and L2 penalties (elastic net)."""
+"""Linear and logistic regression with a mix of L1 and L2 penalties (elastic net).
+
+The penalty of a numeric target counts in the unit in which the target has standard deviation 1:
+in the target's own, a range of α would mean something else for grams than for kilograms. With
+columns of that unit too, every weight is 0 from α = 1 / l1_ratio on.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from core.estimators.model import Model
-from core.estimators.recipe import Recipe, building, scripting
+from core.estimators.recipe import Recipe, building, on_standard_target, scripting
 from core.space import Axis, Setting
+
+STANDARD = "standard_alpha"  # ElasticNet's alpha where the target has standard deviation 1
 
 
 def _space(task: str) -> tuple[Axis, ...]:
     share = "Share of the penalty that switches columns off"
     if task == "regression":
         return (
-            Axis("alpha", "Penalty on large weights", "float", 1e-4, 1e4, True, default=1.0),
+            # scikit-learn's default of 1 is of no unit; here it would nearly always give the mean.
+            Axis(STANDARD, "Penalty on large weights", "float", 1e-4, 10.0, True, default=0.1),
             Axis("l1_ratio", share, "float", 0.0, 1.0, default=0.5),
         )
     low, high = 2.0**-10, 2.0**10
@@ -26,8 +34,11 @@ def _space(task: str) -> tuple[Axis, ...]:
 def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     arguments: dict[str, Any] = {"l1_ratio": float(setting["l1_ratio"]), "random_state": seed}
     if task == "regression":
-        arguments |= {"alpha": float(setting["alpha"])}
-        return Recipe("sklearn.linear_model", "ElasticNet", arguments)
+        if "alpha" in setting:  # of runs of earlier versions, in the target's own unit
+            arguments |= {"alpha": float(setting["alpha"])}
+            return Recipe("sklearn.linear_model", "ElasticNet", arguments)
+        arguments |= {"alpha": float(setting[STANDARD])}
+        return on_standard_target(Recipe("sklearn.linear_model", "ElasticNet", arguments))
     # saga is the one solver of the mixed penalty. Its weights are good to three digits long
     # before scikit-learn's tolerance of 1e-4 is met, which is what a score can tell apart.
     arguments |= {"C": float(setting["C"]), "solver": "saga", "tol": 1e-3, "max_iter": 200}

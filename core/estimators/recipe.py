@@ -73,8 +73,8 @@ def scripting(cook: Cook) -> Callable[[str, Setting, int], tuple[str, str]]:
 def on_standard_target(regressor: Recipe) -> Recipe:
     """The regressor behind a target of mean 0 and standard deviation 1.
 
-    Support vector machines and networks presuppose that scale: without it prices in the
-    hundred thousands would never be reached with scikit-learn's default settings.
+    Support vector machines, networks and absolute penalties presuppose that scale: without it
+    prices in the hundred thousands would never be reached with scikit-learn's default settings.
     """
     scaler = Recipe("sklearn.preprocessing", "StandardScaler")
     return Recipe(

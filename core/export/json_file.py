@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.compose import TransformedTargetRegressor
 
 from core.export.average import members_of
 from core.export.finished_run import FinishedRun
@@ -65,14 +66,14 @@ def linear_coefficients(run: FinishedRun) -> dict[str, Any]:
     Several classes give {class: number} in place of each number. Weights belong to the prepared
     columns: standardized ones where the model standardizes.
     """
-    model = run.pipeline[-1]
     names = run.takeaway.output_names
+    model, mu, sigma = _on_own_scale(run.pipeline[-1])
     if not hasattr(model, "coef_") or not hasattr(model, "intercept_"):
         return {}
-    weights = np.atleast_2d(_dense(model.coef_))
+    weights = sigma * np.atleast_2d(_dense(model.coef_))
     if weights.shape[1] != len(names):
         return {}  # a kernel's dual weights, not one number a column
-    intercepts = np.broadcast_to(np.atleast_1d(model.intercept_), (len(weights),))
+    intercepts = mu + sigma * np.broadcast_to(np.atleast_1d(model.intercept_), (len(weights),))
     if len(weights) == 1:
         of_class = [str(label) for label in run.takeaway.classes[1:]]
         return {
@@ -87,6 +88,14 @@ def linear_coefficients(run: FinishedRun) -> dict[str, Any]:
         "intercept": _by_class(labels, intercepts),
         "weights": {name: _by_class(labels, weights[:, i]) for i, name in enumerate(names)},
     }
+
+
+def _on_own_scale(model: Any) -> tuple[Any, float, float]:
+    """The model of a target that was standardized, with the target's mean and deviation."""
+    if not isinstance(model, TransformedTargetRegressor):
+        return model, 0.0, 1.0
+    scaler = model.transformer_
+    return model.regressor_, float(scaler.mean_[0]), float(scaler.scale_[0])
 
 
 def _by_class(labels: list[str], numbers: np.ndarray) -> dict[str, float]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import VotingClassifier, VotingRegressor
+from sklearn.linear_model import ElasticNet
 from sklearn.neural_network import MLPRegressor
 from sklearn.svm import SVR
 
@@ -146,6 +147,8 @@ def _on_own_scale(model: TransformedTargetRegressor) -> Any:
     elif isinstance(same, MLPRegressor) and same.out_activation_ == "identity":
         same.coefs_ = [*same.coefs_[:-1], sigma * same.coefs_[-1]]
         same.intercepts_ = [*same.intercepts_[:-1], mu + sigma * same.intercepts_[-1]]
+    elif isinstance(same, ElasticNet):
+        same.coef_, same.intercept_ = sigma * same.coef_, mu + sigma * same.intercept_
     else:
         raise no_counterpart(same)
     return same

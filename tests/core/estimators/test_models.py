@@ -83,6 +83,8 @@ def test_default_setting_is_scikit_learns(name, task):
     for key, value in built.get_params().items():
         if key in ("random_state", "n_jobs", "solver", "tol", "max_iter", "gamma"):
             continue
+        if (name, key) == ("elastic-net", "alpha"):  # in the unit of the target here
+            continue
         assert value == own[key], key
     if name in ("boosting",):
         assert built.max_iter == own["max_iter"]

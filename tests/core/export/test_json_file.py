@@ -54,9 +54,19 @@ def test_ridge_penalties_carry_the_noise_variance(
         assert group["ridge_alpha"] == pytest.approx(0.25 * group["C"])
 
 
-@pytest.mark.parametrize("task", ["regression", "binary", "multiclass"])
-def test_the_coefficients_predict(make_run: Callable[..., Any], tmp_path: Path, task: str) -> None:
-    made = make_run(task, "linear" if task == "regression" else "logistic")
+@pytest.mark.parametrize(
+    ("task", "model"),
+    [
+        ("regression", "linear"),
+        ("regression", "elastic-net"),
+        ("binary", "logistic"),
+        ("multiclass", "logistic"),
+    ],
+)
+def test_the_coefficients_predict(
+    make_run: Callable[..., Any], tmp_path: Path, task: str, model: str
+) -> None:
+    made = make_run(task, model)
     numbers = exported(made, tmp_path / "numbers.json")["coefficients"]
     prepare = joblib.load(made.folder.model_path).named_steps["prepare"]
     matrix = prepare.transform(made.dataset.table.iloc[made.test_rows])

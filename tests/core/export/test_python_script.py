@@ -61,6 +61,7 @@ CASES = [
     ("regression", "boosting", {}),
     ("regression", "svm", {}),
     ("binary", "elastic-net", {}),
+    ("regression", "elastic-net", {}),
     ("regression", "linear", {"learned": True}),
     ("binary", "logistic", {"learned": True}),
     ("multiclass", "logistic", {"learned": True}),
