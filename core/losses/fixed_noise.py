@@ -41,6 +41,17 @@ class FixedNoise:
         return self.linear.size
 
     @property
+    def lowest(self) -> float:
+        """The floor under σ²."""
+        return self.linear.noise.floor / self.examples
+
+    @property
+    def log_determinant_apart(self) -> float:
+        """Log |H| of an intercept that has no coordinate of its own, being always the best."""
+        turned = isinstance(self.linear, RotatedLinear) and self.linear.has_intercept
+        return math.log(self.examples / self.variance) if turned else 0.0
+
+    @property
     def dense_cost(self) -> float:
         """Multiplications of one dense Hessian."""
         return self.linear.dense_cost

@@ -29,6 +29,8 @@ from core.losses.design import Design, design_of
 # as many as the examples and the residuals can vanish, the second only against rounding.
 WIDE_FLOOR = 1e-3
 TALL_FLOOR = 1e-9
+# Under the target's variance where it is constant; its reciprocal is finite.
+_TINIEST = 1e-280
 # A Gram matrix larger than this is not formed.
 _LARGEST_GRAM = 2000
 
@@ -76,7 +78,7 @@ class LinearLoss:
         if floor_share is None:
             floor_share = WIDE_FLOOR if design.rows <= design.width else TALL_FLOOR
         self.floor_share = floor_share
-        self.noise = Noise(design.rows, max(floor_share * self.total, np.finfo(float).tiny))
+        self.noise = Noise(design.rows, max(floor_share * self.total, _TINIEST))
         self._gram: tuple[np.ndarray, np.ndarray] | None = None
 
     @property

@@ -4,7 +4,8 @@
 | --- | --- | --- | --- |
 | λ, V | ``values``, ``V`` | (r,), (p, r) | eigenvalues and eigenvectors of centred XᵀX |
 | v | ``w`` | (r,) | Vᵀ w |
-| c | | (r,) | Vᵀ Xᵀ y / √λ |
+| c | ``turned`` | (r,) | Vᵀ Xᵀ y / √λ |
+| ‖y‖² − ‖c‖² | ``rest`` | | what no weights explain |
 | R | | | Σ (c − √λ v)² + ‖y‖² − ‖c‖², the residual sum of squares |
 
 Where the examples are fewer than the columns the decomposition is that of X Xᵀ.
@@ -40,8 +41,8 @@ class RotatedLinear:
     ) -> None:
         self.whole, self.values, self._V = whole, values, V
         self._roots = np.sqrt(values)
-        self._c = turned / self._roots
-        self._rest = max(whole.total - float(self._c @ self._c), 0.0)
+        self.turned = turned / self._roots
+        self.rest = max(whole.total - float(self.turned @ self.turned), 0.0)
         self.noise, self.floor_share = whole.noise, whole.floor_share
 
     @property
@@ -70,8 +71,8 @@ class RotatedLinear:
 
     def rss_and_slope(self, v: np.ndarray) -> tuple[float, np.ndarray]:
         """R(v), and −½ of its gradient, shape (r,)."""
-        left = self._c - self._roots * v
-        return self._rest + float(left @ left), self._roots * left
+        left = self.turned - self._roots * v
+        return self.rest + float(left @ left), self._roots * left
 
     def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """The loss and its gradient."""

@@ -23,6 +23,8 @@ _NEAR = 1e-7
 # Nearer the minimum nobody could tell the models apart, and each digit is dear.
 _NEAREST = 1e-8
 _MOST_APPROACH = 1000
+# A step that promises more than this share of the objective and gains nothing is a stalled one.
+STALLED = 1e-8
 # What rounding may add to a sum of m logarithms, relative to its size.
 ROUNDING = 4e-15
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh_tridiagonal, lapack
@@ -56,19 +57,30 @@ def effective(
         signs: random −1 and +1, shape (r, n), for losses whose Hessian is not formed.
     """
     penalties = grouped.spread(C)
+    simple = getattr(newton.loss, "majorizer_diagonal", None)
+    if simple is not None:
+        return _rotated(newton.loss, simple(point.w), C, grouped)
     diagonal, log_determinant = _inverse_diagonal(newton, point, penalties, signs)
     gamma = grouped.sizes - C * grouped.sums(diagonal)
     return Effective(np.clip(gamma, 0.0, grouped.sizes), log_determinant)
+
+
+def _rotated(loss: Any, curvatures: np.ndarray, C: np.ndarray, grouped: Grouping) -> Effective:
+    """In the eigenbasis, where γ_j is Σ h/(h + C_j).
+
+    Directions that the examples do not span have no curvature h and no coordinate: they add
+    nothing to γ, and log C_j each to log |A|.
+    """
+    A = curvatures + grouped.spread(C)
+    spanned = np.bincount(grouped.groups + 1, minlength=grouped.count + 1)[1:]
+    log_determinant = float(np.log(A).sum() + (grouped.sizes - spanned) @ np.log(C))
+    return Effective(grouped.sums(curvatures / A), log_determinant + loss.log_determinant_apart)
 
 
 def _inverse_diagonal(
     newton: Newton, point: Point, penalties: np.ndarray, signs: np.ndarray
 ) -> tuple[np.ndarray, float]:
     loss = newton.loss
-    simple = getattr(loss, "majorizer_diagonal", None)
-    if simple is not None:
-        diagonal = simple(point.w) + penalties
-        return 1.0 / diagonal, float(np.log(diagonal).sum())
     if newton.dense:
         L = cholesky(dense_curvature(loss, point.w, penalties))
         log_determinant = 2.0 * float(np.log(np.diagonal(L)).sum())

@@ -10,6 +10,8 @@ Maximizes the Laplace evidence: −log p(data | C) ≈ loss(w) + ½ Σ_j C_j ‖
 | σ² | ``variance`` | | noise variance of a linear model, R/(m − Σ γ − intercept) |
 
 Each step updates C_j towards γ_j/‖w_j‖² (and σ²), takes one Newton step on w, and computes γ there.
+A linear model of moderate size needs no such turns: its evidence is known exactly (marginal.py),
+its global maximum is found at once with one penalty, and by L-BFGS over log σ² C with several.
 A linear model's C is reported on the scale of ½ C ‖w‖² beside (m/2) log R, as for every learner:
 its ridge penalty is (R/m) C.
 """
@@ -27,22 +29,28 @@ import numpy as np
 from core.losses.fixed_noise import FixedNoise
 from core.losses.linear import LinearLoss
 from core.losses.loss import Loss
-from core.losses.rotated import RotatedLinear
+from core.losses.rotated import RotatedLinear, rotated
 from core.penalties.blas_threads import one_blas_thread
-from core.penalties.descent import line_search
+from core.penalties.descent import STALLED, by_lbfgs, line_search
 from core.penalties.effective import Effective, effective
 from core.penalties.group_penalty import Grouping, grouping
+from core.penalties.lbfgs import minimize_steps
+from core.penalties.marginal import GroupedMarginal, Marginal, best_single
 from core.penalties.newton import Newton, Point, point_at
-from core.penalties.remarks import floor
+from core.penalties.remarks import explained
 from core.penalties.rotation import easiest
 from core.penalties.start import first_point
 from core.penalties.step import Step
 
-# A group whose γ vanishes has a C without bound; beyond this many times the data's own curvature
-# its weights are zero to any practical accuracy.
-_LOWEST, _HIGHEST = 1e-12, 1e8
+# A group whose γ vanishes has a C without bound; it is held within these multiples of the data's
+# own curvature.
+_LOWEST, _HIGHEST = 1e-14, 1e8
 # Below this share of its parameters a group is shown as switched off.
 _LEAST_SHARE = 0.01
+# What is left of m after γ is too uncertain below this share of m where γ comes from probes.
+_SHAKY = 0.1
+# No log ρ moves further in one line search.
+_LONGEST = 3.0
 # Probes: so many for small groups; each parameter of a group is a draw of its own, so that large
 # groups need fewer.
 _PROBES, _FEWEST_PROBES = 8, 2
@@ -99,9 +107,19 @@ def run(
     start = first_point(inner, grouped.spread(C), Newton(inner))
     state, fits = _first(inner, start.point, C, grouped, signs), start.fits
     yield _step(0, state, inner, back, start.iterations, fits, ())
+    if isinstance(inner, RotatedLinear):
+        ridge, best = best_single(inner)
+        _take(state, inner, np.array([ridge]), best)
+        yield _step(1, state, inner, back, 1, fits + 1, _remarks(state, inner))
+        return
+    if isinstance(inner, LinearLoss) and GroupedMarginal.serves(inner, grouped):
+        for number, (evaluations, done) in enumerate(_searched(state, inner, most, tolerance), 1):
+            remarks = _remarks(state, inner) if done else ()
+            yield _step(number, state, inner, back, 1, fits + evaluations, remarks)
+        return
     for number in range(1, most + 1):
         last = state.objective
-        iterations = _advance(state, inner, signs)
+        iterations = _advance(state, inner, signs, first=number == 1)
         fits += 1
         gained = abs(last - state.objective) / max(1.0, abs(last))
         done = number == most or (_residual(state) < tolerance and gained < 1e-3 * tolerance)
@@ -128,13 +146,85 @@ def _first(
     return _State(loss, newton, point, C, effective(newton, point, C, grouped, signs), grouped)
 
 
-def _advance(state: _State, inner: Loss, signs: np.ndarray) -> int:
+def _searched(
+    state: _State, inner: LinearLoss, most: int, tolerance: float
+) -> Iterator[tuple[int, bool]]:
+    """Line searches of L-BFGS over log ρ on the exact marginal likelihood.
+
+    Turns of C, σ² and w take a hundred steps and more where groups compete with the noise.
+
+    Yields:
+        the evaluations so far, and whether this is the last step; the state has moved.
+    """
+    marginal, start, unit = _starting_ridges(inner, state.grouped)
+    at: Marginal | None = None
+
+    def cost(x: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal at
+        at = marginal(unit * np.exp(x))
+        return at.value, at.slope
+
+    least = _LEAST_SHARE * _settleable(state)
+    bounds = math.log(_LOWEST), math.log(_HIGHEST)
+    last, evaluations = np.inf, 0
+    searches = minimize_steps(cost, np.log(start / unit), *bounds, longest=_LONGEST)
+    for number, iterate in enumerate(searches, 1):
+        assert at is not None  # the accepted point is the last evaluated one
+        _take(state, inner, unit * np.exp(iterate.x), at)
+        evaluations = iterate.evaluations
+        gained = (last - iterate.value) / max(1.0, abs(iterate.value))
+        moving = 2.0 * np.abs(at.slope) / np.maximum(at.parameters, np.maximum(least, 1e-9))
+        if number == most or (moving.max() < tolerance and gained < 1e-3 * tolerance):
+            break
+        yield evaluations, False
+        last = iterate.value
+    yield evaluations, True
+
+
+def _starting_ridges(
+    inner: LinearLoss, grouped: Grouping
+) -> tuple[GroupedMarginal, np.ndarray, np.ndarray]:
+    """The marginal likelihood, the better of two ρ to start at, and a unit for each ρ.
+
+    One is the best single penalty; the other gives the noise and every group an equal share in the
+    target's variance. Neither depends on the target's unit.
+    """
+    marginal = GroupedMarginal(inner, grouped)
+    of_columns = inner.design.squares(np.ones(inner.examples))
+    of_columns[: inner.design.columns] -= inner.examples * inner.means**2
+    sums = np.maximum(grouped.sums(of_columns), np.finfo(float).tiny)
+    shared = np.where(grouped.empty, 1.0, sums / inner.examples)
+    single = np.full(grouped.count, best_single(rotated(inner))[0])
+    start = min((shared, single), key=lambda ridge: marginal(ridge).value)
+    return marginal, start, np.where(grouped.empty, 1.0, sums / np.maximum(grouped.sizes, 1))
+
+
+def _take(
+    state: _State, inner: LinearLoss | RotatedLinear, ridge: np.ndarray, at: Marginal
+) -> None:
+    """The state at penalties ρ = σ² C."""
+    grouped, w = state.grouped, at.w
+    if isinstance(inner, LinearLoss) and inner.has_intercept:
+        w = np.append(w, inner.intercept_at(w))
+    state.C = np.where(grouped.empty, 1.0, ridge / at.variance)
+    state.loss = FixedNoise(inner, at.variance)
+    state.point = point_at(state.loss, w)
+    # |A| = |K| |D| / σ²ⁿ, and m/σ² of the intercept.
+    logs = float(grouped.sizes @ np.log(state.C))
+    apart = math.log(inner.examples / at.variance) if inner.has_intercept else 0.0
+    state.known = Effective(at.parameters, at.log_determinant + logs + apart)
+
+
+def _advance(state: _State, inner: Loss, signs: np.ndarray, *, first: bool) -> int:
     """C and σ² updated, one Newton step, γ computed there; the inner iterations it took."""
-    if isinstance(inner, LinearLoss | RotatedLinear):
-        state.loss = FixedNoise(inner, _variance(inner, state))
-        state.newton = Newton(state.loss, traces=True)
-        state.point = point_at(state.loss, state.point.w)
-    state.C = _updated(state)
+    if isinstance(inner, LinearLoss) and first:
+        variance, state.C = _shared(inner, state.grouped)
+        _hold(state, inner, variance)
+    elif isinstance(inner, LinearLoss):
+        _hold(state, inner, _variance(inner, state))
+        state.C = _updated(state)
+    else:
+        state.C = _updated(state)
     penalties = state.grouped.spread(state.C)
     point = state.point
     slope = point.gradient + penalties * point.w
@@ -142,17 +232,47 @@ def _advance(state: _State, inner: Loss, signs: np.ndarray) -> int:
     reached = line_search(
         state.loss, point, direction, slope, lambda w: 0.5 * float(penalties @ (w * w))
     )
+    if reached is None and -0.5 * float(slope @ direction) > STALLED * (1.0 + abs(point.value)):
+        reached, taken = by_lbfgs(state.loss, penalties, point)
+        iterations += taken
     state.point = reached or point
     state.known = effective(state.newton, state.point, state.C, state.grouped, signs)
     return iterations
+
+
+def _hold(state: _State, inner: LinearLoss | RotatedLinear, variance: float) -> None:
+    """The linear loss at another noise variance, which is then held for a step."""
+    state.loss = FixedNoise(inner, variance)
+    state.newton = Newton(state.loss, traces=True)
+    state.point = point_at(state.loss, state.point.w)
+
+
+def _shared(inner: LinearLoss, grouped: Grouping) -> tuple[float, np.ndarray]:
+    """σ² and C where noise and every group have an equal share in the target's variance.
+
+    Unlike C = 1 this start depends neither on the target's unit nor on the number of columns.
+    """
+    total = inner.total / (np.count_nonzero(~grouped.empty) + 1)
+    columns = inner.design.squares(np.ones(inner.examples))[: inner.design.columns]
+    columns -= inner.examples * inner.means**2
+    columns = np.append(columns, np.zeros(inner.size - len(columns)))
+    floor = max(inner.noise.floor, np.finfo(float).tiny)
+    C = grouped.sums(columns) / max(total, floor)
+    return max(total, floor) / inner.examples, np.where(grouped.empty, 1.0, C)
 
 
 def _updated(state: _State) -> np.ndarray:
     """The next C: where the update and its last two predecessors are heading."""
     C = _update(state)
     state.path.append((np.log(state.C), np.log(C)))
-    bounds = math.log(_LOWEST), math.log(_HIGHEST * state.loss.examples)
-    return np.exp(np.clip(_extrapolated(state.path), *bounds))
+    low, high = _bounds(state.loss)
+    return np.exp(np.clip(_extrapolated(state.path), math.log(low), math.log(high)))
+
+
+def _bounds(loss: Loss) -> tuple[float, float]:
+    """Of C: beyond them weights are free, or zero, to any practical accuracy."""
+    data = loss.examples / loss.variance if isinstance(loss, FixedNoise) else loss.examples
+    return _LOWEST * data, _HIGHEST * data
 
 
 def _residual(state: _State) -> float:
@@ -163,7 +283,12 @@ def _residual(state: _State) -> float:
 
 def _switched_off(state: _State) -> np.ndarray:
     """Groups of which the data settle next to nothing: their C grows without end."""
-    return state.known.parameters < _LEAST_SHARE * state.grouped.sizes
+    return state.known.parameters < _LEAST_SHARE * _settleable(state)
+
+
+def _settleable(state: _State) -> np.ndarray:
+    """How many parameters of every group the data could settle at most, shape (k,)."""
+    return np.minimum(state.grouped.sizes, state.loss.examples)
 
 
 def _update(state: _State) -> np.ndarray:
@@ -172,7 +297,7 @@ def _update(state: _State) -> np.ndarray:
     gamma = np.maximum(state.known.parameters, 1e-12)
     with np.errstate(divide="ignore"):
         C = gamma / squares
-    C = np.clip(C, _LOWEST, _HIGHEST * state.loss.examples)
+    C = np.clip(C, *_bounds(state.loss))
     return np.where(state.grouped.empty, 1.0, C)
 
 
@@ -193,17 +318,23 @@ def _extrapolated(path: deque[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     return heading if float(np.abs(heading - to).max()) <= 1.0 else to
 
 
-def _variance(inner: LinearLoss | RotatedLinear, state: _State) -> float:
-    rss, _ = inner.rss_and_slope(state.point.w)
-    intercept = int(inner.has_intercept)
-    left = inner.examples - float(state.known.parameters.sum()) - intercept
-    return max(rss, inner.noise.floor) / max(left, 1.0)
+def _variance(inner: LinearLoss, state: _State) -> float:
+    """R over what γ and the intercept leave of m, no less than the floor."""
+    assert isinstance(state.loss, FixedNoise)
+    rss, m = inner.rss_and_slope(state.point.w)[0], inner.examples
+    taken = float(state.known.parameters.sum()) + int(inner.has_intercept)
+    left = max(m - taken, np.finfo(float).eps * m)
+    # The update of expectation–maximization has the same fixed point, and needs no difference.
+    steady = not state.newton.dense and left < _SHAKY * m
+    variance = (rss + state.loss.variance * taken) / m if steady else rss / left
+    return max(variance, state.loss.lowest)
 
 
 def _remarks(state: _State, inner: Loss) -> tuple[str, ...]:
     settled = float(state.known.parameters.sum())
-    said = floor(inner, state.point.w)
-    if settled < _LEAST_SHARE * float(state.grouped.sizes.sum()):
+    held = isinstance(state.loss, FixedNoise) and state.loss.variance <= state.loss.lowest
+    said = explained(inner) if held else ()
+    if settled < _LEAST_SHARE * min(float(_settleable(state).sum()), state.loss.examples):
         said += (
             "The data settle next to none of the weights: the columns say little or nothing about"
             " the target, as far as a linear model can use them.",

@@ -25,7 +25,7 @@ import numpy as np
 
 from core.losses.loss import Loss
 from core.penalties.blas_threads import one_blas_thread
-from core.penalties.descent import by_lbfgs, line_search, loss_bends
+from core.penalties.descent import STALLED, by_lbfgs, line_search, loss_bends
 from core.penalties.group_penalty import LogPenalty, grouping, log_penalty
 from core.penalties.newton import Bends, Newton, Point
 from core.penalties.remarks import collapse, floor, mostly_off, nothing_to_prune
@@ -35,8 +35,6 @@ from core.penalties.step import Step
 
 # Groups beyond this many are too many for their bends to be worth their solves.
 _MOST_BENDS = 40
-# A step that promises more than this share of the objective and gains nothing is a stalled one.
-_STALLED = 1e-8
 
 
 @one_blas_thread
@@ -125,7 +123,7 @@ def _descend(
         reached = line_search(newton.loss, point, direction, slope, penalty.value)
         if reached is not None:
             return reached, iterations
-    if -0.5 * float(slope @ direction) > _STALLED * (1.0 + abs(point.value)):
+    if -0.5 * float(slope @ direction) > STALLED * (1.0 + abs(point.value)):
         reached, taken = by_lbfgs(newton.loss, penalties, point)
         before = point.value + penalty.value(point.w)
         if reached.value + penalty.value(reached.w) < before:

@@ -16,8 +16,8 @@ def collapse(loss: Loss, w: np.ndarray, switched_off: np.ndarray) -> tuple[str, 
     """
     if not switched_off.all():
         return ()
-    explained = getattr(loss, "explained", None)
-    if explained is not None and explained(w) > 0.05:
+    share = getattr(loss, "explained", None)
+    if share is not None and share(w) > 0.05:
         return (
             "Every penalty is at its upper limit (n/2 + α)/β, because the weights are small numbers"
             " in the target's unit. The fit is sound; a smaller β, a larger unit of the target or"
@@ -48,6 +48,11 @@ def floor(loss: Loss, w: np.ndarray) -> tuple[str, ...]:
     at_floor = getattr(loss, "at_floor", None)
     if at_floor is None or not at_floor(w):
         return ()
+    return explained(loss)
+
+
+def explained(loss: Loss) -> tuple[str, ...]:
+    """Said where the noise variance of a linear model is held up by its floor."""
     share = loss.floor_share  # type: ignore[attr-defined]
     return (
         "The model can explain the training rows without any error. The noise was therefore held"

@@ -1,0 +1,173 @@
+"""The exact marginal likelihood of a linear model: its value and slope, and its global maximum.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| X, y | | (m, p), (m,) | columns and target, centred if there is an intercept |
+| ρ_j | ``ridge`` | (k,) | σ² C_j, the ridge penalties; D = diag(ρ_π(i)) |
+| K | | (m, m) | I + X D⁻¹ Xᵀ, of which |K| = |XᵀX + D| / |D| |
+| Q | ``quadratic`` | | yᵀ K⁻¹ y = R + Σ ρ_j ‖w_j‖² at the minimizer w = D⁻¹ Xᵀ K⁻¹ y |
+| d | ``freedom`` | | m, less one for an intercept with a flat prior |
+| γ_j | ``parameters`` | (k,) | Σ_{i in j} x_iᵀ K⁻¹ x_i / ρ_j = n_j − ρ_j tr_j (XᵀX + D)⁻¹ |
+| λ, c | ``values``, ``turned`` | (r,) | eigenvalues of XᵀX, and Vᵀ Xᵀ y / √λ |
+
+With w_j ~ N(0, I/C_j) and noise N(0, σ² I), −log p(y | C, σ²) = ½ d log σ² + ½ Q/σ² + ½ log |K|
+up to a constant (MacKay 1992, section 4): directions that the examples do not span have no part in
+it. At given ρ the best σ² is Q/d, or its floor where that is higher; there the slope along log ρ_j
+is ½ (C_j ‖w_j‖² − γ_j). With one penalty everything is a sum over λ, and a search over the one
+number ρ finds the maximum, wherever updates of C and σ² in turns would have ended.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import blas, lapack, solve_triangular
+from scipy.optimize import minimize_scalar
+
+from core.losses.linear import LinearLoss
+from core.losses.rotated import RotatedLinear
+from core.penalties.group_penalty import Grouping
+from core.penalties.preconditioner import cholesky
+
+# One ρ is searched from this share of the least eigenvalue to this multiple of the largest.
+_LOWEST, _HIGHEST = 1e-6, 1e8
+# Points a factor of e: the evidence as a function of log ρ bends no faster than λ/(λ + ρ) does.
+_DENSITY = 4
+# Matrices beyond this are not decomposed; the centred columns beside K may have so many entries.
+_LARGEST = 2000
+_MOST_ENTRIES = 20_000_000
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """What is known at penalties ρ.
+
+    Attributes:
+        value: −log p up to a constant.
+        slope: along log ρ, shape (k,).
+        variance: σ².
+        w: the weights, shape (p,), or (r,) of a rotated loss.
+        parameters: γ, shape (k,).
+        log_determinant: log |K|.
+    """
+
+    value: float
+    slope: np.ndarray
+    variance: float
+    w: np.ndarray
+    parameters: np.ndarray
+    log_determinant: float
+
+
+def best_single(loss: RotatedLinear) -> tuple[float, Marginal]:
+    """The ρ of the global maximum with one penalty, in O(r) for each of some hundred ρ."""
+    low = math.log(_LOWEST * float(loss.values.min()))
+    high = math.log(_HIGHEST * float(loss.values.max()))
+    grid = np.linspace(low, high, _DENSITY * math.ceil(high - low) + 1)
+    best = int(np.argmin([single(loss, math.exp(at)).value for at in grid]))
+    at = float(grid[best])
+    if 0 < best < len(grid) - 1:
+        around = float(grid[best - 1]), float(grid[best + 1])
+        options = {"xatol": 1e-9}
+        at = minimize_scalar(
+            lambda x: single(loss, math.exp(x)).value, None, around, options=options
+        ).x
+    return math.exp(at), single(loss, math.exp(at))
+
+
+def single(loss: RotatedLinear, ridge: float) -> Marginal:
+    """The marginal likelihood with one penalty."""
+    left = ridge / (loss.values + ridge)
+    quadratic = loss.rest + float(loss.turned**2 @ left)
+    w = np.sqrt(loss.values) * loss.turned / (loss.values + ridge)
+    gamma = np.array([float((1.0 - left).sum())])
+    log_determinant = float(np.log1p(loss.values / ridge).sum())
+    variance, value = _noise(loss, quadratic, log_determinant)
+    slope = 0.5 * (ridge * float(w @ w) / variance - gamma)
+    return Marginal(value, slope, variance, w, gamma, log_determinant)
+
+
+class GroupedMarginal:
+    """The marginal likelihood of a linear model with a penalty for every group.
+
+    O(p³) for each ρ from XᵀX, or O(m² p) from X where the examples are fewer.
+
+    Args:
+        loss: the linear loss.
+        grouped: the groups of its parameters; every column must have one.
+    """
+
+    def __init__(self, loss: LinearLoss, grouped: Grouping) -> None:
+        self.loss, self.grouped = loss, grouped
+        p = loss.design.columns
+        self._of_column = grouped.groups[:p]
+        self._X: np.ndarray | None = None
+        if not _by_columns(loss):
+            X = loss.design.X
+            self._X = np.asfortranarray(X.toarray() if loss.design.is_sparse else X) - loss.means
+            self._y = loss.y - loss.y_mean
+
+    @staticmethod
+    def serves(loss: LinearLoss, grouped: Grouping) -> bool:
+        """Whether the loss is small enough, and no column is without a penalty."""
+        design = loss.design
+        small = _by_columns(loss) or (
+            design.rows <= _LARGEST and design.rows * design.columns <= _MOST_ENTRIES
+        )
+        return small and bool((grouped.groups[: design.columns] >= 0).all())
+
+    def __call__(self, ridge: np.ndarray) -> Marginal:
+        """At ρ, shape (k,)."""
+        of_column = ridge[self._of_column]
+        known = self._from_gram(of_column) if self._X is None else self._from_rows(of_column)
+        w, settled, quadratic, log_determinant = known
+        variance, value = _noise(self.loss, quadratic, log_determinant)
+        gamma = self._sums(settled)
+        slope = 0.5 * (ridge * self._sums(w * w) / variance - gamma)
+        return Marginal(value, slope, variance, w, gamma, log_determinant)
+
+    def _sums(self, values: np.ndarray) -> np.ndarray:
+        return np.bincount(self._of_column, weights=values, minlength=self.grouped.count)
+
+    def _from_gram(self, of_column: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
+        """From w, each column's part of γ, Q and log |K|, by the factor of XᵀX + D."""
+        G, b = self.loss.gram()
+        A = G.copy()
+        A.flat[:: len(A) + 1] += of_column
+        L = cholesky(A)
+        w = lapack.dpotrs(L, b, lower=1)[0]
+        settled = 1.0 - of_column * np.diagonal(lapack.dpotri(L, lower=1)[0])
+        left = b - G @ w
+        rss = max(self.loss.total - float((b + left) @ w), 0.0)
+        logs = 2.0 * np.log(np.diagonal(L)).sum() - np.log(of_column).sum()
+        return w, np.clip(settled, 0.0, 1.0), rss + float(of_column @ (w * w)), float(logs)
+
+    def _from_rows(self, of_column: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
+        """The same by the factor of K."""
+        assert self._X is not None
+        X = self._X
+        scaled = X / np.sqrt(of_column)
+        K = blas.dsyrk(1.0, scaled, lower=1)
+        K.flat[:: len(K) + 1] += 1.0
+        L = lapack.dpotrf(K, lower=1, overwrite_a=1)[0]
+        half = solve_triangular(L, self._y, lower=True)
+        V = solve_triangular(L, scaled, lower=True, overwrite_b=True)
+        w = (V.T @ half) / np.sqrt(of_column)
+        logs = 2.0 * float(np.log(np.diagonal(L)).sum())
+        return w, np.einsum("ij,ij->j", V, V), float(half @ half), logs
+
+
+def _by_columns(loss: LinearLoss) -> bool:
+    return loss.has_gram and (loss.design.columns <= loss.design.rows)
+
+
+def _noise(
+    loss: LinearLoss | RotatedLinear, quadratic: float, log_determinant: float
+) -> tuple[float, float]:
+    """The best σ², and −log p there."""
+    freedom = max(loss.examples - int(loss.has_intercept), 1)
+    variance = max(quadratic / freedom, loss.noise.floor / loss.examples)
+    value = 0.5 * (freedom * math.log(variance) + quadratic / variance + log_determinant)
+    return variance, value
