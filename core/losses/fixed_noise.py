@@ -13,10 +13,11 @@ import math
 import numpy as np
 
 from core.losses.linear import LinearLoss
+from core.losses.loss import Costs, Loss, LossAt
 from core.losses.rotated import RotatedLinear
 
 
-class FixedNoise:
+class FixedNoise(Loss):
     """½ R(w)/σ² + (m/2) log σ².
 
     Args:
@@ -26,9 +27,7 @@ class FixedNoise:
 
     def __init__(self, linear: LinearLoss | RotatedLinear, variance: float) -> None:
         self.linear, self.variance = linear, variance
-        if isinstance(linear, RotatedLinear):
-            diagonal = linear.values / variance
-            self.majorizer_diagonal = lambda w: diagonal
+        self.is_diagonal = linear.is_diagonal
 
     @property
     def examples(self) -> int:
@@ -47,45 +46,79 @@ class FixedNoise:
 
     @property
     def log_determinant_apart(self) -> float:
-        """Log |H| of an intercept that has no coordinate of its own, being always the best."""
+        """Log (m/σ²) of the intercept, where it has no coordinate of its own."""
         turned = isinstance(self.linear, RotatedLinear) and self.linear.has_intercept
         return math.log(self.examples / self.variance) if turned else 0.0
 
     @property
-    def dense_cost(self) -> float:
-        """Multiplications of one dense Hessian."""
-        return self.linear.dense_cost
-
-    @property
-    def product_cost(self) -> float:
-        """Multiplications of one Hessian product."""
-        return self.linear.product_cost
+    def costs(self) -> Costs:
+        """Those of the linear loss."""
+        return self.linear.costs
 
     def start(self) -> np.ndarray:
         """The linear loss's start."""
         return self.linear.start()
 
-    def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
-        """The loss and its gradient at w."""
-        rss, slope = self.linear.rss_and_slope(w)
-        value = 0.5 * rss / self.variance + 0.5 * self.examples * math.log(self.variance)
-        return value, -slope / self.variance
-
-    def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """AᵀA v / σ², for v (n,) or rows (r, n)."""
+    def _at(self, w: np.ndarray) -> LossAt:
         if isinstance(self.linear, RotatedLinear):
-            return self.linear.values * v / self.variance
-        return self.linear.square_product(v) / self.variance
+            return _RotatedAt(self.linear, self.variance, w)
+        return _WholeAt(self.linear, self.variance, w)
 
-    def hessian(self, w: np.ndarray) -> np.ndarray | None:
-        """AᵀA / σ², or None where it is too large to be formed."""
-        if isinstance(self.linear, RotatedLinear):
-            return np.diag(self.linear.values / self.variance)
-        H = self.linear.square()
-        return None if H is None else H / self.variance
 
-    def hessian_diagonal(self, w: np.ndarray) -> np.ndarray:
-        """The diagonal of the Hessian."""
-        if isinstance(self.linear, RotatedLinear):
-            return self.linear.values / self.variance
-        return self.linear.design.squares(np.ones(self.examples)) / self.variance
+class _QuadraticAt(LossAt):
+    """What both kinds of coordinates have in common; H = AᵀA/σ² is its own majorizer."""
+
+    def __init__(self, linear: LinearLoss | RotatedLinear, variance: float, w: np.ndarray) -> None:
+        rss, self._slope = linear.rss_and_slope(w)
+        super().__init__(w, 0.5 * rss / variance + 0.5 * linear.examples * math.log(variance))
+        self._variance = variance
+
+    @property
+    def gradient(self) -> np.ndarray:
+        """The gradient."""
+        return -self._slope / self._variance
+
+
+class _WholeAt(_QuadraticAt):
+    """In the loss's own coordinates."""
+
+    def __init__(self, linear: LinearLoss, variance: float, w: np.ndarray) -> None:
+        super().__init__(linear, variance, w)
+        self._linear = linear
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v."""
+        return self._linear.square_product(v) / self._variance
+
+    def dense(self) -> np.ndarray | None:
+        """H, or None where it is too large to be formed."""
+        H = self._linear.square()
+        return None if H is None else H / self._variance
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of H."""
+        return self._linear.design.squares(np.ones(self._linear.examples)) / self._variance
+
+
+class _RotatedAt(_QuadraticAt):
+    """In the eigenbasis of XᵀX, where H is diag(λ/σ²)."""
+
+    def __init__(self, linear: RotatedLinear, variance: float, w: np.ndarray) -> None:
+        super().__init__(linear, variance, w)
+        self._diagonal = linear.values / variance
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v."""
+        return self._diagonal * v
+
+    def dense(self) -> np.ndarray:
+        """H, shape (r, r)."""
+        return np.diag(self._diagonal)
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of H."""
+        return self._diagonal
+
+    def majorizer_diagonal(self) -> np.ndarray:
+        """The diagonal of H, which has nothing else."""
+        return self._diagonal

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from core.losses.design import Design, design_of
+from core.losses.loss import Costs, Loss, LossAt
 
 # The noise variance is kept above these fractions of var(y): the first where the parameters are
 # as many as the examples and the residuals can vanish, the second only against rounding.
@@ -56,7 +57,7 @@ class Noise:
         return -0.5 * self.examples / rss**2 if rss > self.floor else 0.0
 
 
-class LinearLoss:
+class LinearLoss(Loss):
     """(m/2) log ½‖y − Xw − intercept‖² with a floor under the noise variance.
 
     Args:
@@ -102,14 +103,10 @@ class LinearLoss:
         return self.design.columns <= _LARGEST_GRAM
 
     @property
-    def dense_cost(self) -> float:
-        """Multiplications of one dense Hessian: none beyond a copy once G is there."""
-        return float(self.size) ** 2
-
-    @property
-    def product_cost(self) -> float:
-        """Multiplications of one Hessian product."""
-        return float(self.size) ** 2 if self.has_gram else 2.0 * self.design.entries
+    def costs(self) -> Costs:
+        """A dense Hessian is no more than a copy once G is there."""
+        square = float(self.size) ** 2
+        return Costs(square, square if self.has_gram else 2.0 * self.design.entries)
 
     def start(self) -> np.ndarray:
         """Zeros, and the mean of y as the intercept."""
@@ -142,40 +139,8 @@ class LinearLoss:
         slope[p] = self.examples * off
         return rss + self.examples * off**2, slope
 
-    def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
-        """The loss and its gradient at w."""
-        rss, slope = self.rss_and_slope(w)
-        return self.noise.value(rss), -2.0 * self.noise.slope(rss) * slope
-
-    def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """The exact Hessian at w times v; the rank-one part makes it indefinite in places."""
-        rss, slope = self.rss_and_slope(w)
-        bent = 4.0 * self.noise.bend(rss) * np.multiply.outer(v @ slope, slope)
-        return self.majorizer_product(w, v) + bent
-
-    def hessian(self, w: np.ndarray) -> np.ndarray | None:
-        """The exact dense Hessian (q, q), or None above 2,000 columns."""
-        H = self.majorizer(w)
-        if H is None:
-            return None
-        rss, slope = self.rss_and_slope(w)
-        return H + 4.0 * self.noise.bend(rss) * np.outer(slope, slope)
-
-    def hessian_diagonal(self, w: np.ndarray) -> np.ndarray:
-        """The diagonal of the majorizing quadratic's Hessian, shape (q,)."""
-        scale = 2.0 * self.noise.slope(self.rss_and_slope(w)[0])
-        return scale * self.design.squares(np.ones(self.examples))
-
-    def majorizer(self, w: np.ndarray) -> np.ndarray | None:
-        """The Hessian AᵀA/σ² of the quadratic above the loss that touches it at w."""
-        H = self.square()
-        if H is not None:
-            H *= 2.0 * self.noise.slope(self.rss_and_slope(w)[0])
-        return H
-
-    def majorizer_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """The majorizer's Hessian at w times v, or times each row of v."""
-        return 2.0 * self.noise.slope(self.rss_and_slope(w)[0]) * self.square_product(v)
+    def _at(self, w: np.ndarray) -> LinearAt:
+        return LinearAt(self, w)
 
     def square(self) -> np.ndarray | None:
         """AᵀA, shape (q, q), or None above 2,000 columns."""
@@ -204,11 +169,6 @@ class LinearLoss:
             out[..., p] = self.examples * off
         out[..., :p] = v[..., :p] @ G + self.examples * np.multiply.outer(off, self.means)
         return out
-
-    def bends(self, w: np.ndarray) -> tuple[np.ndarray, float]:
-        """The direction u and weight d ≥ 0 with exact Hessian = majorizer − d u uᵀ."""
-        rss, slope = self.rss_and_slope(w)
-        return slope, -4.0 * self.noise.bend(rss)
 
     def noise_variance(self, w: np.ndarray) -> float:
         """σ² = max(R, F)/m: the ridge penalties are σ² C_j."""
@@ -245,6 +205,50 @@ class LinearLoss:
             return X.T @ X, X.T @ centred
         raw -= m * np.outer(self.means, self.means)
         return raw, X.T @ centred
+
+
+class LinearAt(LossAt):
+    """The loss at w: H = B + 4 φ''(R) s sᵀ with B = AᵀA/σ², s = Aᵀ r."""
+
+    def __init__(self, loss: LinearLoss, w: np.ndarray) -> None:
+        self._loss, noise = loss, loss.noise
+        rss, self._slope = loss.rss_and_slope(w)
+        super().__init__(w, noise.value(rss))
+        self._weight, self._bend = 2.0 * noise.slope(rss), -4.0 * noise.bend(rss)
+
+    @property
+    def gradient(self) -> np.ndarray:
+        """The gradient."""
+        return -self._weight * self._slope
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v; the rank-one part makes H indefinite in places."""
+        bent = self._bend * np.multiply.outer(v @ self._slope, self._slope)
+        return self.majorizer_product(v) - bent
+
+    def dense(self) -> np.ndarray | None:
+        """H, or None above 2,000 columns."""
+        B = self.majorizer_dense()
+        return None if B is None else B - self._bend * np.outer(self._slope, self._slope)
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of B."""
+        return self._weight * self._loss.design.squares(np.ones(self._loss.examples))
+
+    def majorizer_product(self, v: np.ndarray) -> np.ndarray:
+        """B v."""
+        return self._weight * self._loss.square_product(v)
+
+    def majorizer_dense(self) -> np.ndarray | None:
+        """B, or None above 2,000 columns."""
+        square = self._loss.square()
+        if square is not None:
+            square *= self._weight
+        return square
+
+    def correction(self) -> tuple[np.ndarray, float]:
+        """The direction s and the weight of H = B − d s sᵀ."""
+        return self._slope, self._bend
 
 
 def build_linear(X: Any, y: Any, fit_intercept: bool = True) -> LinearLoss:

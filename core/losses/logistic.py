@@ -15,15 +15,17 @@ loss = Σ log(1 + exp(−z)), gradient = −Aᵀ(y ∘ u), Hessian = Aᵀ diag(u
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from core.losses.design import Design, design_of
 from core.losses.labels import codes_of, two_or_more
+from core.losses.loss import Costs, Loss, LossAt
 
 
-class LogisticLoss:
+class LogisticLoss(Loss):
     """Σ log(1 + exp(−y wᵀx)) over the examples.
 
     Args:
@@ -34,8 +36,6 @@ class LogisticLoss:
 
     def __init__(self, design: Design, sign: np.ndarray, classes: np.ndarray) -> None:
         self.design, self.sign, self.classes = design, sign, classes
-        self._at: np.ndarray | None = None
-        self._state: tuple[float, np.ndarray, np.ndarray] = (0.0, sign, sign)
 
     @property
     def examples(self) -> int:
@@ -48,14 +48,14 @@ class LogisticLoss:
         return self.design.width
 
     @property
-    def dense_cost(self) -> float:
-        """Multiplications of one dense Hessian."""
-        return float(self.examples) * self.size**2
+    def score_size(self) -> int:
+        """All parameters belong to one score."""
+        return self.design.width
 
     @property
-    def product_cost(self) -> float:
-        """Multiplications of one Hessian product."""
-        return 2.0 * self.design.entries
+    def costs(self) -> Costs:
+        """Of a weighted Gram matrix, and of two products with the examples."""
+        return Costs(float(self.examples) * self.size**2, 2.0 * self.design.entries)
 
     def start(self) -> np.ndarray:
         """Zeros, and the intercept that gives the classes their shares."""
@@ -65,34 +65,8 @@ class LogisticLoss:
             w[-1] = np.log((second + 0.5) / (self.examples - second + 0.5))
         return w
 
-    def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
-        """The loss and its gradient at w."""
-        value, residual, _ = self._evaluate(w)
-        return value, self.design.back(residual)
-
-    def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """The exact Hessian at w times v, shape (q,); several v as rows, shape (r, q)."""
-        weights = self._evaluate(w)[2]
-        return self.design.back(weights * self.design.scores(v))
-
-    def rough_product(self, w: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """The Hessian product at w in single precision, for directions that are checked."""
-        design = self.design.single
-        kind = design.X.dtype
-        weights = self._evaluate(w)[2].astype(kind)
-        return lambda v: design.back(weights * design.scores(v.astype(kind)))
-
-    def hessian(self, w: np.ndarray) -> np.ndarray | None:
-        """The dense Hessian (q, q), or None above 4,000 parameters."""
-        return self.design.gram(self._evaluate(w)[2]) if self.size <= 4000 else None
-
-    def hessian_diagonal(self, w: np.ndarray) -> np.ndarray:
-        """The diagonal of the Hessian at w, shape (q,)."""
-        return self.design.squares(self._evaluate(w)[2])
-
-    def hessian_blocks(self, w: np.ndarray, step: int) -> np.ndarray:
-        """The Hessian estimated from every ``step``-th example, as one block, shape (1, q, q)."""
-        return self.design.single.gram(self._evaluate(w)[2], step)[None]
+    def _at(self, w: np.ndarray) -> LogisticAt:
+        return LogisticAt(self, w)
 
     def on(self, X: Any, y: Any) -> LogisticLoss:
         """The same columns and classes, on other rows."""
@@ -107,20 +81,49 @@ class LogisticLoss:
         coef = self.design.widened(w)[None]
         return coef, w[-1:].copy() if self.design.intercept else np.zeros(1)
 
-    def _evaluate(self, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """The loss, −y ∘ u and u (1 − u); kept for the next question about the same w."""
-        if self._at is not None and np.array_equal(w, self._at):
-            return self._state
-        z = self.design.scores(w)
-        z *= self.sign
+
+class LogisticAt(LossAt):
+    """The loss at w, with the examples' weights u (1 − u)."""
+
+    def __init__(self, loss: LogisticLoss, w: np.ndarray) -> None:
+        self._design = loss.design
+        z = loss.design.scores(w)
+        z *= loss.sign
         small = np.exp(-np.abs(z))
-        value = float(np.log1p(small).sum() - np.minimum(z, 0.0).sum())
+        super().__init__(w, float(np.log1p(small).sum() - np.minimum(z, 0.0).sum()))
         # σ(−z) = small/(1 + small) for z ≥ 0 and 1/(1 + small) for z < 0.
         one = 1.0 / (1.0 + small)
         other = small * one
-        wrong = np.where(z >= 0.0, other, one)
-        self._at, self._state = w.copy(), (value, -self.sign * wrong, one * other)
-        return self._state
+        self._residual = -loss.sign * np.where(z >= 0.0, other, one)
+        self._weights = one * other
+
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """The gradient."""
+        return self._design.back(self._residual)
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v, shape (q,); several v as rows, shape (r, q)."""
+        return self._design.back(self._weights * self._design.scores(v))
+
+    def dense(self) -> np.ndarray | None:
+        """H (q, q), or None above 4,000 parameters."""
+        return self._design.gram(self._weights) if len(self.w) <= 4000 else None
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of H, shape (q,)."""
+        return self._design.squares(self._weights)
+
+    def rough_product(self) -> Callable[[np.ndarray], np.ndarray]:
+        """The product with H in single precision, for directions that are checked."""
+        design = self._design.single
+        kind = design.X.dtype
+        weights = self._weights.astype(kind)
+        return lambda v: design.back(weights * design.scores(v.astype(kind)))
+
+    def blocks(self, step: int) -> np.ndarray:
+        """H estimated from every ``step``-th example, as one block, shape (1, q, q)."""
+        return self._design.single.gram(self._weights, step)[None]
 
 
 def build_logistic(X: Any, y: Any, fit_intercept: bool = True) -> LogisticLoss:

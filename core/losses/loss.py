@@ -1,4 +1,4 @@
-"""What every loss gives to a penalty learner: value, gradient and exact Hessian products at w.
+"""What every loss gives to a penalty learner: what it is, and all that can be asked of it at w.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -6,38 +6,169 @@
 | n | ``size`` | | parameters, unpenalized ones (the intercepts) included |
 | w | ``w`` | (n,) | parameters |
 | v | ``v`` | (n,) | a direction |
+| H | ``product``, ``dense`` | (n, n) | the exact Hessian at w |
+| B | ``majorizer_…`` | (n, n) | the Hessian of a quadratic above the loss that touches it at w |
+| u, d | ``correction`` | (n,), | H = B − d u uᵀ |
 | π(i) | ``groups`` | (n,) int | the group of parameter i; −1 for an unpenalized one |
 | C | ``C`` | (k,) | penalties, one a group |
 | c | ``penalties`` | (n,) | C_π(i), 0 for an unpenalized parameter |
+
+B is definite where a concave part (the logarithm of a noise variance) makes H indefinite: steps go
+by B, and by the correction where that helps. Derivatives of a minimizer need H. For convex losses
+the two are the same.
 """
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 
-@runtime_checkable
-class Loss(Protocol):
-    """A sum over examples of −log p(example | w), twice differentiable in w."""
+@dataclass(frozen=True)
+class Costs:
+    """Multiplications of one dense Hessian, and of one product with it."""
+
+    dense: float
+    product: float
+
+
+class LossAt(ABC):
+    """A loss at one w: value, gradient and curvature; what is shared is computed once.
+
+    What a loss cannot give is None.
+
+    Attributes:
+        w: the parameters, shape (n,).
+        value: the loss.
+    """
+
+    def __init__(self, w: np.ndarray, value: float) -> None:
+        self.w, self.value = w, value
 
     @property
+    @abstractmethod
+    def gradient(self) -> np.ndarray:
+        """The gradient, shape (n,)."""
+
+    @abstractmethod
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v, exact, shape (n,); the losses of tables take several v as rows, (r, n)."""
+
+    @abstractmethod
+    def dense(self) -> np.ndarray | None:
+        """H, exact, shape (n, n); None where it is too large to be formed."""
+
+    def diagonal(self) -> np.ndarray | None:
+        """The diagonal of B, or a positive estimate of it, shape (n,), for preconditioners."""
+        return None
+
+    def majorizer_product(self, v: np.ndarray) -> np.ndarray:
+        """B v, for shapes as in `product`."""
+        return self.product(v)
+
+    def majorizer_dense(self) -> np.ndarray | None:
+        """B, shape (n, n); None where it is too large to be formed."""
+        return self.dense()
+
+    def majorizer_diagonal(self) -> np.ndarray | None:
+        """The diagonal of a B that has nothing else, shape (n,); None for other losses."""
+        return None
+
+    def rough_product(self) -> Callable[[np.ndarray], np.ndarray]:
+        """The product with B in single precision where that is faster, for steps and probes."""
+        return self.majorizer_product
+
+    def correction(self) -> tuple[np.ndarray, float] | None:
+        """The u (n,) and d ≥ 0 of H = B − d u uᵀ; None where H is B."""
+        return None
+
+    def blocks(self, step: int) -> np.ndarray | None:
+        """Diagonal blocks of H from every ``step``-th example, (K, q, q), or one for all K."""
+        return None
+
+
+class Loss(ABC):
+    """A sum over examples of −log p(example | w), twice differentiable in w.
+
+    Attributes:
+        winding: whether Newton steps from afar are mostly cut short, no diagonal being like H.
+        is_diagonal: whether B is diagonal at every w.
+        floor_share: the share of the target's variance that a noise variance is kept above.
+    """
+
+    winding: bool = False
+    is_diagonal: bool = False
+    floor_share: float = 0.0
+    _last: LossAt | None = None
+
+    @property
+    @abstractmethod
     def examples(self) -> int:
         """M, the number of training examples."""
 
     @property
+    @abstractmethod
     def size(self) -> int:
         """N, the number of parameters."""
 
+    @property
+    def score_size(self) -> int:
+        """Parameters of one score, fewer than n where every class has a score."""
+        return self.size
+
+    @property
+    def costs(self) -> Costs | None:
+        """What curvature costs; None where that is not known."""
+        return None
+
+    @property
+    def gauge(self) -> np.ndarray | None:
+        """Unpenalized parameters whose common shift changes nothing, if there are any."""
+        return None
+
+    @property
+    def log_determinant_apart(self) -> float:
+        """Log |H| of unpenalized parameters that have no coordinate, being always the best."""
+        return 0.0
+
+    @abstractmethod
     def start(self) -> np.ndarray:
         """A sensible first w, shape (n,): zeros, intercepts at their closed form."""
 
+    def at(self, w: np.ndarray) -> LossAt:
+        """All there is to ask at w; kept for the next question about the same w."""
+        if self._last is None or not np.array_equal(w, self._last.w):
+            self._last = self._at(np.array(w, dtype=np.float64))
+        return self._last
+
+    @abstractmethod
+    def _at(self, w: np.ndarray) -> LossAt:
+        """The evaluation at a w of its own."""
+
+    def every(self, step: int) -> Loss | None:
+        """The loss of every ``step``-th example; None where it cannot be thinned."""
+        return None
+
+    def explained(self, w: np.ndarray) -> float | None:
+        """The share of the target's variance that w explains; None without such a target."""
+        return None
+
+    def at_floor(self, w: np.ndarray) -> bool:
+        """Whether a noise variance is held up by its floor."""
+        return False
+
     def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """The loss and its gradient, shape (n,), at w."""
+        at = self.at(w)
+        return at.value, at.gradient
 
     def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The exact product of the Hessian at w with v, shape (n,)."""
+        return self.at(w).product(v)
 
     def hessian(self, w: np.ndarray) -> np.ndarray | None:
-        """The dense Hessian, shape (n, n), or None where it is too large to be formed."""
+        """The exact Hessian at w, shape (n, n), or None where it is too large to be formed."""
+        return self.at(w).dense()

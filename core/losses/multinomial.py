@@ -17,18 +17,20 @@ Hessian product with V = (P ∘ (V Aᵀ − 1 Σ_k P_k ∘ (V Aᵀ)_k)) A
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from core.losses.design import Design, design_of
 from core.losses.labels import codes_of, two_or_more
+from core.losses.loss import Costs, Loss, LossAt
 
 # Multiplications that separate blocks of the Hessian may cost as a preconditioner.
 _DEAREST_BLOCKS = 2e9
 
 
-class MultinomialLoss:
+class MultinomialLoss(Loss):
     """Σ log Σ_k exp(w_kᵀx) − w_yᵀx over the examples.
 
     Args:
@@ -39,9 +41,7 @@ class MultinomialLoss:
 
     def __init__(self, design: Design, codes: np.ndarray, classes: np.ndarray) -> None:
         self.design, self.codes, self.classes = design, codes, classes
-        self._rows = np.arange(len(codes))
-        self._at: np.ndarray | None = None
-        self._state: tuple[float, np.ndarray] = (0.0, np.empty((0, 0)))
+        self.rows = np.arange(len(codes))
 
     @property
     def K(self) -> int:  # noqa: N802 (the paper's letter)
@@ -59,14 +59,15 @@ class MultinomialLoss:
         return self.K * self.design.width
 
     @property
-    def dense_cost(self) -> float:
-        """Multiplications of one dense Hessian."""
-        return 0.5 * self.examples * self.size * (self.size + self.design.width)
+    def score_size(self) -> int:
+        """Parameters of one class's score (q)."""
+        return self.design.width
 
     @property
-    def product_cost(self) -> float:
-        """Multiplications of one Hessian product."""
-        return 2.0 * self.K * self.design.entries
+    def costs(self) -> Costs:
+        """Of K²/2 weighted Gram matrices, and of 2 K products with the examples."""
+        dense = 0.5 * self.examples * self.size * (self.size + self.design.width)
+        return Costs(dense, 2.0 * self.K * self.design.entries)
 
     @property
     def gauge(self) -> np.ndarray | None:
@@ -82,56 +83,8 @@ class MultinomialLoss:
             W[:, -1] = shares - shares.mean()
         return W.ravel()
 
-    def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
-        """The loss and its gradient at w."""
-        value, P = self._evaluate(w)
-        residual = P.copy()
-        residual[self.codes, self._rows] -= 1.0
-        return value, self.design.back(residual).ravel()
-
-    def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """The exact Hessian at w times v, shape (K q,); several v as rows, shape (r, K q)."""
-        P = self._evaluate(w)[1]
-        if v.ndim == 2:
-            return np.array([_product(self.design, P, row) for row in v])
-        return _product(self.design, P, v)
-
-    def rough_product(self, w: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """The Hessian product at w in single precision, for directions that are checked."""
-        design = self.design.single
-        P = self._evaluate(w)[1].astype(design.X.dtype)
-        return lambda v: _product(design, P, v.astype(P.dtype))
-
-    def hessian(self, w: np.ndarray) -> np.ndarray | None:
-        """The dense Hessian (K q, K q), or None above 4,000 parameters."""
-        if self.size > 4000:
-            return None
-        P, K, q = self._evaluate(w)[1], self.K, self.design.width
-        H = np.zeros((K, q, K, q))
-        for k in range(K):
-            # The sum over classes of a block row vanishes, so that every block off the diagonal
-            # is minus a Gram matrix and the diagonal is what balances them.
-            for other in range(k):
-                block = self.design.gram(P[k] * P[other])
-                H[k, :, other] = H[other, :, k] = -block
-                H[k, :, k] += block
-                H[other, :, other] += block
-        return H.reshape(self.size, self.size)
-
-    def hessian_diagonal(self, w: np.ndarray) -> np.ndarray:
-        """The diagonal of the Hessian at w, shape (K q,)."""
-        P = self._evaluate(w)[1]
-        return self.design.squares(P * (1.0 - P)).ravel()
-
-    def hessian_blocks(self, w: np.ndarray, step: int) -> np.ndarray:
-        """The classes' diagonal blocks from every ``step``-th example, shape (K, q, q).
-
-        Where K of them would cost too much, their mean alone, shape (1, q, q).
-        """
-        P, single = self._evaluate(w)[1], self.design.single
-        if self.K * self.design.width**2 * (self.examples // step) > _DEAREST_BLOCKS:
-            return single.gram((P * (1.0 - P)).mean(axis=0), step)[None]
-        return np.array([single.gram(row * (1.0 - row), step) for row in P])
+    def _at(self, w: np.ndarray) -> MultinomialAt:
+        return MultinomialAt(self, w)
 
     def on(self, X: Any, y: Any) -> MultinomialLoss:
         """The same columns and classes, on other rows."""
@@ -147,19 +100,69 @@ class MultinomialLoss:
         intercept = W[:, -1].copy() if self.design.intercept else np.zeros(self.K)
         return self.design.widened(W), intercept
 
-    def _evaluate(self, w: np.ndarray) -> tuple[float, np.ndarray]:
-        """The loss and P; kept for the next question about the same w."""
-        if self._at is not None and np.array_equal(w, self._at):
-            return self._state
-        Z = self.design.scores(w.reshape(self.K, -1))
+
+class MultinomialAt(LossAt):
+    """The loss at w, with the probabilities P."""
+
+    def __init__(self, loss: MultinomialLoss, w: np.ndarray) -> None:
+        self._loss, self._design = loss, loss.design
+        Z = loss.design.scores(w.reshape(loss.K, -1))
         Z -= Z.max(axis=0)
-        of_own_class = Z[self.codes, self._rows].sum()
+        of_own_class = Z[loss.codes, loss.rows].sum()
         P = np.exp(Z, out=Z)
         total = P.sum(axis=0)
-        value = float(np.log(total).sum() - of_own_class)
+        super().__init__(w, float(np.log(total).sum() - of_own_class))
         P /= total
-        self._at, self._state = w.copy(), (value, P)
-        return self._state
+        self._P = P
+
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """The gradient."""
+        residual = self._P.copy()
+        residual[self._loss.codes, self._loss.rows] -= 1.0
+        return self._design.back(residual).ravel()
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v, shape (K q,); several v as rows, shape (r, K q)."""
+        if v.ndim == 2:
+            return np.array([_product(self._design, self._P, row) for row in v])
+        return _product(self._design, self._P, v)
+
+    def dense(self) -> np.ndarray | None:
+        """H (K q, K q), or None above 4,000 parameters."""
+        if len(self.w) > 4000:
+            return None
+        P, K, q = self._P, self._loss.K, self._design.width
+        H = np.zeros((K, q, K, q))
+        for k in range(K):
+            # The sum over classes of a block row vanishes, so that every block off the diagonal
+            # is minus a Gram matrix and the diagonal is what balances them.
+            for other in range(k):
+                block = self._design.gram(P[k] * P[other])
+                H[k, :, other] = H[other, :, k] = -block
+                H[k, :, k] += block
+                H[other, :, other] += block
+        return H.reshape(K * q, K * q)
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of H, shape (K q,)."""
+        return self._design.squares(self._P * (1.0 - self._P)).ravel()
+
+    def rough_product(self) -> Callable[[np.ndarray], np.ndarray]:
+        """The product with H in single precision, for directions that are checked."""
+        design = self._design.single
+        P = self._P.astype(design.X.dtype)
+        return lambda v: _product(design, P, v.astype(P.dtype))
+
+    def blocks(self, step: int) -> np.ndarray:
+        """The classes' diagonal blocks from every ``step``-th example, shape (K, q, q).
+
+        Where K of them would cost too much, their mean alone, shape (1, q, q).
+        """
+        P, single, K, q = self._P, self._design.single, self._loss.K, self._design.width
+        if K * q**2 * (self._loss.examples // step) > _DEAREST_BLOCKS:
+            return single.gram((P * (1.0 - P)).mean(axis=0), step)[None]
+        return np.array([single.gram(row * (1.0 - row), step) for row in P])
 
 
 def _product(design: Design, P: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.losses.linear import LinearLoss
+from core.losses.loss import Costs, Loss, LossAt
 
 
 def rotated(loss: LinearLoss) -> RotatedLinear:
@@ -23,7 +24,7 @@ def rotated(loss: LinearLoss) -> RotatedLinear:
     return RotatedLinear(loss, *_decomposed(loss))
 
 
-class RotatedLinear:
+class RotatedLinear(Loss):
     """A LinearLoss in coordinates v = Vᵀw, where XᵀX is diag(λ); the intercept is always the best.
 
     R(v) = rest + Σ (c − √λ v)², c = Vᵀb/√λ, rest = ‖y‖² − ‖c‖²; ‖v‖ = ‖w‖ for w in the span of the
@@ -35,6 +36,8 @@ class RotatedLinear:
         V: (p, r) with orthonormal columns.
         turned: Vᵀ b, shape (r,).
     """
+
+    is_diagonal = True
 
     def __init__(
         self, whole: LinearLoss, values: np.ndarray, V: np.ndarray, turned: np.ndarray
@@ -56,14 +59,9 @@ class RotatedLinear:
         return len(self.values)
 
     @property
-    def dense_cost(self) -> float:
-        """Multiplications of one dense Hessian."""
-        return float(self.size) ** 2
-
-    @property
-    def product_cost(self) -> float:
-        """Multiplications of one Hessian product."""
-        return float(self.size)
+    def costs(self) -> Costs:
+        """A product is one multiplication a coordinate."""
+        return Costs(float(self.size) ** 2, float(self.size))
 
     def start(self) -> np.ndarray:
         """Zeros."""
@@ -74,32 +72,8 @@ class RotatedLinear:
         left = self.turned - self._roots * v
         return self.rest + float(left @ left), self._roots * left
 
-    def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
-        """The loss and its gradient."""
-        rss, slope = self.rss_and_slope(w)
-        return self.noise.value(rss), -2.0 * self.noise.slope(rss) * slope
-
-    def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """The exact Hessian at w times v."""
-        rss, slope = self.rss_and_slope(w)
-        bent = 4.0 * self.noise.bend(rss) * np.multiply.outer(v @ slope, slope)
-        return self.majorizer_diagonal(w) * v + bent
-
-    def hessian(self, w: np.ndarray) -> np.ndarray | None:
-        """The exact dense Hessian (r, r)."""
-        rss, slope = self.rss_and_slope(w)
-        return np.diag(self.majorizer_diagonal(w)) + 4.0 * self.noise.bend(rss) * np.outer(
-            slope, slope
-        )
-
-    def majorizer_diagonal(self, w: np.ndarray) -> np.ndarray:
-        """The diagonal λ/σ² of the majorizer's Hessian, which has nothing else."""
-        return 2.0 * self.noise.slope(self.rss_and_slope(w)[0]) * self.values
-
-    def bends(self, w: np.ndarray) -> tuple[np.ndarray, float]:
-        """The direction u and weight d ≥ 0 with exact Hessian = majorizer − d u uᵀ."""
-        rss, slope = self.rss_and_slope(w)
-        return slope, -4.0 * self.noise.bend(rss)
+    def _at(self, w: np.ndarray) -> RotatedAt:
+        return RotatedAt(self, w)
 
     @property
     def has_intercept(self) -> bool:
@@ -124,6 +98,51 @@ class RotatedLinear:
         if not self.whole.design.intercept:
             return coef
         return np.append(coef, self.whole.intercept_at(coef))
+
+
+class RotatedAt(LossAt):
+    """The loss at v: B = diag(λ/σ²), H = B − d s sᵀ with s = −½ of R's gradient."""
+
+    def __init__(self, loss: RotatedLinear, w: np.ndarray) -> None:
+        noise = loss.noise
+        rss, self._slope = loss.rss_and_slope(w)
+        super().__init__(w, noise.value(rss))
+        self._weight, self._bend = 2.0 * noise.slope(rss), -4.0 * noise.bend(rss)
+        self._diagonal = self._weight * loss.values
+
+    @property
+    def gradient(self) -> np.ndarray:
+        """The gradient."""
+        return -self._weight * self._slope
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v."""
+        bent = self._bend * np.multiply.outer(v @ self._slope, self._slope)
+        return self._diagonal * v - bent
+
+    def dense(self) -> np.ndarray:
+        """H, shape (r, r)."""
+        return np.diag(self._diagonal) - self._bend * np.outer(self._slope, self._slope)
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal λ/σ² of B."""
+        return self._diagonal
+
+    def majorizer_product(self, v: np.ndarray) -> np.ndarray:
+        """B v."""
+        return self._diagonal * v
+
+    def majorizer_dense(self) -> np.ndarray:
+        """B, shape (r, r)."""
+        return np.diag(self._diagonal)
+
+    def majorizer_diagonal(self) -> np.ndarray:
+        """The diagonal λ/σ² of B, which has nothing else."""
+        return self._diagonal
+
+    def correction(self) -> tuple[np.ndarray, float]:
+        """The direction s and the weight of H = B − d s sᵀ."""
+        return self._slope, self._bend
 
 
 def _decomposed(whole: LinearLoss) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from core.losses.loss import Loss
-from core.penalties.newton import Bends, Newton, Point, point_at
+from core.losses.loss import Loss, LossAt
+from core.penalties.newton import Bends, Newton
 
 # From this share of the objective on Newton's steps are not cut short any more.
 _NEAR = 1e-7
@@ -39,18 +39,18 @@ class Solution:
         fits: Newton steps taken.
     """
 
-    point: Point
+    point: LossAt
     iterations: int
     fits: int
 
 
 def line_search(
     loss: Loss,
-    point: Point,
+    point: LossAt,
     direction: np.ndarray,
     slope: np.ndarray,
     penalty: Callable[[np.ndarray], float],
-) -> Point | None:
+) -> LossAt | None:
     """The first of the steps 1, ½, ¼ … that lowers loss + penalty enough (Armijo, 1e-4).
 
     None where none does: the point is the minimum up to rounding, or the direction is bad.
@@ -61,10 +61,9 @@ def line_search(
     now = point.value + penalty(point.w)
     size = 1.0
     for _ in range(30):
-        w = point.w + size * direction
-        value, gradient = loss.value_and_gradient(w)
-        if value + penalty(w) <= now + 1e-4 * size * promised:
-            return Point(w, value, gradient)
+        tried = loss.at(point.w + size * direction)
+        if tried.value + penalty(tried.w) <= now + 1e-4 * size * promised:
+            return tried
         size *= 0.5
         if -size * promised < ROUNDING * abs(now):
             return None
@@ -93,7 +92,7 @@ def solve(
         newton: to go on with the same preconditioner.
     """
     newton = newton or Newton(loss)
-    point, iterations = point_at(loss, w), 0
+    point, iterations = loss.at(w), 0
 
     def penalty(v: np.ndarray) -> float:
         return 0.5 * float(penalties @ (v * v))
@@ -108,7 +107,7 @@ def solve(
     for fits in range(1, most + 1):
         limit = tolerance * (scale or 1.0 + abs(point.value))
         slope = point.gradient + penalties * point.w
-        bends = loss_bends(loss, point.w)
+        bends = loss_bends(point)
         direction, inner = newton.direction(point, slope, penalties, bends, forcing, 0.1 * limit)
         iterations += inner
         promised = -0.5 * float(slope @ direction)
@@ -124,8 +123,8 @@ def solve(
 
 
 def approached(
-    newton: Newton, penalties: np.ndarray, point: Point, limit: float, *, relative: bool
-) -> tuple[Point, int]:
+    newton: Newton, penalties: np.ndarray, point: LossAt, limit: float, *, relative: bool
+) -> tuple[LossAt, int]:
     """A point near the minimum by L-BFGS with the remembered curvature, and its iterations.
 
     For losses whose curvature changes so fast that Newton steps from afar are mostly cut short:
@@ -159,16 +158,15 @@ def approached(
     return point, _MOST_APPROACH
 
 
-def loss_bends(loss: Loss, w: np.ndarray) -> Bends | None:
-    """What the loss's own curvature lacks beside its majorizer, if it has one."""
-    bends = getattr(loss, "bends", None)
-    if bends is None:
+def loss_bends(point: LossAt) -> Bends | None:
+    """What the loss's own curvature lacks beside its majorizer, if it lacks anything."""
+    correction = point.correction()
+    if correction is None or not correction[1] > 0.0:
         return None
-    direction, weight = bends(w)
-    return Bends(direction[:, None], np.array([weight])) if weight > 0.0 else None
+    return Bends(correction[0][:, None], np.array([correction[1]]))
 
 
-def by_lbfgs(loss: Loss, penalties: np.ndarray, point: Point) -> tuple[Point, int]:
+def by_lbfgs(loss: Loss, penalties: np.ndarray, point: LossAt) -> tuple[LossAt, int]:
     """Lowers loss + ½ Σ c_i w_i² from a point where Newton stalls; the iterations it took."""
 
     def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
@@ -178,4 +176,4 @@ def by_lbfgs(loss: Loss, penalties: np.ndarray, point: Point) -> tuple[Point, in
     found = minimize(
         objective, point.w, jac=True, method="L-BFGS-B", options={"maxiter": 500, "gtol": 1e-8}
     )
-    return point_at(loss, found.x), int(found.nit)
+    return loss.at(found.x), int(found.nit)

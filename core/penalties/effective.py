@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh_tridiagonal, lapack
 
+from core.losses.loss import Loss, LossAt
 from core.penalties.group_penalty import Grouping
-from core.penalties.newton import Newton, Point, curvature, dense_curvature
+from core.penalties.newton import Newton, dense_majorized, majorized
 from core.penalties.preconditioner import Preconditioner, cholesky
 
 _LANCZOS_STEPS = 100
@@ -45,7 +45,7 @@ class Effective:
 
 
 def effective(
-    newton: Newton, point: Point, C: np.ndarray, grouped: Grouping, signs: np.ndarray
+    newton: Newton, point: LossAt, C: np.ndarray, grouped: Grouping, signs: np.ndarray
 ) -> Effective:
     """γ and log |A| at a point.
 
@@ -57,15 +57,15 @@ def effective(
         signs: random −1 and +1, shape (r, n), for losses whose Hessian is not formed.
     """
     penalties = grouped.spread(C)
-    simple = getattr(newton.loss, "majorizer_diagonal", None)
-    if simple is not None:
-        return _rotated(newton.loss, simple(point.w), C, grouped)
+    curvatures = point.majorizer_diagonal()
+    if curvatures is not None:
+        return _rotated(newton.loss, curvatures, C, grouped)
     diagonal, log_determinant = _inverse_diagonal(newton, point, penalties, signs)
     gamma = grouped.sizes - C * grouped.sums(diagonal)
     return Effective(np.clip(gamma, 0.0, grouped.sizes), log_determinant)
 
 
-def _rotated(loss: Any, curvatures: np.ndarray, C: np.ndarray, grouped: Grouping) -> Effective:
+def _rotated(loss: Loss, curvatures: np.ndarray, C: np.ndarray, grouped: Grouping) -> Effective:
     """In the eigenbasis, where γ_j is Σ h/(h + C_j).
 
     Directions that the examples do not span have no curvature h and no coordinate: they add
@@ -78,22 +78,21 @@ def _rotated(loss: Any, curvatures: np.ndarray, C: np.ndarray, grouped: Grouping
 
 
 def _inverse_diagonal(
-    newton: Newton, point: Point, penalties: np.ndarray, signs: np.ndarray
+    newton: Newton, point: LossAt, penalties: np.ndarray, signs: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    loss = newton.loss
     if newton.dense:
-        L = cholesky(dense_curvature(loss, point.w, penalties))
+        L = cholesky(dense_majorized(newton.loss, point, penalties))
         log_determinant = 2.0 * float(np.log(np.diagonal(L)).sum())
         return np.diagonal(lapack.dpotri(L, lower=1)[0]), log_determinant
     return _probed(newton, point, penalties, signs)
 
 
 def _probed(
-    newton: Newton, point: Point, penalties: np.ndarray, signs: np.ndarray
+    newton: Newton, point: LossAt, penalties: np.ndarray, signs: np.ndarray
 ) -> tuple[np.ndarray, float]:
     near = newton.preconditioner(point, penalties)
     # Single precision serves: the probes' own scatter is far larger than its rounding.
-    apply = curvature(newton.loss, point.w, penalties, rough=True)
+    apply = majorized(newton.loss, point, penalties, rough=True)
     diagonal, logarithms = near.inverse_diagonal(), []
     for z in signs:
         solution, logarithm = _lanczos(apply, near, z)
@@ -128,7 +127,12 @@ def _lanczos(
 
 
 def _log_corner(steps: list[float], ratios: list[float]) -> float:
-    """e₁ᵀ log(T) e₁ of the Lanczos matrix that conjugate gradients imply (Golub and Meurant)."""
+    """e₁ᵀ log(T) e₁ of the Lanczos matrix that conjugate gradients imply (Golub and Meurant).
+
+    0, as for T = 1, where not a single step had positive curvature.
+    """
+    if not steps:
+        return 0.0
     a, b = 1.0 / np.array(steps), np.array(ratios[: len(steps) - 1])
     main = a.copy()
     main[1:] += b * a[:-1]

@@ -28,7 +28,7 @@ import numpy as np
 
 from core.losses.fixed_noise import FixedNoise
 from core.losses.linear import LinearLoss
-from core.losses.loss import Loss
+from core.losses.loss import Loss, LossAt
 from core.losses.rotated import RotatedLinear, rotated
 from core.penalties.blas_threads import one_blas_thread
 from core.penalties.descent import STALLED, by_lbfgs, line_search
@@ -36,8 +36,8 @@ from core.penalties.effective import Effective, effective
 from core.penalties.group_penalty import Grouping, grouping
 from core.penalties.lbfgs import minimize_steps
 from core.penalties.marginal import GroupedMarginal, Marginal, best_single
-from core.penalties.newton import Newton, Point, point_at
-from core.penalties.remarks import explained
+from core.penalties.newton import Newton
+from core.penalties.remarks import without_error
 from core.penalties.rotation import easiest
 from core.penalties.start import first_point
 from core.penalties.step import Step
@@ -63,7 +63,7 @@ class _State:
 
     loss: Loss
     newton: Newton
-    point: Point
+    point: LossAt
     C: np.ndarray
     known: Effective
     grouped: Grouping
@@ -135,13 +135,13 @@ def _probes(grouped: Grouping) -> int:
 
 
 def _first(
-    inner: Loss, point: Point, C: np.ndarray, grouped: Grouping, signs: np.ndarray
+    inner: Loss, point: LossAt, C: np.ndarray, grouped: Grouping, signs: np.ndarray
 ) -> _State:
     """The state at the start, where C = 1 stands beside the loss as it was given."""
     loss = inner
     if isinstance(inner, LinearLoss | RotatedLinear):
         loss = FixedNoise(inner, inner.noise_variance(point.w))
-        point = point_at(loss, point.w)
+        point = loss.at(point.w)
     newton = Newton(loss, traces=True)
     return _State(loss, newton, point, C, effective(newton, point, C, grouped, signs), grouped)
 
@@ -208,7 +208,7 @@ def _take(
         w = np.append(w, inner.intercept_at(w))
     state.C = np.where(grouped.empty, 1.0, ridge / at.variance)
     state.loss = FixedNoise(inner, at.variance)
-    state.point = point_at(state.loss, w)
+    state.point = state.loss.at(w)
     # |A| = |K| |D| / σ²ⁿ, and m/σ² of the intercept.
     logs = float(grouped.sizes @ np.log(state.C))
     apart = math.log(inner.examples / at.variance) if inner.has_intercept else 0.0
@@ -244,7 +244,7 @@ def _hold(state: _State, inner: LinearLoss | RotatedLinear, variance: float) -> 
     """The linear loss at another noise variance, which is then held for a step."""
     state.loss = FixedNoise(inner, variance)
     state.newton = Newton(state.loss, traces=True)
-    state.point = point_at(state.loss, state.point.w)
+    state.point = state.loss.at(state.point.w)
 
 
 def _shared(inner: LinearLoss, grouped: Grouping) -> tuple[float, np.ndarray]:
@@ -333,7 +333,7 @@ def _variance(inner: LinearLoss, state: _State) -> float:
 def _remarks(state: _State, inner: Loss) -> tuple[str, ...]:
     settled = float(state.known.parameters.sum())
     held = isinstance(state.loss, FixedNoise) and state.loss.variance <= state.loss.lowest
-    said = explained(inner) if held else ()
+    said = without_error(inner) if held else ()
     if settled < _LEAST_SHARE * min(float(_settleable(state).sum()), state.loss.examples):
         said += (
             "The data settle next to none of the weights: the columns say little or nothing about"
@@ -355,7 +355,7 @@ def _step(
     if isinstance(inner, LinearLoss | RotatedLinear):
         assert isinstance(state.loss, FixedNoise)
         scale = state.loss.variance / inner.noise_variance(state.point.w)
-        value = inner.value_and_gradient(state.point.w)[0]
+        value = inner.at(state.point.w).value
     gamma = state.known.parameters
     return Step(
         number=number,

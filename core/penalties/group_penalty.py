@@ -21,6 +21,8 @@ from core.errors import UnusableError
 
 # A group within this share of its cap has weights near zero and says nothing finer.
 NEAR_CAP = 0.1
+# From this β on the cap of a group of one parameter leaves its weight what the data say.
+LARGE_BETA = 0.1
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,16 @@ class LogPenalty:
         """C_j = (n_j/2 + α) / (½‖w_j‖² + β), shape (k,) (Foo 2009, algorithm 2)."""
         return self.powers / (0.5 * self.grouping.squares(w) + self.beta)
 
+    @property
+    def prunes(self) -> bool:
+        """Whether a penalty can switch a group off: not with one parameter each and a large β."""
+        each = self.grouping.count > 1 and self.grouping.sizes.max() <= 1
+        return not each or self.beta < LARGE_BETA
+
     def switched_off(self, C: np.ndarray) -> np.ndarray:
-        """Groups within 10 % of their cap, and empty ones, boolean, shape (k,)."""
-        return ((1.0 - NEAR_CAP) * self.caps <= C) | self.grouping.empty
+        """Groups within 10 % of a cap that prunes, and empty ones, boolean, shape (k,)."""
+        at_cap = (1.0 - NEAR_CAP) * self.caps <= C
+        return (at_cap & self.prunes) | self.grouping.empty
 
 
 def log_penalty(grouped: Grouping, alpha: float, beta: float) -> LogPenalty:

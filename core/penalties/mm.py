@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from core.losses.loss import Loss
+from core.losses.loss import Loss, LossAt
 from core.penalties.blas_threads import one_blas_thread
 from core.penalties.descent import STALLED, by_lbfgs, line_search, loss_bends
 from core.penalties.group_penalty import LogPenalty, grouping, log_penalty
-from core.penalties.newton import Bends, Newton, Point
+from core.penalties.newton import Bends, Newton
 from core.penalties.remarks import collapse, floor, mostly_off, nothing_to_prune
 from core.penalties.rotation import easiest
 from core.penalties.start import first_point
@@ -110,14 +110,14 @@ def _steps(
 
 
 def _descend(
-    newton: Newton, point: Point, C: np.ndarray, penalty: LogPenalty, moved: float
-) -> tuple[Point | None, int]:
+    newton: Newton, point: LossAt, C: np.ndarray, penalty: LogPenalty, moved: float
+) -> tuple[LossAt | None, int]:
     """One Newton step that lowers f; with C(w) moving along once C hardly moves."""
     penalties = penalty.grouping.spread(C)
     slope = point.gradient + penalties * point.w
     forcing, enough = min(0.1, max(1e-4, 0.1 * moved)), 1e-9 * (1.0 + abs(point.value))
     iterations = 0
-    for bends in _bend_choices(newton.loss, point, C, penalty, moved):
+    for bends in _bend_choices(point, C, penalty, moved):
         direction, taken = newton.direction(point, slope, penalties, bends, forcing, enough)
         iterations += taken
         reached = line_search(newton.loss, point, direction, slope, penalty.value)
@@ -132,14 +132,14 @@ def _descend(
 
 
 def _bend_choices(
-    loss: Loss, point: Point, C: np.ndarray, penalty: LogPenalty, moved: float
+    point: LossAt, C: np.ndarray, penalty: LogPenalty, moved: float
 ) -> list[Bends | None]:
     """First the curvature that f really has, if C is near its place; then the majorizer's."""
     if moved > 1.0 or penalty.grouping.count > _MOST_BENDS:
         return [None]
     # The Hessian of a log(½‖w_j‖² + β) is C − (C²/a) w_j w_jᵀ.
     U, D = penalty.grouping.columns(point.w), C**2 / penalty.powers
-    own = loss_bends(loss, point.w)
+    own = loss_bends(point)
     if own is not None:
         U, D = np.column_stack((U, own.U)), np.concatenate((D, own.D))
     return [Bends(U, D), None]
@@ -153,7 +153,7 @@ def _remarks(loss: Loss, penalty: LogPenalty, C: np.ndarray, w: np.ndarray) -> t
 
 def _step(
     number: int,
-    point: Point,
+    point: LossAt,
     C: np.ndarray,
     f: float,
     penalty: LogPenalty,

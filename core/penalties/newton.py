@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from core.losses.loss import Loss
+from core.losses.loss import Loss, LossAt
 from core.penalties.curvature_memory import CurvatureMemory
 from core.penalties.preconditioner import (
     Preconditioner,
@@ -45,15 +45,6 @@ _MOST_BEND = 0.95
 
 
 @dataclass(frozen=True)
-class Point:
-    """Parameters with the loss's value and gradient there."""
-
-    w: np.ndarray
-    value: float
-    gradient: np.ndarray
-
-
-@dataclass(frozen=True)
 class Bends:
     """U (n, r) and D (r,) of the curvature U diag(D) Uᵀ that is taken away."""
 
@@ -61,10 +52,20 @@ class Bends:
     D: np.ndarray
 
 
-def point_at(loss: Loss, w: np.ndarray) -> Point:
-    """The point at w."""
-    value, gradient = loss.value_and_gradient(w)
-    return Point(w, value, gradient)
+@dataclass(frozen=True)
+class Solved:
+    """Where conjugate gradients ended.
+
+    Attributes:
+        x: the vector; None where a direction of no positive curvature showed.
+        iterations: taken.
+        converged: whether the residual fell as far as was asked for. What is short of it is still
+            a direction of descent, but no solution.
+    """
+
+    x: np.ndarray | None
+    iterations: int
+    converged: bool
 
 
 class Newton:
@@ -79,14 +80,13 @@ class Newton:
         self.loss = loss
         self.dense = is_dense(loss, traces)
         # Losses that say so are far from quadratic, and no diagonal is like their Hessian.
-        winding = getattr(loss, "winding", False) and not self.dense
-        self.memory = CurvatureMemory(loss.size) if winding else None
+        self.memory = CurvatureMemory(loss.size) if loss.winding and not self.dense else None
         self._blocks: np.ndarray | None = None
         self._blocks_value = math.inf
 
     def direction(
         self,
-        point: Point,
+        point: LossAt,
         slope: np.ndarray,
         penalties: np.ndarray,
         bends: Bends | None = None,
@@ -107,28 +107,29 @@ class Newton:
             return _bent(self.factor(point, penalties), slope, bends), 1
         precondition = self.likeness(point, penalties)
         apply = self.remembered(
-            curvature(self.loss, point.w, penalties, rough=forcing >= 1e-4), penalties
+            majorized(self.loss, point, penalties, rough=forcing >= 1e-4), penalties
         )
         if bends is not None:
             U, D = bends.U, bends.D
-            bent, taken = conjugate_gradients(
+            bent = conjugate_gradients(
                 lambda v: apply(v) - U @ (D * (U.T @ v)), -slope, precondition, forcing, enough
             )
-            if bent is not None:
-                return bent, taken
-        straight, taken = conjugate_gradients(apply, -slope, precondition, forcing, enough)
-        return (-precondition(slope) if straight is None else straight), taken
+            if bent.x is not None:
+                return bent.x, bent.iterations
+        straight = conjugate_gradients(apply, -slope, precondition, forcing, enough)
+        step = -precondition(slope) if straight.x is None else straight.x
+        return step, straight.iterations
 
-    def factor(self, point: Point, penalties: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    def factor(self, point: LossAt, penalties: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """The inverse of A at a point as a function of right-hand sides, (n,) or (n, r)."""
-        diagonal = getattr(self.loss, "majorizer_diagonal", None)
+        diagonal = point.majorizer_diagonal()
         if diagonal is not None:
-            inverse = 1.0 / (diagonal(point.w) + penalties)
+            inverse = 1.0 / (diagonal + penalties)
             return lambda b: (inverse * b.T).T
-        factor = cholesky(dense_curvature(self.loss, point.w, penalties))
+        factor = cholesky(dense_majorized(self.loss, point, penalties))
         return lambda b: lapack.dpotrs(factor, b, lower=1)[0]
 
-    def likeness(self, point: Point, penalties: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    def likeness(self, point: LossAt, penalties: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """The product with a likeness of A⁻¹ at a point, for conjugate gradients."""
         if self.memory:
             return self.memory.solver(penalties)
@@ -149,43 +150,55 @@ class Newton:
 
         return applied
 
-    def preconditioner(self, point: Point, penalties: np.ndarray) -> Preconditioner:
+    def preconditioner(self, point: LossAt, penalties: np.ndarray) -> Preconditioner:
         """M near A at a point: blocks from some of the examples, or the diagonal."""
-        blocks = getattr(self.loss, "hessian_blocks", None)
-        width = self.loss.design.width if blocks else 0  # type: ignore[attr-defined]
-        if blocks is None or width > _LARGEST_DENSE:
-            return diagonal_likeness(self.loss, point.w, penalties)
         # The blocks of an earlier step serve until the loss has halved.
         if self._blocks is None or point.value < 0.5 * self._blocks_value:
-            rows = max(20 * width, 1000)
-            self._blocks = blocks(point.w, max(1, self.loss.examples // rows))
-            self._blocks_value = point.value
+            self._blocks, self._blocks_value = self._fresh_blocks(point), point.value
+        if self._blocks is None:
+            return diagonal_likeness(point, penalties)
         return block_likeness(self._blocks, penalties)
+
+    def _fresh_blocks(self, point: LossAt) -> np.ndarray | None:
+        width = self.loss.score_size
+        if width > _LARGEST_DENSE:
+            return None
+        return point.blocks(max(1, self.loss.examples // max(20 * width, 1000)))
 
 
 def is_dense(loss: Loss, traces: bool = False) -> bool:
     """Whether a loss's Hessian is better formed than multiplied with."""
-    if hasattr(loss, "majorizer_diagonal"):
+    if loss.is_diagonal:
         return True
-    cost = getattr(loss, "dense_cost", None)
-    if cost is None:
-        return loss.size <= _LARGEST_DENSE and loss.hessian(loss.start()) is not None
     if loss.size > _LARGEST_DENSE:
         return False
-    product = _SLOWNESS * loss.product_cost + _OVERHEAD  # type: ignore[attr-defined]
+    costs = loss.costs
+    if costs is None:
+        return loss.at(loss.start()).dense() is not None
+    product = _SLOWNESS * costs.product + _OVERHEAD
     products = _PRODUCTS * (_TRACE_FACTOR if traces else 1)
-    return bool(cost + loss.size**3 / 3 <= products * product)
+    return bool(costs.dense + loss.size**3 / 3 <= products * product)
 
 
-def curvature(
-    loss: Loss, w: np.ndarray, penalties: np.ndarray, rough: bool = False
+def majorized(
+    loss: Loss, point: LossAt, penalties: np.ndarray, rough: bool = False
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """The product with A = H + diag(c) at w, definite as in `dense_curvature`.
+    """The product with A at a point, definite as in `dense_majorized`.
 
     ``rough`` takes single precision where the loss offers it.
     """
-    product = _product_at(loss, w, rough)
-    gauge = getattr(loss, "gauge", None)
+    return _penalized(loss, point.rough_product() if rough else point.majorizer_product, penalties)
+
+
+def exact(loss: Loss, point: LossAt, penalties: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """The product with the exact Hessian at a point, plus diag(c), its gauge made definite."""
+    return _penalized(loss, point.product, penalties)
+
+
+def _penalized(
+    loss: Loss, product: Callable[[np.ndarray], np.ndarray], penalties: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    gauge = loss.gauge
 
     def apply(v: np.ndarray) -> np.ndarray:
         out = product(v) + penalties * v
@@ -196,19 +209,22 @@ def curvature(
     return apply
 
 
-def _product_at(loss: Loss, w: np.ndarray, rough: bool) -> Callable[[np.ndarray], np.ndarray]:
-    rough_product = getattr(loss, "rough_product", None)
-    if rough and rough_product is not None:
-        return rough_product(w)
-    product = getattr(loss, "majorizer_product", loss.hessian_product)
-    return lambda v: product(w, v)
+def dense_majorized(loss: Loss, point: LossAt, penalties: np.ndarray) -> np.ndarray:
+    """A at a point, shape (n, n), made definite along directions that change nothing."""
+    return _with_penalties(loss, point.majorizer_dense(), penalties)
 
 
-def dense_curvature(loss: Loss, w: np.ndarray, penalties: np.ndarray) -> np.ndarray:
-    """A = H + diag(c) at w, shape (n, n), made definite along directions that change nothing."""
-    A = np.array(getattr(loss, "majorizer", loss.hessian)(w))
+def dense_exact(loss: Loss, point: LossAt, penalties: np.ndarray) -> np.ndarray:
+    """The exact Hessian at a point, plus diag(c), its gauge made definite, shape (n, n)."""
+    return _with_penalties(loss, point.dense(), penalties)
+
+
+def _with_penalties(loss: Loss, H: np.ndarray | None, penalties: np.ndarray) -> np.ndarray:
+    if H is None:
+        raise ValueError("a Hessian that is too large to be formed was asked for")
+    A = np.array(H)
     A.flat[:: len(A) + 1] += penalties
-    gauge = getattr(loss, "gauge", None)
+    gauge = loss.gauge
     if gauge is not None:
         # The gradient has no part along the gauge, so that any curvature there serves.
         A[np.ix_(gauge, gauge)] += loss.examples / len(gauge) ** 2
@@ -239,29 +255,25 @@ def conjugate_gradients(
     enough: float = 0.0,
     start: np.ndarray | None = None,
     most: int = 250,
-) -> tuple[np.ndarray | None, int]:
-    """The x with A x = b; stops when ‖r‖ in the preconditioner's norm has fallen so far.
-
-    Returns:
-        x and the iterations; None instead of x where a direction of no positive curvature shows
-        before anything was gained.
-    """
+) -> Solved:
+    """The x with A x = b; stops when ‖r‖ in the preconditioner's norm has fallen so far."""
     x = np.zeros_like(b) if start is None else start.copy()
     r = b.copy() if start is None else b - apply(x)
     z = precondition(r)
     first = float(b @ precondition(b)) if start is not None else float(r @ z)
     d, rz = z.copy(), float(r @ z)
+    goal = max(accuracy**2 * first, 2.0 * enough)
     for iteration in range(1, most + 1):
-        if rz <= max(accuracy**2 * first, 2.0 * enough):
-            return x, iteration - 1
+        if rz <= goal:
+            return Solved(x, iteration - 1, True)
         Ad = apply(d)
         bend = float(d @ Ad)
         if not bend > 0.0:
-            return None, iteration
+            return Solved(None, iteration, False)
         step = rz / bend
         x += step * d
         r -= step * Ad
         z = precondition(r)
         rz, last = float(r @ z), rz
         d = z + (rz / last) * d
-    return x, most
+    return Solved(x, most, rz <= goal)

@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from core.losses.loss import Loss
+from core.losses.loss import LossAt
 
 
 class Preconditioner(Protocol):
@@ -106,10 +106,10 @@ class BlockLikeness:
         return np.stack(done, axis=-2).reshape(b.shape)
 
 
-def diagonal_likeness(loss: Any, w: np.ndarray, penalties: np.ndarray) -> DiagonalLikeness:
-    """diag(c) plus the Hessian's diagonal at w, estimated by probes where it is not known."""
-    known = getattr(loss, "hessian_diagonal", None)
-    d = (_probed_diagonal(loss, w) if known is None else known(w)) + penalties
+def diagonal_likeness(point: LossAt, penalties: np.ndarray) -> DiagonalLikeness:
+    """diag(c) plus the Hessian's diagonal at a point, from probes where the loss has none."""
+    known = point.diagonal()
+    d = (_probed_diagonal(point) if known is None else known) + penalties
     return DiagonalLikeness(np.maximum(d, 1e-10 * max(float(d.max()), 1e-300)))
 
 
@@ -153,8 +153,8 @@ def _lifted(A: np.ndarray, lift: float) -> np.ndarray:
     return A
 
 
-def _probed_diagonal(loss: Loss, w: np.ndarray) -> np.ndarray:
+def _probed_diagonal(point: LossAt) -> np.ndarray:
     """The Hessian's diagonal from eight random signs (Bekas, Kokiopoulou and Saad 2007)."""
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(8, len(w)))
-    estimate = np.mean([z * loss.hessian_product(w, z) for z in signs], axis=0)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(8, len(point.w)))
+    estimate = np.mean([z * point.majorizer_product(z) for z in signs], axis=0)
     return np.maximum(estimate, 0.1 * max(float(estimate.mean()), 0.0))

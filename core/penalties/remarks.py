@@ -16,8 +16,8 @@ def collapse(loss: Loss, w: np.ndarray, switched_off: np.ndarray) -> tuple[str, 
     """
     if not switched_off.all():
         return ()
-    share = getattr(loss, "explained", None)
-    if share is not None and share(w) > 0.05:
+    share = loss.explained(w)
+    if share is not None and share > 0.05:
         return (
             "Every penalty is at its upper limit (n/2 + α)/β, because the weights are small numbers"
             " in the target's unit. The fit is sound; a smaller β, a larger unit of the target or"
@@ -45,25 +45,21 @@ def mostly_off(penalty: LogPenalty, switched_off: np.ndarray) -> tuple[str, ...]
 
 def floor(loss: Loss, w: np.ndarray) -> tuple[str, ...]:
     """Said where a linear model would explain its data without any error."""
-    at_floor = getattr(loss, "at_floor", None)
-    if at_floor is None or not at_floor(w):
-        return ()
-    return explained(loss)
+    return without_error(loss) if loss.at_floor(w) else ()
 
 
-def explained(loss: Loss) -> tuple[str, ...]:
+def without_error(loss: Loss) -> tuple[str, ...]:
     """Said where the noise variance of a linear model is held up by its floor."""
-    share = loss.floor_share  # type: ignore[attr-defined]
     return (
         "The model can explain the training rows without any error. The noise was therefore held"
-        f" at {share:g} of the target's variance; a score on other rows says what that is worth.",
+        f" at {loss.floor_share:g} of the target's variance; a score on other rows says what that"
+        " is worth.",
     )
 
 
 def nothing_to_prune(penalty: LogPenalty) -> tuple[str, ...]:
     """Said where each coefficient has its own group and β is too large to switch any off."""
-    sizes = penalty.grouping.sizes
-    if len(sizes) < 2 or sizes.max() > 1 or penalty.beta < 0.1:
+    if penalty.prunes:
         return ()
     return (
         f"With one coefficient in a group and β = {penalty.beta:g} no penalty can exceed"

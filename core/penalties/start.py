@@ -22,13 +22,11 @@ def first_point(loss: Loss, penalties: np.ndarray, newton: Newton) -> Solution:
     are taken on all of them.
     """
     w, iterations = loss.start(), 0
-    scale = 1.0 + abs(loss.value_and_gradient(w)[0])
-    thin = getattr(loss, "every", None)
-    if thin is not None:
-        rows = max(_ROWS_A_COLUMN * loss.design.width, _FEWEST_ROWS)  # type: ignore[attr-defined]
-        step = loss.examples // rows
-        if step >= 3:
-            part = thin(step)
+    scale = 1.0 + abs(loss.at(w).value)
+    step = loss.examples // max(_ROWS_A_COLUMN * loss.score_size, _FEWEST_ROWS)
+    if step >= 3:
+        part = loss.every(step)
+        if part is not None:
             rough = solve(part, penalties / step, w, tolerance=_CLOSE, scale=scale / step)
             w, iterations = rough.point.w, rough.iterations
     found = solve(loss, penalties, w, tolerance=_CLOSE, scale=scale, newton=newton)

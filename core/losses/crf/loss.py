@@ -13,6 +13,7 @@ loss = Σ log Z − wᵀc, gradient = E[c] − c, Hessian = covariance of c (Do 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -24,12 +25,13 @@ from core.errors import UnusableError
 from core.losses.crf.dense import dense_hessian
 from core.losses.crf.encoding import Encoding, Tokens, encoding_of
 from core.losses.crf.expected import At, Chains
+from core.losses.loss import Costs, Loss, LossAt
 from core.losses.threads import available
 
 _LARGEST_DENSE = 400
 
 
-class CrfLoss:
+class CrfLoss(Loss):
     """−log p(labels | tokens), summed over sequences.
 
     Args:
@@ -54,7 +56,7 @@ class CrfLoss:
         self._chains = Chains(tokens, encoding.size, len(classes))
         self._observed = self._chains.observed(codes)
         self._w = np.empty(0)
-        self._at: At | None = None
+        self._known: At | None = None
 
     @cached_property
     def names(self) -> list[str]:
@@ -96,46 +98,43 @@ class CrfLoss:
         tokens = self.encoding.tokens(table)
         return CrfLoss(self.encoding, self.classes, tokens, codes_among(y, self.classes))
 
-    def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
-        """The loss and its gradient at w."""
-        at = self._evaluate(w)
-        return at.log_z - float(self._observed @ self._w), at.counts - self._observed
+    @property
+    def costs(self) -> Costs:
+        """Of a dense Hessian, and of one sweep over the tokens."""
+        K, F, tokens = self.states, self.encoding.size, self.tokens.count
+        dense = float(self.size) * tokens * (6.0 * K * K + (K - 1) * F) * (K - 1) / K
+        if self.size > _LARGEST_DENSE:
+            dense = math.inf
+        return Costs(dense, K * (2.0 * self._chains.features.entries + 6.0 * K * tokens))
 
-    def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """The exact Hessian at w times v, shape (n,)."""
+    def _at(self, w: np.ndarray) -> CrfAt:
+        known = self.known(w)
+        value = known.log_z - float(self._observed @ w)
+        return CrfAt(self, w, value, known.counts - self._observed)
+
+    def change(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """The derivative of the expected counts at w along v, shape (n,)."""
         v = np.ascontiguousarray(v, dtype=np.float64)
-        return self._chains.change(self._evaluate(w), v, self.threads)
+        return self._chains.change(self.known(w), v, self.threads)
 
-    def hessian(self, w: np.ndarray) -> np.ndarray | None:
+    def dense_at(self, w: np.ndarray) -> np.ndarray | None:
         """The dense Hessian (n, n), or None above 400 parameters."""
         if self.size > _LARGEST_DENSE:
             return None
-        at = self._evaluate(w)
+        at = self.known(w)
         if not at.wide.any():
             return dense_hessian(self._chains, at)
-        H = np.stack([self.hessian_product(w, row) for row in np.eye(self.size)])
+        H = np.stack([self.change(w, row) for row in np.eye(self.size)])
         return 0.5 * (H + H.T)
 
-    @property
-    def dense_cost(self) -> float:
-        """Multiplications of one dense Hessian."""
-        K, F, tokens = self.states, self.encoding.size, self.tokens.count
-        return float(self.size) * tokens * (6.0 * K * K + (K - 1) * F) * (K - 1) / K
-
-    @property
-    def product_cost(self) -> float:
-        """Multiplications of one Hessian product."""
-        K, tokens = self.states, self.tokens.count
-        return K * (2.0 * self._chains.features.entries + 6.0 * K * tokens)
-
-    def hessian_diagonal(self, w: np.ndarray) -> np.ndarray:
+    def diagonal_at(self, w: np.ndarray) -> np.ndarray:
         """The Hessian's diagonal but for what neighbouring tokens share, shape (n,).
 
         Σ x² p (1 − p) over the tokens: a feature that is active at several tokens of a sequence is
         taken as if their labels were independent; so are the steps of a sequence, whose chance is
         taken as the same for all.
         """
-        at, K = self._evaluate(w), self.states
+        at, K = self.known(w), self.states
         spread = self._chains.gathered(at.p * (1.0 - at.p), self.threads)
         states = self._chains.features.back(spread, self.threads, power=2)
         firsts, steps = at.counts[:K], at.counts[K : K + K * K]
@@ -148,12 +147,37 @@ class CrfLoss:
             )
         )
 
-    def _evaluate(self, w: np.ndarray) -> At:
-        """What there is to know at w; kept for the next question about the same w."""
-        if self._at is None or not np.array_equal(w, self._w):
+    def known(self, w: np.ndarray) -> At:
+        """The sweeps at w; their memory serves one w at a time, and is filled again for another."""
+        if self._known is None or not np.array_equal(w, self._w):
             self._w = np.array(w, dtype=np.float64)
-            self._at = self._chains.at(self._w, self.threads)
-        return self._at
+            self._known = self._chains.at(self._w, self.threads)
+        return self._known
+
+
+class CrfAt(LossAt):
+    """The loss at w; curvature comes from the last sweeps, made again if they were at another w."""
+
+    def __init__(self, loss: CrfLoss, w: np.ndarray, value: float, gradient: np.ndarray) -> None:
+        super().__init__(w, value)
+        self._loss, self._gradient = loss, gradient
+
+    @property
+    def gradient(self) -> np.ndarray:
+        """The gradient."""
+        return self._gradient
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v, shape (n,)."""
+        return self._loss.change(self.w, v)
+
+    def dense(self) -> np.ndarray | None:
+        """H, or None above 400 parameters."""
+        return self._loss.dense_at(self.w)
+
+    def diagonal(self) -> np.ndarray:
+        """An estimate of the diagonal of H, shape (n,)."""
+        return self._loss.diagonal_at(self.w)
 
 
 def build_crf(table: pd.DataFrame, sequence: str, y: Any, classes: Sequence[Any]) -> CrfLoss:

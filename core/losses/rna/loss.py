@@ -22,6 +22,7 @@ import numpy as np
 
 from core.datasets.molecules import KINDS, SHORTEST, Understood, understood
 from core.errors import UnusableError
+from core.losses.loss import Loss, LossAt
 from core.losses.rna.change import change_of_uses
 from core.losses.rna.fold import FIRST_C, Folded, fold, room_size
 from core.losses.rna.parameters import MOTIF_OF, MOTIFS, NAMES
@@ -34,7 +35,7 @@ KEPT_BYTES = 300_000_000  # of tables kept at the last w; others are computed ag
 T = TypeVar("T")
 
 
-class RnaLoss:
+class RnaLoss(Loss):
     """−log p of the structures of molecules under CONTRAfold's grammar.
 
     Args:
@@ -61,7 +62,7 @@ class RnaLoss:
         self._rooms: list[np.ndarray] = []
         self._kept: dict[int, np.ndarray] = {}
         self._folded: dict[int, Folded] = {}
-        self._at: np.ndarray | None = None
+        self._w: np.ndarray | None = None
         self._state = (0.0, np.zeros(0))
 
     winding = True  # Newton steps from afar are mostly cut short
@@ -85,17 +86,16 @@ class RnaLoss:
         """Zeros: all structures are as likely."""
         return np.zeros(self.size)
 
-    def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
-        """The loss and its gradient at w."""
+    def _at(self, w: np.ndarray) -> RnaAt:
         self._evaluate(w)
         value, uses = self._state
-        return value, counts_of(uses - self._truth)
+        return RnaAt(self, w, value, counts_of(uses - self._truth), counts_of(uses))
 
-    def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """The exact product of the Hessian at w with v."""
+    def change(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """The derivative of the expected counts at w along v, shape (n,)."""
         if not self._kept:
             self._kept = self._rooms_to_keep()
-            self._at = None
+            self._w = None
         self._evaluate(w)
         terms, along = terms_of(w), terms_of(v)
 
@@ -106,18 +106,6 @@ class RnaLoss:
             return change_of_uses(self._codes[k], terms, along, self.shortest_hairpin, folded, room)
 
         return counts_of(np.sum(self._over_molecules(change), axis=0))
-
-    def hessian_diagonal(self, w: np.ndarray) -> np.ndarray:
-        """A positive estimate of the Hessian's diagonal: the expected counts, at least 0.01.
-
-        It would be the diagonal if parameters were counted as often as rare independent events.
-        """
-        self._evaluate(w)
-        return np.maximum(counts_of(self._state[1]), 1e-2)
-
-    def hessian(self, w: np.ndarray) -> np.ndarray | None:
-        """None: products are cheaper than the whole."""
-        return None
 
     def log_losses(self, w: np.ndarray) -> np.ndarray:
         """−log p of every molecule's structure, shape (molecules,)."""
@@ -132,7 +120,7 @@ class RnaLoss:
 
     def _evaluate(self, w: np.ndarray) -> None:
         """The loss and the uses of terms at w, kept for the next question about the same w."""
-        if self._at is not None and np.array_equal(w, self._at):
+        if self._w is not None and np.array_equal(w, self._w):
             return
         terms = terms_of(w)
         self._folded.clear()
@@ -147,7 +135,7 @@ class RnaLoss:
         uses = np.sum([uses for _, uses in found], axis=0)
         log_z = sum(log_z for log_z, _ in found)
         value = log_z - self._derivations - float(self._truth @ terms)
-        self._at, self._state = w.copy(), (value, uses)
+        self._w, self._state = w.copy(), (value, uses)
 
     def _fold(self, k: int, terms: np.ndarray, room: np.ndarray) -> Folded:
         last, c = self._log_z.get(k), FIRST_C
@@ -187,6 +175,35 @@ class RnaLoss:
         with ThreadPoolExecutor(self.threads) as pool:
             list(pool.map(chunk, [order[start::CHUNKS] for start in range(CHUNKS)]))
         return [found[k] for k in range(self.examples)]
+
+
+class RnaAt(LossAt):
+    """The loss at w; products use the loss's tables, filled again if they were at another w."""
+
+    def __init__(
+        self, loss: RnaLoss, w: np.ndarray, value: float, gradient: np.ndarray, counts: np.ndarray
+    ) -> None:
+        super().__init__(w, value)
+        self._loss, self._gradient, self._counts = loss, gradient, counts
+
+    @property
+    def gradient(self) -> np.ndarray:
+        """The gradient."""
+        return self._gradient
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v."""
+        return self._loss.change(self.w, v)
+
+    def dense(self) -> None:
+        """None: products are cheaper than the whole."""
+
+    def diagonal(self) -> np.ndarray:
+        """A positive estimate of the diagonal of H: the expected counts, at least 0.01.
+
+        It would be the diagonal if parameters were counted as often as rare independent events.
+        """
+        return np.maximum(self._counts, 1e-2)
 
 
 def build_rna(

@@ -90,7 +90,7 @@ class TestDerivatives:
             thin.hessian_product(w, v), dense.hessian_product(w, v), atol=1e-9
         )
         np.testing.assert_allclose(thin.hessian(w), dense.hessian(w), atol=1e-9)
-        np.testing.assert_allclose(thin.hessian_diagonal(w), dense.hessian_diagonal(w), atol=1e-9)
+        np.testing.assert_allclose(thin.at(w).diagonal(), dense.at(w).diagonal(), atol=1e-9)
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -116,12 +116,12 @@ def test_rough_products_and_blocks_are_near_the_hessian(name: str) -> None:
     assert loss.design.single.X.dtype == np.float32
     w, v = 0.1 * random_w(loss), rng.standard_normal(loss.size)
     exact = loss.hessian_product(w, v)
-    assert np.linalg.norm(loss.rough_product(w)(v) - exact) < 1e-5 * np.linalg.norm(exact)
+    assert np.linalg.norm(loss.at(w).rough_product()(v) - exact) < 1e-5 * np.linalg.norm(exact)
     q, H = loss.design.width, loss.hessian(w)
-    for number, block in enumerate(loss.hessian_blocks(w, 1)):
+    for number, block in enumerate(loss.at(w).blocks(1)):
         own = slice(number * q, (number + 1) * q)
         np.testing.assert_allclose(block, H[own, own], rtol=1e-3, atol=1e-2)
-    thinned = loss.hessian_blocks(w, 4)
+    thinned = loss.at(w).blocks(4)
     assert np.linalg.norm(thinned[0] - H[:q, :q]) < 0.1 * np.linalg.norm(H[:q, :q])
 
 
@@ -157,13 +157,13 @@ def test_linear_majorizer_lies_above_the_loss_and_touches_it() -> None:
     loss = build("linear", *table("linear"))
     w = random_w(loss)
     value, gradient = loss.value_and_gradient(w)
-    H = loss.majorizer(w)
+    H = loss.at(w).majorizer_dense()
     rng = np.random.default_rng(0)
     for size in (1e-3, 0.1, 1.0, 10.0):
         s = size * rng.standard_normal(loss.size)
         above = value + gradient @ s + 0.5 * s @ H @ s
         assert loss.value_and_gradient(w + s)[0] <= above + 1e-9
-    direction, weight = loss.bends(w)
+    direction, weight = loss.at(w).correction()
     np.testing.assert_allclose(loss.hessian(w), H - weight * np.outer(direction, direction))
 
 

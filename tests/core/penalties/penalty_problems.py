@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from core.losses import build
-from core.losses.loss import Loss
+from core.losses.loss import Loss, LossAt
 
 
 def table(
@@ -48,36 +48,55 @@ def minimized(loss: Loss, penalties: np.ndarray) -> np.ndarray:
     return found.x
 
 
-class Gaussian:
+class Gaussian(Loss):
     """½ ‖y − Xw‖²/σ²: ridge regression, where everything has a closed form."""
 
     def __init__(self, X: np.ndarray, y: np.ndarray, variance: float = 1.0) -> None:
         self.X, self.y, self.variance = X, y, variance
-        self.examples, self.size = X.shape
+
+    @property
+    def examples(self) -> int:
+        return len(self.X)
+
+    @property
+    def size(self) -> int:
+        return self.X.shape[1]
 
     def start(self) -> np.ndarray:
         return np.zeros(self.size)
 
-    def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
-        r = self.y - self.X @ w
-        return 0.5 * float(r @ r) / self.variance, -self.X.T @ r / self.variance
+    def _at(self, w: np.ndarray) -> LossAt:
+        return GaussianAt(self, w, self.X.T @ self.X / self.variance)
 
-    def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return self.X.T @ (self.X @ v) / self.variance
 
-    def hessian(self, w: np.ndarray) -> np.ndarray | None:
-        return self.X.T @ self.X / self.variance
+class GaussianAt(LossAt):
+    """The bare minimum: no diagonal, no blocks, and the Hessian that it is told."""
+
+    def __init__(self, loss: Gaussian, w: np.ndarray, H: np.ndarray | None) -> None:
+        self._X, self._variance, self._H = loss.X, loss.variance, H
+        self._r = loss.y - loss.X @ w
+        super().__init__(w, 0.5 * float(self._r @ self._r) / loss.variance)
+
+    @property
+    def gradient(self) -> np.ndarray:
+        return -self._X.T @ self._r / self._variance
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        return self._X.T @ (self._X @ v) / self._variance
+
+    def dense(self) -> np.ndarray | None:
+        return self._H
 
 
 class OnlyProducts(Gaussian):
     """The same for learners that must do with Hessian products."""
 
-    def hessian(self, w: np.ndarray) -> np.ndarray | None:
-        return None
+    def _at(self, w: np.ndarray) -> LossAt:
+        return GaussianAt(self, w, None)
 
 
 class Stubborn(Gaussian):
     """A loss whose Hessian is wrong: Newton stalls on it."""
 
-    def hessian(self, w: np.ndarray) -> np.ndarray | None:
-        return 1e-30 * np.eye(self.size)
+    def _at(self, w: np.ndarray) -> LossAt:
+        return GaussianAt(self, w, 1e-30 * np.eye(self.size))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from penalty_problems import Gaussian, loss_of, minimized, table
+from penalty_problems import Gaussian, Stubborn, loss_of, minimized, table
 from scipy.optimize import minimize, minimize_scalar
 
 from core.losses import build, parameter_groups
 from core.losses.loss import Loss
 from core.penalties import evidence
-from core.penalties.effective import effective
+from core.penalties.effective import _lanczos, _log_corner, effective
 from core.penalties.group_penalty import grouping
-from core.penalties.newton import Newton, point_at
+from core.penalties.newton import Newton
+from core.penalties.preconditioner import DiagonalLikeness
 
 TIGHT = {"tolerance": 1e-6}
 
@@ -130,7 +131,7 @@ def test_probes_estimate_what_cholesky_knows(name: str) -> None:
     loss = loss_of(name, rows=200, columns=10)
     groups = parameter_groups(loss, np.repeat([0, 1], 5))
     grouped, C = grouping(groups), np.array([0.5, 4.0])
-    point = point_at(loss, minimized(loss, grouped.spread(C)))
+    point = loss.at(minimized(loss, grouped.spread(C)))
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(400, loss.size))
     exact, probing = Newton(loss), Newton(loss)
     exact.dense, probing.dense = True, False
@@ -179,3 +180,19 @@ def test_columns_that_say_nothing_are_reported() -> None:
     *_, last = evidence.run(loss, parameter_groups(loss), {})
     assert last.switched_off.all()
     assert "next to none" in last.remarks[0]
+
+
+def test_lbfgs_takes_over_where_the_newton_step_fails() -> None:
+    X, y = table("linear", rows=40)
+    groups = np.zeros(6, dtype=int)
+    *_, last = evidence.run(Stubborn(X, y), groups, {"max_steps": 1})
+    closed = np.linalg.solve(X.T @ X + last.C[0] * np.eye(6), X.T @ y)
+    np.testing.assert_allclose(last.w, closed, atol=1e-4)
+
+
+def test_a_quadrature_without_a_single_step_is_that_of_the_likeness() -> None:
+    assert _log_corner([], []) == 0.0
+    d = np.array([2.0, 5.0])
+    x, corner = _lanczos(lambda v: -v, DiagonalLikeness(d), np.ones(2))
+    np.testing.assert_array_equal(x, 0.0)
+    assert corner == 0.0

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from penalty_problems import Gaussian, OnlyProducts, table
+from penalty_problems import Gaussian, OnlyProducts, loss_of, table
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from core.losses import build, parameter_groups
 from core.penalties import implicit_gradient
 from core.penalties.group_penalty import grouping
 from core.penalties.implicit_gradient import HoldoutLoss
+from core.penalties.newton import Solved, conjugate_gradients
 
 
 def split(name: str, **kwargs: Any) -> tuple[Any, list[tuple[Any, Any]]]:
@@ -43,6 +45,64 @@ def test_gradient_is_the_difference_of_the_whole_map(name: str, dense: bool) -> 
     ]
     assert np.isfinite(value)
     np.testing.assert_allclose(gradient, differences, rtol=2e-3, atol=2e-5)
+
+
+@pytest.mark.parametrize("thin", [False, True])
+def test_many_columns_change_nothing_of_that(thin: bool) -> None:
+    rng = np.random.default_rng(0)
+    rows, columns = 1300, 1200
+    X = rng.standard_normal((rows, columns)) * (rng.random((rows, columns)) < 0.1)
+    y = 10.0 * (X[:, :20].sum(axis=1) + rng.standard_normal(rows))
+    held = np.arange(rows) % 4 == 0
+    whole = build("linear", sparse.csr_matrix(X) if thin else X, y)
+    pairs = [
+        tuple(
+            whole.on(sparse.csr_matrix(X[part]) if thin else X[part], y[part])
+            for part in (~held, held)
+        )
+    ]
+    grouped = grouping(parameter_groups(whole, (np.arange(columns) >= 20).astype(int)))
+    outer = HoldoutLoss(pairs, grouped)
+    outer.newtons[0].dense = False  # as it is from some 1,100 columns on, and for sparse columns
+    outer.tolerance, outer.accuracy = 1e-16, 1e-7
+    d, step = np.array([0.5, 2.0]), 1e-2
+    _, gradient = outer(d)
+    differences = [
+        (outer(d + step * e)[0] - outer(d - step * e)[0]) / (2 * step) for e in np.eye(2)
+    ]
+    np.testing.assert_allclose(gradient, differences, rtol=2e-3)
+    assert outer.unsolved == 0
+
+
+def test_a_system_that_is_not_solved_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = table("linear", rows=60, columns=40)
+    scaled = X * np.geomspace(1e-3, 1e3, 40)
+    whole = OnlyProducts(scaled, y)
+    pairs = [(OnlyProducts(scaled[:40], y[:40]), OnlyProducts(scaled[40:], y[40:]))]
+    groups = np.zeros(40, dtype=int)
+    *_, last = implicit_gradient.run(whole, groups, {"steps": 2}, 0, holdout=pairs)
+    assert last.remarks == ()
+    monkeypatch.setattr(implicit_gradient, "_HARDEST", 1)
+    monkeypatch.setattr(implicit_gradient, "conjugate_gradients", lambda *a, **k: _short(*a))
+    *_, last = implicit_gradient.run(whole, groups, {"steps": 2}, 0, holdout=pairs)
+    assert "not solved accurately" in last.remarks[-1]
+
+
+def _short(apply: Any, b: np.ndarray, precondition: Any, accuracy: float) -> Solved:
+    return conjugate_gradients(apply, b, precondition, accuracy, most=1)
+
+
+def test_an_indefinite_hessian_is_solved_too() -> None:
+    fit = loss_of("linear", rows=30)
+    outer = HoldoutLoss([(fit, fit)], grouping(parameter_groups(fit)))
+    point, b = fit.at(fit.start() + 0.1), np.arange(1.0, 8.0)
+    penalties = np.full(7, 0.01)
+    A = fit.hessian(point.w) + np.diag(penalties)
+    assert np.linalg.eigvalsh(A)[0] < 0.0
+    for dense in (True, False):
+        outer.newtons[0].dense, outer.accuracy = dense, 1e-8
+        x = outer._implicit(0, point, penalties, b)
+        np.testing.assert_allclose(A @ x, b, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", [Gaussian, OnlyProducts])

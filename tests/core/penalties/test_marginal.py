@@ -16,7 +16,7 @@ from core.penalties import evidence
 from core.penalties.effective import effective
 from core.penalties.group_penalty import Grouping, grouping
 from core.penalties.marginal import GroupedMarginal, single
-from core.penalties.newton import Newton, point_at
+from core.penalties.newton import Newton
 
 TIGHT = {"tolerance": 1e-6, "max_steps": 300}
 Table = tuple[np.ndarray, np.ndarray]
@@ -145,8 +145,8 @@ def test_the_rotated_loss_counts_like_the_whole_one(
     newton = Newton(whole)
     newton.dense = True
     none = np.empty((0, 0))
-    expected = effective(newton, point_at(whole, whole.start()), C, groups, none)
-    found = effective(Newton(part), point_at(part, part.start()), C, inner, none)
+    expected = effective(newton, whole.at(whole.start()), C, groups, none)
+    found = effective(Newton(part), part.at(part.start()), C, inner, none)
     np.testing.assert_allclose(found.parameters, expected.parameters, rtol=1e-8)
     assert found.log_determinant == pytest.approx(expected.log_determinant)
 

@@ -196,6 +196,15 @@ class TestCaps:
         assert small.switched_off[6:].sum() >= 2
         assert not small.switched_off[:6].all()
 
+    def test_what_is_said_of_switched_off_weights_agrees_with_the_step(self) -> None:
+        X, y = table("logistic", columns=5, useless=3)
+        loss = build("logistic", 1e-3 * X, y)
+        *_, last = mm.run(loss, parameter_groups(loss, np.arange(5)), {})
+        said = " ".join(last.remarks)
+        assert "nothing is switched off" in said
+        assert "weights are switched off" not in said
+        assert not last.switched_off.any()
+
     def test_a_group_of_constant_columns_does_no_harm(self) -> None:
         X, y = table("logistic")
         X[:, 4:] = 1.0

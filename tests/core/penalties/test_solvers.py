@@ -15,7 +15,7 @@ from core.losses import build, parameter_groups
 from core.losses.rotated import rotated
 from core.penalties.descent import loss_bends, solve
 from core.penalties.lbfgs import minimize_steps
-from core.penalties.newton import Newton, conjugate_gradients, point_at
+from core.penalties.newton import Newton, conjugate_gradients
 from core.penalties.preconditioner import block_likeness, cholesky, diagonal_likeness
 
 KINDS = ("linear", "logistic", "multinomial")
@@ -102,26 +102,37 @@ def test_conjugate_gradients_solve_and_see_negative_curvature() -> None:
     rng = np.random.default_rng(0)
     root = rng.standard_normal((8, 8))
     A, b = root @ root.T + np.eye(8), rng.standard_normal(8)
-    x, taken = conjugate_gradients(lambda v: A @ v, b, lambda r: r, 1e-10)
-    assert x is not None
-    np.testing.assert_allclose(A @ x, b, atol=1e-8)
-    assert taken <= 12
-    again, steps = conjugate_gradients(lambda v: A @ v, b, lambda r: r, 1e-8, start=x)
-    assert steps == 0
-    np.testing.assert_allclose(again, x)
-    assert conjugate_gradients(lambda v: -v, b, lambda r: r, 1e-6)[0] is None
+    found = conjugate_gradients(lambda v: A @ v, b, lambda r: r, 1e-10)
+    assert found.converged
+    assert found.x is not None
+    np.testing.assert_allclose(A @ found.x, b, atol=1e-8)
+    assert found.iterations <= 12
+    again = conjugate_gradients(lambda v: A @ v, b, lambda r: r, 1e-8, start=found.x)
+    assert (again.iterations, again.converged) == (0, True)
+    np.testing.assert_allclose(again.x, found.x)
+    bent = conjugate_gradients(lambda v: -v, b, lambda r: r, 1e-6)
+    assert bent.x is None
+    assert not bent.converged
+
+
+def test_conjugate_gradients_say_that_they_have_not_arrived() -> None:
+    A, b = np.diag(np.geomspace(1.0, 1e4, 50)), np.ones(50)
+    short = conjugate_gradients(lambda v: A @ v, b, lambda r: r, 1e-8, most=5)
+    assert (short.iterations, short.converged) == (5, False)
+    exactly = conjugate_gradients(lambda v: A @ v, b, lambda r: r / np.diagonal(A), 1e-8, most=1)
+    assert (exactly.iterations, exactly.converged) == (1, True)
 
 
 def test_likenesses_are_what_they_say() -> None:
     loss = loss_of("multinomial")
     w, penalties = loss.start(), np.linspace(1.0, 2.0, loss.size)
-    blocks = loss.hessian_blocks(w, 1)
+    blocks = loss.at(w).blocks(1)
     M = np.diag(penalties).astype(float)
     for k in range(3):
         M[7 * k : 7 * k + 7, 7 * k : 7 * k + 7] += blocks[k]
     for near, dense in (
         (block_likeness(blocks, penalties), M),
-        (diagonal_likeness(loss, w, penalties), np.diag(np.diagonal(M))),
+        (diagonal_likeness(loss.at(w), penalties), np.diag(np.diagonal(M))),
     ):
         b = np.random.default_rng(0).standard_normal((2, loss.size))
         np.testing.assert_allclose(near.solve(b), np.linalg.solve(dense, b.T).T, atol=1e-9)
@@ -154,8 +165,8 @@ def test_a_bent_step_lands_on_the_minimum_of_the_bent_quadratic() -> None:
     loss = build("linear", *table("linear"))
     turned = rotated(loss)
     v = turned.start() + 0.1
-    point = point_at(turned, v)
-    bends = loss_bends(turned, v)
+    point = turned.at(v)
+    bends = loss_bends(point)
     step, _ = Newton(turned).direction(point, point.gradient, np.full(turned.size, 1e4), bends)
     exact = turned.hessian(v) + 1e4 * np.eye(turned.size)
     np.testing.assert_allclose(step, -np.linalg.solve(exact, point.gradient), rtol=1e-8)

@@ -124,13 +124,13 @@ def test_results_do_not_change_when_another_point_is_asked(large) -> None:
 
 def test_the_diagonal_is_near_the_hessian_s(tiny, enumerate_all) -> None:
     loss, w = tiny(3, 1)
-    estimate, truth = loss.hessian_diagonal(w), np.diag(enumerate_all(loss, w).hessian)
+    estimate, truth = loss.at(w).diagonal(), np.diag(enumerate_all(loss, w).hessian)
     assert (estimate > 0).all()
     assert np.median(np.abs(np.log(estimate / truth))) < 0.3
     # Without transitions the tokens are independent, and what is left out is nothing.
     w[3:12] = 0.0
     truth = np.diag(enumerate_all(loss, w).hessian)
-    np.testing.assert_allclose(loss.hessian_diagonal(w)[12:], truth[12:], rtol=1e-9)
+    np.testing.assert_allclose(loss.at(w).diagonal()[12:], truth[12:], rtol=1e-9)
 
 
 def test_other_rows_with_the_same_parameters(large) -> None:

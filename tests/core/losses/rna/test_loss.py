@@ -63,7 +63,7 @@ def test_the_loss_is_what_penalty_learners_ask_for() -> None:
     assert set(loss.sources) == set(MOTIFS)
     w = 0.1 * np.random.default_rng(0).normal(size=708)
     assert loss.log_losses(w).sum() == pytest.approx(loss.value_and_gradient(w)[0], rel=1e-12)
-    assert (loss.hessian_diagonal(w) > 0.0).all()
+    assert (loss.at(w).diagonal() > 0.0).all()
     other = loss.on(["GGGAAACCC"], ["(((...)))"])
     assert other.value_and_gradient(w)[0] == pytest.approx(loss.log_losses(w)[1], rel=1e-12)
 
