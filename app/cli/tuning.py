@@ -67,6 +67,14 @@ def add_to(commands: Any) -> None:
     testing.add_argument(
         "--test-size", type=float, default=0.3, metavar="SHARE", help="share of rows held out"
     )
+    tune.add_argument(
+        "--mistake-costs",
+        action="append",
+        default=[],
+        metavar="CLASS=COST,CLASS=COST",
+        help="for two classes: what it costs to call a row of each class the other one, for"
+        " example healthy=1,sick=5; the threshold between them is chosen by it",
+    )
     tune.add_argument("--workers", type=int, default=1, metavar="N", help="trials at a time")
     tune.add_argument("--events", metavar="FILE.jsonl", help="write every event there as well")
     tune.add_argument("--run-dir", metavar="DIR", help="the folder of this run")
@@ -107,7 +115,9 @@ def run(given: argparse.Namespace) -> int:
     plan = plan_of(given, _wherever_from(data), dataset)
     for path in given.export:
         check_export(path, dataset.task, plan.model)
-    build_problem(plan, dataset)  # refuses before a folder is made
+    problem = build_problem(plan, dataset)  # refuses before a folder is made
+    if problem.metric_reason:
+        print(problem.metric_reason, file=sys.stderr)
     copy = _opened(Path(given.events)) if given.events else None
     folder = RunFolder.create(plan, path=Path(given.run_dir) if given.run_dir else None)
     stream = tune(plan, dataset, folder=folder, history=History)
@@ -161,6 +171,7 @@ def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
         minutes=given.minutes,
         seed=given.seed,
         workers=given.workers,
+        costs=_costs(given.mistake_costs),
         **of_plan,
     )
 
@@ -197,6 +208,28 @@ def _pair(text: str) -> tuple[str, str]:
             f"“{text}” is not KEY=VALUE", where="--option", cure="write for example tau=0.8"
         )
     return key.strip(), value.strip()
+
+
+def _costs(given: Sequence[str]) -> dict[str, float]:
+    """{class: cost} of every CLASS=COST; a comma may also be part of a class."""
+    costs, parts = {}, [part for text in given for part in text.split(",")]
+    label = ""
+    for part in parts:
+        label += part
+        name, equals, cost = label.rpartition("=")
+        try:
+            costs[name.strip()] = float(cost if equals and name.strip() else "")
+        except ValueError:
+            label += ","
+        else:
+            label = ""
+    if label:
+        raise UnusableError(
+            f"“{label.rstrip(',')}” is not CLASS=COST",
+            where="--mistake-costs",
+            cure="write for example healthy=1,sick=5",
+        )
+    return costs
 
 
 def _read(name: str, text: str) -> Any:
@@ -304,6 +337,9 @@ def result_as_json(
         "params": results["setting"],
         **({"groups": results["groups"]} if results["groups"] else {}),
         **({"ensemble": results["ensemble"]} if "ensemble" in results else {}),
+        "metric": results["metric"],
+        **({"metric_reason": results["metric_reason"]} if "metric_reason" in results else {}),
+        **({"costs": results["costs"]} if "costs" in results else {}),
         "validation": results["validation"],
         "test": results["test"],
         "default_test": results["default_test"],

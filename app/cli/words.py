@@ -42,9 +42,15 @@ def result_in_words(results: Mapping[str, Any], plan: Plan) -> str:
         lines += average_in_words(results["ensemble"], metric)
     elif results["setting"]:
         lines.append(f"Setting: {setting_in_words(results['setting'])}")
+    if "costs" in results:
+        from core.tuning.cost_words import costs_in_words
+
+        lines += [f"Costs:   {sentence}" for sentence in costs_in_words(results["costs"])]
     for group, penalty in list(results["groups"].items())[:30]:
         off = "  (switched off)" if group in results["switched_off"] else ""
         lines.append(f"Penalty: C = {penalty:.4g} for {group}{off}")
+    if reason := results.get("metric_reason"):
+        lines.append(f"Score:   {reason}")
     lines += [f"Note:    {remark}" for remark in results["remarks"]]
     trials = f"{results['trials']} trials, " if results["trials"] else ""
     lines.append(

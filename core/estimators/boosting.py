@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.estimators.class_weights import weights_of
 from core.estimators.model import Model
 from core.estimators.recipe import Recipe, building, scripting
 from core.space import Axis, Setting
@@ -24,6 +25,7 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
         "min_samples_leaf": int(setting["min_samples_leaf"]),
         "random_state": seed,
     }
+    arguments |= weights_of(setting)
     kind = "Regressor" if task == "regression" else "Classifier"
     return Recipe("sklearn.ensemble", f"HistGradientBoosting{kind}", arguments)
 
@@ -40,4 +42,5 @@ BOOSTING = Model(
     takes_sparse=False,
     scaled=False,
     script=scripting(_recipe),
+    class_weights=True,
 )

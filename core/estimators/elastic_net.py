@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.estimators.class_weights import weights_of
 from core.estimators.model import Model
 from core.estimators.recipe import Recipe, building, on_standard_target, scripting
 from core.space import Axis, Setting
@@ -42,6 +43,7 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     # saga is the one solver of the mixed penalty. Its weights are good to three digits long
     # before scikit-learn's tolerance of 1e-4 is met, which is what a score can tell apart.
     arguments |= {"C": float(setting["C"]), "solver": "saga", "tol": 1e-3, "max_iter": 200}
+    arguments |= weights_of(setting)
     return Recipe("sklearn.linear_model", "LogisticRegression", arguments)
 
 
@@ -58,4 +60,5 @@ ELASTIC_NET = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    class_weights=True,
 )

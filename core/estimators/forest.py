@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.estimators.class_weights import weights_of
 from core.estimators.model import Model
 from core.estimators.recipe import Recipe, building, scripting
 from core.space import Axis, Setting
@@ -25,6 +26,7 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
         "n_jobs": 1,
         "random_state": seed,
     }
+    arguments |= weights_of(setting)
     kind = "Regressor" if task == "regression" else "Classifier"
     return Recipe("sklearn.ensemble", f"RandomForest{kind}", arguments)
 
@@ -41,4 +43,5 @@ FOREST = Model(
     takes_sparse=True,
     scaled=False,
     script=scripting(_recipe),
+    class_weights=True,
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from core.estimators.class_weights import weights_of
 from core.estimators.model import Model
 from core.estimators.recipe import Recipe, building, scripting
 from core.space import Axis, Setting
@@ -14,7 +17,8 @@ def _space(task: str) -> tuple[Axis, ...]:
 
 def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     # scikit-learn's own 100 iterations are too few for columns that are not standardized.
-    arguments = {"C": float(setting["C"]), "max_iter": 1000, "random_state": seed}
+    arguments: dict[str, Any] = {"C": float(setting["C"]), "max_iter": 1000, "random_state": seed}
+    arguments |= weights_of(setting)
     return Recipe("sklearn.linear_model", "LogisticRegression", arguments)
 
 
@@ -31,4 +35,5 @@ LOGISTIC = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    class_weights=True,
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from core.estimators.class_weights import CLASS_WEIGHT
 from core.space import Axis, Setting
 
 
@@ -35,6 +36,8 @@ class Model:
             it was fitted to, as a log likelihood in nats a row (a word, for documents); larger is
             better. None where a model can only be judged by rows that it has not seen.
         extra: the optional part of the program that it needs (core.estimators.optional_parts).
+        class_weights: whether its classifier takes `class_weight`, an axis of its space where a
+            class is rare (core.estimators.class_weights).
     """
 
     name: str
@@ -53,3 +56,9 @@ class Model:
     probabilistic: Model | None = None
     training_score: Callable[[Any, Any, Any], float] | None = None
     extra: str = ""
+    class_weights: bool = False
+
+    def space_of(self, task: str, *, rare: bool = False) -> tuple[Axis, ...]:
+        """The search space for data of a task; `rare` where a class of theirs is rare."""
+        weighs = rare and self.class_weights and task in ("binary", "multiclass")
+        return (*self.space(task), CLASS_WEIGHT) if weighs else self.space(task)

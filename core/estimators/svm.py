@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from core.estimators.class_weights import weights_of
 from core.estimators.model import Model
 from core.estimators.recipe import (
     Recipe,
@@ -59,7 +60,7 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
         shared["epsilon"] = float(setting["epsilon"])
         return on_standard_target(Recipe("sklearn.svm", "SVR", shared))
     # No probabilities: these cost more fits; `_probabilistic` has them.
-    return Recipe("sklearn.svm", "SVC", {**shared, "random_state": seed})
+    return Recipe("sklearn.svm", "SVC", {**shared, "random_state": seed, **weights_of(setting)})
 
 
 def _probabilistic(task: str, setting: Setting, seed: int) -> Recipe:
@@ -79,6 +80,7 @@ SVM = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    class_weights=True,
     defaults=_defaults,
 )
 SVM = replace(

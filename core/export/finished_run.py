@@ -50,8 +50,14 @@ class FinishedRun:
     def model(self) -> Model:
         """The kind of model, in the form that the run built."""
         strategy, metric = STRATEGIES[self.plan.strategy], METRICS[self.results["metric"]]
-        asked = strategy.averages or metric.needs == "probabilities"
-        return model_named(self.plan.model, probabilities=asked)
+        asked = strategy.averages or self.plan.costs or metric.needs == "probabilities"
+        return model_named(self.plan.model, probabilities=bool(asked))
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """{hyperparameter: a lay person's words}, those that this run's data alone had as well."""
+        axes = {axis.name: axis.label for axis in self.model.space(self.takeaway.task)}
+        return axes | {axis["name"]: axis["label"] for axis in self.started.space}
 
     def of_kind(self, kind: type[E]) -> list[E]:
         """Its events of one kind, in order."""

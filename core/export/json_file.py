@@ -21,6 +21,7 @@ from core.export.average import members_of
 from core.export.finished_run import FinishedRun
 from core.export.json_model import model_document
 from core.export.parameter_arrays import KINDS
+from core.export.plain_model import undecided
 from core.tuning.events import TrialFailed, TrialFinished
 
 
@@ -52,6 +53,8 @@ def as_document(run: FinishedRun) -> dict[str, Any]:
     structured = run.takeaway.task in KINDS
     if run.learned_penalties and not structured:
         document["penalties"] = _penalties(run)
+    if costs := results.get("costs"):
+        document["threshold"] = costs
     if coefficients := linear_coefficients(run):
         document["coefficients"] = coefficients
     cost = ("fits", "failed", "seconds", "stopped_because", "remarks")
@@ -67,7 +70,7 @@ def linear_coefficients(run: FinishedRun) -> dict[str, Any]:
     columns: standardized ones where the model standardizes.
     """
     names = run.takeaway.output_names
-    model, mu, sigma = _on_own_scale(run.pipeline[-1])
+    model, mu, sigma = _on_own_scale(undecided(run.pipeline[-1]))
     if not hasattr(model, "coef_") or not hasattr(model, "intercept_"):
         return {}
     weights = sigma * np.atleast_2d(_dense(model.coef_))
@@ -128,7 +131,15 @@ def _data(run: FinishedRun) -> dict[str, Any]:
 
 
 def _scores(results: dict[str, Any]) -> dict[str, Any]:
-    names = ("metric", "maximize", "validation", "test", "default_test", "test_interval")
+    names = (
+        "metric",
+        "metric_reason",
+        "maximize",
+        "validation",
+        "test",
+        "default_test",
+        "test_interval",
+    )
     more = ("default_interval", "gain", "flattery", "right", "sequences", "pairs", "curve")
     return {name: results[name] for name in (*names, *more) if name in results}
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import VotingClassifier, VotingRegressor
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.utils import Bunch
 
 
@@ -27,6 +28,10 @@ def plain_model(model: Any) -> Any:
     Our classes for tables say by ``as_plain()`` what they are in scikit-learn's terms; votes and
     calibrated classifiers may have them inside.
     """
+    if isinstance(model, FixedThresholdClassifier):
+        plain = copy.copy(model)
+        plain.estimator = plain.estimator_ = plain_model(model.estimator_)
+        return plain
     if hasattr(model, "as_plain"):
         return model.as_plain()
     if isinstance(model, (VotingClassifier, VotingRegressor)):
@@ -34,6 +39,11 @@ def plain_model(model: Any) -> Any:
     if isinstance(model, CalibratedClassifierCV):
         return _plain_calibrated(model)
     return model
+
+
+def undecided(model: Any) -> Any:
+    """The fitted classifier inside one that decides by a threshold; any other model itself."""
+    return model.estimator_ if isinstance(model, FixedThresholdClassifier) else model
 
 
 def _plain_vote(vote: Any) -> Any:

@@ -97,6 +97,7 @@ def _model_block(run: FinishedRun, code: Code) -> str:
     else:
         tuned = _expression(run, run.results["setting"], code)
         lines += ["# The tuned setting.", _pipeline("tuned", tuned)]
+    lines += _threshold(run, code)
     lines += ["# The setting without tuning, to compare with.", _pipeline("default", default)]
     return "\n".join(lines)
 
@@ -134,6 +135,24 @@ def _average(run: FinishedRun, members: list[Member], code: Code) -> list[str]:
         f"weights = {wrapped_list([m.weight for m in members])}",
     ]
     return [*lines, _pipeline("tuned", f"{kind}(members, {how}weights=weights)")]
+
+
+def _threshold(run: FinishedRun, code: Code) -> list[str]:
+    """The threshold between two classes, where mistakes had costs."""
+    value, told = run.takeaway.threshold, run.results.get("costs", {})
+    if value is None:
+        return []
+    code.imports.setdefault("sklearn.model_selection", set()).add("FixedThresholdClassifier")
+    second = Code().expression(run.takeaway.classes[1])
+    costs = ", ".join(f"{label!r}: {cost:g}" for label, cost in told.get("costs", {}).items())
+    return [
+        "# A row is of the second class from this probability on. It was chosen on out-of-fold",
+        "# predictions of the training rows, by what calling a row of a class the other costs:",
+        f"# {costs}.",
+        "tuned = FixedThresholdClassifier(",
+        f'    tuned, threshold={value!r}, pos_label={second}, response_method="predict_proba"',
+        ")",
+    ]
 
 
 def _column_lists(prepare: Any, code: Code) -> dict[str, list[Any]]:

@@ -6,7 +6,6 @@ import math
 from functools import partial
 from typing import Any
 
-from core.estimators.registry import MODELS
 from core.export import average_figures
 from core.export.average import Member, members_of
 from core.export.finished_run import FinishedRun
@@ -36,7 +35,7 @@ def _members(run: FinishedRun, members: list[Member]) -> str:
     ensemble = run.results["ensemble"]
     bars = [(f"trial {m.number}", m.weight) for m in members]
     drawn = average_figures.weights(bars) if len(members) > 1 else ""
-    labels = {axis.name: axis.label for axis in MODELS[run.plan.model].space(run.takeaway.task)}
+    labels = run.labels
     names = _telling(members)
     header = ("trial", "weight", METRICS[run.started.metric].title, *(labels[n] for n in names))
     rows = [(m.number, m.weight, m.score, *(m.setting[n] for n in names)) for m in members]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from core.estimators.registry import MODELS
 from core.export import figures
 from core.export.average import members_of
 from core.export.finished_run import FinishedRun
@@ -29,6 +28,8 @@ def result_sections(run: FinishedRun) -> list[str]:
         sections.append(curve_section(curve))
     if confusion := results.get("confusion"):
         sections.append(_confusion(confusion, unit(run.takeaway.task)))
+    if costs := results.get("costs"):
+        sections.append(_costs(costs))
     if run.learned_penalties:
         sections.append(_penalties(run))
     if results.get("setting") and not run.learned_penalties:
@@ -117,9 +118,29 @@ def _confusion(confusion: dict[str, Any], rows_are: str) -> str:
     return section("Where is it wrong?", question, body, kind)
 
 
+def _costs(told: dict[str, Any]) -> str:
+    (first, a), (second, b) = told["costs"].items()
+    ways = (
+        (f"threshold {told['threshold']:.2g}", told["tuned"]),
+        ("threshold 0.5", told["half"]),
+        (f"always “{told['baseline']['says']}”", told["baseline"]),
+    )
+    rows = [
+        (way, of["mistakes"][second], of["mistakes"][first], f"{of['cost']:.3g}")
+        for way, of in ways
+    ]
+    head = ("", f"{second} called {first}", f"{first} called {second}", "cost of a row")
+    body = table(head, rows, row_heads=True)
+    question = (
+        f"To call “{second}” “{first}” costs {b:g}, to call “{first}” “{second}” {a:g}. "
+        "Test rows, which had no part in the threshold."
+    )
+    return section("What do its mistakes cost?", question, body, "half")
+
+
 def _setting(run: FinishedRun) -> str:
     tuned, default = run.results["setting"], run.results.get("default_setting", {})
-    labels = {axis.name: axis.label for axis in MODELS[run.plan.model].space(run.takeaway.task)}
+    labels = run.labels
     rows = [(labels.get(n, n), n, value, default.get(n)) for n, value in tuned.items()]
     ours = unit(run.takeaway.task) != "rows" or run.plan.model == "dlgm"
     name = "name" if ours else "in scikit-learn"

@@ -23,12 +23,13 @@ from core.tuning.clock import Clock
 from core.tuning.events import Event, RunFailed, RunStopped
 from core.tuning.learning import Learned, refit
 from core.tuning.plan import Plan
-from core.tuning.problem import Problem, build_problem
+from core.tuning.problem import Problem, as_begun, build_problem
 from core.tuning.results import Comparison, results_of
 from core.tuning.run_folder import RunFolder, write_whole
 from core.tuning.standing import Standing
 from core.tuning.structured_metrics import STRUCTURED_TASKS
 from core.tuning.takeaway import takeaway_of
+from core.tuning.threshold import Threshold, choose_threshold, of_costs, with_threshold
 from core.tuning.told import told_by
 
 
@@ -42,6 +43,7 @@ class Winner:
     remarks: tuple[str, ...] = ()
     learned: Learned | None = None
     ensemble: dict[str, Any] | None = None
+    threshold: Threshold | None = None
 
 
 def conclude(
@@ -68,7 +70,7 @@ def conclude(
     for event in events:
         standing.consume(event)
     clock = Clock(standing.seconds)
-    problem = build_problem(plan, dataset)
+    problem = as_begun(build_problem(plan, dataset), standing.started)
     if standing.best is None and not standing.steps:
         first = "trial" if problem.strategy.kind == "trials" else "step"
         sentence = f"The run was stopped before its first {first} ended; there is nothing to keep."
@@ -112,6 +114,10 @@ def conclusion(
         winner = _best_trial(problem, standing)
     else:
         winner = _learned(problem, standing, learned)
+    threshold = choose_threshold(problem, winner.pipeline, winner.learned)
+    if threshold is not None:
+        decided = with_threshold(winner.pipeline, threshold, problem.dataset.classes)
+        winner = replace(winner, pipeline=decided, threshold=threshold)
     X, y = problem.train
     default = problem.pipeline(problem.default)
     baseline = baseline_pipeline(problem.dataset.task, problem.preparation())
@@ -122,6 +128,10 @@ def conclusion(
     told = told_by(models, *problem.test, dataset.task, dataset.classes, _test_groups(problem))
     results = results_of(told, _comparison(problem, winner))
     results["remarks"] = [*winner.remarks, *results["remarks"]]
+    if problem.metric_reason:
+        results["metric_reason"] = problem.metric_reason
+    if threshold is not None:
+        results["costs"] = of_costs(problem, threshold, told)
     results |= _record(standing, winner, seconds, because, problem)
     if folder is not None:
         _keep(problem, folder, winner)
@@ -217,6 +227,7 @@ def _keep(problem: Problem, folder: RunFolder, winner: Winner) -> None:
         group_of_output=learned.group_of_output if learned else (),
         noise_variance=learned.noise_variance if learned else None,
         standardize=problem.plan.standardize,
+        threshold=winner.threshold.value if winner.threshold else None,
     )
     draft = folder.model_path.with_name(folder.model_path.name + ".part")
     try:

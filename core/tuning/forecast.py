@@ -43,7 +43,9 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
     Returns:
         ``seconds``; ``trials`` (0 for a penalty learner); ``seconds_per_trial``; ``sentence``,
         like "about 3 minutes, 50 trials"; for a grid also ``values``, {axis label: the values
-        that it tries, ascending}, and ``settings``, how many those make in all combinations.
+        that it tries, ascending}, and ``settings``, how many those make in all combinations;
+        ``metric``, what the run would be scored by, and ``metric_reason``, why that is not the
+        task's usual one ("" if it is).
 
     Raises:
         UnusableError: plan and data do not fit.
@@ -64,7 +66,8 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
         if plan.strategy == "evidence" and problem.dataset.task in STRUCTURED_TASKS:
             effort = _PROBING
         seconds = preparing + effort * fitting
-        return _told(seconds, 0, 0.0, f"{in_time(seconds)}, no trials needed")
+        told = _told(seconds, 0, 0.0, f"{in_time(seconds)}, no trials needed")
+        return told | _scored(problem)
     asking = _ASKING.get(plan.strategy, _ELSE_ASKING)
     each = asking + folds * fitting / plan.workers
     around = (folds + 2) * preparing + 2 * fitting
@@ -78,7 +81,7 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
         trials = min(trials, room) if trials else room
         seconds = min(around + trials * each, 60 * plan.minutes)
     some = "1 trial" if trials == 1 else f"{trials:,} trials"
-    told = _told(seconds, trials, each, f"{in_time(seconds)}, {some}")
+    told = _told(seconds, trials, each, f"{in_time(seconds)}, {some}") | _scored(problem)
     return told | _grid(problem) if plan.strategy == "grid" else told
 
 
@@ -89,6 +92,10 @@ def _told(seconds: float, trials: int, each: float, sentence: str) -> dict[str, 
         "seconds_per_trial": each,
         "sentence": sentence,
     }
+
+
+def _scored(problem: Any) -> dict[str, str]:
+    return {"metric": problem.metric.name, "metric_reason": problem.metric_reason}
 
 
 def _grid(problem: Any) -> dict[str, Any]:

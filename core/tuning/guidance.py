@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.datasets.groups import OTHER
+from core.estimators.class_weights import CLASS_WEIGHT
 from core.estimators.lda_model import MINIBATCH
 from core.estimators.model import Model
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
@@ -25,6 +26,7 @@ from core.penalties.recommendation import recommend_update
 from core.space import Axis
 from core.tuning.forecast import estimate
 from core.tuning.guidance_deep import warning_of_deep
+from core.tuning.imbalance import rare_class
 
 __all__ = ["advise", "estimate"]
 
@@ -61,6 +63,7 @@ class Facts:
     groups: tuple[str, ...]
     items: str = ""  # sequences, molecules or texts in words
     words: int = 0  # of documents, that the rules keep
+    rare: bool = False  # whether a class is
 
     @property
     def weights(self) -> int:
@@ -130,6 +133,7 @@ def _facts(summary: Mapping[str, Any]) -> Facts:
     spread = sum(_inputs(column) for column in features)
     sparse = summary["format"] == "libsvm"
     share = 1.0 if summary["test_rows"] else _TRAINING_SHARE
+    counts = {one["label"]: one["count"] for one in summary["classes"]}
     return Facts(
         task=summary["task"],
         rows=summary["rows"],
@@ -141,6 +145,7 @@ def _facts(summary: Mapping[str, Any]) -> Facts:
         groups=_groups(summary),
         items=summary.get("structured", {}).get("items", ""),
         words=summary.get("structured", {}).get("vocabulary", 0),
+        rare=rare_class(summary["task"], counts) is not None,
     )
 
 
@@ -248,7 +253,7 @@ def _best_model(facts: Facts) -> tuple[str, str]:
 def _strategies(model: Model, facts: Facts) -> list[dict[str, Any]]:
     from core.tuning.strategies import STRATEGIES
 
-    space = model.space(facts.task)
+    space = model.space_of(facts.task, rare=facts.rare)
     learned = facts.task in model.loss
     best, why = _best_learner(facts) if learned else _best_sampler(space)
     if facts.task == "topics" and _AVERAGE in STRATEGIES:
@@ -286,7 +291,9 @@ def _useless(strategy: str, space: tuple[Axis, ...]) -> bool:
     CMA-ES needs two numbers and knows no choices; a grid over many settings never ends.
     """
     if strategy == "cma-es":
-        return len(space) < 2 or any(axis.kind == "choice" for axis in space)
+        # Nor does it get class weights (core.tuning.problem).
+        own = [axis for axis in space if axis != CLASS_WEIGHT]
+        return len(own) < 2 or any(axis.kind == "choice" for axis in own)
     return strategy == "grid" and len(space) > _MOST_GRIDDED
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from core.estimators.class_weights import CLASS_WEIGHT, EVEN
 from core.samplers.past import PastDataset, Statistics
 from core.space import Axis, Setting
 from core.tuning.history_facts import Entry
@@ -82,16 +83,27 @@ def reading(space: Sequence[Axis], names: Sequence[str]) -> Callable[[Rows], lis
     Args:
         space: the axes.
         names: of the values, in their order.
+
+    Class weights are an axis on some tables only: where one side has it and the other has not, no
+    weights are what both mean.
     """
-    if sorted(names) != sorted(axis.name for axis in space):
+    optional = CLASS_WEIGHT.name
+    wanted = [axis for axis in space if axis.name in names or axis.name != optional]
+    given = [name for name in names if name != optional]
+    if sorted(axis.name for axis in wanted if axis.name != optional) != sorted(given):
         return lambda rows: [None for _ in rows]
-    places = [(axis.name, _reader(axis), names.index(axis.name)) for axis in space]
+    places = [(axis.name, _reader(axis), names.index(axis.name)) for axis in wanted]
+    named = [axis.name for axis in space]
+    fixed = {optional: EVEN} if optional in named and optional not in names else {}
+    beside = names.index(optional) if optional in names and optional not in named else None
 
     def read(rows: Rows) -> list[Setting | None]:
         settings: list[Setting | None] = []
         for values in rows:
             try:
-                settings.append({name: take(values[place]) for name, take, place in places})
+                if beside is not None and values[beside] != EVEN:
+                    raise ValueError("of weighed classes")
+                settings.append({name: take(values[place]) for name, take, place in places} | fixed)
             except (ValueError, TypeError, LookupError):
                 settings.append(None)
         return settings

@@ -210,7 +210,12 @@ def _say_of_classes(estimator: Any, X: Any, classes: Sequence[Any]) -> Said:
         given = estimator.predict_proba(X)
         probabilities = np.zeros((len(given), len(classes)))
         probabilities[:, known] = given
-        return Said(known[np.argmax(given, axis=1)], probabilities, probabilities)
+        from sklearn.model_selection import FixedThresholdClassifier  # the window needs it not
+
+        labels = known[np.argmax(given, axis=1)]
+        if isinstance(_model_of(estimator), FixedThresholdClassifier):
+            labels = codes_of(estimator.predict(X), classes)
+        return Said(labels, probabilities, probabilities)
     decisions = np.asarray(estimator.decision_function(X))
     if decisions.ndim == 1:
         decisions = np.stack([-decisions, decisions], axis=1)

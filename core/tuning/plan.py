@@ -47,11 +47,13 @@ class Plan:
         seed: of everything random.
         workers: processes that run trials.
         folds: of the cross-validation that scores a trial.
-        metric: "" for the task's usual one (accuracy, or r2).
+        metric: "" for the recommended one (accuracy, log loss where a class is rare, or r2).
         time_limit: seconds a trial may take; None for no limit.
         standardize: whether linear models see standardized columns (off for the papers' figures).
         decoding: how sequences get their labels: every token its likeliest one (posterior), or the
             likeliest labels of the whole sequence (viterbi).
+        costs: {class: what it costs to call a row of it the other one} for two classes, by which
+            the threshold between them is chosen; empty for none.
     """
 
     data: DataPlan
@@ -68,6 +70,7 @@ class Plan:
     time_limit: float | None = None
     standardize: bool = True
     decoding: str = "posterior"
+    costs: dict[str, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """A plain dict that JSON takes; `plan_from_dict` reverses it."""

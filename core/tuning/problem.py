@@ -22,17 +22,21 @@ from core.estimators.optional_parts import check_installed
 from core.estimators.registry import MODELS, model_named
 from core.options import complete
 from core.samplers.grid import check_grid
-from core.space import Axis, Setting, default_setting
+from core.space import Axis, Setting, axis_from_dict, default_setting
+from core.tuning.events import RunStarted
+from core.tuning.imbalance import Rare, rare_class, recommended_metric
 from core.tuning.metric import Metric
-from core.tuning.metrics import EXPLAINED, METRICS, averaged_metric, default_metric
+from core.tuning.metrics import EXPLAINED, METRICS, averaged_metric, codes_of, default_metric
 from core.tuning.plan import DECODINGS, DataPlan, Plan
 from core.tuning.scoring import FoldData, Work
 from core.tuning.strategies import STRATEGIES
 from core.tuning.strategy import Strategy
+from core.tuning.threshold import costs_of
 
 VALIDATION_FOLDS = 5  # one of them is held out
 LARGEST_SEED = 2**32 - 1  # of numpy's and scikit-learn's generators
 MOST_WORKERS = 512
+NUMBERS_ONLY = ("cma-es",)  # strategies that know no choices
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,9 @@ class Problem:
         train_rows, test_rows: rows of `dataset`; no test rows where a second file is the test.
         options: the strategy's options, checked and completed.
         metric: what test rows are scored by, and trials too unless `scored_by` says otherwise.
+        metric_reason: why that is not the task's usual one; "" if it is, or if it was asked for.
+        rare: the rarest class of the training rows, where it is rare.
+        axes: the space that a resumed run began with, where it is not the present one.
     """
 
     plan: Plan
@@ -53,11 +60,19 @@ class Problem:
     options: dict[str, Any]
     train_rows: np.ndarray
     test_rows: np.ndarray
+    metric_reason: str = ""
+    rare: Rare | None = None
+    axes: tuple[Axis, ...] = ()
 
     @cached_property
     def space(self) -> tuple[Axis, ...]:
         """The search space of the model for this task, its defaults as these data have them."""
-        space, task = self.model.space(self.dataset.task), self.dataset.task
+        if self.axes:
+            return self.axes
+        task, weighs = self.dataset.task, self.strategy.kind == "trials"
+        if self.strategy.name in NUMBERS_ONLY:
+            weighs = False
+        space = self.model.space_of(task, rare=weighs and self.rare is not None)
         if self.model.defaults is None:
             return space
         X = self.preparation().fit_transform(*self.train)
@@ -176,7 +191,9 @@ class Problem:
             self.dataset.classes,
             self.fold_data(),
             self.fixed,
-            probabilities=self.averages or self.metric.needs == "probabilities",
+            probabilities=self.averages
+            or bool(self.plan.costs)
+            or self.metric.needs == "probabilities",
             tells=self.averages and self.judged != "training",
             keeps=self.averages and self.judged != "cv",
             fitted_rows=self.judged == "training",
@@ -214,8 +231,7 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     _check_pair(model, strategy, dataset.task)
     check_installed(model.extra)
     _check_budget(plan)
-    default = averaged_metric if strategy.averages else default_metric
-    metric = METRICS[default(dataset.task)]
+    costs = bool(costs_of(plan.costs, dataset, plan.model))
     if plan.metric:
         metric = _chosen(METRICS, "metric", plan.metric)
         if dataset.task not in metric.tasks:
@@ -230,9 +246,16 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     else:
         train, test = hold_out(dataset, plan.data.test_size, plan.seed)
     options = complete(strategy.options, plan.options)
-    if strategy.averages or metric.needs == "probabilities":
+    rare, reason = rare_class(dataset.task, _counted(dataset, train)), ""
+    if not plan.metric and strategy.averages:
+        metric = METRICS[averaged_metric(dataset.task)]
+    elif not plan.metric:
+        usual, probable = default_metric(dataset.task), model.probabilistic is None
+        advised = recommended_metric(usual, rare, probabilities=probable, costs=costs)
+        metric, reason = METRICS[advised.metric], advised.reason
+    if strategy.averages or costs or metric.needs == "probabilities":
         model = model_named(plan.model, probabilities=True)
-    problem = Problem(plan, dataset, model, strategy, metric, options, train, test)
+    problem = Problem(plan, dataset, model, strategy, metric, options, train, test, reason, rare)
     _check_judged(problem)
     if strategy.kind == "trials":
         _ = problem.splits  # refuses too many folds before anything else is done
@@ -241,6 +264,39 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     if plan.strategy == "grid":
         check_grid(problem.space, options)
     return problem
+
+
+def as_begun(problem: Problem, started: RunStarted | None) -> Problem:
+    """The problem of a run that began earlier: with the metric and the space that it had then.
+
+    Args:
+        problem: as its plan gives it today.
+        started: the run's first event; None for a new run.
+    """
+    if started is None:
+        return problem
+    metric, model = problem.metric, problem.model
+    before, task = METRICS.get(started.metric), problem.dataset.task
+    if not problem.plan.metric and before is not None and task in before.tasks:
+        metric = before
+        asked = problem.averages or problem.plan.costs or metric.needs == "probabilities"
+        model = model_named(problem.plan.model, probabilities=bool(asked))
+    then = tuple(axis_from_dict(plain) for plain in started.space)
+    same = not then or {axis.name for axis in then} == {axis.name for axis in problem.space}
+    if same and metric == problem.metric:
+        return problem
+    reason = problem.metric_reason if metric == problem.metric else ""
+    axes = () if same else then
+    return replace(problem, metric=metric, model=model, axes=axes, metric_reason=reason)
+
+
+def _counted(dataset: Dataset, rows: np.ndarray) -> dict[str, int]:
+    """{class: rows} of some rows; nothing where there are no classes."""
+    if not dataset.classes:
+        return {}
+    codes = codes_of(dataset.target[rows], dataset.classes)
+    found = np.bincount(codes[codes >= 0], minlength=len(dataset.classes))
+    return {str(label): int(n) for label, n in zip(dataset.classes, found, strict=True)}
 
 
 def _chosen(registry: dict[str, Any], kind: str, name: str) -> Any:

@@ -26,6 +26,9 @@ lines, which the run itself knows:
 | sequences | whole sequences right, of the models, and their count (sequences) |
 | pairs, curve | base pairs right, called and true, and how γ moves them (structures) |
 | documents | how many were tested, and the words that were predicted (topics) |
+| metric_reason | why it is not the task's usual one; absent where it is |
+| costs | of mistakes, where there are such, and what the threshold made of them |
+|  | (core.tuning.threshold.of_costs) |
 | remarks | sentences that the result must carry |
 | groups, switched_off | {group: C} of a penalty learner, and the groups at their cap |
 | ensemble | of an average: its members (trial numbers), their weights, scores f and settings, |

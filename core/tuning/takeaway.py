@@ -42,6 +42,8 @@ class Takeaway:
         noise_variance: σ² of a linear model whose penalties were learned (its ridge penalties are
             σ² C_j), in the unit in which the penalties were learned; None otherwise.
         standardize: whether a linear model sees standardized columns.
+        threshold: the probability from which on a row is called the second of two classes; None
+            where the likelier one is.
         findings: what a person should know about the data, sentences.
         set_aside: rows without a target, left out.
         versions: {library: version} that fitted the model.
@@ -65,6 +67,7 @@ class Takeaway:
     output_names: list[str] = field(default_factory=list)
     noise_variance: float | None = None
     standardize: bool = True
+    threshold: float | None = None
     findings: list[str] = field(default_factory=list)
     set_aside: int = 0
     versions: dict[str, str] = field(default_factory=dict)
@@ -85,6 +88,7 @@ def takeaway_of(
     group_of_output: Iterable[int] = (),
     noise_variance: float | None = None,
     standardize: bool = True,
+    threshold: float | None = None,
 ) -> Takeaway:
     """The takeaway of a pipeline fitted on rows of a dataset.
 
@@ -98,6 +102,7 @@ def takeaway_of(
         group_of_output: the index of every prepared column's group.
         noise_variance: σ² of a linear model with learned penalties.
         standardize: as in the plan.
+        threshold: between two classes, where one was chosen.
     """
     learned = dict(penalties or {})
     return Takeaway(
@@ -119,6 +124,7 @@ def takeaway_of(
         output_names=list(output_names),
         noise_variance=None if noise_variance is None else float(noise_variance),
         standardize=standardize,
+        threshold=threshold,
         findings=[finding.sentence for finding in dataset.findings],
         set_aside=dataset.set_aside,
         versions=versions(),

@@ -20,7 +20,7 @@ from core.tuning.events import Event, RunFailed, RunFinished, RunStarted
 from core.tuning.history import History
 from core.tuning.learning import LearningRun
 from core.tuning.plan import Plan
-from core.tuning.problem import Problem, build_problem
+from core.tuning.problem import Problem, as_begun, build_problem
 from core.tuning.remembering import Remembering
 from core.tuning.run_folder import RunFolder, now
 from core.tuning.showing import shows
@@ -59,10 +59,10 @@ def tune(
     Raises:
         UnusableError: plan and data do not fit, the data has changed since, the disk is full.
     """
-    problem = build_problem(plan, dataset)
     standing = Standing()
     for event in past:
         standing.consume(event)
+    problem = as_begun(build_problem(plan, dataset), standing.started)
     _check_same_data(standing, dataset)
     clock = Clock(standing.seconds)
     if folder is None:

@@ -1,0 +1,86 @@
+"""Rare classes: when a class is one, and which score is recommended then.
+
+Where one row in fifty is of a class, a model that never says so has 98 % right: accuracy cannot
+tell it from a good one. Log loss judges the probability that each row gets; it is what the penalty
+learners minimize, it needs no rows of both classes in every fold, and a threshold by what mistakes
+cost rests on these probabilities. A model without probabilities is judged by the area under the
+ROC curve, for which its scores are enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+CLASSES = ("binary", "multiclass")
+RARE = 0.2  # share of the rows
+# Of many classes each is a small part of the rows, though none may be rare beside the others.
+RARE_BESIDE = 0.6  # of the share that each class would have were all equally frequent
+
+
+@dataclass(frozen=True)
+class Rare:
+    """The rarest class of some rows, where it is rare: its label and its share of the rows."""
+
+    label: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Recommended:
+    """A metric's name, and why it is not the task's usual one; "" where it is."""
+
+    metric: str
+    reason: str = ""
+
+
+def rare_class(task: str, counts: Mapping[str, int]) -> Rare | None:
+    """The rarest class if it is rare: under 20 % of the rows, or less where there are many classes.
+
+    Args:
+        task: of the dataset; only rows of tables have rare classes here.
+        counts: {class: rows}, of every class.
+    """
+    rows = sum(counts.values())
+    if task not in CLASSES or not rows:
+        return None
+    label, fewest = min(counts.items(), key=lambda pair: pair[1])
+    share = fewest / rows
+    return Rare(label, share) if share < min(RARE, RARE_BESIDE / len(counts)) else None
+
+
+def recommended_metric(
+    usual: str, rare: Rare | None, *, probabilities: bool, costs: bool = False
+) -> Recommended:
+    """What a run is scored by where nobody chose a metric.
+
+    Args:
+        usual: the metric of the task where no class is rare.
+        rare: the rarest class, where it is rare.
+        probabilities: whether the model gives those of classes without more fits.
+        costs: whether a threshold is to be chosen by what mistakes cost.
+    """
+    if costs:
+        why = "A threshold by what mistakes cost rests on probabilities"
+        return Recommended("log_loss", f"{why}: the score is log loss, which judges them.")
+    if rare is None:
+        return Recommended(usual)
+    why = (
+        f"Only {in_percent(rare.share)} of the training rows are “{rare.label}”: a model that "
+        "never says so would still look good by accuracy. "
+    )
+    if probabilities:
+        return Recommended(
+            "log_loss", f"{why}The score is log loss instead, which judges every probability."
+        )
+    return Recommended(
+        "auc",
+        f"{why}The score is the area under the ROC curve instead, because this model gives no "
+        "probabilities.",
+    )
+
+
+def in_percent(share: float) -> str:
+    """A share in percent, with a decimal where it is below ten."""
+    percent = 100 * share
+    return f"{percent:.0f} %" if percent >= 10 else f"{percent:.2g} %"
