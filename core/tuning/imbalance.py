@@ -60,7 +60,7 @@ def recommended_metric(
         probabilities: whether the model gives those of classes without more fits.
         costs: whether a threshold is to be chosen by what mistakes cost.
     """
-    if costs:
+    if costs and rare is None:
         why = "A threshold by what mistakes cost rests on probabilities"
         return Recommended("log_loss", f"{why}: the score is log loss, which judges them.")
     if rare is None:
@@ -69,7 +69,7 @@ def recommended_metric(
         f"Only {in_percent(rare.share)} of the training rows are “{rare.label}”: a model that "
         "never says so would still look good by accuracy. "
     )
-    if probabilities:
+    if probabilities or costs:
         return Recommended(
             "log_loss", f"{why}The score is log loss instead, which judges every probability."
         )

@@ -241,7 +241,8 @@ def of_costs(problem: Problem, threshold: Threshold, told: Told) -> dict[str, An
     first, second = (str(label) for label in problem.dataset.classes)
     known = told.y >= 0
     shares, base = told.tuned.probabilities, told.baseline.probabilities
-    assert shares is not None and base is not None
+    assert shares is not None  # the problem's model is one that gives them
+    assert base is not None
     is_second, share, frequency = told.y[known] == 1, shares[known, 1], base[known, 1]
 
     def counted(called: np.ndarray) -> dict[str, Any]:
