@@ -20,7 +20,8 @@ def plan_for(data: DataPlan, advice: dict[str, Any], before: Plan | None) -> Pla
     """The plan before with the new data where it still fits, else what is recommended."""
     fitting = [entry for entry in advice["models"] if entry["fits_task"]]
     if before is not None and any(entry["name"] == before.model for entry in fitting):
-        return before.changed(data=data)
+        same = (before.data.target, before.data.task) == (data.target, data.task)
+        return before.changed(data=data, costs=before.costs if same else {})
     if not fitting:
         return None
     model = recommended(fitting)["name"]

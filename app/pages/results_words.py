@@ -12,6 +12,7 @@ from app.scores import difference_in_words, duration_in_words, metric_as_noun, m
 from app.units import counted, put_aside, task_of, units
 from app.views.numbers import fixed
 from app.views.result_view import SHARES, score_in_words
+from core.tuning.cost_words import costs_in_words
 from core.tuning.events import RunStarted
 
 MUCH = 0.05  # from here on the results carry a remark on how far validation flattered
@@ -73,6 +74,8 @@ def in_plain_words(results: dict[str, Any], started: RunStarted) -> tuple[str, .
     said = (
         *_on_which_rows(results, started),
         *averaged_in_words(results),
+        *(costs_in_words(results["costs"]) if results.get("costs") else ()),
+        results.get("metric_reason", ""),
         _how_sure(results, int(started.dataset.get("test_rows", 0))),
         _flattery(results),
         _switched_off(results),

@@ -34,6 +34,7 @@ class AdvancedCard(Card):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.session = session
+        self._usual = ""  # the metric that is recommended, as far as it is known
         self.fold = Fold(self.tr("Advanced"), "advanced")
         self.body.addWidget(self.fold)
         self._own_title = label(self.tr("This strategy"), "section")
@@ -94,17 +95,24 @@ class AdvancedCard(Card):
         remembered.keep(self.session.plan)
 
     def _run_options(self) -> tuple[Option, ...]:
-        metrics = _metrics(self.session.summary)
+        metrics, estimate = _metrics(self.session.summary), self.session.estimate or {}
+        if not self.session.plan.metric:
+            self._usual = estimate.get("metric", self._usual)
+        words = self.tr("The recommended one")
+        if self._usual in metrics:
+            title = metrics[self._usual].title
+            words = self.tr("The recommended one: {score}").format(score=title)
         return (
             Option("folds", self.tr("Folds"), "int", 5,
                    self.tr("How many times the training rows are split to score one trial. More "
                            "folds: steadier scores, longer runs."), low=2, high=50),
             Option("metric", self.tr("Score"), "choice", USUAL,
-                   self.tr("What is made as good as possible. The usual one is accuracy for "
-                           "classes and the share of variance explained for numbers; for averages "
-                           "of models how likely they find what is true, and the squared error."),
+                   self.tr("What is made as good as possible. Recommended is accuracy for classes, "
+                           "log loss where a class is rare or mistakes have costs, and the share "
+                           "of variance explained for numbers; for averages of models how likely "
+                           "they find what is true, and the squared error."),
                    choices=(USUAL, *metrics),
-                   choice_labels=(self.tr("The usual one"), *(m.title for m in metrics.values()))),
+                   choice_labels=(words, *(m.title for m in metrics.values()))),
             Option("seed", self.tr("Seed"), "int", 0,
                    self.tr("The start of everything random. The same seed gives the same run."),
                    low=0, high=2**31 - 1),

@@ -13,6 +13,7 @@ from app.pages.data_words import tested, whole
 from app.pages.page import Page
 from app.pages.strategy_advanced import AdvancedCard
 from app.pages.strategy_budget import BudgetCard
+from app.pages.strategy_mistakes import MistakesCard
 from app.pages.strategy_values import ValuesCard
 from app.steps import model_title
 from app.units import units
@@ -46,8 +47,10 @@ class StrategyPage(Page):
         self.budget = BudgetCard(session)
         self.groups = self._make_groups()
         self.values = ValuesCard(session)
+        self.mistakes = MistakesCard(session)
         self.advanced = AdvancedCard(session)
-        for part in (self.budget, self.cards, self.groups, self.values, self.advanced):
+        shown = (self.budget, self.cards, self.groups, self.values, self.mistakes, self.advanced)
+        for part in shown:
             self.body.addWidget(part)
         self.body.addStretch(1)
         session.advice_changed.connect(self.refresh)
@@ -108,6 +111,7 @@ class StrategyPage(Page):
         self.groups.setVisible(bool(entry) and entry["kind"] == "penalties")
         self._show_ways()
         self.values.refresh()
+        self.mistakes.refresh()
         self.advanced.refresh(entry)
         self._allow_start()
         self._tell(entry)
@@ -140,6 +144,7 @@ class StrategyPage(Page):
     def _estimate_changed(self) -> None:
         self.budget.show_estimate()
         self.values.refresh()
+        self.advanced.refresh(self.chosen())  # which score is the usual one comes with it
         self._allow_start()
         self._tell(self.chosen())
 
@@ -183,6 +188,8 @@ class StrategyPage(Page):
         else:
             sentences.append(self.tr("Nothing is given up for scoring trials: the penalty comes "
                                      "from the training data itself."))  # fmt: skip
+        if reason := (self.session.estimate or {}).get("metric_reason"):
+            sentences.append(reason)
         sentences.append(
             self.tr("You can stop at any time. The best setting found so far is kept.")
         )

@@ -197,7 +197,7 @@ def test_choices_and_special_numbers_are_said_in_words(strategies):
     controls = strategies.advanced.own.controls
     assert controls["kernel"].currentText() == "Smooth (Matérn 5/2, matern52)"
     assert controls["start_trials"].text() == "automatic"
-    assert strategies.advanced.run.controls["metric"].currentText() == "The usual one"
+    assert strategies.advanced.run.controls["metric"].currentText() == "The recommended one"
     assert strategies.advanced.run.controls["time_limit"].text() == "no limit"
 
 
