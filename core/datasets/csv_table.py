@@ -48,6 +48,7 @@ def read_csv_table(
     complete: bool,
     kinds: Mapping[str, str],
     missing: Sequence[str] = MISSING,
+    wanted: str = "",
 ) -> CsvTable:
     """Read a delimited text file.
 
@@ -58,11 +59,12 @@ def read_csv_table(
         complete: whether these are all.
         kinds: {column: kind} where a person or the training file has decided.
         missing: what stands for nothing; among words, "." and "none" are words.
+        wanted: a column that must be there, if any: it decides between delimiters.
 
     Raises:
         UnusableError: whatever makes it no table, with line and column.
     """
-    dialect = sniff(head, path.name, complete=complete)
+    dialect = sniff(head, path.name, complete=complete, wanted=wanted)
     _check_header(dialect, path.name)
     arguments = _arguments(dialect, compression, missing)
     arguments["dtype"] = _text_columns(dialect, _names(dialect, arguments), kinds)
@@ -86,13 +88,15 @@ def read_csv_table(
     return CsvTable(table, source, tuple(strays or ()), line_of)
 
 
-def first_cells(head: bytes, name: str, *, complete: bool) -> dict[str, list[str]]:
+def first_cells(
+    head: bytes, name: str, *, complete: bool, wanted: str = ""
+) -> dict[str, list[str]]:
     """Every column's first values as text, from the first bytes of the file.
 
     Raises:
         UnusableError: whatever makes it no table.
     """
-    dialect = sniff(head, name, complete=complete)
+    dialect = sniff(head, name, complete=complete, wanted=wanted)
     shift = 1 if dialect.extra == "names" else 0
     names = dialect.header or tuple(f"column {i + 1}" for i in range(dialect.width))
     return {
@@ -178,8 +182,9 @@ def _parse(
     except UnicodeDecodeError:
         if dialect.encoding == "latin-1":
             raise
-        other = replace(dialect, encoding="latin-1")
-        return _parse(path, compression, other, {**arguments, "encoding": "latin-1"})
+        encoding = "latin-1" if dialect.encoding == "cp1252" else "cp1252"
+        other = replace(dialect, encoding=encoding)
+        return _parse(path, compression, other, {**arguments, "encoding": encoding})
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         if guarded.fault is not None:
             raise guarded.fault from None

@@ -8,12 +8,19 @@ import pandas as pd
 
 # Day first comes before month first only where the numbers leave no choice (a 13th month).
 _FORMATS = (
+    *("%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S"),  # pandas takes them for ISO 8601
     "ISO8601",
-    *("%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y"),
+    *("%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y"),
     *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y"),
-    *("%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S"),
+    *("%b %d, %Y", "%B %d, %Y", "%b %d %Y"),
     *("%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S"),
-    *("%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%m/%d/%Y %I:%M %p", "%m/%d/%Y %I:%M:%S %p"),
+    *("%m/%d/%y %H:%M", "%d/%m/%y %H:%M", "%m/%d/%y %H:%M:%S", "%d/%m/%y %H:%M:%S"),
+    *("%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%y %H:%M", "%d.%m.%y %H:%M:%S"),
+    *("%d-%m-%Y %H:%M", "%d-%m-%Y %H:%M:%S", "%Y-%m-%d %H:%M:%S,%f", "%d/%b/%Y:%H:%M:%S %z"),
+    *("%m/%d/%Y %I:%M %p", "%m/%d/%Y %I:%M:%S %p", "%m/%d/%y %I:%M %p", "%m/%d/%y %I:%M:%S %p"),
+    *("%d/%m/%Y %I:%M %p", "%d/%m/%Y %I:%M:%S %p", "%d-%b-%y %I.%M.%S.%f %p"),
+    *("%b %d %H:%M:%S", "%b %d %Y %H:%M:%S", "%a %b %d %H:%M:%S %Y"),
+    *("%a %Y-%m-%d %H:%M:%S %Z", "%a, %d %b %Y %H:%M:%S %z", "%d %b %Y %H:%M:%S"),
     *("%H:%M", "%H:%M:%S"),
 )
 _SHAPE = re.compile(r"(?=.*\d)(?=.*[-/.: ])[\w\-/.:, +]{4,35}")

@@ -82,13 +82,13 @@ def read_dataset(
 
 def _from_csv(path: Path, compression: str, head: bytes, choices: Mapping[str, Any]) -> Dataset:
     """The dataset of a CSV file; its first rows say how the others are to be read."""
-    cells = first_cells(head, path.name, complete=len(head) < HEAD_BYTES)
     target, task, roles, kinds = (choices[key] for key in ("target", "task", "roles", "kinds"))
+    cells = first_cells(head, path.name, complete=len(head) < HEAD_BYTES, wanted=target)
     shape = recognize(cells, target, task, roles)
-    read = _read_table(path, compression, head, kinds, shape)
+    read = _read_table(path, compression, head, kinds, shape, target)
     if shape is not None and not confirmed(shape, read.table):
         shape = None
-        read = _read_table(path, compression, head, kinds, None)
+        read = _read_table(path, compression, head, kinds, None, target)
     if shape is None:
         roles = roles_of_rows(cells, target, task, roles)
     return assemble(
@@ -122,7 +122,12 @@ def _is_libsvm(path: Path, head: bytes) -> bool:
 
 
 def _read_table(
-    path: Path, compression: str, head: bytes, kinds: Mapping[str, str], shape: Shape | None
+    path: Path,
+    compression: str,
+    head: bytes,
+    kinds: Mapping[str, str],
+    shape: Shape | None,
+    wanted: str,
 ) -> CsvTable:
     complete = len(head) < HEAD_BYTES
     missing: tuple[str, ...] = MISSING
@@ -130,7 +135,15 @@ def _read_table(
         # Names and labels are text, and a full stop is a word: only empty cells are missing.
         kinds = {**kinds, shape.sequence: "category", shape.target: "category"}
         missing = ("",)
-    return read_csv_table(path, compression, head, complete=complete, kinds=kinds, missing=missing)
+    return read_csv_table(
+        path,
+        compression,
+        head,
+        complete=complete,
+        kinds=kinds,
+        missing=missing,
+        wanted=wanted,
+    )
 
 
 def _with_libsvm_test(train: Dataset, file: str) -> Dataset:
@@ -157,7 +170,8 @@ def _table_test(train: Dataset, file: str) -> Dataset:
     shape = None
     if train.task == "sequence" or train.task == "structure":
         shape = Shape(train.task, train.sequence_name, train.target_name, given=True)
-    read = _read_table(path, compression, head, kinds, shape)
+    wanted = train.target_name or train.feature_names[0]
+    read = _read_table(path, compression, head, kinds, shape, wanted)
     return assemble_test(train, read.table, path.name, read.source, read.line_of)
 
 

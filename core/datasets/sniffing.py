@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from core.errors import UnusableError
 
 DELIMITERS = (";", "\t", "|", ",", " ")
+ONE_COLUMN = "\x1f"  # a sign that no text holds, so that every line is one cell
 IN_WORDS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas", " ": "spaces"}
 MISSING = (
     *("", "NA", "N/A", "n/a", "na", "N.A.", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "NAN"),
@@ -20,14 +21,18 @@ MISSING = (
 )
 _MISSING = frozenset(MISSING)
 SAMPLE_ROWS = 500
-_LONGEST_NAME = 5  # words, of a column that stands alone
+LONGEST_CELL = 2**27  # letters
+_LONGEST_NAME, _LONGEST_LETTERS = 5, 40  # words and letters of a column's name that stands alone
+_ALIKE = 0.9  # share of rows that blanks must cut into the same number of cells
+_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»」』)]*$")
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _DOT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 _DOT_THOUSANDS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 _COMMA_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
-_LIBSVM_PAIR = re.compile(r"-?\d+:\S+")
+_LIBSVM_PAIR = re.compile(rf"[+-]?\d+:({_NUMBER.pattern}|nan)", re.IGNORECASE)
+_CLOCK = re.compile(r"([01]?\d|2[0-4]):[0-5]\d")
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ class Dialect:
 
     Attributes:
         encoding: for Python's open.
-        delimiter: one of DELIMITERS; a space stands for any run of blanks.
+        delimiter: one of DELIMITERS, where a space stands for any run of blanks, or ONE_COLUMN.
         quote: the quoting sign.
         decimal: "." or ",".
         thousands: "", "," or ".".
@@ -64,7 +69,8 @@ class Dialect:
     @property
     def described(self) -> str:
         """In words: "semicolons between columns, decimal commas, a header, UTF-8"."""
-        parts = [f"{IN_WORDS[self.delimiter]} between columns"]
+        between = IN_WORDS.get(self.delimiter)
+        parts = [f"{between} between columns" if between else "one column"]
         if self.decimal == ",":
             parts.append("decimal commas")
         parts.append("a header" if self.header else "no header")
@@ -72,11 +78,16 @@ class Dialect:
             lines = "1 line" if self.skip == 1 else f"{self.skip} lines"
             parts.append(f"{lines} above the table left out")
         names = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1"}
+        names["cp1252"] = "Windows-1252"
         return ", ".join([*parts, names.get(self.encoding, self.encoding)])
 
 
 def decode(head: bytes) -> tuple[str, str]:
-    """The encoding's name and the head as text; a letter cut at the end is left out."""
+    """The encoding's name and the head as text; a letter cut at the end is left out.
+
+    Latin-1 is Windows-1252 without the letters and quotes at 0x80 to 0x9F, so that it is taken only
+    where bytes come that Windows-1252 does not know.
+    """
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16", codecs.getincrementaldecoder("utf-16")().decode(head)
     try:
@@ -84,40 +95,43 @@ def decode(head: bytes) -> tuple[str, str]:
         return "utf-8", text.removeprefix("\ufeff")
     except UnicodeDecodeError:
         pass
-    if any(byte in head for byte in range(0x80, 0xA0)):
-        try:
-            return "cp1252", head.decode("cp1252")
-        except UnicodeDecodeError:
-            pass
+    try:
+        return "cp1252", head.decode("cp1252")
+    except UnicodeDecodeError:
+        pass
     return "latin-1", head.decode("latin-1")
 
 
 def looks_like_libsvm(text: str) -> bool:
-    """Whether most lines are a label followed by index:value pairs and nothing else.
+    """Whether most lines are a number and index:value pairs, and nothing else.
 
-    Lines with a number alone, a label of a row without pairs, say nothing either way.
+    Lines with a number alone, a label of a row without pairs, say nothing either way. A time of day
+    looks like a pair; lines of a number and a time are a table.
     """
-    hits = lines = 0
+    hits = clocks = lines = 0
     for line in text.splitlines()[:200]:
         tokens = line.split("#", 1)[0].split()
         if not tokens:
             continue
         pairs = [token for token in tokens[1:] if not token.startswith("qid:")]
-        if not pairs and is_number(tokens[0]):
+        labelled = all(is_number(label) for label in tokens[0].split(","))
+        if not pairs and labelled:
             continue
         lines += 1
-        good = sum(_LIBSVM_PAIR.fullmatch(token) is not None for token in pairs)
-        hits += good > 0 and 2 * good >= len(pairs) and ";" not in line
-    return hits > 0 and 2 * hits >= lines
+        fits = labelled and all(_LIBSVM_PAIR.fullmatch(token) for token in pairs)
+        hits += fits
+        clocks += fits and len(tokens) == 2 and _CLOCK.fullmatch(pairs[0]) is not None
+    return hits > clocks and 2 * hits >= lines
 
 
-def sniff(head: bytes, name: str, *, complete: bool) -> Dialect:
+def sniff(head: bytes, name: str, *, complete: bool, wanted: str = "") -> Dialect:
     """The dialect of a text table.
 
     Args:
         head: the file's first bytes.
         name: the file's name, for errors.
         complete: whether the head is the whole file; otherwise its last line is cut and left out.
+        wanted: a column that must be there: of several delimiters, the one that gives it.
 
     A table of one column is one of texts at best; whoever needs more columns says so.
 
@@ -130,11 +144,13 @@ def sniff(head: bytes, name: str, *, complete: bool) -> Dialect:
         lines = lines[:-1]
     skip = 1 if lines and re.fullmatch(r"sep=.\s*", lines[0]) else 0
     quote = _quote_of(lines[skip:])
-    skip += _lines_above(lines[skip:], quote, name)
+    skip += _lines_above(lines[skip:], quote, name, wanted)
     lines = lines[skip:]
-    delimiter, table = _delimiter_of(lines, quote, name)
+    delimiter, table = _delimiter_of(lines, quote, name, wanted)
     width = _usual_width(table)
     header = _header_of(table, width)
+    if wanted and wanted in (cell.strip() for cell in table[0]):
+        header = tuple(table[0])
     rows = table[1:] if header else table
     if not rows:
         raise UnusableError("there is no row below the header", where=name, cure="add rows")
@@ -158,10 +174,12 @@ def _usual_width(table: list[list[str]]) -> int:
     return Counter(len(row) for row in table[1:] or table).most_common(1)[0][0]
 
 
-def _lines_above(lines: list[str], quote: str, name: str) -> int:
+def _lines_above(lines: list[str], quote: str, name: str, wanted: str) -> int:
     """How many lines stand above the table: comments (#), a title, blank lines between."""
-    delimiter, table = _delimiter_of(lines, quote, name)
+    delimiter, table = _delimiter_of(lines, quote, name, wanted)
     width = _usual_width(table)
+    if delimiter == ONE_COLUMN:
+        return 0  # every line is like a title
     below = [row for row in table if not row[0].startswith("#")]
     named_below = bool(below and _header_of(below, width))  # then "#" does not begin a header
     for above, line in enumerate(lines[:50]):
@@ -183,6 +201,7 @@ def _quote_of(lines: list[str]) -> str:
 
 def split_rows(lines: list[str], delimiter: str, quote: str) -> list[list[str]]:
     """The lines' cells, blank lines left out; [] where the csv module cannot make sense of it."""
+    csv.field_size_limit(LONGEST_CELL)
     blank = delimiter == " "
     source = [line.strip() + "\n" for line in lines] if blank else lines
     reader = csv.reader(
@@ -198,38 +217,95 @@ def split_rows(lines: list[str], delimiter: str, quote: str) -> list[list[str]]:
                 rows.append(row)
             if len(rows) > SAMPLE_ROWS:
                 break
-    except csv.Error:  # a cell beyond the csv module's limit: wrong delimiter or an open quote
+    except csv.Error:  # the csv module cannot make sense of a line
         pass
     return rows
 
 
-def _delimiter_of(lines: list[str], quote: str, name: str) -> tuple[str, list[list[str]]]:
+def _delimiter_of(
+    lines: list[str], quote: str, name: str, wanted: str
+) -> tuple[str, list[list[str]]]:
     """The delimiter under which most rows have the same number of cells, two or more.
 
-    A comma where there is none; the rows have one cell then.
+    Blanks are one only where nearly all rows have that number: texts are cut at them too. One that
+    makes a column of the wanted name comes before all others. ONE_COLUMN where there is none.
     """
     best: tuple[float, str, list[list[str]]] | None = None
     for delimiter in DELIMITERS:
         rows = split_rows(lines[:SAMPLE_ROWS], delimiter, quote)
-        counts = Counter(len(row) for row in rows[1:] or rows)
-        if not counts:
-            continue
-        width, hits = counts.most_common(1)[0]
-        if width < 2:
+        share, width = _evenness(rows)
+        if width < 2 or (delimiter == " " and share < _ALIKE):
             continue
         # A first row as wide as the others (or one short: row names) speaks for the delimiter.
         fits = len(rows[0]) in (width, width - 1) and len(rows[0]) > 1
-        score = round(hits / sum(counts.values()), 2) + fits
+        named = [cell.strip() for cell in rows[0]] if len(rows[0]) > 1 else []
+        asked = bool(wanted) and wanted in named
+        if not asked and _is_prose(lines, rows, delimiter, share, fits):
+            continue
+        score = round(share, 2) + fits + 3 * asked
         clearer = best is not None and score == best[0] and _only_decimal_commas(rows)
-        if best is None or score > best[0] or (delimiter == " " and best[1] == "," and clearer):
+        instead = delimiter == " " and clearer and best[1] == "," and not _has_dates(best[2])
+        if best is None or score > best[0] or instead:
             best = (score, delimiter, rows)
-    if best is None:
-        _refuse_open_quote(lines, quote, name)
-        rows = split_rows(lines[:SAMPLE_ROWS], ",", quote)
+    first = next((line.strip().strip(quote) for line in lines if line.strip()), "")
+    if best is None or (wanted and first == wanted and best[0] < 3):
+        if any(line.lstrip().startswith(quote) for line in lines):
+            _refuse_open_quote(lines, quote, name)
+        rows = split_rows(lines[:SAMPLE_ROWS], ONE_COLUMN, quote)
         if not rows:
             raise UnusableError("there is no row", where=name, cure="choose a file with rows")
-        return ",", rows
+        return ONE_COLUMN, rows
     return best[1], best[2]
+
+
+def _evenness(rows: list[list[str]]) -> tuple[float, int]:
+    """The share of the rows below the first that have the usual number of cells, and this number.
+
+    Comments do not count where there are other rows.
+    """
+    below = [row for row in rows[1:] if not row[0].startswith("#")] or rows[1:] or rows
+    counts = Counter(len(row) for row in below)
+    if not counts:
+        return 0.0, 0
+    width, hits = counts.most_common(1)[0]
+    return hits / sum(counts.values()), width
+
+
+def _is_prose(
+    lines: list[str], rows: list[list[str]], delimiter: str, share: float, fits: bool
+) -> bool:
+    """Whether the delimiter is a sign inside of texts: the rows are uneven, with blanks behind it.
+
+    Where the first row does not look like the others, it may be the name of a column of texts.
+    """
+    if fits and share >= 0.75:
+        return False
+    if not fits and share < 0.5:
+        return True
+    numbers = _number_columns(rows)
+    if delimiter == " ":
+        return not fits and not numbers
+    start = "".join(lines[:SAMPLE_ROWS])
+    followed = start.count(delimiter + " ") >= _ALIKE * start.count(delimiter)
+    return delimiter != "\t" and followed and not numbers
+
+
+def _number_columns(rows: list[list[str]]) -> bool:
+    """Whether most values of a column below the first row are numbers."""
+    width = _evenness(rows)[1]
+    below = [row for row in rows[1:] if len(row) == width]
+    return any(2 * sum(is_number(row[i]) for row in below) > len(below) for i in range(width))
+
+
+def _has_dates(rows: list[list[str]]) -> bool:
+    """Whether a column holds dates with blanks inside."""
+    import pandas as pd
+
+    from core.datasets.dates import date_format
+
+    columns = [[row[i] for row in rows[1:] if i < len(row)] for i in range(len(rows[0]))]
+    spaced = [cells for cells in columns if cells and all(" " in cell.strip() for cell in cells)]
+    return any(date_format(pd.Series(cells, dtype="str")) for cells in spaced)
 
 
 def _refuse_open_quote(lines: list[str], quote: str, name: str) -> None:
@@ -281,10 +357,16 @@ def _header_of(table: list[list[str]], width: int) -> tuple[str, ...]:
         numbers = sum(any(is_number(value, mark) for mark in ".,") for value in values)
         if values and numbers >= 0.9 * len(values) and not numeric[i] and not is_missing(cell):
             return tuple(table[0])
-    if any(numeric) or (width == 1 and len(first[0].split()) > _LONGEST_NAME):
+    if any(numeric) or (width == 1 and _is_sentence(first[0])):
         return ()
     again = sum(table[0][i] in seen[i] for i in range(len(first)))
     return () if below and again > 0 else tuple(table[0])
+
+
+def _is_sentence(cell: str) -> bool:
+    """Whether a line that stands alone is a text rather than a column's name."""
+    long = len(cell.split()) > _LONGEST_NAME or len(cell) > _LONGEST_LETTERS
+    return long or _SENTENCE_END.search(cell) is not None
 
 
 def _extra_of(header: tuple[str, ...], rows: list[list[str]], width: int) -> str:

@@ -82,7 +82,7 @@ def test_delimiters_decimals_headers(
 
 @pytest.mark.parametrize(
     ("encoding", "word"),
-    [("utf-8", "UTF-8"), ("utf-8-sig", "UTF-8"), ("latin-1", "Latin-1"), ("utf-16", "UTF-16")],
+    [("utf-8", "UTF-8"), ("utf-8-sig", "UTF-8"), ("cp1252", "Windows-1252"), ("utf-16", "UTF-16")],
 )
 def test_encodings(write: Write, encoding: str, word: str) -> None:
     text = table_text(";", ",").replace("blue", "grün").replace("kind", "größe")
@@ -387,3 +387,17 @@ def test_the_fingerprint_is_of_the_bytes(write: Write) -> None:
     path = write(gzip.compress(table_text().encode()), "t.csv.gz")
     dataset = read_dataset(str(path))
     assert dataset.source.fingerprint == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_letters_of_windows_1252_come_at_any_place(write: Write) -> None:
+    word = "„größe“ – 5 €, œuvre"
+    rows = [f"{i};{word if i == 39 else 'plain'};{'ab'[i % 2]}" for i in range(40)]
+    for above in (0, 60_000):  # in the first megabyte, and far below it
+        more = [f"{i};a plain word or two;{'ab'[i % 2]}" for i in range(above)]
+        path = write("\n".join(["n;word;kind", *more, *rows]) + "\n", encoding="cp1252")
+        dataset = read_dataset(str(path), roles={"word": "feature"})
+        assert dataset.table["word"].iloc[-1] == word
+        assert dataset.source.read_csv["encoding"] == "cp1252"
+    odd = b"n;word;kind\n" + b"".join(b"%d;\x81\xe4;%d\n" % (i, i % 2) for i in range(40))
+    dataset = read_dataset(str(write(odd)), roles={"word": "feature"})
+    assert dataset.source.read_csv["encoding"] == "latin-1"  # 0x81 is none of Windows-1252
