@@ -27,7 +27,7 @@ from core.export.finished_run import FinishedRun
 from core.export.folder_arrays import FORMAT, folder_arrays, members_of_model
 from core.export.npz_file import MOST_BYTES, damaged, packed
 from core.export.parameter_arrays import Arrays
-from core.export.script_reading import UnreadableError
+from core.export.script_reading import UnreadableError, encoding_of
 
 MODEL, PROGRAM = "model.npz", "predict.py"
 WORDS_OF_A_TOPIC = 20
@@ -204,9 +204,9 @@ def predict_rows(path: Path, file: str, tell: Any) -> pd.DataFrame:
         from core.export.script_topics import predicted
     else:
         from core.export.script_causes import predicted
-    text = text_of_file(check_path(file))
     name = Path(file).name
     try:
+        text = text_of_file(check_path(file), encoding_of(arrays["settings"]))
         with np.errstate(all="ignore"):
             header, rows = predicted(arrays, text, tell)
     except UnreadableError as error:

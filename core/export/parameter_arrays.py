@@ -78,6 +78,7 @@ def reading_of(run: FinishedRun) -> dict[str, Any]:
         "decimal": how.get("decimal", "."),
         "thousands": how.get("thousands", ""),
         "missing": how.get("na_values", [""]),
+        "encoding": how.get("encoding", ""),
     }
 
 
@@ -161,6 +162,7 @@ def _check_parameters(arrays: Arrays) -> None:
     _demand(all(isinstance(word, str) for word in words), "a setting is no text")
     _demand(len(reading["quote"]) == len(reading["decimal"]) == 1, "a sign is no single letter")
     _demand(isinstance(reading["thousands"], str), "the thousands are no text")
+    _demand(isinstance(reading.get("encoding", ""), str), "the encoding is no text")
     missing = reading["missing"]
     lists = list(missing.values()) if isinstance(missing, dict) else [missing]
     _demand(

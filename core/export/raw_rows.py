@@ -101,7 +101,7 @@ def _unlabelled(path: Path, compression: str) -> tuple[sparse.csr_matrix, bool]:
 
 def _table(path: Path, compression: str, head: bytes, card: dict[str, Any]) -> pd.DataFrame:
     features = card["features"]
-    table = _read_alike(path, compression, card)
+    table = _read_alike(path, compression, head, card)
     if table is None:
         kinds = {name: "category" if name in card["text"] else "number" for name in features}
         complete = len(head) < HEAD_BYTES
@@ -113,11 +113,17 @@ def _table(path: Path, compression: str, head: bytes, card: dict[str, Any]) -> p
     return table[features]
 
 
-def _read_alike(path: Path, compression: str, card: dict[str, Any]) -> pd.DataFrame | None:
-    """The table by the training file's own arguments; None where these do not fit this file."""
+def _read_alike(
+    path: Path, compression: str, head: bytes, card: dict[str, Any]
+) -> pd.DataFrame | None:
+    """The table by the training file's own arguments; None where these do not fit this file.
+
+    The encoding is this file's own.
+    """
     if not card["read_csv"] or "names" in card["read_csv"]:
         return None
     arguments = {**card["read_csv"], "compression": compression or None}
+    arguments["encoding"] = decode(head)[0]
     try:
         header = pd.read_csv(path, **{**arguments, "nrows": 0})
         if not set(card["features"]) <= set(header.columns):

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from core.export.script_reading import UnreadableError, text_of
+from core.export.script_reading import UnreadableError, encoding_of, text_of
 
 
 def run(packed: str, predicted: Callable[..., Any], arguments: list[str]) -> int:
@@ -38,7 +38,8 @@ def run_file(model: Any, predicted: Callable[..., Any], arguments: list[str]) ->
     with np.load(model, allow_pickle=False) as arrays:
         model_arrays = {name: arrays[name] for name in arrays.files}
     try:
-        text = text_of(Path(arguments[0]).read_bytes())
+        encoding = encoding_of(model_arrays["settings"])
+        text = text_of(Path(arguments[0]).read_bytes(), encoding)
         header, rows = predicted(model_arrays, text, _tell)
         if len(arguments) == 1:
             csv.writer(sys.stdout, lineterminator="\n").writerows([header, *rows])

@@ -13,7 +13,7 @@ import pandas as pd
 from core.datasets.opening import GuardedFile, check_path, compression_of, open_bytes, read_head
 from core.errors import UnusableError
 from core.export.parameter_arrays import Arrays
-from core.export.script_reading import UTF_16, UnreadableError, text_of
+from core.export.script_reading import UTF_16, UnreadableError, encoding_of, text_of
 
 
 def predict_rows(arrays: Arrays, file: str, tell: Callable[[int, int], None]) -> pd.DataFrame:
@@ -33,7 +33,7 @@ def predict_rows(arrays: Arrays, file: str, tell: Callable[[int, int], None]) ->
     else:
         from core.export.script_folds import predicted
     path = check_path(file)
-    text = text_of_file(path)
+    text = text_of_file(path, encoding_of(arrays["settings"]))
     try:
         header, rows = predicted(arrays, text, tell)
     except UnreadableError as error:
@@ -42,13 +42,17 @@ def predict_rows(arrays: Arrays, file: str, tell: Callable[[int, int], None]) ->
     return pd.DataFrame(rows, columns=header)
 
 
-def text_of_file(path: Path) -> str:
+def text_of_file(path: Path, encoding: str) -> str:
     """The text of a file, perhaps compressed.
+
+    Args:
+        path: the file.
+        encoding: of the file that the model was trained on.
 
     Raises:
         UnusableError: it cannot be read.
     """
-    return text_of(_bytes_of(path))
+    return text_of(_bytes_of(path), encoding)
 
 
 def _bytes_of(path: Path) -> bytes:
