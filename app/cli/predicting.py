@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,11 @@ def run(given: argparse.Namespace) -> int:
     from core.export.prediction import predict_file
 
     out = Path(given.out) if given.out else None
-    table = predict_file(Path(given.model), given.file, out, _tell)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", UserWarning)
+        table = predict_file(Path(given.model), given.file, out, _tell)
+    for sentence in dict.fromkeys(str(one.message) for one in told if one.category is UserWarning):
+        print(f"tunescope: {sentence}", file=sys.stderr)
     if out is None:
         table.to_csv(sys.stdout, index=False)
     else:

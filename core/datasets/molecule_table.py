@@ -17,6 +17,7 @@ from core.datasets.molecules import (
     LONGEST_LOOP,
     NOT_CANONICAL,
     SHORT_HAIRPIN,
+    ambiguous_letters,
     bracket_pairs,
     normalized,
     plain_letters,
@@ -104,7 +105,7 @@ def molecules_test_part(
         task="structure",
         row_groups=row_groups(table, [c for c in train.columns if c.name in table.columns]),
         row_names=_names(table, _name_column(table, shape, {})),
-        findings=tuple(lost),
+        findings=(*lost, *_ambiguous(table[shape.sequence], shape, "In the test file, ")),
     )
 
 
@@ -203,7 +204,7 @@ def _one_structure(structure: str, letters: str) -> str:
 
 
 def _findings(letters: pd.Series, structures: np.ndarray, shape: Shape) -> list[Finding]:
-    findings = _lost_pairs(letters, structures, "")
+    findings = [*_lost_pairs(letters, structures, ""), *_ambiguous(letters, shape, "")]
     twins = int(letters.str.strip().str.upper().duplicated().sum())
     if twins:
         rows = "1 molecule repeats" if twins == 1 else f"{twins:,} molecules repeat"
@@ -211,6 +212,20 @@ def _findings(letters: pd.Series, structures: np.ndarray, shape: Shape) -> list[
             Finding(f"{rows} another's letters; scores may look too good.", shape.sequence)
         )
     return findings
+
+
+def _ambiguous(letters: pd.Series, shape: Shape, before: str) -> list[Finding]:
+    """That letters which stand for several bases are read as N."""
+    counts = letters.astype(str).map(ambiguous_letters)
+    if not counts.any():
+        return []
+    total, some = int(counts.sum()), int((counts > 0).sum())
+    stand = "1 letter stands" if total == 1 else f"{total:,} letters stand"
+    sentence = (
+        f"{before}{stand} for several bases (such as R or Y), in {some:,} of {len(counts):,}"
+        f" molecules, and {'is' if total == 1 else 'are'} read as N."
+    )
+    return [Finding(sentence, shape.sequence)]
 
 
 def _lost_pairs(letters: pd.Series, structures: np.ndarray, before: str) -> list[Finding]:

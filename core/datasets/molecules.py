@@ -1,8 +1,10 @@
 """Molecules as a person writes them: letters and brackets, what is refused and what is dropped.
 
-Pairs that the grammar cannot make are dropped and counted, in this order: bases that do not pair
-(all but AU, CG and GU), too few bases between, brackets of different kinds that cross (the largest
-set that nests is kept), and pairs around a loop of more than 30 bases with one pair inside.
+A letter that stands for several bases (IUPAC: R, Y, S, W, K, M, B, D, H, V) is read as N, a base
+that is not known. Pairs that the grammar cannot make are dropped and counted, in this order: bases
+that do not pair (all but AU, CG and GU), too few bases between, brackets of different kinds that
+cross (the largest set that nests is kept), and pairs around a loop of more than 30 bases with one
+pair inside.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ LONG_LOOP = "loop too long"
 KINDS = (NOT_CANONICAL, SHORT_HAIRPIN, CROSSING, LONG_LOOP)
 _OPENING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _LAYERS = (*_OPENING.items(), *((chr(65 + k), chr(97 + k)) for k in range(26)))
-_PLAIN = str.maketrans("acgutnT", "ACGUUNU")
+AMBIGUOUS = "RYSWKMBDHV"
+_LETTERS = "acgutnT" + AMBIGUOUS + AMBIGUOUS.lower()
+_PLAIN = str.maketrans(_LETTERS, "ACGUUNU" + "N" * 2 * len(AMBIGUOUS))
 _PAIRING = frozenset(("AU", "UA", "CG", "GC", "GU", "UG"))
 
 
@@ -41,10 +45,10 @@ class Understood:
 
 
 def plain_letters(letters: str, where: str = "") -> str:
-    """The letters in upper case, with U for T.
+    """The letters in upper case, with U for T and N for those that stand for several bases.
 
     Raises:
-        UnusableError: a letter is none of A, C, G, U, T, N, or there are none.
+        UnusableError: a letter is none of A, C, G, U, T, N or AMBIGUOUS, or there are none.
     """
     if not letters:
         raise UnusableError("the sequence is empty", where=where, cure="give it letters")
@@ -57,6 +61,11 @@ def plain_letters(letters: str, where: str = "") -> str:
             cure="use A, C, G, U (or T), and N for a base that is not known",
         )
     return plain
+
+
+def ambiguous_letters(letters: str) -> int:
+    """How many letters stand for several bases and are read as N."""
+    return sum(map(letters.upper().count, AMBIGUOUS))
 
 
 def understood(

@@ -7,6 +7,7 @@ arrays are described in core.export.parameter_arrays.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ from core.losses.rna.decode import maximum_expected_accuracy
 from core.losses.rna.fold import pair_probabilities
 
 BASES = "ACGUTN"
+AMBIGUOUS = "RYSWKMBDHV"  # these stand for several bases, and are read as N
 NAMES_OF_MOLECULES = ("id", "name", "molecule", "accession")
 
 
@@ -43,6 +45,7 @@ def predicted(
     columns, lines = columns_of(text, [column], reading["quote"], reading["padded"])
     named = [name for name in columns if name.strip().lower() in NAMES_OF_MOLECULES][:1]
     molecules = [bases_of(*one, column) for one in zip(columns[column], lines, strict=True)]
+    _tell_ambiguous(molecules)
     rows = []
     for place, letters in enumerate(molecules):
         try:
@@ -74,11 +77,22 @@ def bases_of(cell: str, line: int, column: str) -> str:
     if not letters:
         raise UnreadableError("the sequence is empty", f"line {line}, column {column}")
     for place, letter in enumerate(letters):
-        if letter.upper() not in BASES:
+        if letter.upper() not in BASES + AMBIGUOUS:
             cure = "use A, C, G, U (or T), and N for a base that is not known"
             what = f"letter {place + 1} is “{letter}”"
             raise UnreadableError(what, f"line {line}, column {column}", cure)
     return letters
+
+
+def _tell_ambiguous(molecules: list[str]) -> None:
+    """Warn where letters are read as N."""
+    counts = [sum(map(letters.upper().count, AMBIGUOUS)) for letters in molecules]
+    total, some = sum(counts), sum(count > 0 for count in counts)
+    if total:
+        stand = "1 letter stands" if total == 1 else f"{total:,} letters stand"
+        where = f"in {some:,} of {len(counts):,} molecules"
+        said = f"{stand} for several bases, {where}, and {'is' if total == 1 else 'are'} read as N."
+        warnings.warn(said, stacklevel=2)
 
 
 def sureness(probabilities: Any, structure: str) -> tuple[float, float | str]:

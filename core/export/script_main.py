@@ -9,6 +9,7 @@ import base64
 import csv
 import io
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,10 @@ def run_file(model: Any, predicted: Callable[..., Any], arguments: list[str]) ->
     try:
         encoding = encoding_of(model_arrays["settings"])
         text = text_of(Path(arguments[0]).read_bytes(), encoding)
-        header, rows = predicted(model_arrays, text, _tell)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", UserWarning)
+            header, rows = predicted(model_arrays, text, _tell)
+        sys.stderr.writelines(f"{one.message}\n" for one in told)
         if len(arguments) == 1:
             csv.writer(sys.stdout, lineterminator="\n").writerows([header, *rows])
             return 0

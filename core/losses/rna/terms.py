@@ -49,9 +49,11 @@ def codes_of(letters: str) -> np.ndarray:
     """Codes of a molecule's letters, with one UNKNOWN before and behind, shape (bases + 2,).
 
     Raises:
-        ValueError: a letter is none of A, C, G, U, T, N (or the same in lower case).
+        ValueError: a letter is none of A, C, G, U, T, N or a letter that stands for several bases
+            (or the same in lower case).
     """
-    known = {**{letter: code for code, letter in enumerate(LETTERS)}, "T": 3, "N": UNKNOWN}
+    known = dict.fromkeys("NRYSWKMBDHV", UNKNOWN)
+    known |= {**{letter: code for code, letter in enumerate(LETTERS)}, "T": 3}
     codes = [known.get(letter.upper(), -1) for letter in letters]
     if -1 in codes:
         place = codes.index(-1)

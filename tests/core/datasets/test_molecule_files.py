@@ -99,6 +99,16 @@ def test_what_cannot_be_understood_is_told_by_line(
     assert what in refused.value.what
 
 
+def test_letters_for_several_bases_are_counted_and_said(write: Write) -> None:
+    text = GOOD + "r,RGAAAACY,((....))\ny,GGAWAACC,((....))\n"
+    found = sentences(read_dataset(write(text)))
+    assert (
+        "3 letters stand for several bases (such as R or Y), in 2 of 5 molecules, and are" in found
+    )
+    with_test = read_dataset(write(GOOD), test_file=write(text, "more.csv"))
+    assert "In the test file, 3 letters stand for" in with_test.test.findings[-1].sentence
+
+
 def test_pairs_that_cannot_be_made_stay_in_the_target_and_are_counted(write: Write) -> None:
     text = GOOD + "four,GGGAAACCA,<<<...>>>\nfive,GGAAGGGAAACCAACCC,((..[[[...))..]]]\n"
     dataset = read_dataset(write(text))

@@ -32,6 +32,13 @@ def test_letters_in_lower_case_with_t_and_n() -> None:
     assert plain_letters("acgtnACGTUN") == "ACGUNACGUUN"
 
 
+def test_letters_for_several_bases_are_read_as_unknown() -> None:
+    assert plain_letters("RYSWKMBDHVryswkmbdhvAT") == "N" * 20 + "AU"
+    known = understood("RGAAAACY", "((....))")
+    assert (known.letters, known.structure) == ("NGAAAACN", ".(....).")
+    assert dropped("RGAAAACY", "((....))") == {NOT_CANONICAL: 1}
+
+
 @pytest.mark.parametrize(("letters", "place"), [("ACXG", 3), ("é", 1), ("AC-", 3), ("A C", 2)])
 def test_an_unknown_letter_is_told_by_its_place(letters: str, place: int) -> None:
     with pytest.raises(UnusableError, match=f"letter {place} of the sequence"):

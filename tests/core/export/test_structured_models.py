@@ -173,6 +173,17 @@ def test_what_is_wrong_with_new_rows_is_said_with_its_line(
         predict_file(export(run.folder, tmp_path / "m.npz"), tmp_path / "new.csv")
 
 
+def test_letters_for_several_bases_fold_as_unknown_ones(folder: Run, tmp_path: Path) -> None:
+    model = export(folder.folder, tmp_path / "m.npz")
+    (tmp_path / "new.csv").write_text("sequence\nGGRAAAYCCw\nACGU\n")
+    with pytest.warns(UserWarning, match="3 letters stand for several bases, in 1 of 2"):
+        said = predict_file(model, tmp_path / "new.csv")
+    (tmp_path / "plain.csv").write_text("sequence\nGGNAAANCCN\nACGU\n")
+    plain = predict_file(model, tmp_path / "plain.csv")
+    assert said["sequence"].tolist() == ["GGRAAAYCCw", "ACGU"]
+    assert said.drop(columns="sequence").equals(plain.drop(columns="sequence"))
+
+
 def test_a_molecule_that_no_memory_holds_is_named(
     folder: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
