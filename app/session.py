@@ -48,6 +48,7 @@ class Session(Planning):
     """
 
     data_changed = Signal()
+    file_opened = Signal()  # after `data_changed`, where a person gave a file or a sample
     advice_changed = Signal()
     run_changed = Signal()  # the state, the folder or the results
     run_replaced = Signal()  # another run is shown now: begin again with `events`
@@ -68,6 +69,7 @@ class Session(Planning):
         self.other_targets: tuple[str, ...] = ()
         self.texts: tuple[str, ...] = ()
         self._opening: DataPlan | None = None
+        self._is_given = False  # whether what is opened is a file that a person gave
         self.exporters: list[dict[str, Any]] = []
         self.experience = Experience(self)
         self.experience.changed.connect(self._ask_known)
@@ -105,30 +107,31 @@ class Session(Planning):
 
     def open_file(self, path: str | Path) -> None:
         """Open a file; on success `data_changed` and `advice_changed` follow."""
-        self._open(DataPlan(file=str(path), test_size=remembered.test_size()))
+        self._open(DataPlan(file=str(path), test_size=remembered.test_size()), given=True)
 
     def open_sample(self, name: str) -> None:
         """Open a sample that comes with the program."""
-        self._open(DataPlan(file=f"sample:{name}", test_size=remembered.test_size()))
+        self._open(DataPlan(file=f"sample:{name}", test_size=remembered.test_size()), given=True)
 
     def open_with_target(self, name: str, task: str = "") -> None:
         """Open the file that was refused because of its target once more, with another one."""
         if self._opening is not None:
             roles = {column: role for column, role in self._opening.roles.items() if column != name}
-            self._open(replace(self._opening, target=name, task=task, roles=roles))
+            wanted = replace(self._opening, target=name, task=task, roles=roles)
+            self._open(wanted, given=self._is_given)
 
     def change_data(self, **fields: Any) -> None:
         """Read the same file with other fields of DataPlan: target, task, roles, kinds or test."""
         if self.data is not None:
             self._open(replace(self.data, **fields))
 
-    def _open(self, data: DataPlan) -> None:
+    def _open(self, data: DataPlan, given: bool = False) -> None:
         if self._is_tuning():
             self.problem.emit(self.tr("A run is going on. Stop it first, then change the data."))
             return
         name = data.file.removeprefix("sample:").replace("\\", "/").rsplit("/", 1)[-1]
         self._busy.say(self.tr("Reading {name} …").format(name=name))
-        self._opening = data
+        self._opening, self._is_given = data, given
         self._asked.ask(m.Open(data))
 
     def _ask_estimate(self) -> None:
@@ -230,7 +233,7 @@ class Session(Planning):
             self.problem.emit(error.sentence)
             return
         self._show_run(events, Path(folder))
-        self._plan_to_restore = plan
+        self._plan_to_restore, self._is_given = plan, False
         self._asked.ask(m.Open(plan.data))
 
     def shutdown(self) -> None:
@@ -342,6 +345,8 @@ class Session(Planning):
         self.advice_changed.emit()
         self.plan_changed.emit()
         self._estimate_timer.start()
+        if self._is_given:
+            self.file_opened.emit()
 
     def _take_event(self, event: Event) -> None:
         self._run.take(event)

@@ -95,6 +95,7 @@ class Window(QMainWindow):
         self.rail.settings_pressed.connect(self.show_settings)
         self.panel.more_pressed.connect(lambda: self.show_help(self.pages[self.here].topic))
         session.data_changed.connect(self._data_changed)
+        session.file_opened.connect(self._show_data)
         session.plan_changed.connect(self._show_steps)
         session.plan_changed.connect(self._tabs.start)
         session.run_changed.connect(self._run_changed)
@@ -165,6 +166,11 @@ class Window(QMainWindow):
             self.go("data")
         else:
             self._show_steps()
+
+    def _show_data(self) -> None:
+        """A new file is looked at first, from its top, whatever page it was given on."""
+        self.go("data")
+        self.pages["data"].scroll.verticalScrollBar().setValue(0)
 
     def _run_changed(self) -> None:
         if self.session.state == "running":

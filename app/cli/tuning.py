@@ -112,6 +112,8 @@ def run(given: argparse.Namespace) -> int:
         test_size=given.test_size,
     )
     dataset = read_data(data)
+    for sentence in _findings(dataset):
+        print(f"Data: {sentence}", file=sys.stderr)
     plan = plan_of(given, _wherever_from(data), dataset)
     for path in given.export:
         check_export(path, dataset.task, plan.model)
@@ -128,6 +130,13 @@ def run(given: argparse.Namespace) -> int:
     except UnusableError:
         folder.forget_if_idle()
         raise
+
+
+def _findings(dataset: Dataset) -> list[str]:
+    """What a person should know about the data."""
+    from core.datasets.summary import all_findings
+
+    return [finding.sentence for finding in all_findings(dataset)]
 
 
 def _task_of(model: str) -> str:
@@ -313,6 +322,8 @@ def give_result(
 
     exports = [str(export(folder, Path(path))) for path in given.export]
     if given.json:
+        for remark in results["remarks"]:
+            print(f"Note: {remark}", file=sys.stderr)
         print(json.dumps(result_as_json(results, plan, dataset, folder, exports)))
         return
     print(result_in_words(results, plan))
@@ -343,6 +354,8 @@ def result_as_json(
         "validation": results["validation"],
         "test": results["test"],
         "default_test": results["default_test"],
+        "remarks": list(results["remarks"]),
+        "findings": _findings(dataset),
         "fits": results["fits"],
         "trials": results["trials"],
         "seconds": results["seconds"],

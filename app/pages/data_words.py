@@ -131,9 +131,6 @@ def found(summary: Mapping[str, Any], data: DataPlan) -> list[str]:
         sentences.append(tr("The file was read as: {how}.").format(how=summary["described"]))
     sentences.append(_question(summary))
     sentences.append(_test_sentence(summary, data))
-    if summary["set_aside"]:
-        aside = tr("{rows} rows have no target and are left out.")
-        sentences.append(aside.format(rows=whole(summary["set_aside"])))
     ordered = sorted(summary["findings"], key=lambda finding: not finding["serious"])
     sentences.extend(finding["sentence"] for finding in ordered)
     return sentences

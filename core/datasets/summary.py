@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.dataset import Dataset
+from core.datasets.dataset import Dataset, Finding
 from core.datasets.document_summary import describe_documents, holds_counts, text_columns
 from core.datasets.groups import prefix_groups
 from core.datasets.structured_summary import describe
@@ -56,7 +56,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         ],
         "more_columns": len(dataset.columns) - len(shown),
         "preview": _preview(dataset),
-        "findings": [asdict(finding) for finding in _all_findings(dataset)],
+        "findings": [asdict(finding) for finding in all_findings(dataset)],
         "texts": [] if dataset.is_sparse else text_columns(dataset),
         "counts": holds_counts(dataset),
         "prefixes": prefix_groups([name for name in dataset.feature_names if name != sequence]),
@@ -68,7 +68,8 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
     return summary
 
 
-def _all_findings(dataset: Dataset) -> list[Any]:
+def all_findings(dataset: Dataset) -> list[Finding]:
+    """What a person should know about the data and the second file, the serious things first."""
     test = dataset.test.findings if dataset.test is not None else ()
     return sorted((*dataset.findings, *test), key=lambda finding: not finding.serious)
 

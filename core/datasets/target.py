@@ -170,8 +170,7 @@ def target_findings(
     """What a person should know about the target: the task in words, rare classes, lost rows."""
     findings = []
     if set_aside:
-        rows = "1 row has" if set_aside == 1 else f"{set_aside:,} rows have"
-        findings.append(Finding(f"{rows} no value in “{name}” and will be left out.", name))
+        findings.append(without_target(name, set_aside, len(target) + set_aside))
     whole = target.dtype.kind in "iu"
     if classes and whole and len(classes) > 2 and not given:
         findings.append(
@@ -192,6 +191,15 @@ def target_findings(
     if classes:
         findings += _rare_classes(name, target)
     return findings
+
+
+def without_target(name: str, count: int, rows: int, before: str = "") -> Finding:
+    """That so many of all rows have no target."""
+    have, are = ("has", "is") if count == 1 else ("have", "are")
+    sentence = (
+        f"{count:,} of {rows:,} rows {have} no value in the target “{name}” and {are} left out."
+    )
+    return Finding(before + sentence, name)
 
 
 def _rare_classes(name: str, target: np.ndarray) -> list[Finding]:

@@ -11,7 +11,13 @@ import pandas as pd
 from core.datasets.columns import describe_columns, sentence_columns, unknown_column
 from core.datasets.dataset import Column, Dataset, Finding, Source
 from core.datasets.findings import table_findings
-from core.datasets.target import refuse_fractions, settle_target, target_column, target_findings
+from core.datasets.target import (
+    refuse_fractions,
+    settle_target,
+    target_column,
+    target_findings,
+    without_target,
+)
 from core.datasets.unusable_target import UnusableTargetError
 from core.errors import UnusableError
 
@@ -154,6 +160,9 @@ def test_part(train: Dataset, table: pd.DataFrame, name: str, source: Source) ->
         findings.append(
             Finding(f"The test file has classes that the first file has not: {some}.", serious=True)
         )
+    lost = int(len(table) - known.sum())
+    if lost:
+        findings.append(without_target(train.target_name, lost, len(table), "In the test file, "))
     own = [column for column in train.columns if column.name in groups and column.name in rows]
     return Dataset(
         name=name,
@@ -165,7 +174,7 @@ def test_part(train: Dataset, table: pd.DataFrame, name: str, source: Source) ->
         task=train.task,
         classes=train.classes,
         row_groups=row_groups(rows, own),
-        set_aside=int(len(table) - known.sum()),
+        set_aside=lost,
         findings=tuple(findings),
     )
 

@@ -11,6 +11,7 @@ from app.shown_run import ShownRun
 from app.steps import step_states
 from app.widgets.labels import OneLine
 from app.window import Window
+from app.worker.messages import Message, Open, Opened
 from core.tuning.events import RunFinished
 from resources.theme import DARK, LIGHT
 
@@ -44,6 +45,41 @@ def test_every_sample_of_the_registry_is_offered():
 
     assert list(OFFERED) == list(SAMPLES)
     assert [title for title, _ in OFFERED.values()] == [s.title for s in SAMPLES.values()]
+
+
+@pytest.mark.parametrize("page", ["data", "model", "results", "remembered"])
+@pytest.mark.parametrize("way", ["file", "sample"])
+def test_a_new_file_shows_the_data_page_from_its_top(filled, clinic, qtbot, monkeypatch, page, way):
+    filled.go("data")
+    scroll = filled.pages["data"].scroll.verticalScrollBar()
+    filled.resize(1024, 700)
+    qtbot.waitUntil(lambda: scroll.maximum() > 0)
+    scroll.setValue(scroll.maximum())
+    filled.go(page)
+    asked = [name for name in filled.session.worker.asked if isinstance(name, Open)]
+    if way == "file":
+        monkeypatch.setattr("app.widgets.drop_area.ask_for_file", lambda _: "/data/other.csv")
+        filled.activateWindow()
+        qtbot.keyClick(filled, Qt.Key.Key_O, Qt.KeyboardModifier.ControlModifier)
+    else:
+        filled.session.open_sample("clinic")
+    requests = filled.session.worker.asked
+    assert len([name for name in requests if isinstance(name, Open)]) == len(asked) + 1
+    number = max(place for place, one in enumerate(requests, 1) if isinstance(one, Open))
+    opened = Opened(requests[number - 1].data, *clinic)
+    filled.session.worker.arrived.emit([Message(number, 0, opened)])
+    assert filled.here == "data"
+    assert scroll.value() == 0
+
+
+def test_other_roles_and_past_runs_stay_on_their_page(filled, clinic):
+    filled.go("model")
+    filled.session.change_data(test_size=0.2)
+    requests = filled.session.worker.asked
+    opened = Opened(requests[-1].data, *clinic)
+    filled.session.worker.arrived.emit([Message(len(requests), 0, opened)])
+    assert filled.session.data.test_size == 0.2
+    assert filled.here == "model"
 
 
 def test_a_locked_step_says_why_and_stays_locked(window, qtbot):

@@ -27,6 +27,8 @@ KEYS = {
     "validation",
     "test",
     "default_test",
+    "remarks",
+    "findings",
     "fits",
     "trials",
     "seconds",
@@ -52,6 +54,25 @@ def table(tmp_path):
     path = tmp_path / "patients.csv"
     frame.to_csv(path, index=False)
     return path
+
+
+def test_findings_and_remarks_are_told_and_in_the_object(capsys, table):
+    frame = pd.read_csv(table)
+    frame.loc[::5, "ill"] = None
+    frame["always"] = 1
+    frame["twin"] = frame["ill"].map({"yes": "ja", "no": "nein"})
+    frame[[*frame.columns.drop("ill"), "ill"]].to_csv(table, index=False)
+    assert main(["tune", str(table), "--strategy", "mm", "--json"]) == 0
+    told = capsys.readouterr()
+    result = json.loads(told.out.splitlines()[-1])
+    lines = told.err.splitlines()
+    assert "Data: 24 of 120 rows have no value in the target “ill” and are left out." in lines
+    assert "Data: “always” is left out: the same value in every row." in lines
+    assert any(line.startswith("Data: “twin” alone tells the target") for line in lines)
+    assert [f"Data: {one}" for one in result["findings"]] == lines[: len(result["findings"])]
+    assert len(result["findings"]) >= 3
+    assert result["remarks"]  # some 29 test rows are few
+    assert [f"Note: {one}" for one in result["remarks"]] == lines[-len(result["remarks"]) :]
 
 
 def as_json(capsys) -> dict:
