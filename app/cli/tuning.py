@@ -30,6 +30,7 @@ PLAN_OPTIONS = {
     "standardize": Option("standardize", "", "bool", True, "").read,
     "decoding": str,
 }
+DATA_OPTIONS = {"vocabulary": int, "stop_words": str}
 
 
 def add_to(commands: Any) -> None:
@@ -51,7 +52,9 @@ def add_to(commands: Any) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="an option of the strategy, or metric, folds, time_limit, standardize",
+        help="an option of the strategy, or metric, folds, time_limit, standardize; for"
+        " topics, vocabulary (how many words count) and stop_words (auto, none, frequency, or a"
+        " language: en, de, fr, es, it, pt, nl, sv, da, pl, ru)",
     )
     tune.add_argument(
         "--groups",
@@ -110,6 +113,7 @@ def run(given: argparse.Namespace) -> int:
         task=given.task or _task_of(given.model),
         test_file=given.test,
         test_size=given.test_size,
+        **_options_of_data(given),
     )
     dataset = read_data(data)
     for sentence in _findings(dataset):
@@ -130,6 +134,22 @@ def run(given: argparse.Namespace) -> int:
     except UnusableError:
         folder.forget_if_idle()
         raise
+
+
+def _options_of_data(given: argparse.Namespace) -> dict[str, Any]:
+    """The options that say which words of texts count."""
+    options = dict(_pair(text) for text in given.option)
+    return {name: _read(name, options[name]) for name in DATA_OPTIONS if name in options}
+
+
+def _refuse_word_options(options: dict[str, str], task: str) -> None:
+    named = [name for name in DATA_OPTIONS if name in options]
+    if named and task != "topics":
+        raise UnusableError(
+            "only texts whose topics are found have words that count",
+            where=f"option {named[0]}",
+            cure="leave it out, or choose topics as the task",
+        )
 
 
 def _findings(dataset: Dataset) -> list[str]:
@@ -160,6 +180,8 @@ def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
     from core.tuning.strategies import STRATEGIES
 
     options = dict(_pair(text) for text in given.option)
+    _refuse_word_options(options, dataset.task)
+    options = {name: text for name, text in options.items() if name not in DATA_OPTIONS}
     model, strategy, groups = _recommended(given, dataset)
     of_strategy = {o.name for o in STRATEGIES[strategy].options} if strategy in STRATEGIES else ()
     of_plan = {
@@ -243,7 +265,7 @@ def _costs(given: Sequence[str]) -> dict[str, float]:
 
 def _read(name: str, text: str) -> Any:
     try:
-        return PLAN_OPTIONS[name](text)
+        return (PLAN_OPTIONS | DATA_OPTIONS)[name](text)
     except ValueError:
         raise UnusableError(
             f"“{text}” is not a number", where=f"option {name}", cure="give a number"

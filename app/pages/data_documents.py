@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app import appearance
-from app.pages.data_documents_words import facts, rules, whole
+from app.pages.data_documents_words import choices, facts, rules, whole
 from app.widgets.card import Card, clear
 from app.widgets.flow_layout import FlowLayout
-from app.widgets.labels import label
+from app.widgets.labels import label, titled
+from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
+from core.datasets.vocabulary import MOST_WORDS
+
+if TYPE_CHECKING:
+    from app.session import Session
 
 _COLUMN = 190  # pixels of a column of words, at least
 _BAR = 4  # pixels: how high the bar under a word is
@@ -21,11 +26,12 @@ _GAP = 22  # pixels between columns
 
 
 class DocumentsCard(Card):
-    """Figures about the documents, and their commonest words."""
+    """Figures about the documents, their commonest words, and the rules by which these count."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
-        self.set_words(self.tr("Words that count"), rules())
+        self.session = session
+        self.body.addWidget(self._make_rules())
         holder = QWidget()
         self._facts = FlowLayout(holder, gap=16, column_width=150)
         self.body.addWidget(holder)
@@ -34,8 +40,33 @@ class DocumentsCard(Card):
         self.words = CommonWords()
         self.body.addWidget(self.words)
 
+    def _make_rules(self) -> QWidget:
+        self.stop_words = QuietComboBox()
+        for choice, words in choices():
+            self.stop_words.addItem(words, choice)
+        self.stop_words.currentIndexChanged.connect(
+            lambda: self.session.change_data(stop_words=self.stop_words.currentData())
+        )
+        self.size = QuietSpinBox()
+        self.size.setRange(2, MOST_WORDS)
+        self.size.setSingleStep(100)
+        self.size.setKeyboardTracking(False)
+        self.size.valueChanged.connect(lambda size: self.session.change_data(vocabulary=size))
+        holder = QWidget()
+        flow = FlowLayout(holder, gap=20, column_width=225)
+        self._language = titled("Stop words", self.stop_words)
+        flow.addWidget(self._language)
+        flow.addWidget(titled("How many words count at most", self.size))
+        return holder
+
     def show_documents(self, structured: Mapping[str, Any]) -> None:
         """Show the documents of a summary."""
+        self.set_words("Words that count", rules(structured))
+        data = self.session.data
+        with QSignalBlocker(self.stop_words), QSignalBlocker(self.size):
+            self.stop_words.setCurrentIndex(self.stop_words.findData(data.stop_words))
+            self.size.setValue(data.vocabulary)
+        self._language.setVisible(bool(structured["column"]))
         clear(self._facts)
         for what, count in facts(structured):
             self._facts.addWidget(_fact(what, count))

@@ -7,6 +7,8 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from core.datasets.stop_words import AUTO, BY_FREQUENCY, LANGUAGES, NONE
+
 
 def tr(text: str) -> str:
     """The words in the person's language."""
@@ -60,9 +62,23 @@ def facts(structured: Mapping[str, Any]) -> list[tuple[str, str]]:
     return told
 
 
-def rules() -> str:
+def rules(structured: Mapping[str, Any]) -> str:
     """Which words count."""
-    return tr(
-        "The 1,000 commonest of three or more letters; not those without a meaning of their own "
-        "(the, and, with), in nearly every text, or in one only."
-    )
+    language, rare = structured["language"], "or in one only."
+    size = f"The {whole(structured['size'])} commonest"
+    if not structured["column"]:
+        return f"{size}; not those in nearly every text, {rare}"
+    if language == BY_FREQUENCY:
+        return f"{size} of three or more letters; not those in more than half of the texts, {rare}"
+    stops = f"the stop words of {LANGUAGES[language]}, those" if language in LANGUAGES else "those"
+    return f"{size} of three or more letters; not {stops} in nearly every text, {rare}"
+
+
+def choices() -> list[tuple[str, str]]:
+    """Whose stop words can be left out: (word of the plan, what the person reads)."""
+    return [
+        (AUTO, "Told from the texts"),
+        *LANGUAGES.items(),
+        (BY_FREQUENCY, "Words in over half of the texts"),
+        (NONE, "None are left out"),
+    ]

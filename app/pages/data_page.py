@@ -45,7 +45,7 @@ class DataPage(Page):
         self._card.body.addStretch(0)
         self._card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.body.addWidget(self._card, 1)
-        self.documents = DocumentsCard()
+        self.documents = DocumentsCard(session)
         self.body.addWidget(self.documents)
         self.board = GroupsBoard(session)
         self.body.addWidget(self.board)

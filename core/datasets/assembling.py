@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from core.datasets.columns import text_length
 from core.datasets.dataset import Dataset, Finding, Source
 from core.datasets.molecule_table import from_molecules, molecules_test_part
 from core.datasets.recognition import STRUCTURED, Shape, recognize
@@ -42,7 +43,8 @@ def assemble(
             table, name, source, shape, roles=roles, kinds=kinds, found=found, line_of=line_of
         )
     chosen = task or target or "target" in roles.values()
-    if task == "topics" or (not chosen and only_texts(table)):
+    alone = table.shape[1] == 1 and not task and text_length(table.iloc[:, 0]) > 0
+    if task == "topics" or alone or (not chosen and only_texts(table)):
         return from_texts(table, name, source, texts=target, roles=roles, kinds=kinds, found=found)
     return from_table(
         table, name, source, target=target, task=task, roles=roles, kinds=kinds, found=found

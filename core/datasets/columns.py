@@ -12,6 +12,7 @@ import pandas as pd
 
 from core.datasets.dataset import Column, Kind, Role
 from core.datasets.dates import date_format
+from core.datasets.words import UNDIVIDED
 from core.errors import UnusableError
 
 YES_NO = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("off", "on"))
@@ -226,7 +227,8 @@ def _kind_of_texts(values: pd.Series, distinct: int, missing: int) -> tuple[str,
     if sample.str.fullmatch(_WITH_SIGN).mean() > 0.9:
         return "text", "numbers with signs such as % or $; take the signs away to use it", ""
     long = sample.str.len().mean() > _LONG_TEXT or (
-        sample.str.count(r"\s+").mean() + 1 > _MANY_WORDS
+        (sample.str.count(r"\s+") + sample.str.count(UNDIVIDED.pattern) / 2).mean() + 1
+        > _MANY_WORDS
     )
     looked_at = min(count, len(_spread(values, _LOOK_AT))) if len(values) > _COUNT_ALL else count
     if long and distinct > max(20, 0.3 * looked_at):

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from core.datasets.vocabulary import PAPER_RULES, WordRules
+
 if TYPE_CHECKING:
     from core.datasets.documents import Documents
 
@@ -106,6 +108,7 @@ class Dataset:
         test: the second file's rows, read the same way, or None.
         left_out: the first rows of the columns that are neither feature nor target, to look at
             only; None where there are no such columns.
+        words: which words of texts count.
     """
 
     name: str
@@ -122,6 +125,7 @@ class Dataset:
     findings: tuple[Finding, ...] = ()
     test: Dataset | None = None
     left_out: pd.DataFrame | None = None
+    words: WordRules = PAPER_RULES
 
     @property
     def features(self) -> pd.DataFrame | sparse.csr_matrix:
@@ -174,7 +178,7 @@ class Dataset:
         from core.datasets.documents import documents_of_counts, documents_of_texts
 
         if self.matrix is not None:
-            return documents_of_counts(self.matrix, where=self.name)
+            return documents_of_counts(self.matrix, where=self.name, rules=self.words)
         assert self.table is not None
         where = f"{self.name}, column {self.table.columns[0]}"
-        return documents_of_texts(self.table.iloc[:, 0], where)
+        return documents_of_texts(self.table.iloc[:, 0], where, self.words)

@@ -21,7 +21,8 @@ def describe_documents(dataset: Dataset) -> dict[str, Any]:
         kind (document), column (of texts; "" where words are counted already), count, rows, items
         ("400 texts of 25 words on average"), shortest, longest, mean (words a document), empty
         (documents without a word), vocabulary (how many words are kept), words (the commonest:
-        [word, how often]), test_count (of the second file).
+        [word, how often]), test_count (of the second file), size (how many words may be kept),
+        language (whose stop words are left out, one of stop_words.CHOICES).
     """
     documents = dataset.documents
     lengths = documents.tokens
@@ -42,6 +43,8 @@ def describe_documents(dataset: Dataset) -> dict[str, Any]:
         "vocabulary": len(documents.vocabulary),
         "words": [[documents.vocabulary[w], int(totals[w])] for w in commonest],
         "test_count": dataset.test.rows if dataset.test is not None else 0,
+        "size": dataset.words.size,
+        "language": dataset.words.language,
     }
 
 

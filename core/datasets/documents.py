@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,17 +12,19 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from core.datasets.stop_words import told_language
 from core.datasets.vocabulary import (
     PAPER_RULES,
-    WORD,
     WordRules,
     common_words,
     counted_documents,
     numbered_words,
-    plain,
 )
+from core.datasets.words import words_of
 from core.errors import UnusableError
 
+FEWEST_SHARED = 0.1  # of the documents must have two words
+_LOOK_AT = 2000  # texts whose words tell the language
 Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -61,7 +65,7 @@ def documents_of_texts(
     if not any(text.strip() for text in read):
         what = "all texts are empty" if read else "there are no texts"
         raise UnusableError(what, where=where, cure="choose a column that holds texts")
-    counter = CountVectorizer(preprocessor=plain, token_pattern=WORD, dtype=np.float64)
+    counter = CountVectorizer(analyzer=words_of, dtype=np.float64)
     try:
         counts = sparse.csr_matrix(counter.fit_transform(read))
     except ValueError:  # its vocabulary is empty
@@ -72,6 +76,14 @@ def documents_of_texts(
         ) from None
     words = tuple(counter.get_feature_names_out().tolist())
     return _narrowed(counts, words, common_words(counts, words, rules, where))
+
+
+def language_of_texts(texts: Iterable[Any]) -> str:
+    """The language of texts, told from the words of the first 2,000."""
+    found: Counter[str] = Counter()
+    for text in itertools.islice(texts, _LOOK_AT):
+        found.update(words_of(_text(text)))
+    return told_language(found)
 
 
 def documents_of_counts(
@@ -109,9 +121,7 @@ def count_words(texts: Iterable[Any], vocabulary: Sequence[str]) -> sparse.csr_m
     """How often the words of a vocabulary come in further texts, CSR of shape (texts, V)."""
     from sklearn.feature_extraction.text import CountVectorizer
 
-    counter = CountVectorizer(
-        preprocessor=plain, token_pattern=WORD, vocabulary=list(vocabulary), dtype=np.float64
-    )
+    counter = CountVectorizer(analyzer=words_of, vocabulary=list(vocabulary), dtype=np.float64)
     return sparse.csr_matrix(counter.transform([_text(text) for text in texts]))
 
 
@@ -139,6 +149,24 @@ def divide_documents(
     order = np.random.default_rng(seed).permutation(count)
     parts = np.split(order, [count - validation - test, count - test])
     return np.sort(parts[0]), np.sort(parts[1]), np.sort(parts[2])
+
+
+def refuse_lonely_words(documents: Documents, where: str = "") -> None:
+    """See that words come together: topics are told from that, and judged by it.
+
+    Raises:
+        UnusableError: hardly any document has two words that count.
+    """
+    count = len(documents.tokens)
+    several = int((documents.tokens >= 2).sum())
+    if several < max(2, FEWEST_SHARED * count):
+        has = "has" if several == 1 else "have"
+        some = f"only {several:,} of {count:,} texts {has}" if several else "no text has"
+        raise UnusableError(
+            f"{some} two words that count, and topics are of words that come together",
+            where=where,
+            cure="give longer texts",
+        )
 
 
 def refuse_too_few(training: int, minibatch: int, where: str = "") -> None:

@@ -78,8 +78,9 @@ def preparation(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
 
 def _word_counts(dataset: Dataset) -> Any:
     if dataset.table is None:
-        return CommonCounts(dataset.name)
-    return TextCounts(f"{dataset.name}, column {dataset.table.columns[0]}")
+        return CommonCounts(dataset.name, dataset.words.size)
+    where = f"{dataset.name}, column {dataset.table.columns[0]}"
+    return TextCounts(where, dataset.words.size, dataset.words.language)
 
 
 def _of_matrix(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:

@@ -17,6 +17,8 @@ from core.datasets.recognition import STRUCTURED, Shape, confirmed, recognize
 from core.datasets.samples import SAMPLES
 from core.datasets.sniffing import MISSING, decode, looks_like_libsvm
 from core.datasets.target import check_task
+from core.datasets.text_table import with_words
+from core.datasets.vocabulary import USUAL_RULES, WordRules
 from core.errors import UnusableError
 
 _LIBSVM_ENDINGS = (".libsvm", ".svm", ".svmlight")
@@ -30,6 +32,7 @@ def read_dataset(
     roles: Mapping[str, str] | None = None,
     kinds: Mapping[str, str] | None = None,
     test_file: str = "",
+    words: WordRules = USUAL_RULES,
 ) -> Dataset:
     """Read a dataset.
 
@@ -42,6 +45,7 @@ def read_dataset(
         roles: {column: target, feature, group, ignore or sequence} where a person decided.
         kinds: {column: number, category, yes/no, date, …} where a person decided.
         test_file: a second file of the same format to test on.
+        words: which words of texts count.
 
     Raises:
         UnusableError: whatever makes the file unusable, in one sentence with place and cure.
@@ -58,7 +62,7 @@ def read_dataset(
             raise UnusableError(
                 "a sample has no second file", where=test_file, cure="leave the test file out"
             )
-        return _sample(file.removeprefix("sample:"), choices)
+        return with_words(_sample(file.removeprefix("sample:"), choices), words)
     path = check_path(file)
     compression = compression_of(path)
     head = read_head(path, compression)
@@ -75,8 +79,9 @@ def read_dataset(
             compression,
             **choices,
         )
+        dataset = with_words(dataset, words)
         return _with_libsvm_test(dataset, test_file) if test_file else dataset
-    dataset = _from_csv(path, compression, head, choices)
+    dataset = with_words(_from_csv(path, compression, head, choices), words)
     return replace(dataset, test=_table_test(dataset, test_file)) if test_file else dataset
 
 

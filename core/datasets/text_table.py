@@ -7,6 +7,7 @@ for one whose equal values keep documents together.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -21,8 +22,11 @@ from core.datasets.columns import (
     unknown_column,
 )
 from core.datasets.dataset import Column, Dataset, Finding, Kind, Role, Source
+from core.datasets.documents import language_of_texts, refuse_lonely_words
+from core.datasets.stop_words import AUTO, LANGUAGES, NONE
 from core.datasets.target import USUAL_NAMES
 from core.datasets.understanding import left_out, row_groups
+from core.datasets.vocabulary import WordRules
 from core.errors import UnusableError
 
 _NO_TARGET = ("identifier", "constant", "date", "text")  # kinds of columns that nobody predicts
@@ -38,7 +42,7 @@ def from_texts(
     kinds: Mapping[str, str] | None = None,
     found: Sequence[Finding] = (),
 ) -> Dataset:
-    """The dataset of a table with one row a document.
+    """The dataset of a table with one row a document; its words are settled by `with_words`.
 
     Args:
         table: the rows.
@@ -49,7 +53,7 @@ def from_texts(
         found: what reading the file found.
 
     Raises:
-        UnusableError: no column holds texts, or no word of theirs can be counted.
+        UnusableError: no column holds texts.
     """
     roles, names = dict(roles or {}), [str(column) for column in table.columns]
     check_names(roles, names, "role", get_args(Role))
@@ -61,7 +65,7 @@ def from_texts(
         else _other(table[column], i == 0, roles.get(column, ""), (kinds or {}).get(column, ""))
         for i, column in enumerate(names)
     )
-    dataset = Dataset(
+    return Dataset(
         name=name,
         source=source,
         columns=columns,
@@ -73,8 +77,42 @@ def from_texts(
         findings=(*found, *_findings(columns, chosen)),
         left_out=left_out(table, columns) if len(names) > 1 else None,
     )
-    _ = dataset.documents  # refuses texts without words
-    return dataset
+
+
+def with_words(dataset: Dataset, rules: WordRules) -> Dataset:
+    """The dataset with the rules on words, its language told where nobody chose one.
+
+    Other datasets than those of topics stay as they are.
+
+    Raises:
+        UnusableError: no word of the texts can be counted, or hardly any text has two.
+    """
+    if dataset.task != "topics":
+        return dataset
+    if dataset.table is None:
+        made = replace(dataset, words=replace(rules, language=NONE))
+    else:
+        language = rules.language
+        told = language_of_texts(dataset.table.iloc[:, 0]) if language == AUTO else language
+        made = replace(dataset, words=replace(rules, language=told))
+        made = replace(made, findings=(*made.findings, *_of_language(told, language == AUTO)))
+    refuse_lonely_words(made.documents, dataset.name)
+    return made
+
+
+def _of_language(language: str, told: bool) -> list[Finding]:
+    """That a language was told from the texts, where it is not the usual one."""
+    if not told or language == "en":
+        return []
+    if language in LANGUAGES:
+        name = LANGUAGES[language]
+        return [Finding(f"The texts look {name}: the stop words of {name} are left out.")]
+    return [
+        Finding(
+            "The language of the texts is not one whose stop words are known; words in more than"
+            " half of the texts are left out."
+        )
+    ]
 
 
 def texts_test_part(train: Dataset, table: pd.DataFrame, name: str, source: Source) -> Dataset:

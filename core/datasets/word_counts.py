@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from core.datasets.documents import count_words, documents_of_counts, documents_of_texts
-from core.datasets.vocabulary import numbered_words
+from core.datasets.vocabulary import WordRules, numbered_words
 
 
 class TextCounts(TransformerMixin, BaseEstimator):
@@ -22,14 +22,18 @@ class TextCounts(TransformerMixin, BaseEstimator):
 
     Args:
         where: file and column, for errors.
+        size: how many words are kept at most.
+        language: whose stop words are left out, one of stop_words.CHOICES.
 
     Attributes:
         vocabulary_: V words, sorted.
         feature_names_in_: the column of texts.
     """
 
-    def __init__(self, where: str = "") -> None:
+    def __init__(self, where: str = "", size: int = 1000, language: str = "en") -> None:
         self.where = where
+        self.size = size
+        self.language = language
 
     def fit(self, X: Any, y: Any = None) -> TextCounts:
         """Learn the vocabulary of texts: a table with one column, n rows."""
@@ -38,7 +42,9 @@ class TextCounts(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
         """The same, and the counts of these texts, CSR of shape (n, V)."""
-        documents = documents_of_texts(X.iloc[:, 0], self.where)
+        documents = documents_of_texts(
+            X.iloc[:, 0], self.where, WordRules(size=self.size, language=self.language)
+        )
         self.vocabulary_ = documents.vocabulary
         self.feature_names_in_ = np.array([str(name) for name in X.columns], dtype=object)
         self.n_features_in_ = 1
@@ -55,14 +61,16 @@ class CommonCounts(TransformerMixin, BaseEstimator):
 
     Args:
         where: the file, for errors.
+        size: how many words are kept at most.
 
     Attributes:
         vocabulary_: V words.
         kept_: their columns, shape (V,).
     """
 
-    def __init__(self, where: str = "") -> None:
+    def __init__(self, where: str = "", size: int = 1000) -> None:
         self.where = where
+        self.size = size
 
     def fit(self, X: Any, y: Any = None) -> CommonCounts:
         """Choose the words by documents' counts, shape (n, words)."""
@@ -72,7 +80,7 @@ class CommonCounts(TransformerMixin, BaseEstimator):
     def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
         """The same, and the counts of these documents, CSR of shape (n, V)."""
         words = numbered_words(X.shape[1])
-        documents = documents_of_counts(X, where=self.where)
+        documents = documents_of_counts(X, where=self.where, rules=WordRules(size=self.size))
         place = {word: column for column, word in enumerate(words)}
         self.vocabulary_ = documents.vocabulary
         self.kept_ = np.array([place[word] for word in documents.vocabulary])

@@ -89,7 +89,7 @@ def _modules(kind: str) -> tuple[str, ...]:
     """The modules that the program holds, each below those that it imports from."""
     reading = ("core.export.script_reading",)
     if kind == "lda":
-        own: tuple[str, ...] = ("core.export.script_topics",)
+        own: tuple[str, ...] = ("core.datasets.words", "core.export.script_topics")
     else:
         formulas = ("core.estimators.dlgm_network", "core.estimators.dlgm_predictive")
         own = (*formulas, "core.export.script_columns", "core.export.script_causes")

@@ -8,16 +8,14 @@ core.estimators.lda_inference, whose compiled loops do the same.
 from __future__ import annotations
 
 import json
-import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from core.datasets.words import words_of
 from core.export.script_reading import UnreadableError, columns_of
 
-WORD = re.compile(r"\b[^\W\d_]{3,}\b")
 LEAST = 1e-300  # keeps 0/0 away where a word is impossible
 
 
@@ -135,11 +133,6 @@ def _documents(
         for pairs in (_pairs(line, at) for at, line in enumerate(text.splitlines(), start=1))
         if pairs is not None
     ]
-
-
-def words_of(text: str) -> list[str]:
-    """The words of a text: three or more letters, lower case."""
-    return WORD.findall(unicodedata.normalize("NFC", text.lower()))
 
 
 def _missing_words(given: Any, column: str) -> list[str]:

@@ -21,6 +21,8 @@ class DataPlan:
         kinds: {column: number, category, yes/no or date}, where a person changed it.
         test_file: a second file to test on; "" to hold rows out.
         test_size: the share of rows held out when there is no second file.
+        vocabulary: how many words of texts count, the commonest.
+        stop_words: whose stop words are left out of texts (`core.datasets.stop_words.CHOICES`).
     """
 
     file: str
@@ -30,6 +32,8 @@ class DataPlan:
     kinds: dict[str, str] = field(default_factory=dict)
     test_file: str = ""
     test_size: float = 0.3
+    vocabulary: int = 1000
+    stop_words: str = "auto"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from core.datasets.documents import refuse_too_few
 from core.datasets.preparation import output_names, preparation
 from core.datasets.reading import read_dataset
 from core.datasets.splits import folds, hold_out
+from core.datasets.vocabulary import chosen_rules
 from core.errors import UnusableError
 from core.estimators.model import Model
 from core.estimators.optional_parts import check_installed
@@ -214,6 +215,7 @@ def read_data(data: DataPlan) -> Dataset:
         roles=data.roles,
         kinds=data.kinds,
         test_file=data.test_file,
+        words=chosen_rules(data.vocabulary, data.stop_words),
     )
 
 
