@@ -57,8 +57,7 @@ def _cells(y: np.ndarray, said: Sequence[Said]) -> tuple[np.ndarray, list[Said],
     """One row for all that are alike in target and labels, and how many they are."""
     key = np.zeros(len(y), dtype=np.int64)
     for codes in (y, *(one.labels for one in said)):
-        _, place = np.unique(codes, return_inverse=True)
-        _, key = np.unique(key * (place.max() + 1) + place, return_inverse=True)
+        key = key * (int(codes.max()) + 2) + codes + 1  # unknown classes are −1
     _, first, counts = np.unique(key, return_index=True, return_counts=True)
     return y[first], [one.rows(first) for one in said], counts
 

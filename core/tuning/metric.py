@@ -59,6 +59,10 @@ class Metric:
         share: whether it is a share of one, shown in percent and its differences in points.
         needs: the part of `Said` that it looks at.
         function: (y, that part, weights) -> scores, shape (B,); NaN where a resample has none.
+        right: (y, that part) -> which units are right, where the score is the share of those.
+        influence: (y, that part) -> every row's influence on the score, (n,), where it is known
+            (core.evaluation.influence).
+        bounded: whether the interval of the score is to stay within 0 … 1.
     """
 
     name: str
@@ -68,6 +72,9 @@ class Metric:
     share: bool
     needs: Literal["labels", "scores", "probabilities", "losses", "whole", "pairs", "documents"]
     function: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+    right: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    influence: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    bounded: bool = False
 
     def weighted(self, y: np.ndarray, said: Said, weights: np.ndarray) -> np.ndarray:
         """The scores of B resamples, shape (B,)."""

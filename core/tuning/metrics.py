@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import UnusableError
+from core.evaluation import influence
 from core.tuning.document_metrics import DOCUMENTS, say_of_documents
 from core.tuning.metric import Metric, Said, mean, ratio
 from core.tuning.structured_metrics import STRUCTURED, say_of_molecules, say_of_tokens
@@ -34,8 +35,16 @@ def _mean_of_known(values: np.ndarray) -> np.ndarray:
     return ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(float))
 
 
+def _right(y: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    return np.asarray(y == labels)
+
+
 def _accuracy(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return mean((y == labels).astype(float), weights)
+    return mean(_right(y, labels).astype(float), weights)
+
+
+def _accuracy_influence(y: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    return influence.of_mean(_right(y, labels).astype(float))
 
 
 def _counts(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -58,14 +67,25 @@ def _f1(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def _auc(y: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """One class against the rest, averaged over classes; with two classes both are the same."""
-    codes = (1,) if scores.shape[1] == 2 else range(scores.shape[1])
-    each = [_area(y == code, scores[:, code], weights) for code in codes]
+    each = [_area(y == code, scores[:, code], weights) for code in _rated(scores)]
     return _mean_of_known(np.stack(each, axis=1))
+
+
+def _rated(scores: np.ndarray) -> Sequence[int]:
+    """The classes whose areas are averaged."""
+    return (1,) if scores.shape[1] == 2 else range(scores.shape[1])
+
+
+def _auc_influence(y: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """The mean over the classes that have an area; NaN where one of these has a single row."""
+    occurring = [code for code in _rated(scores) if 0 < (y == code).sum() < len(y)]
+    each = [influence.of_area(y == code, scores[:, code])[1] for code in occurring]
+    return np.mean(each, axis=0) if each else np.full(len(y), np.nan)
 
 
 def _area(positive: np.ndarray, score: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """P(score of a positive > score of a negative) + ½ P(equal), shape (B,); O(n) a resample."""
-    order = np.argsort(score, kind="stable")
+    order = np.argsort(score)
     ordered = score[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
     sorted_weights = weights[:, order]
@@ -76,10 +96,14 @@ def _area(positive: np.ndarray, score: np.ndarray, weights: np.ndarray) -> np.nd
 
 
 def _log_loss(y: np.ndarray, probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return mean(_log_losses(y, probabilities), weights)
+
+
+def _log_losses(y: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     tiny = np.finfo(float).eps
     own = np.take_along_axis(probabilities, y[:, None].astype(int), axis=1)[:, 0]
     own = np.where(y < 0, 0.0, own)
-    return mean(-np.log(np.clip(own, tiny, 1 - tiny)), weights)
+    return -np.log(np.clip(own, tiny, 1 - tiny))
 
 
 def _mse(y: np.ndarray, numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -97,7 +121,17 @@ def _r2(y: np.ndarray, numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 _ALL = (
-    Metric("accuracy", "Accuracy", _CLASSES, True, True, "labels", _accuracy),
+    Metric(
+        "accuracy",
+        "Accuracy",
+        _CLASSES,
+        True,
+        True,
+        "labels",
+        _accuracy,
+        _right,
+        _accuracy_influence,
+    ),
     Metric(
         "balanced_accuracy",
         "Accuracy, every class counted the same",
@@ -108,11 +142,57 @@ _ALL = (
         _balanced_accuracy,
     ),
     Metric("f1", "F1, averaged over classes", _CLASSES, True, True, "labels", _f1),
-    Metric("auc", "Area under the ROC curve", _CLASSES, True, True, "scores", _auc),
-    Metric("log_loss", "Log loss", _CLASSES, False, False, "probabilities", _log_loss),
-    Metric("r2", "Share of variance explained (R²)", _NUMBERS, True, True, "labels", _r2),
-    Metric("mse", "Mean squared error", _NUMBERS, False, False, "labels", _mse),
-    Metric("mae", "Mean absolute error", _NUMBERS, False, False, "labels", _mae),
+    Metric(
+        "auc",
+        "Area under the ROC curve",
+        _CLASSES,
+        True,
+        True,
+        "scores",
+        _auc,
+        influence=_auc_influence,
+        bounded=True,
+    ),
+    Metric(
+        "log_loss",
+        "Log loss",
+        _CLASSES,
+        False,
+        False,
+        "probabilities",
+        _log_loss,
+        influence=lambda y, said: influence.of_mean(_log_losses(y, said)),
+    ),
+    Metric(
+        "r2",
+        "Share of variance explained (R²)",
+        _NUMBERS,
+        True,
+        True,
+        "labels",
+        _r2,
+        influence=influence.of_r2,
+    ),
+    Metric(
+        "mse",
+        "Mean squared error",
+        _NUMBERS,
+        False,
+        False,
+        "labels",
+        _mse,
+        influence=lambda y, said: influence.of_mean((y - said) ** 2),
+    ),
+    Metric(
+        "mae",
+        "Mean absolute error",
+        _NUMBERS,
+        False,
+        False,
+        "labels",
+        _mae,
+        influence=lambda y, said: influence.of_mean(np.abs(y - said)),
+    ),
 )
 
 # How a setting is judged by the rows that it was fitted to (Model.training_score); it measures no

@@ -93,7 +93,7 @@ def results_of(told: Told, comparison: Comparison) -> dict[str, Any]:
     """The comparison part of the results (all but what the run itself records), plain data."""
     metric, task = comparison.metric, comparison.task
     scores = told.scores(task)
-    spans = spans_of(metric, told, comparison.seed)
+    spans = spans_of(metric, told, scores, comparison.seed, comparison.same)
     over_default = _gain(metric, scores, DEFAULT, spans)
     over_baseline = _gain(metric, scores, BASELINE, spans)
     if over_default["difference"] > 0 and math.isfinite(over_baseline["difference"]):

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from core.evaluation.influence import of_mean
 from core.tuning.metric import Metric, Said, mean, ratio
 
 TOKENS, MOLECULES = ("sequence",), ("structure",)
@@ -29,10 +30,15 @@ USUAL = 7  # γ = 4
 
 def _whole_sequences(y: np.ndarray, whole: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The share of sequences with every token right."""
+    _, first = np.unique(whole[:, 1], return_index=True)
+    return mean(_whole_right(y, whole).astype(float), weights[:, first])
+
+
+def _whole_right(y: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Which sequences have every token right, in the order of their numbers."""
     labels, sequences = whole.T
-    _, first, own = np.unique(sequences, return_index=True, return_inverse=True)
-    wrong = np.bincount(own, weights=y != labels)
-    return mean((wrong == 0).astype(float), weights[:, first])
+    _, own = np.unique(sequences, return_inverse=True)
+    return np.bincount(own, weights=y != labels) == 0
 
 
 def _mean_loss(_y: np.ndarray, losses: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -74,6 +80,7 @@ STRUCTURED = (
         True,
         "whole",
         _whole_sequences,
+        _whole_right,
     ),
     Metric(
         "joint_log_loss",
@@ -83,6 +90,7 @@ STRUCTURED = (
         False,
         "losses",
         _mean_loss,
+        influence=lambda _, losses: of_mean(losses),
     ),
     Metric("pair_f1", "Base pairs found (F1)", MOLECULES, True, True, "pairs", _pair_f1),
     Metric("sensitivity", "True base pairs found", MOLECULES, True, True, "pairs", _sensitivity),
@@ -104,6 +112,7 @@ STRUCTURED = (
         False,
         "losses",
         _mean_loss,
+        influence=lambda _, losses: of_mean(losses),
     ),
 )
 

@@ -1,0 +1,134 @@
+"""Power: how large a gain must be for a test set of some size to show it.
+
+| symbol | code | meaning |
+| --- | --- | --- |
+| n | ``rows`` | test rows |
+| Δ | ``gain`` | the true difference of the models' probabilities of being right |
+| ψ | ``discordance`` | the share of rows that exactly one of them has right, ≥ Δ |
+
+A gain is shown where the interval of the difference lies above 0: for shares of rows where the
+exact McNemar test rejects. The share of rows on which two models disagree is not known before both
+have been fitted; one in ten is assumed unless more is known, or the gain itself where it is larger.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy import special
+
+DISCORDANCE = 0.1
+POWER = 0.8
+LEVEL = 0.95
+_TAILS = 8.0  # standard deviations of the number of discordant rows that are summed over
+
+
+def power(rows: int, gain: float, discordance: float = DISCORDANCE, level: float = LEVEL) -> float:
+    """The probability that the exact McNemar test shows a gain on n rows.
+
+    Σ_d P(d discordant rows) P(so many of them won that the two-sided test rejects | d).
+    """
+    psi = max(discordance, gain)
+    if rows < 1 or psi <= 0.0:
+        return 0.0
+    spread = _TAILS * math.sqrt(rows * psi * (1.0 - psi)) + _TAILS
+    counts = np.arange(max(1, int(rows * psi - spread)), min(rows, int(rows * psi + spread)) + 1)
+    of_count = np.exp(_log_binomial(counts, rows, psi))
+    most_lost = _most_lost(counts, (1.0 - level) / 2)
+    lost = (1.0 - gain / psi) / 2  # the probability that a discordant row is lost
+    shown = np.where(most_lost >= 0, special.bdtr(np.maximum(most_lost, 0), counts, lost), 0.0)
+    return float(of_count @ shown)
+
+
+def smallest_gain(
+    rows: int, discordance: float = DISCORDANCE, *, folds: int = 0, wanted: float = POWER
+) -> float:
+    """The smallest gain of a share that is shown with the wanted probability; 1.0 if none is.
+
+    Args:
+        rows: tested, of one test set or of all folds together.
+        discordance: ψ; a gain beyond it is taken to be all the disagreement there is.
+        folds: of nested cross-validation, judged by the corrected resampled t; 0 for a test set.
+        wanted: the power.
+    """
+
+    def shown(gain: float) -> float:
+        if folds:
+            psi = max(discordance, gain)
+            return fold_power(gain, math.sqrt((psi - gain**2) * folds / rows), folds)
+        return power(rows, gain, discordance)
+
+    return _smallest(shown, wanted, 1.0)
+
+
+def smallest_r2_gain(rows: int, r2: float = 0.5, *, folds: int = 0, wanted: float = POWER) -> float:
+    """The smallest gain of R² that is shown with the wanted probability; 1 − r2 if none is.
+
+    The tuned model is taken to explain a part u of what the default model leaves as error, so that
+    e_default = e + u with e and u independent and normal, Var(u) = Δ and Var(e) = 1 − R² − Δ in
+    units of Var(y). A row's difference e_default² − e² = 2eu + u² has variance 4 Var(e) Δ + 2Δ².
+
+    Args:
+        rows: tested, of one test set or of all folds together.
+        r2: of the default model.
+        folds: of nested cross-validation, judged by the corrected resampled t; 0 for a test set.
+        wanted: the power.
+    """
+    unexplained = 1.0 - r2
+
+    def shown(gain: float) -> float:
+        deviation = math.sqrt(4.0 * (unexplained - gain) * gain + 2.0 * gain**2)
+        if folds:
+            return fold_power(gain, deviation * math.sqrt(folds / rows), folds)
+        z = float(special.ndtri(0.5 + LEVEL / 2))
+        return float(special.ndtr(gain * math.sqrt(rows) / deviation - z))
+
+    return _smallest(shown, wanted, unexplained)
+
+
+def fold_power(gain: float, deviation: float, folds: int, level: float = LEVEL) -> float:
+    """The probability that the corrected resampled t interval of K folds lies above 0.
+
+    Differences of folds are taken to be independent and normal, so that their mean over its
+    corrected error is a non-central t with K − 1 degrees of freedom, but for √(1 + K/(K − 1)).
+
+    Args:
+        gain: the expected difference of a fold.
+        deviation: its standard deviation over folds.
+        folds: K.
+        level: of confidence.
+    """
+    if deviation <= 0.0:
+        return 1.0 if gain > 0.0 else 0.0
+    needed = float(special.stdtrit(folds - 1, 0.5 + level / 2)) * math.sqrt(1 + folds / (folds - 1))
+    return 1.0 - float(special.nctdtr(folds - 1, gain * math.sqrt(folds) / deviation, needed))
+
+
+def _smallest(shown: Callable[[float], float], wanted: float, most: float) -> float:
+    """The root of shown(gain) = wanted by bisection; `most` where the power is never reached."""
+    low, high = 0.0, most * (1.0 - 1e-9)
+    if shown(high) < wanted:
+        return most
+    while high - low > 1e-5 * most:
+        middle = (low + high) / 2
+        low, high = (low, middle) if shown(middle) >= wanted else (middle, high)
+    return high
+
+
+def _log_binomial(counts: np.ndarray, rows: int, share: float) -> np.ndarray:
+    """Log P(counts) of a binomial with `rows` draws."""
+    ways = special.gammaln(rows + 1.0) - special.gammaln(counts + 1.0)
+    ways -= special.gammaln(rows - counts + 1.0)
+    return ways + special.xlogy(counts, share) + special.xlog1py(rows - counts, -share)
+
+
+def _most_lost(counts: np.ndarray, tail: float) -> np.ndarray:
+    """The most lost rows of d discordant ones with which the test rejects; −1 where none is few."""
+    rough = counts / 2 + special.ndtri(tail) * np.sqrt(counts) / 2
+    most = np.floor(rough).astype(int) + 2
+    for _ in range(6):  # the normal quantile is off by a row or two
+        above = (most >= 0) & (special.bdtr(np.maximum(most, 0), counts, 0.5) > tail)
+        most = np.where(above, most - 1, most)
+    return np.maximum(most, -1)

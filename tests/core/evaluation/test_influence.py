@@ -1,0 +1,116 @@
+"""Influences against the jackknife, brute-force U statistics, and coverage by simulation."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import r2_score, roc_auc_score
+
+from core.evaluation.influence import normal_interval, of_area, of_mean, of_r2, standard_error
+
+
+def test_a_mean_has_its_standard_error_and_groups_that_of_their_sums():
+    values = np.random.default_rng(0).normal(size=50)
+    assert standard_error(of_mean(values)) == pytest.approx(stats.sem(values))
+    copies = np.repeat(np.arange(50), 10)
+    grouped = standard_error(of_mean(values[copies]), copies)
+    assert grouped == pytest.approx(stats.sem(values), rel=0.01)
+
+
+def test_r2_has_the_influence_that_the_jackknife_finds():
+    generator = np.random.default_rng(1)
+    y = generator.gamma(2.0, size=400)
+    predicted = 0.6 * y + generator.normal(size=400)
+    whole = r2_score(y, predicted)
+    left_out = [r2_score(np.delete(y, i), np.delete(predicted, i)) for i in range(400)]
+    assert of_r2(y, predicted) == pytest.approx(whole - np.array(left_out), rel=0.15, abs=2e-4)
+    assert np.isnan(of_r2(np.ones(4), np.arange(4.0))).all()
+
+
+def brute_force_delong(positive, scores):
+    """Areas and their covariance from all pairs (DeLong et al. 1988, eq. 2–6)."""
+    m, k = positive.sum(), (~positive).sum()
+    areas, v10, v01 = [], [], []
+    for score in scores:
+        above = score[positive][:, None] - score[~positive][None]
+        wins = (above > 0) + (above == 0) / 2
+        areas.append(wins.mean())
+        v10.append(wins.mean(axis=1))
+        v01.append(wins.mean(axis=0))
+    return areas, np.cov(v10) / m + np.cov(v01) / k
+
+
+@pytest.mark.parametrize("rounded", [9, 1])  # with many ties
+def test_areas_and_their_variances_are_those_of_all_pairs(rounded):
+    generator = np.random.default_rng(2)
+    positive = generator.random(80) < 0.3
+    scores = [np.round(generator.normal(size=80) + s * positive, rounded) for s in (1.0, 0.5)]
+    areas, covariance = brute_force_delong(positive, scores)
+    (a, phi_a), (b, phi_b) = (of_area(positive, score) for score in scores)
+    assert [a, b] == pytest.approx(areas)
+    assert a == pytest.approx(roc_auc_score(positive, scores[0]))
+    assert standard_error(phi_a) ** 2 == pytest.approx(covariance[0, 0])
+    of_difference = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
+    assert standard_error(phi_a - phi_b) ** 2 == pytest.approx(of_difference)
+
+
+def test_a_class_of_one_row_has_no_area_to_judge():
+    area, phi = of_area(np.array([True, False, False]), np.arange(3.0))
+    assert math.isnan(area)
+    assert np.isnan(phi).all()
+
+
+def test_delong_covers_the_true_difference_of_areas():
+    """Normal scores with shifts 1.0 and 0.6: areas Φ(shift/√2)."""
+    generator = np.random.default_rng(3)
+    truth = stats.norm.cdf(1.0 / math.sqrt(2)) - stats.norm.cdf(0.6 / math.sqrt(2))
+    covered, times = 0, 1000
+    for _ in range(times):
+        positive = np.arange(120) < 40
+        common = generator.normal(size=120)
+        noise = generator.normal(size=(2, 120))
+        one, other = (
+            shift * positive + math.sqrt(0.5) * (common + own)
+            for shift, own in zip((1.0, 0.6), noise, strict=True)
+        )
+        (a, phi_a), (b, phi_b) = of_area(positive, one), of_area(positive, other)
+        low, high = normal_interval(a - b, standard_error(phi_a - phi_b))
+        covered += low <= truth <= high
+    assert 0.93 <= covered / times <= 0.97
+
+
+def test_the_interval_of_r2_differences_covers():
+    """y = s + e; one model knows s, the other 0.8 s: R² ½ and 0.48."""
+    generator = np.random.default_rng(4)
+    covered, times = 0, 1000
+    for _ in range(times):
+        signal, error = generator.normal(size=(2, 150))
+        y = signal + error
+        phi = of_r2(y, signal) - of_r2(y, 0.8 * signal)
+        gain = r2_score(y, signal) - r2_score(y, 0.8 * signal)
+        low, high = normal_interval(gain, standard_error(phi))
+        covered += low <= 0.02 <= high
+    assert 0.93 <= covered / times <= 0.97
+
+
+def test_bounded_intervals_stay_within_zero_and_one():
+    low, high = normal_interval(0.99, 0.02, bounded=True)
+    assert 0 < low < 0.99 < high < 1
+    assert normal_interval(0.5, 0.01, bounded=True) == pytest.approx(
+        normal_interval(0.5, 0.01), abs=1e-4
+    )
+
+
+def test_300_000_rows_take_a_fraction_of_a_second():
+    generator = np.random.default_rng(5)
+    positive, score = generator.random(300_000) < 0.4, generator.normal(size=300_000)
+    fastest = math.inf
+    for _ in range(5):
+        begun = time.process_time()
+        of_area(positive, score)
+        fastest = min(fastest, time.process_time() - begun)
+    assert fastest < 0.1

@@ -1,0 +1,71 @@
+"""Computed power against simulated comparisons: McNemar, R² and folds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from core.evaluation.influence import normal_interval, of_r2, standard_error
+from core.evaluation.paired_proportions import mcnemar
+from core.evaluation.power import fold_power, power, smallest_gain, smallest_r2_gain
+from core.evaluation.resampled_t import corrected_interval
+
+
+@pytest.mark.parametrize(
+    ("rows", "gain", "discordance"), [(60, 0.13, 0.13), (300, 0.05, 0.1), (1500, 0.05, 0.3)]
+)
+def test_power_is_how_often_the_exact_test_shows_the_gain(rows, gain, discordance):
+    generator = np.random.default_rng(0)
+    shares = [(discordance + gain) / 2, (discordance - gain) / 2, 1 - discordance]
+    drawn = generator.multinomial(rows, shares, size=4000)
+    shown = np.mean([won > lost and mcnemar(won, lost) < 0.05 for won, lost, _ in drawn])
+    assert power(rows, gain, discordance) == pytest.approx(shown, abs=0.025)
+
+
+def test_power_summed_over_every_outcome_of_few_rows():
+    total = 0.0
+    for d in range(26):
+        for won in range(d + 1):
+            if won > d - won and stats.binomtest(won, d, 0.5).pvalue < 0.05:
+                total += stats.binom.pmf(d, 25, 0.4) * stats.binom.pmf(won, d, 0.75)
+    assert power(25, 0.2, 0.4) == pytest.approx(total)
+    assert power(5, 0.2, 0.2) == pytest.approx(0.0)  # five won rows are p = 1/16
+
+
+def test_the_smallest_gain_has_the_power_that_was_asked_for():
+    for rows in (60, 400, 20_000):
+        gain = smallest_gain(rows)
+        assert power(rows, gain) == pytest.approx(0.8, abs=0.005)
+    assert smallest_gain(60) == pytest.approx(0.13, abs=0.01)
+    assert smallest_gain(5) == 1.0
+    assert smallest_gain(400) < smallest_gain(100)
+    assert smallest_gain(400, folds=5) > smallest_gain(400)
+
+
+def test_the_smallest_gain_of_r2_is_shown_as_often_as_asked_for():
+    rows = 300
+    gain = smallest_r2_gain(rows)
+    generator = np.random.default_rng(1)
+    shown = 0
+    for _ in range(1000):
+        known, more, error = generator.normal(size=(3, rows))
+        known *= math.sqrt(0.5)
+        more *= math.sqrt(gain)
+        y = known + more + math.sqrt(0.5 - gain) * error
+        phi = of_r2(y, known + more) - of_r2(y, known)
+        spread = np.var(y)
+        difference = (np.mean((y - known) ** 2) - np.mean((y - known - more) ** 2)) / spread
+        shown += normal_interval(difference, standard_error(phi))[0] > 0
+    assert shown / 1000 == pytest.approx(0.8, abs=0.05)
+
+
+def test_fold_power_is_how_often_the_corrected_interval_lies_above_zero():
+    generator = np.random.default_rng(2)
+    differences = 0.04 + 0.02 * generator.normal(size=(4000, 5))
+    shown = np.mean([corrected_interval(five, 0.8)[0] > 0 for five in differences])
+    assert fold_power(0.04, 0.02, 5) == pytest.approx(shown, abs=0.025)
+    assert fold_power(0.01, 0.0, 5) == 1.0
+    assert fold_power(0.0, 0.0, 5) == 0.0
