@@ -44,7 +44,7 @@ class OptionalPart:
 
 OPTIONAL_PARTS: dict[str, OptionalPart] = {
     "deep": OptionalPart("deep", ("jax",), "deep latent Gaussian models"),
-    "onnx": OptionalPart("onnx", ("skl2onnx", "onnxruntime"), "ONNX model files"),
+    "onnx": OptionalPart("onnx", ("onnx", "onnxruntime"), "ONNX model files"),
     "cluster": OptionalPart("cluster", ("distributed",), "trials on a cluster"),
 }
 

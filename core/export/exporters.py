@@ -86,8 +86,8 @@ EXPORTERS: tuple[Exporter, ...] = (
         "onnx",
         ".onnx",
         "Model as ONNX",
-        "The same model for programs in any language, by an ONNX runtime. It calculates in single "
-        "precision.",
+        "The same model for programs in any language, by an ONNX runtime. It calculates in double "
+        "precision; only sums over trees are single.",
         NO_ONNX,
         onnx_file.write,
         TABLES,

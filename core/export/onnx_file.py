@@ -1,9 +1,13 @@
 """The ONNX export: preparation and model in one file that runs wherever an ONNX runtime is.
 
 Inputs have the columns' names, (N, 1) each: double for numbers (NaN where missing) and dates
-(seconds since 1970), text for the others ("" where missing). A LIBSVM file's rows are one input of
-the shape (N, features). Outputs are "prediction" (N) and, for classes, "probabilities" (N, K) in
-the order of the classes. What `tunescope predict` must know lies in the file's metadata.
+(seconds since 1970), text for the others ("" where missing). A column called like an output, or not
+at all, has "column " before its name; "inputs" in the metadata says which column each input takes.
+A LIBSVM file's rows are one input of the shape (N, features).
+
+Outputs are "prediction" (N) and, for classes, "probabilities" (N, K) in the order of the classes,
+or "scores" (N, K) where the model has no probabilities. Numbers are calculated in double precision.
+What `tunescope predict` must know lies in the file's metadata.
 """
 
 from __future__ import annotations
@@ -19,11 +23,11 @@ from core.errors import UnusableError
 from core.estimators.optional_parts import optional_module
 from core.export.finished_run import FinishedRun
 from core.export.model_card import card_of, with_card
-from core.export.onnx_model import OPSETS, converted
+from core.export.onnx_model import classes, numbers
 from core.export.onnx_rows import MATRIX, date_formats, rows_graph
 
 KEY = "tunescope"  # of the metadata
-AT_ONCE = 10_000  # rows of a sparse file that are made dense together
+AT_ONCE = 1000  # rows that are predicted together: kernels of all rows would fill the memory
 
 
 def write(run: FinishedRun, path: Path) -> None:
@@ -36,49 +40,35 @@ def write(run: FinishedRun, path: Path) -> None:
 
 
 def onnx_model(pipeline: Any) -> Any:
-    """The ONNX model of a fitted pipeline in scikit-learn's own classes, with its card."""
-    prepare, model = pipeline.named_steps["prepare"], pipeline[-1]
-    made = converted(model, int(model.n_features_in_))
-    from onnx import checker, compose, helper
+    """The ONNX model of a fitted pipeline in scikit-learn's own classes, with its card.
 
-    # Its names must not meet those of columns and of what is promised.
-    made = compose.add_prefix(made, "model_", rename_inputs=False)
-    rows = rows_graph(prepare)
-    del made.graph.input[:]
-    made.graph.input.extend(rows.inputs)
-    made.graph.initializer.extend(rows.constants)
-    behind = list(made.graph.node)
-    del made.graph.node[:]
-    made.graph.node.extend([*rows.nodes, *behind, *_named_outputs(made.graph, model)])
-    del made.opset_import[:]
-    made.opset_import.extend(helper.make_opsetid(*pair) for pair in OPSETS.items())
-    card = {**card_of(pipeline), "dates": date_formats(prepare)}
-    card["classes"] = np.asarray(getattr(model, "classes_", [])).tolist()
+    Raises:
+        UnusableError: as `write`.
+    """
+    helper = optional_module("onnx", "onnx").helper
+    prepare, model = pipeline.named_steps["prepare"], pipeline[-1]
+    graph, X = rows_graph(prepare)
+    labels = np.asarray(getattr(model, "classes_", []))
+    if labels.size:
+        said = classes(graph, X, model)
+        named = graph.node("Gather", graph.constant(labels), said.place)
+        degrees = "probabilities" if said.probable else "scores"
+        graph.output("prediction", named, _kept(labels))
+        graph.output(degrees, said.degrees, np.dtype(float), len(labels))
+    else:
+        flat = graph.constant(np.array([-1]))
+        number = graph.node("Reshape", numbers(graph, X, model), flat)
+        graph.output("prediction", number, np.dtype(float))
+    made = graph.model()
+    card = {**card_of(pipeline), "dates": date_formats(prepare), "inputs": graph.inputs}
+    card["classes"] = labels.tolist()
     helper.set_model_props(made, {KEY: json.dumps(card, ensure_ascii=False)})
-    checker.check_model(made)
     return made
 
 
-def _named_outputs(graph: Any, model: Any) -> list[Any]:
-    """Nodes that give the outputs the names that are promised; the graph's own are replaced."""
-    from onnx import TensorProto, helper
-
-    found = [output.name for output in graph.output]
-    kinds = [output.type.tensor_type.elem_type for output in graph.output]
-    del graph.output[:]
-    nodes = []
-    shapes: dict[str, list[Any]] = {"prediction": ["N"]}
-    if hasattr(model, "predict_proba"):
-        shapes["probabilities"] = ["N", len(model.classes_)]
-        kinds[1] = TensorProto.FLOAT
-    flat = helper.make_node("Constant", [], ["flat"], value_ints=[-1])
-    for old, kind, (new, shape) in zip(found, kinds, shapes.items(), strict=True):
-        graph.output.append(helper.make_tensor_value_info(new, kind, shape))
-        if new == "prediction":  # regressors give (N, 1)
-            nodes += [flat, helper.make_node("Reshape", [old, "flat"], [new])]
-        else:
-            nodes.append(helper.make_node("Identity", [old], [new]))
-    return nodes
+def _kept(labels: np.ndarray) -> np.dtype:
+    """The type of labels in the file, where text has no length."""
+    return np.dtype(object) if labels.dtype.kind == "U" else labels.dtype
 
 
 class OnnxModel:
@@ -108,28 +98,38 @@ class OnnxModel:
             ) from error
         self.classes_: list[Any] = self.card.get("classes", [])
 
-    def outputs(self, rows: Any) -> list[np.ndarray]:
-        """Predictions (N,), and probabilities (N, K) where there are classes.
+    @property
+    def inputs(self) -> list[str]:
+        """The names of its inputs, in order."""
+        return [str(taken.name) for taken in self._session.get_inputs()]
+
+    def outputs(self, rows: Any) -> dict[str, np.ndarray]:
+        """Predictions (N,), and where there are classes "probabilities" or "scores", (N, K).
 
         Args:
             rows: as `core.export.raw_rows.read_rows` gives them for the card.
         """
-        if isinstance(rows, pd.DataFrame):
-            return list(self._session.run(None, self._columns(rows)))
+        names = [str(given.name) for given in self._session.get_outputs()]
         parts = [
-            self._session.run(None, {MATRIX: rows[start : start + AT_ONCE].toarray()})
+            self._session.run(names, self._taken(rows[start : start + AT_ONCE]))
             for start in range(0, max(rows.shape[0], 1), AT_ONCE)
         ]
-        return [np.concatenate(part) for part in zip(*parts, strict=True)]
+        joined = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return dict(zip(names, joined, strict=True))
 
-    def _columns(self, rows: pd.DataFrame) -> dict[str, np.ndarray]:
+    def _taken(self, rows: Any) -> dict[str, np.ndarray]:
+        """Some rows as the inputs take them."""
+        if not isinstance(rows, pd.DataFrame):
+            return {MATRIX: rows.toarray()}
         dates, columns = self.card["dates"], {}
         for taken in self._session.get_inputs():
-            values = rows[taken.name]
+            # Files of earlier versions call every input by its column's name.
+            source = self.card.get("inputs", {}).get(taken.name, taken.name)
+            values = rows[source]
             if taken.type == "tensor(string)":
                 column = values.astype(object).where(values.notna(), "").astype(str).to_numpy()
-            elif taken.name in dates:
-                column = seconds(values, dates[taken.name])
+            elif source in dates:
+                column = seconds(values, dates[source])
             else:
                 column = values.to_numpy(dtype=np.float64, na_value=np.nan)
             columns[taken.name] = column.reshape(-1, 1)

@@ -1,8 +1,6 @@
 """The preparation of raw rows as an ONNX graph: one input a column, double numbers or text.
 
-skl2onnx has no rare categories, dates, or imputed text, and calculates in single precision. So the
-graph is written here: numbers stay double until they are prepared; what a text becomes is looked up
-in a table that the fitted preparation itself has filled.
+What a text becomes is looked up in a table that the fitted preparation itself has filled.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -15,7 +13,6 @@ in a table that the fitted preparation itself has filled.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,63 +20,27 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from core.export.onnx_graph import Graph
 from core.export.text_tables import text_table
 
-PREPARED = "prepared"  # name of the result, single precision, (N, p)
 MATRIX = "rows"  # name of the input where the rows are a matrix
 
 
-@dataclass
-class Graph:
-    """Nodes in order, constants, and inputs of an ONNX graph that grows."""
-
-    nodes: list[Any] = field(default_factory=list)
-    constants: list[Any] = field(default_factory=list)
-    inputs: list[Any] = field(default_factory=list)
-
-    def node(self, kind: str, *taken: str, domain: str = "", **attributes: Any) -> str:
-        """Add a node with one result; its name."""
-        from onnx import helper
-
-        name = f"prepare_{len(self.nodes)}"
-        made = helper.make_node(kind, list(taken), [name], name=name, domain=domain, **attributes)
-        self.nodes.append(made)
-        return name
-
-    def constant(self, value: np.ndarray) -> str:
-        """Add a constant; its name."""
-        from onnx import numpy_helper
-
-        name = f"constant_{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
-        return name
-
-    def input(self, name: str, *, text: bool, width: int = 1) -> str:
-        """Add an input of the shape (N, width); its name."""
-        from onnx import TensorProto, helper
-
-        kind = TensorProto.STRING if text else TensorProto.DOUBLE
-        self.inputs.append(helper.make_tensor_value_info(name, kind, ["N", width]))
-        return name
-
-
-def rows_graph(prepare: Pipeline) -> Graph:
-    """The graph of a fitted preparation (core.datasets.preparation), ending in `PREPARED`."""
-    from onnx import TensorProto
-
-    graph, encode = Graph(), prepare.named_steps["columns"]
+def rows_graph(prepare: Pipeline) -> tuple[Graph, str]:
+    """The graph of a fitted preparation (core.datasets.preparation), and its result, (N, p)."""
+    encode = prepare.named_steps["columns"]
     if isinstance(encode, ColumnTransformer) and hasattr(encode, "feature_names_in_"):
-        for name in encode.feature_names_in_:
-            graph.input(str(name), text=_is_text(encode, str(name)))
-        parts = [part for step in encode.transformers_ for part in _parts(graph, *step)]
+        columns = [str(name) for name in encode.feature_names_in_]
+        graph = Graph(columns)
+        taken = {name: graph.input(name, text=_is_text(encode, name)) for name in columns}
+        parts = [part for step in encode.transformers_ for part in _parts(graph, taken, *step)]
         last = graph.node("Concat", *parts, axis=1)
     else:
+        graph = Graph([MATRIX])
         last = graph.input(MATRIX, text=False, width=int(encode.n_features_in_))
     if "scale" in prepare.named_steps:
         last = _scaled(graph, last, prepare.named_steps["scale"])
-    graph.node("Cast", last, to=TensorProto.FLOAT)
-    graph.nodes[-1].output[0] = PREPARED
-    return graph
+    return graph, last
 
 
 def date_formats(prepare: Pipeline) -> dict[str, str]:
@@ -100,18 +61,18 @@ def _is_text(encode: ColumnTransformer, name: str) -> bool:
     return any(way.startswith(("yes/no", "category")) for way in ways)
 
 
-def _parts(graph: Graph, way: str, step: Any, names: Any) -> Iterator[str]:
-    """The prepared columns of one transformer."""
+def _parts(graph: Graph, taken: dict[str, str], way: str, step: Any, names: Any) -> Iterator[str]:
+    """The prepared columns of one transformer; `taken` has the input of every column."""
     if way == "remainder":
         return
     if way.startswith("date "):
-        yield _date(graph, step, str(names))
+        yield _date(graph, step, taken[str(names)])
     elif way.startswith(("yes/no", "category")):
         for place, name in enumerate(names):
-            yield _looked_up(graph, step, [str(n) for n in names], place, str(name))
+            yield _looked_up(graph, step, [str(n) for n in names], place, taken[str(name)])
     else:
-        taken = graph.node("Concat", *map(str, names), axis=1)
-        yield _filled(graph, taken, step.statistics_)
+        together = graph.node("Concat", *(taken[str(name)] for name in names), axis=1)
+        yield _filled(graph, together, step.statistics_)
 
 
 def _filled(graph: Graph, taken: str, values: np.ndarray) -> str:
@@ -126,17 +87,17 @@ def _scaled(graph: Graph, taken: str, scaler: StandardScaler) -> str:
     return graph.node("Div", taken, graph.constant(scaler.scale_))
 
 
-def _date(graph: Graph, step: Pipeline, name: str) -> str:
-    seconds = _filled(graph, name, step.named_steps["fill"].statistics_)
+def _date(graph: Graph, step: Pipeline, taken: str) -> str:
+    seconds = _filled(graph, taken, step.named_steps["fill"].statistics_)
     return _scaled(graph, seconds, step.named_steps["scale"])
 
 
-def _looked_up(graph: Graph, step: Any, names: list[str], place: int, name: str) -> str:
+def _looked_up(graph: Graph, step: Any, names: list[str], place: int, taken: str) -> str:
     """One column of text as what the fitted step makes of each text that it knows."""
     keys, table = text_table(step, names, place)
     numbers = graph.node(
         "LabelEncoder",
-        name,
+        taken,
         domain="ai.onnx.ml",
         keys_strings=keys,
         values_int64s=list(range(len(keys))),

@@ -57,7 +57,8 @@ def predict_file(
         table = predict_rows(_ARRAYS[ending](path), str(file), tell)
     elif ending == ".onnx":
         model = OnnxModel(path)
-        table = _table(model.outputs(read_rows(str(file), model.card)), model.classes_)
+        said = model.outputs(read_rows(str(file), model.card))
+        table = _table(said["prediction"], said.get("probabilities"), model.classes_)
     else:
         pipeline, card = load_model(path)
         table = predictions(pipeline, read_rows(str(file), card))
@@ -92,13 +93,15 @@ def load_model(model_path: Path | str) -> tuple[Any, dict[str, Any]]:
 
 def predictions(pipeline: Any, rows: Any) -> pd.DataFrame:
     """Predictions, and probabilities of every class where the model gives them."""
-    if not hasattr(pipeline, "predict_proba"):
-        return _table([pipeline.predict(rows)])
-    return _table([pipeline.predict(rows), pipeline.predict_proba(rows)], pipeline.classes_)
+    shares = pipeline.predict_proba(rows) if hasattr(pipeline, "predict_proba") else None
+    return _table(pipeline.predict(rows), shares, getattr(pipeline, "classes_", ()))
 
 
-def _table(said: Sequence[np.ndarray], classes: Sequence[Any] = ()) -> pd.DataFrame:
-    table = pd.DataFrame({"prediction": said[0]})
-    for place, label in enumerate(classes):
-        table[f"probability of {label}"] = said[1][:, place]
+def _table(
+    predicted: np.ndarray, shares: np.ndarray | None, classes: Sequence[Any]
+) -> pd.DataFrame:
+    table = pd.DataFrame({"prediction": predicted})
+    if shares is not None:
+        for place, label in enumerate(classes):
+            table[f"probability of {label}"] = shares[:, place]
     return table
