@@ -15,7 +15,7 @@ MODELLING = ("gp", "hybrid", "variable")
 AVERAGING = ("eb-hyp",)
 FROM_THE_PAST = ("transfer", "scot")
 HYBRID_TAU = 0.8  # the share of trials that go for an improvement (Brofos 2013, Algorithm 2)
-FROM_TRAINING_ALONE = ("mm", "evidence", "direct")
+FROM_TRAINING_ALONE = ("mm", "evidence", "loo", "direct")
 
 
 def _tr(text: str) -> str:
@@ -57,6 +57,10 @@ def how_it_works(
         ),
         "cma-es": _tr(
             "A cloud of settings moves and changes its shape towards better scores, round by round."
+        ),
+        "loo": _tr(
+            "The program moves the penalty up and down, and works out for each how well every row "
+            "is predicted by a model fitted without it."
         ),
         "direct": _tr(
             "Weights and penalties are improved together by one general-purpose optimizer, until "

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from core.options import Option
-from core.penalties import direct, evidence, implicit_gradient, mm
+from core.penalties import direct, evidence, implicit_gradient, leave_one_out, mm
 from core.penalties.step import Step
 
 
@@ -18,11 +18,13 @@ class Learner:
         run: (loss, groups, options, seed, *, holdout=None, group_count=None) -> steps.
         options: what can be set, with the papers' defaults.
         needs_holdout: whether it wants pairs of losses on rows held out.
+        tasks: which tasks it can learn for; empty for every one that has a loss.
     """
 
     run: Callable[..., Iterator[Step]]
     options: tuple[Option, ...]
     needs_holdout: bool = False
+    tasks: tuple[str, ...] = ()
 
 
 _PRIOR = (
@@ -66,6 +68,9 @@ _MM_STEPS = Option(
 )
 _DIRECT_STEPS = Option(
     "max_steps", "Most steps", "int", 500, "The method stops earlier by itself.", low=1, high=10000
+)
+_SEARCH_STEPS = Option(
+    "max_steps", "Most steps", "int", 30, "The method stops earlier by itself.", low=1, high=1000
 )
 _TOLERANCE = Option(
     "tolerance",
@@ -130,6 +135,7 @@ _GRADIENT = (
 LEARNERS: dict[str, Learner] = {
     "mm": Learner(mm.run, (*_PRIOR, _MM_STEPS, _TOLERANCE)),
     "evidence": Learner(evidence.run, (_MM_STEPS, _TOLERANCE)),
+    "loo": Learner(leave_one_out.run, (_SEARCH_STEPS,), tasks=("binary", "multiclass")),
     "direct": Learner(direct.run, (*_PRIOR, _DIRECT_STEPS)),
     "gradient": Learner(implicit_gradient.run, _GRADIENT, needs_holdout=True),
 }

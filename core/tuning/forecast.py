@@ -27,7 +27,7 @@ _ASKING = {  # seconds a proposal, around trial 50
     "scot": 0.05,
 }
 _ELSE_ASKING = 0.005
-_LEARNING = {"mm": 3.0, "evidence": 4.0, "direct": 5.0}  # in default fits
+_LEARNING = {"mm": 3.0, "evidence": 4.0, "loo": 5.0, "direct": 5.0}  # in default fits
 _ELSE_LEARNING = 30.0
 _PROBING = 100.0  # in default fits: the evidence's traces by probes, where no factor is at hand
 _PREPARED_AT_MOST = 20_000

@@ -274,7 +274,9 @@ def _strategies(model: Model, facts: Facts) -> list[dict[str, Any]]:
             "remembers": strategy.remembers,
         }
         for name, strategy in STRATEGIES.items()
-        if (learned or strategy.kind == "trials") and not _useless(name, space)
+        if (learned or strategy.kind == "trials")
+        and (not strategy.tasks or facts.task in strategy.tasks)
+        and not _useless(name, space)
     ]
     return sorted(entries, key=lambda entry: not entry["recommended"])
 
@@ -316,7 +318,7 @@ def _best_average(facts: Facts) -> str:
 
 
 def _best_learner(facts: Facts) -> tuple[str, str]:
-    """MM or the evidence update, from the task and from how many weights there are for the rows."""
+    """The penalty learner, from the task and from how many weights there are for the rows."""
     if facts.task in _ONLY_FOR:
         return _best_structured_learner(facts)
     classes = 0 if facts.task == "regression" else facts.classes

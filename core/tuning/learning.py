@@ -14,7 +14,6 @@ from sklearn.pipeline import Pipeline
 from core.datasets.splits import folds
 from core.losses.loss import Loss
 from core.penalties.descent import solve
-from core.penalties.recommendation import recommend_update
 from core.penalties.registry import LEARNERS
 from core.penalties.step import Step
 from core.tuning.clock import Clock
@@ -184,18 +183,18 @@ def _learned(problem: Problem, training: Training, last: Step) -> Learned:
         start=last.w,
         switched_off=off,
         holdout_loss=float(last.objective) if gradient else None,
-        remarks=(*last.remarks, *_said_of_effective(problem, training, last)),
+        remarks=(*last.remarks, *_said_of_effective(training, last)),
     )
 
 
-def _said_of_effective(problem: Problem, training: Training, last: Step) -> tuple[str, ...]:
+def _said_of_effective(training: Training, last: Step) -> tuple[str, ...]:
     if last.parameters is None:
         return ()
     penalized = int((training.groups >= 0).sum())
     effective = float(np.sum(last.parameters))
-    classes = len(problem.dataset.classes)
-    rows = training.loss.examples
-    return (recommend_update(penalized, rows, classes, effective=effective).reason,)
+    return (
+        f"The data determines {effective:.0f} of {penalized:,} weights (their effective number).",
+    )
 
 
 def _at_penalties(

@@ -315,6 +315,11 @@ def _check_pair(model: Model, strategy: Strategy, task: str) -> None:
         raise UnusableError(
             f"{model.name} cannot do {task}", cure="choose one of " + ", ".join(fitting)
         )
+    if strategy.tasks and task not in strategy.tasks:
+        raise UnusableError(
+            f"{strategy.name} learns penalties for classes of table rows only",
+            cure="choose the strategy evidence, or mm",
+        )
     if strategy.kind == "penalties" and task not in model.loss:
         others = [name for name, other in STRATEGIES.items() if other.kind == "trials"]
         raise UnusableError(

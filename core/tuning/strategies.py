@@ -11,6 +11,7 @@ from core.tuning.strategy import Strategy
 
 FOO = "Foo, Do and Ng 2009"
 DO = "Do, Foo and Ng 2008"
+RAD = "Rad and Maleki 2020"
 BROFOS = "Brofos 2013"
 YOGATAMA = "Yogatama and Mann 2014"
 MCINERNEY = "McInerney 2017"
@@ -19,7 +20,17 @@ MCINERNEY = "McInerney 2017"
 def _learner(name: str, title: str, does: str, costs: str, shows: str, source: str) -> Strategy:
     learner = LEARNERS[name]
     return Strategy(
-        name, title, "penalties", does, costs, shows, learner.options, learner.run, 0, source
+        name,
+        title,
+        "penalties",
+        does,
+        costs,
+        shows,
+        learner.options,
+        learner.run,
+        0,
+        source,
+        tasks=learner.tasks,
     )
 
 
@@ -71,6 +82,15 @@ _ALL = (
         "A little more than one fit: no trials, no validation data.",
         "Every group's penalty on its way and which groups were switched off.",
         "MacKay 1992; " + FOO,
+    ),
+    _learner(
+        "loo",
+        "Learn the penalty (leave-one-out)",
+        "Finds the penalty with which each row is predicted best by the model of all the others, "
+        "worked out for every row from one fit (approximate leave-one-out cross-validation).",
+        "About as much as five fits: no trials, and every row validates.",
+        "Every group's penalty on its way, and the leave-one-out log loss that falls.",
+        RAD,
     ),
     _learner(
         "direct",

@@ -27,6 +27,7 @@ class Strategy:
         source: the paper it comes from.
         remembers: whether what is known of earlier datasets decides its trials.
         averages: whether the best models are averaged at the end instead of taking the best.
+        tasks: which tasks it can do; empty for all.
     """
 
     name: str
@@ -41,3 +42,4 @@ class Strategy:
     source: str = ""
     remembers: bool = False
     averages: bool = False
+    tasks: tuple[str, ...] = ()
