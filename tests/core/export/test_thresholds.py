@@ -1,0 +1,130 @@
+"""A threshold by what mistakes cost is part of every export: each calls rows as the run does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.export.exporters import export
+from core.export.prediction import predict_file
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import build_problem, read_data
+from core.tuning.run_folder import RunFolder
+from core.tuning.tune import tune
+
+OPEN_OUTSIDE = """
+import json, sys, joblib, pandas as pd, skops.io
+path, data = sys.argv[1:]
+trusted = skops.io.get_untrusted_types(file=path)
+model = skops.io.load(path, trusted=trusted)
+print(json.dumps(model.predict(pd.read_csv(data)).tolist()))
+"""
+
+
+def table(path: Path, labels: tuple[Any, Any] = ("healthy", "sick")) -> Path:
+    random = np.random.default_rng(4)
+    sick = np.arange(240) % 8 == 0
+    frame = pd.DataFrame(random.normal(size=(240, 3)), columns=["a", "b", "c"]).round(3)
+    frame["a"] += 1.5 * sick
+    frame["ward"] = random.choice(["x", "y"], 240)
+    frame["state"] = np.where(sick, labels[1], labels[0])
+    frame.to_csv(path, index=False)
+    return path
+
+
+def tuned(
+    folder: Path, data: Path, model: str, strategy: str, costs: dict[str, float]
+) -> RunFolder:
+    trials = {"evidence": None, "eb-hyp": 20}.get(strategy, 1)
+    plan = Plan(
+        DataPlan(str(data), target="state"), model, strategy, trials=trials, folds=2, costs=costs
+    )
+    run = RunFolder.create(plan, path=folder)
+    for _ in tune(plan, read_data(plan.data), folder=run):
+        pass
+    return run
+
+
+@pytest.mark.parametrize(
+    ("model", "strategy"),
+    [
+        ("logistic", "evidence"),
+        ("logistic-l1l2", "random"),
+        ("svm", "random"),
+        ("vote7", "random"),
+        ("logistic", "eb-hyp"),
+    ],
+)
+def test_every_file_calls_rows_as_the_run_does(
+    tmp_path: Path, run_outside: Any, model: str, strategy: str
+) -> None:
+    data = table(tmp_path / "data.csv")
+    run = tuned(tmp_path / "run", data, model, strategy, {"sick": 6.0})
+    results = run.events()[-1].results
+    pipeline, rows = joblib.load(run.model_path), pd.read_csv(data)
+    ours = pipeline.predict(rows)
+    threshold = results["costs"]["threshold"]
+    shares = pipeline.predict_proba(rows)[:, 1]
+    assert (ours == np.where(shares >= threshold, "sick", "healthy")).all()
+    assert (ours != np.where(shares > 0.5, "sick", "healthy")).any()
+    for ending in (".skops", ".joblib"):
+        path = export(run, tmp_path / f"model{ending}")
+        assert predict_file(path, data)["prediction"].tolist() == ours.tolist()
+    done = run_outside(OPEN_OUTSIDE, tmp_path, str(tmp_path / "model.skops"), str(data))
+    assert json.loads(done.stdout) == ours.tolist(), done.stderr
+    numbers = json.loads(export(run, tmp_path / "numbers.json").read_text())
+    assert numbers["threshold"]["threshold"] == threshold
+    assert numbers["threshold"]["costs"] == {"healthy": 1.0, "sick": 6.0}
+    page = export(run, tmp_path / "report.html").read_text()
+    assert "What do its mistakes cost?" in page
+    assert f"threshold {threshold:.2g}" in page
+
+
+@pytest.mark.parametrize(("labels", "costs"), [((0, 1), {"1": 6.0}), (("no", "yes"), {"no": 0.1})])
+def test_the_script_calls_rows_as_the_run_does(
+    tmp_path: Path, run_outside: Any, labels: tuple[Any, Any], costs: dict[str, float]
+) -> None:
+    data = table(tmp_path / "data.csv", labels)
+    run = tuned(tmp_path / "run", data, "logistic", "evidence", costs)
+    script = export(run, tmp_path / "model.py").read_text()
+    done = run_outside(
+        script + "\nimport json\nprint(json.dumps(tuned.predict(X_test).tolist()))",
+        tmp_path,
+        str(data),
+    )
+    *scores, said = done.stdout.strip().splitlines()
+    results, plan = run.events()[-1].results, run.plan
+    problem = build_problem(plan, read_data(plan.data))
+    pipeline = joblib.load(run.model_path)
+    assert json.loads(said) == pipeline.predict(problem.test[0]).tolist(), done.stderr
+    assert scores[0].endswith(f"tuned: {results['test']['log_loss']:.6f}")
+
+
+def test_coefficients_are_those_behind_the_threshold(tmp_path: Path) -> None:
+    run = tuned(
+        tmp_path / "run", table(tmp_path / "data.csv"), "logistic", "evidence", {"sick": 6.0}
+    )
+    numbers = json.loads(export(run, tmp_path / "numbers.json").read_text())["coefficients"]
+    pipeline, rows = joblib.load(run.model_path), pd.read_csv(tmp_path / "data.csv")
+    prepared = pipeline[0].transform(rows)
+    sums = numbers["intercept"] + prepared @ np.array(list(numbers["weights"].values()))
+    np.testing.assert_allclose(1 / (1 + np.exp(-sums)), pipeline.predict_proba(rows)[:, 1])
+
+
+def test_onnx_calls_rows_as_the_run_does(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    data = table(tmp_path / "data.csv")
+    for model in ("logistic", "svm"):
+        run = tuned(tmp_path / model, data, model, "random", {"sick": 6.0})
+        pipeline, rows = joblib.load(run.model_path), pd.read_csv(data)
+        path = export(run, tmp_path / f"{model}.onnx")
+        said = predict_file(path, data)["prediction"].to_numpy()
+        threshold = run.events()[-1].results["costs"]["threshold"]
+        clear = np.abs(pipeline.predict_proba(rows)[:, 1] - threshold) > 1e-6
+        assert (said == pipeline.predict(rows))[clear].all()
