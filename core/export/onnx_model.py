@@ -13,7 +13,7 @@ with C = 1000 was off by 2e-3 of the target's deviation. So sums and kernels are
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -29,6 +29,7 @@ from sklearn.ensemble import (
     VotingRegressor,
 )
 from sklearn.linear_model import ElasticNet, LogisticRegression, Ridge
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
@@ -37,6 +38,7 @@ from core.errors import UnusableError
 from core.export.onnx_graph import Graph
 from core.export.onnx_trees import boosted, forest
 
+_WHOLE = 7  # ONNX's number of the type int64
 _HIDDEN = {"relu": "Relu", "tanh": "Tanh", "logistic": "Sigmoid"}
 
 
@@ -245,6 +247,19 @@ def _mean_of_shares(graph: Graph, X: str, vote: VotingClassifier) -> Classes:
     return _likeliest(graph, _weighted(graph, [one.degrees for one in said], vote.weights))
 
 
+def _decided(graph: Graph, X: str, model: FixedThresholdClassifier) -> Classes:
+    """The second of two classes from its threshold on; the probabilities stay as they are."""
+    inner = classes(graph, X, model.estimator_)
+    if not inner.probable or model.pos_label != model.classes_[1]:
+        raise _no_counterpart(model)
+    second = graph.node("Gather", inner.degrees, graph.constant(np.array([1])), axis=1)
+    reached = graph.node(
+        "GreaterOrEqual", second, graph.constant(np.array([float(model.threshold)]))
+    )
+    place = graph.node("Cast", reached, to=_WHOLE)
+    return replace(inner, place=graph.node("Reshape", place, graph.constant(np.array([-1]))))
+
+
 def _boosted_classes(graph: Graph, X: str, model: Any) -> Classes:
     return _linked(graph, boosted(graph, X, model), model)
 
@@ -285,4 +300,5 @@ _CLASSES: dict[type, Callable[..., Classes]] = {
     HistGradientBoostingClassifier: _boosted_classes,
     CalibratedClassifierCV: _calibrated,
     VotingClassifier: _mean_of_shares,
+    FixedThresholdClassifier: _decided,
 }
