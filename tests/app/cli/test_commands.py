@@ -24,6 +24,7 @@ KEYS = {
     "model",
     "strategy",
     "params",
+    "metric",
     "validation",
     "test",
     "default_test",
