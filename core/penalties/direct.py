@@ -36,6 +36,7 @@ def run(
     *,
     holdout: object = None,
     group_count: int | None = None,
+    counted: np.ndarray | None = None,
 ) -> Iterator[Step]:
     """The iterates of L-BFGS on f, from the solution at C = 1.
 
@@ -46,11 +47,13 @@ def run(
         seed: unused, nothing is random.
         holdout: unused.
         group_count: k, where the last groups may be empty.
+        counted: the parameters that n_j counts, boolean, shape (n,); None for all. What never
+            comes in the data (a word with a label that it never has) is penalized, not counted.
 
     Raises:
         UnusableError: β ≤ 0 or n_j/2 + α ≤ 0.
     """
-    penalty = log_penalty(grouping(groups, group_count), *prior(options))
+    penalty = log_penalty(grouping(groups, group_count, counted), *prior(options))
     grouped, most = penalty.grouping, int(options.get("max_steps", 500))
     start = first_point(loss, np.where(np.asarray(groups) < 0, 0.0, 1.0), Newton(loss))
 

@@ -88,6 +88,7 @@ def run(
     *,
     holdout: object = None,
     group_count: int | None = None,
+    counted: object = None,
 ) -> Iterator[Step]:
     """The steps of the evidence update: one of C, one Newton step and one of γ each.
 
@@ -98,6 +99,7 @@ def run(
         seed: of the random signs that estimate γ where the Hessian is too large to be formed.
         holdout: unused, no validation data is needed.
         group_count: k, where the last groups may be empty.
+        counted: unused, γ counts what the data settle.
     """
     grouped = grouping(groups, group_count)
     inner, grouped, back = easiest(loss, grouped)

@@ -31,7 +31,7 @@ class Grouping:
 
     Attributes:
         groups: π, shape (n,), −1 for an unpenalized parameter.
-        sizes: n_j, shape (k,).
+        sizes: n_j, shape (k,): of the parameters that count, see `grouping`.
     """
 
     groups: np.ndarray
@@ -67,8 +67,16 @@ class Grouping:
         return cut
 
 
-def grouping(groups: np.ndarray, count: int | None = None) -> Grouping:
-    """The Grouping of π, shape (n,); ``count`` where the last groups may be empty.
+def grouping(
+    groups: np.ndarray, count: int | None = None, counted: np.ndarray | None = None
+) -> Grouping:
+    """The Grouping of π.
+
+    Args:
+        groups: π, shape (n,).
+        count: k, where the last groups may be empty.
+        counted: the parameters that n_j counts, boolean, shape (n,); None for all. A group with
+            parameters counts as one at least.
 
     Raises:
         UnusableError: no parameter is penalized.
@@ -81,7 +89,11 @@ def grouping(groups: np.ndarray, count: int | None = None) -> Grouping:
             where="features",
             cure="choose columns that are not constant",
         )
-    sizes = np.bincount(groups + 1, minlength=max(highest, count or 0) + 1)[1:]
+    least = max(highest, count or 0) + 1
+    sizes = np.bincount(groups + 1, minlength=least)[1:]
+    if counted is not None:
+        some = np.bincount(groups + 1, weights=counted, minlength=least)[1:].astype(np.intp)
+        sizes = np.where(sizes > 0, np.maximum(some, 1), 0)
     return Grouping(groups, sizes)
 
 

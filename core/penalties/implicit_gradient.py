@@ -145,6 +145,7 @@ def run(
     *,
     holdout: Pairs | None = None,
     group_count: int | None = None,
+    counted: object = None,
 ) -> Iterator[Step]:
     """The line searches of the outer problem, then the refit on ``loss``.
 
@@ -155,6 +156,7 @@ def run(
         seed: unused here; it chose the rows of the pairs.
         holdout: pairs (ℓ_T, ℓ_H) with the parameters of ``loss`` (made with its ``on``).
         group_count: k, where the last groups may be empty.
+        counted: unused, nothing is counted.
     """
     if not holdout:
         raise ValueError("the implicit gradient needs at least one pair of losses")

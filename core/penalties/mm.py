@@ -46,6 +46,7 @@ def run(
     *,
     holdout: object = None,
     group_count: int | None = None,
+    counted: np.ndarray | None = None,
 ) -> Iterator[Step]:
     """The steps of MM on a loss: one Newton step and one update of C each.
 
@@ -56,12 +57,14 @@ def run(
         seed: unused, nothing is random.
         holdout: unused, no validation data is needed.
         group_count: k, where the last groups may be empty.
+        counted: the parameters that n_j counts, boolean, shape (n,); None for all. What never
+            comes in the data (a word with a label that it never has) is penalized, not counted.
 
     Raises:
         UnusableError: β ≤ 0 or n_j/2 + α ≤ 0.
     """
     alpha, beta = prior(options)
-    penalty = log_penalty(grouping(groups, group_count), alpha, beta)
+    penalty = log_penalty(grouping(groups, group_count, counted), alpha, beta)
     inner, grouped, back = easiest(loss, penalty.grouping)
     yield from _steps(inner, replace(penalty, grouping=grouped), back, options)
 

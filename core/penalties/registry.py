@@ -15,7 +15,8 @@ class Learner:
     """One way of learning penalties.
 
     Attributes:
-        run: (loss, groups, options, seed, *, holdout=None, group_count=None) -> steps.
+        run: (loss, groups, options, seed, *, holdout=None, group_count=None, counted=None)
+            -> steps.
         options: what can be set, with the papers' defaults.
         needs_holdout: whether it wants pairs of losses on rows held out.
         tasks: which tasks it can learn for; empty for every one that has a loss.

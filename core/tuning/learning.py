@@ -100,6 +100,7 @@ class LearningRun:
             problem.plan.seed,
             holdout=self._holdout(),
             group_count=len(training.group_names),
+            counted=training.counted,
         )
         step: Step | None = None
         for count, step in enumerate(steps):

@@ -46,6 +46,11 @@ class CrfTraining(Training):
     decoding: str
     examples: tuple[pd.DataFrame, np.ndarray]
 
+    @property
+    def counted(self) -> np.ndarray:
+        """The weights of (value, label) pairs and steps that the training sequences have."""
+        return self.loss.seen
+
     def pair(
         self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
     ) -> tuple[CrfLoss, CrfLoss]:
@@ -124,6 +129,11 @@ class RnaTraining(Training):
 
     loss: RnaLoss
     examples: tuple[tuple[str, str, str], ...]
+
+    @property
+    def counted(self) -> np.ndarray:
+        """The weights of what the training molecules' structures have."""
+        return self.loss.seen
 
     def pair(
         self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray

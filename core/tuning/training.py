@@ -33,6 +33,11 @@ class Training:
         counts = np.bincount(self.groups[self.groups >= 0], minlength=len(self.group_names))
         return {name: int(count) for name, count in zip(self.group_names, counts, strict=True)}
 
+    @property
+    def counted(self) -> np.ndarray | None:
+        """The parameters that come in the training data, boolean, shape (n,); None for all."""
+        return None
+
     def pair(
         self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
     ) -> tuple[Loss, Loss]:

@@ -85,6 +85,11 @@ class CrfLoss(Loss):
         """How many parameters there are (n)."""
         return self.states * (1 + self.states + self.encoding.size)
 
+    @property
+    def seen(self) -> np.ndarray:
+        """The parameters whose feature comes with their label in the tokens, boolean, (n,)."""
+        return np.asarray(self._observed != 0.0)
+
     def start(self) -> np.ndarray:
         """Zeros: every labeling is as probable as any other."""
         return np.zeros(self.size)

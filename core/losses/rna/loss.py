@@ -82,6 +82,11 @@ class RnaLoss(Loss):
         """How many pairs of the structures the grammar cannot make, by kind."""
         return {kind: sum(one.dropped[kind] for one in self.molecules) for kind in KINDS}
 
+    @property
+    def seen(self) -> np.ndarray:
+        """The parameters that the known structures use, boolean, shape (n,)."""
+        return np.asarray(counts_of(self._truth) != 0.0)
+
     def start(self) -> np.ndarray:
         """Zeros: all structures are as likely."""
         return np.zeros(self.size)

@@ -1,0 +1,104 @@
+"""What n_j counts: pairs of a value and a label that come in training, parameters that are used."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.losses.crf.loss import CrfLoss, build_crf
+from core.losses.rna.loss import build_rna
+from core.penalties import direct, mm
+from core.penalties.descent import solve
+from core.penalties.group_penalty import grouping
+
+TAGS = list("ABCDEFGH")
+HAIRPIN = ("GGGGAAAACCCC", "((((....))))")
+
+
+def sentences(count: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """Tokens of a language of 8 tags: each tag has 40 words of its own, most of them rare."""
+    generator = np.random.default_rng(seed)
+    share = 1.0 / np.arange(1, 41)
+    share /= share.sum()
+    rows, tags = [], []
+    for number in range(count):
+        tag = generator.integers(8)
+        for _ in range(generator.integers(4, 10)):
+            tag = (tag + generator.choice([1, 3, generator.integers(8)])) % 8
+            word = f"{TAGS[tag]}{generator.choice(40, p=share)}"
+            rows.append((f"s{number}", word, word[::-1][:1], generator.choice(list("xy"))))
+            tags.append(TAGS[tag])
+    return pd.DataFrame(rows, columns=["sequence", "word", "end", "noise"]), np.array(tags)
+
+
+def seen_by_hand(table: pd.DataFrame, tags: np.ndarray) -> set[str]:
+    """The names of the pairs and steps that come in the tokens."""
+    names = {f"{c}={v} → {t}" for c in table.columns[1:] for v, t in zip(table[c], tags, strict=True)}
+    sequence = table["sequence"].to_numpy()
+    for row in range(len(tags)):
+        first = row == 0 or sequence[row] != sequence[row - 1]
+        names.add(f"initial → {tags[row]}" if first else f"{tags[row - 1]} → {tags[row]}")
+    return names
+
+
+def by_kind(loss: CrfLoss) -> np.ndarray:
+    return pd.factorize(np.array(loss.sources))[0]
+
+
+def test_the_seen_weights_of_a_tagger_are_the_pairs_and_steps_of_its_tokens() -> None:
+    table, tags = sentences(20, 0)
+    loss = build_crf(table, "sequence", tags, TAGS)
+    seen = {name for name, one in zip(loss.names, loss.seen, strict=True) if one}
+    assert seen == seen_by_hand(table, tags)
+    assert len(seen) < loss.size / 3
+
+
+def test_the_seen_parameters_of_molecules_are_those_that_their_structures_use() -> None:
+    loss = build_rna(*([one] for one in HAIRPIN))
+    seen = {name for name, one in zip(loss.names, loss.seen, strict=True) if one}
+    assert {"base_pair_CG", "hairpin_length_at_least_4"} <= seen
+    assert not seen & {"base_pair_AU", "hairpin_length_at_least_5", "multi_base", "multi_paired"}
+
+
+@pytest.mark.parametrize("learner", [mm, direct])
+def test_a_penalty_is_learned_from_the_pairs_that_are_seen(learner) -> None:
+    table, tags = sentences(40, 0)
+    loss = build_crf(table, "sequence", tags, TAGS)
+    groups, names = by_kind(loss), np.array(loss.names)
+    seen = seen_by_hand(table, tags)
+    counts = [sum(name in seen for name in names[groups == j]) for j in range(groups.max() + 1)]
+    *_, last = learner.run(loss, groups, {"beta": 0.7}, 0, counted=loss.seen)
+    squares = np.bincount(groups, weights=last.w**2)
+    np.testing.assert_allclose(last.C, np.array(counts) / 2 / (squares / 2 + 0.7), rtol=2e-2)
+
+
+def test_the_objective_still_falls_at_every_step() -> None:
+    table, tags = sentences(40, 1)
+    loss = build_crf(table, "sequence", tags, TAGS)
+    f = [step.objective for step in mm.run(loss, by_kind(loss), {}, 0, counted=loss.seen)]
+    assert all(b <= a + 1e-9 * abs(a) for a, b in pairwise(f[1:]))
+
+
+@pytest.mark.parametrize(("count", "of_kinds"), [(60, True), (120, False)])
+def test_a_tagger_is_better_than_the_default_where_counting_every_weight_ruins_it(
+    count: int, of_kinds: bool
+) -> None:
+    table, tags = sentences(count, 2)
+    loss = build_crf(table, "sequence", tags, TAGS)
+    held = loss.on(*sentences(60, 3))
+    groups = by_kind(loss) if of_kinds else np.zeros(loss.size, dtype=int)
+    *_, every = mm.run(loss, groups, {}, 0)
+    *_, seen = mm.run(loss, groups, {}, 0, counted=loss.seen)
+    default = solve(loss, np.ones(loss.size), loss.start()).point.w
+    losses = [held.value_and_gradient(w)[0] for w in (every.w, default, seen.w)]
+    assert losses[0] > 2 * losses[1]
+    assert losses[2] < 0.9 * losses[1]
+
+
+def test_a_group_of_parameters_that_never_come_counts_as_one() -> None:
+    found = grouping(np.array([0, 0, 1, 1, -1]), 3, np.array([True, False, False, False, True]))
+    assert found.sizes.tolist() == [1, 1, 0]
+    assert found.empty.tolist() == [False, False, True]
