@@ -68,7 +68,11 @@ def add_to(commands: Any) -> None:
     testing = tune.add_mutually_exclusive_group()
     testing.add_argument("--test", default="", metavar="FILE", help="a second file to test on")
     testing.add_argument(
-        "--test-size", type=float, default=0.3, metavar="SHARE", help="share of rows held out"
+        "--test-size",
+        type=float,
+        default=0.3,
+        metavar="SHARE",
+        help="share of rows to test on",
     )
     tune.add_argument(
         "--mistake-costs",
@@ -103,6 +107,7 @@ def run(given: argparse.Namespace) -> int:
     from core.export.exporters import check_export
     from core.tuning.history import History
     from core.tuning.plan import DataPlan
+    from core.tuning.power_words import power_of
     from core.tuning.problem import build_problem, read_data
     from core.tuning.run_folder import RunFolder
     from core.tuning.tune import tune
@@ -124,6 +129,8 @@ def run(given: argparse.Namespace) -> int:
     problem = build_problem(plan, dataset)  # refuses before a folder is made
     if problem.metric_reason:
         print(problem.metric_reason, file=sys.stderr)
+    if power := power_of(problem):
+        print(power, file=sys.stderr)
     copy = _opened(Path(given.events)) if given.events else None
     folder = RunFolder.create(plan, path=Path(given.run_dir) if given.run_dir else None)
     stream = tune(plan, dataset, folder=folder, history=History)
@@ -378,6 +385,14 @@ def result_as_json(
         "default_test": results["default_test"],
         "remarks": list(results["remarks"]),
         "findings": _findings(dataset),
+        "baseline_test": results.get("baseline_test", {}),
+        "gain": {
+            "metric": results["gain"]["metric"],
+            "value": results["gain"]["difference"],
+            "low": results["gain"]["low"],
+            "high": results["gain"]["high"],
+            "likely_real": results["gain"]["real"],
+        },
         "fits": results["fits"],
         "trials": results["trials"],
         "seconds": results["seconds"],

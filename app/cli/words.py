@@ -29,15 +29,15 @@ def setting_in_words(setting: Mapping[str, Any]) -> str:
 
 def result_in_words(results: Mapping[str, Any], plan: Plan) -> str:
     """The result as a few lines for a person."""
-    metric, gain = results["metric"], results["gain"]
-    kinds = {"pairs": "molecules", "sequences": "tokens", "documents": "texts"}
-    unseen = next((word for key, word in kinds.items() if key in results), "rows")
+    metric = results["metric"]
     lines = [
-        f"Tuned:   {metric} {number(results['test'][metric])} on {unseen} that tuning never saw",
+        f"Tuned:   {metric} {number(results['test'][metric])} on {tested_in_words(results)}",
         f"Default: {metric} {number(results['default_test'][metric])}",
-        f"Gain:    {gain['difference']:+.4g} (95 % interval {gain['low']:+.4g} to "
-        f"{gain['high']:+.4g}: {'likely real' if gain['real'] else 'may be chance'})",
     ]
+    baseline = results.get("baseline_test", {}).get(metric)
+    if baseline is not None:
+        lines.append(f"Nothing: {metric} {number(baseline)} knowing nothing of the features")
+    lines.append(f"Gain:    {gain_in_words(results['gain'])}")
     if "ensemble" in results:
         lines += average_in_words(results["ensemble"], metric)
     elif results["setting"]:
@@ -58,6 +58,37 @@ def result_in_words(results: Mapping[str, Any], plan: Plan) -> str:
         f"ended because {results['stopped_because']}"
     )
     return "\n".join(lines)
+
+
+def tested_in_words(results: Mapping[str, Any]) -> str:
+    """Such as "60 rows of the test set", "the 300 rows, each tested once"."""
+    kinds = {"pairs": "molecules", "sequences": "tokens", "documents": "texts"}
+    unit = next((word for key, word in kinds.items() if key in results), "rows")
+    if results.get("folds"):
+        return f"all {results['rows']:,} {unit}, each tested once ({results['folds']} folds)"
+    many = f"{results['rows']:,} {unit} of " if results.get("rows") else ""
+    return f"{many}the test {'file' if results.get('second_file') else 'set'}"
+
+
+def gain_in_words(gain: Mapping[str, Any]) -> str:
+    """The gain over the default with its confidence interval, shares in points."""
+    from core.tuning.metrics import METRICS
+
+    share = METRICS[gain["metric"]].share
+    unit = " points" if share else ""
+    said = f"{_signed(gain['difference'], share)}{unit} over the default"
+    if gain.get("low") is None or gain.get("high") is None:
+        return said
+    ends = " to ".join(_signed(gain[end], share) for end in ("low", "high"))
+    sure = "likely real" if gain["real"] else "may be chance"
+    return f"{said} (95 % confidence interval of the gain: {ends}{unit}; {sure})"
+
+
+def _signed(value: float | None, share: bool) -> str:
+    if value is None:
+        return "–"
+    text = f"{100 * value:+.1f}" if share else f"{value:+.4g}"
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def average_in_words(ensemble: Mapping[str, Any], metric: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A table of the tuned model beside the default one: its setting, or all its scores."""
+"""A table of the tuned model beside the default one and the baseline: setting, or scores."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PADDING, LINE_GAP = 28, 10  # pixels left and right of a name, and above and bel
 
 
 class BesideDefault(Card):
-    """One row a thing: what it is, for the tuned model, for the default one."""
+    """One row a thing: what it is, for the tuned model, and for the others."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -46,33 +46,38 @@ class BesideDefault(Card):
             [labels.get(name, name), shown(tuned[name]), shown(default.get(name, "–"))]
             for name in names
         ]
-        self._show(self.tr("setting"), rows)
+        self._show([self.tr("setting"), self.tr("tuned"), self.tr("default")], rows)
 
-    def show_scores(
-        self, tuned: dict[str, float], default: dict[str, float], task: str = ""
-    ) -> None:
-        """Every score of both on unseen rows."""
-        words = self.tr("Several ways of measuring the same predictions on unseen {units}.")
+    def show_scores(self, scores: dict[str, dict[str, float]], task: str = "") -> None:
+        """Every score of every model that has any, on test rows.
+
+        Args:
+            scores: {model: {metric: score}}, the tuned one first; "nothing" is the baseline.
+            task: as the dataset has it.
+        """
+        words = self.tr("Several ways of measuring the same predictions on test {units}. "
+                        "Nothing: a model that knows nothing of the features.")  # fmt: skip
         caption = words.format(units=units(task))
         self.set_words(self.tr("How good is it by other measures?"), caption)
+        models = {model: known for model, known in scores.items() if known}
+        metrics = next(iter(models.values()))
         rows = [
             [
                 metric_title(metric),
-                score_in_words(score, metric),
-                score_in_words(default.get(metric), metric),
+                *(score_in_words(known.get(metric), metric) for known in models.values()),
             ]
-            for metric, score in tuned.items()
+            for metric in metrics
         ]
-        self._show(self.tr("measure"), rows)
+        self._show([self.tr("measure"), *models], rows)
 
-    def _show(self, what: str, rows: list[list[str]]) -> None:
+    def _show(self, headers: list[str], rows: list[list[str]]) -> None:
         self.table.setAccessibleName(self.accessibleName())
         self.table.setAccessibleDescription("; ".join(", ".join(row) for row in rows))
-        self.table.set_table(([what, self.tr("tuned"), self.tr("default")], rows))
+        self.table.set_table((headers, rows))
         header, size = self.table.horizontalHeader(), QHeaderView.ResizeMode
         header.setStretchLastSection(False)
-        for column, mode in enumerate((size.Stretch, size.ResizeToContents, size.ResizeToContents)):
-            header.setSectionResizeMode(column, mode)
+        for column in range(len(headers)):
+            header.setSectionResizeMode(column, size.ResizeToContents if column else size.Stretch)
         few = len(rows) <= ROWS
         bars = Qt.ScrollBarPolicy
         self.table.setVerticalScrollBarPolicy(

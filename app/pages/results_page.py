@@ -34,7 +34,7 @@ ROW = 290  # pixels, the least height of a row of cards
 
 
 class ResultsPage(Page):
-    """The tuned setting against the default one, and this run against earlier ones."""
+    """The tuned model, the default one and the baseline, and this run against earlier ones."""
 
     topic = "results"
 
@@ -158,7 +158,14 @@ class ResultsPage(Page):
             )
             wanted.append(self.setting)
         if len(results["test"]) > 1:
-            self.measures.show_scores(results["test"], results["default_test"], task_of(results))
+            self.measures.show_scores(
+                {
+                    self.tr("tuned"): results["test"],
+                    self.tr("default"): results["default_test"],
+                    self.tr("nothing"): results.get("baseline_test") or {},
+                },
+                task_of(results),
+            )
             wanted.append(self.measures)
         self._arrange([card for card in self._cards if card in wanted])
 

@@ -22,8 +22,8 @@ def sequences_in_words(sequences: dict[str, Any]) -> str:
 def pairs_in_words(pairs: dict[str, Any]) -> tuple[str, ...]:
     """How many base pairs each setting finds, and how many it calls wrongly."""
     words = _tr(
-        "On {molecules} molecules that were put aside at the start, the tuned model finds {right} "
-        "of {true} true base pairs; {right} of the {called} pairs that it calls are right."
+        "On {molecules} test molecules the tuned model finds {right} of {true} true base pairs; "
+        "{right} of the {called} pairs that it calls are right."
     )
     other = _tr("The default setting finds {right}; {right} of the {called} it calls are right.")
     return (

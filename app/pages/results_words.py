@@ -10,12 +10,13 @@ from app.pages.results_averaging import averaged_in_words, members_of, tuned_in_
 from app.pages.results_structured import found_in_short, pairs_in_words, sequences_in_words
 from app.scores import difference_in_words, duration_in_words, metric_as_noun, metric_in_short
 from app.units import counted, put_aside, task_of, units
-from app.views.numbers import fixed
+from app.views.numbers import fixed, plain
 from app.views.result_view import SHARES, score_in_words
 from core.tuning.cost_words import costs_in_words
 from core.tuning.events import RunStarted
 
-MUCH = 0.05  # from here on the results carry a remark on how far validation flattered
+SURE = 1.96  # standard errors, beyond which a difference is more than chance
+WARNINGS = ("The validation score", "Validation flattered")  # that remarks begin with
 LISTED = 5  # groups that are named
 GRID = 10  # values of each hyperparameter in the grid that a person would have searched
 PENALTY_GRID = 21  # C = 2⁻¹⁰ … 2¹⁰
@@ -32,6 +33,10 @@ def headline(results: dict[str, Any], rows: int) -> str:
     only = members_of(results) < 2
     if only and results["setting"] and results["setting"] == results["default_setting"]:
         return _tr("The default setting is the best of those tried")
+    over = results.get("gain_over_baseline") or {}
+    if over.get("difference") is not None and over["difference"] <= 0:
+        words = _tr("The tuned model is not better than {baseline}")
+        return words.format(baseline=baseline_in_words(results))
     if not gain["real"]:
         words = _tr("Tuning changed nothing that {rows} could show")
         return words.format(rows=counted(task_of(results), rows))
@@ -46,8 +51,8 @@ def headline(results: dict[str, Any], rows: int) -> str:
 
 
 def line(results: dict[str, Any]) -> str:
-    """Both scores, and where the difference lies with 95 % confidence."""
-    metric, gain = results["metric"], results["gain"]
+    """The scores, and the 95 % confidence interval of the gain."""
+    metric = results["metric"]
     tuned = score_in_words(results["test"][metric], metric)
     default = score_in_words(results["default_test"][metric], metric)
     words = _tr("{metric} on unseen {units} {tuned}, against {default} with the default setting")
@@ -56,28 +61,53 @@ def line(results: dict[str, Any]) -> str:
     title = metric_in_short(metric)
     values = {"units": units(task_of(results)), "tuned": tuned, "default": default}
     said = words.format(metric=title[:1].upper() + title[1:], **values)
+    baseline = (results.get("baseline_test") or {}).get(metric)
+    if baseline is not None:
+        words = _tr("{said} and {score} knowing nothing")
+        said = words.format(said=said, score=score_in_words(baseline, metric))
     if results.get("pairs"):
         said = f"{found_in_short(results['pairs']['tuned'])} · {said}"
-    if gain.get("low") is None or gain.get("high") is None or gain["low"] == gain["high"]:
-        return said
-    between = _tr("19 in 20 chance that the gain lies between {low} and {high}")
-    low, high = _bound(metric, gain["low"]), difference_in_words(metric, gain["high"])
-    return f"{said} · {between.format(low=low, high=high)}"
+    interval = _interval(results["gain"])
+    return f"{said} · {interval}" if interval else said
 
 
-def _bound(metric: str, value: float) -> str:
-    return fixed(100 * value, 1) if metric in SHARES else difference_in_words(metric, value)
+def _interval(gain: dict[str, Any]) -> str:
+    """The confidence interval of the gain; "" where there is none or no gain at all."""
+    low, high, metric = gain.get("low"), gain.get("high"), gain["metric"]
+    if low is None or high is None or low == high:
+        return ""
+    unit = _tr(" points") if metric in SHARES else ""
+    words = _tr("95 % confidence interval of the gain: {low} to {high}{unit}")
+    return words.format(low=_signed(metric, low), high=_signed(metric, high), unit=unit)
+
+
+def _signed(metric: str, value: float) -> str:
+    sign = "+" if value > 0 else "−" if value < 0 else ""
+    size = fixed(100 * abs(value), 1) if metric in SHARES else plain(abs(value))
+    return f"{sign}{size}"
+
+
+def baseline_in_words(results: dict[str, Any]) -> str:
+    """What is said by who knows nothing of the features: "always the commonest class"."""
+    words = {
+        "sequence": _tr("the commonest label of each value"),
+        "structure": _tr("no base pairs at all"),
+        "topics": _tr("how often each word occurs"),
+    }
+    other = _tr("the commonest class") if results.get("right") else _tr("the mean")
+    return words.get(task_of(results), other)
 
 
 def in_plain_words(results: dict[str, Any], started: RunStarted) -> tuple[str, ...]:
-    """The panel: on which rows, how sure, how far validation flattered, and what it took."""
+    """The panel: on which rows, how sure, how far validation was above, and what it took."""
     said = (
         *_on_which_rows(results, started),
         *averaged_in_words(results),
         *(costs_in_words(results["costs"]) if results.get("costs") else ()),
         results.get("metric_reason", ""),
-        _how_sure(results, int(started.dataset.get("test_rows", 0))),
-        _flattery(results),
+        _how_sure(results, int(results.get("rows") or started.dataset.get("test_rows", 0))),
+        _against_baseline(results),
+        _validation(results),
         _switched_off(results),
         _what_it_took(results, started),
         _failures(results),
@@ -91,25 +121,19 @@ def _on_which_rows(results: dict[str, Any], started: RunStarted) -> tuple[str, .
     if results.get("pairs"):
         return pairs_in_words(results["pairs"])
     if results.get("right"):
-        words = _tr(
-            "On {aside} that were put aside at the start, {model} is right on {tuned}, the default "
-            "setting on {default}."
-        )
+        words = _tr("On {tested}, {model} is right on {tuned}, the default setting on {default}.")
         right, whole = results["right"], results.get("sequences")
         said = words.format(
-            aside=aside if whole else counted("", right["rows"]),
+            tested=_tested(results, aside if whole else counted("", right["rows"])),
             tuned=right["tuned"],
             default=right["default"],
             model=tuned_in_words(results),
         )
         return (said, sequences_in_words(whole)) if whole else (said,)
     metric = results["metric"]
-    words = _tr(
-        "On {aside} that were put aside at the start, {model} has {metric} {tuned}, the default "
-        "setting {default}."
-    )
+    words = _tr("On {tested}, {model} has {metric} {tuned}, the default setting {default}.")
     said = words.format(
-        aside=aside,
+        tested=_tested(results, aside),
         model=tuned_in_words(results),
         metric=metric_as_noun(metric),
         tuned=score_in_words(results["test"][metric], metric),
@@ -118,46 +142,88 @@ def _on_which_rows(results: dict[str, Any], started: RunStarted) -> tuple[str, .
     return (said,)
 
 
+def _tested(results: dict[str, Any], much: str) -> str:
+    """Which rows were tested: "the test set of 81 rows"."""
+    if results.get("folds"):
+        words = _tr("all {much}, each tested once by {folds}-fold cross-validation")
+        return words.format(much=much, folds=results["folds"])
+    words = _tr("the test file of {much}") if results.get("second_file") else ""
+    return (words or _tr("the test set of {much}")).format(much=much)
+
+
 def _how_sure(results: dict[str, Any], rows: int) -> str:
     gain, metric = results["gain"], results["metric"]
     if gain.get("low") is None or gain.get("high") is None:
         return ""
-    low, high = gain["low"], gain["high"]
-    if gain["real"] and gain["difference"] > 0:
-        words = _tr("The gain is likely real. It could still be as small as {low}.")
-        return words.format(low=difference_in_words(metric, low))
-    if gain["real"] and not results.get("validation"):
-        return _tr("The loss is likely real.")
-    if gain["real"]:
-        return _tr("The loss is likely real: what looked best in validation is worse here.")
-    if low == high == 0:
+    if gain["low"] == gain["high"] == 0:
         words = _tr("Both do equally well on these {units}: there is no gain to speak of.")
         return words.format(units=units(task_of(results)))
-    words = _tr(
-        "With {rows} chance alone makes such differences: the true gain can lie anywhere "
-        "between {low} and {high}."
-    )
-    values = {"low": _bound(metric, low), "high": difference_in_words(metric, high)}
-    return words.format(rows=counted(task_of(results), rows), **values)
+    said = _explained(gain)
+    if gain["real"] and gain["difference"] > 0:
+        words = _tr("The gain is likely real. It could still be as small as {low}.")
+        return f"{said} {words.format(low=difference_in_words(metric, gain['low']))}"
+    if gain["real"] and not results.get("validation"):
+        return f"{said} " + _tr("The loss is likely real.")
+    if gain["real"]:
+        words = _tr("The loss is likely real: what looked best in validation is worse here.")
+        return f"{said} {words}"
+    if gain["low"] > 0:
+        words = _tr("The default is likely beaten, but not what knows nothing: no gain of use.")
+        return f"{said} {words}"
+    words = _tr("With {rows} chance alone makes such differences.")
+    return f"{said} {words.format(rows=counted(task_of(results), rows))}"
 
 
-def _flattery(results: dict[str, Any]) -> str:
-    flattery, metric = results.get("flattery"), results["metric"]
-    promised = results.get("validation", {}).get(metric)
-    if not results.get("validation"):
-        return _tr("No validation data was used, so nothing could flatter.")
-    if flattery is None or promised is None:  # held-out rows gave a loss, not this metric
+def _explained(gain: dict[str, Any]) -> str:
+    """The confidence interval and what such an interval means."""
+    words = _tr("{interval}. Of 20 such intervals, 19 contain the true gain{test}.")
+    test = ""
+    if gain.get("p") is not None:
+        p = _tr("p < 0.001") if gain["p"] < 0.001 else f"p = {plain(gain['p'], 2)}"
+        test = _tr(" ({method} test: {p})").format(method=gain["method"], p=p)
+    return words.format(interval=_interval(gain), test=test)
+
+
+def _against_baseline(results: dict[str, Any]) -> str:
+    """What is gained over knowing nothing."""
+    over = results.get("gain_over_baseline") or {}
+    if over.get("difference") is None:
         return ""
-    said = _tr("Validation promised {score}:").format(score=score_in_words(promised, metric))
-    size = difference_in_words(metric, abs(flattery))
-    if flattery <= 0:
-        return f"{said} " + _tr("it did not flatter.")
-    if metric in SHARES and flattery > MUCH and results.get("remarks"):
-        return f"{said} " + _tr("that was too much.")  # a remark of the results says by how much
-    words = _tr("it flattered by {size}, which is usual.")
-    if metric not in SHARES or flattery > MUCH:
-        words = _tr("it flattered by {size}.")
-    return f"{said} {words.format(size=size)}"
+    metric, baseline = results["metric"], baseline_in_words(results)
+    score = (results.get("baseline_test") or {}).get(metric)
+    words = _tr("Knowing nothing ({baseline}) gives {score}; {model} is {size} better.")
+    if over["difference"] <= 0:
+        words = _tr("Knowing nothing ({baseline}) gives {score}, which is no worse.")
+    return words.format(
+        baseline=baseline,
+        score=score_in_words(score, metric),
+        model=tuned_in_words(results),
+        size=difference_in_words(metric, abs(over["difference"])),
+    )
+
+
+def _validation(results: dict[str, Any]) -> str:
+    """How far the validation score was above the test score, and whether that is chance."""
+    difference, metric = results.get("flattery"), results["metric"]
+    score = results.get("validation", {}).get(metric)
+    if not results.get("validation"):
+        return _tr("No validation data was used: the test score is the only one.")
+    if difference is None or score is None:  # held-out rows gave a loss, not this metric
+        return ""
+    if any(remark.startswith(WARNINGS) for remark in results.get("remarks", ())):
+        return ""  # said there
+    said = score_in_words(score, metric)
+    if difference <= 0:
+        return _tr("The validation score, {score}, was no better than it.").format(score=said)
+    words = _tr("The validation score, {score}, was {size} {way} the test score{chance}.")
+    error = results.get("flattery_error")
+    within = error is not None and difference <= SURE * error
+    return words.format(
+        score=said,
+        size=difference_in_words(metric, difference),
+        way=_tr("above") if results.get("maximize", True) else _tr("below"),
+        chance=_tr(", no more than chance explains") if within else "",
+    )
 
 
 def _switched_off(results: dict[str, Any]) -> str:

@@ -190,6 +190,8 @@ class StrategyPage(Page):
                                      "from the training data itself."))  # fmt: skip
         if reason := (self.session.estimate or {}).get("metric_reason"):
             sentences.append(reason)
+        if power := (self.session.estimate or {}).get("power"):
+            sentences.append(power)
         sentences.append(
             self.tr("You can stop at any time. The best setting found so far is kept.")
         )

@@ -49,7 +49,9 @@ class ConfusionModel(TwinModel):
         row, column = index.row(), index.column()
         if not column or column == row + 1 or row >= self.classes:
             return None
-        counts = self._rows[row][1:]
+        if column > self.classes:
+            return None
+        counts = self._rows[row][1 : self.classes + 1]
         if role == Qt.ItemDataRole.DisplayRole and not counts[column - 1]:
             return "·"
         if role == Qt.ItemDataRole.BackgroundRole and counts[column - 1]:
@@ -85,7 +87,7 @@ class Confusion(ResultView):
 
     name = "confusion"
     title = QT_TRANSLATE_NOOP("Confusion", "Where is it wrong?")
-    question = QT_TRANSLATE_NOOP("Confusion", "Rows that tuning never saw. Right answers are bold.")
+    question = QT_TRANSLATE_NOOP("Confusion", "Rows of the test set. Right answers are bold.")
     waiting = QT_TRANSLATE_NOOP("Confusion", "A table of right and wrong answers appears here.")
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -115,15 +117,21 @@ class Confusion(ResultView):
         self.which.setAccessibleName(self.tr("Whose answers"))
         self.which.addItem(self.tr("tuned"), "tuned")
         self.which.addItem(self.tr("default setting"), "default")
+        self.which.addItem(self.tr("knowing nothing"), "baseline")
         self.which.activated.connect(lambda _at: self.redraw())
         return [self.which]
 
     def draw(self) -> None:
-        """The table of the chosen setting."""
-        caption = self.tr("{} that tuning never saw. Right answers are bold.")
+        """The table of the chosen model."""
+        known = "baseline" in self.results["confusion"]  # not in older runs
+        self.which.view().setRowHidden(2, not known)
+        if not known and self.which.currentIndex() == 2:
+            self.which.setCurrentIndex(0)
+        caption = self.tr("{} of the test set; right answers are bold. Recall: the share of a "
+                          "class that is found. Precision: the share of answers that are right."
+                          )  # fmt: skip
         if len(self.results["confusion"]["labels"]) > MANY:
-            caption = self.tr("{} that tuning never saw: across, what the model said. Right "
-                              "answers are bold.")  # fmt: skip
+            caption = self.tr("Across: what the model said.") + " " + caption
         called = units(task_of(self.results))
         self._caption.setText(caption.format(called[:1].upper() + called[1:]))
         self.model.classes = len(self.results["confusion"]["labels"])
@@ -131,9 +139,9 @@ class Confusion(ResultView):
         self._keep_names_in_view(self.model.classes > MANY)
         self.table.fit_columns()
         # A few answers may share what room there is; many must not push the last out of sight.
-        share = self.table.viewport().width() // (self.model.classes + 1)
+        share = self.table.viewport().width() // (self.model.classes + 2)
         longest = max(appearance.pixels(LONGEST_ANSWER), share)
-        most = [appearance.pixels(LONGEST_CLASS)] + [longest] * self.model.classes
+        most = [appearance.pixels(LONGEST_CLASS)] + [longest] * (self.model.classes + 1)
         for column, widest in enumerate(most):
             spare = 12 if self.wide and column < self.model.classes else 0
             needed = self.table.columnWidth(column) - spare
@@ -163,18 +171,21 @@ class Confusion(ResultView):
         return words.format(right, sum(map(sum, counts)), units(task_of(self.results)))
 
     def rows(self) -> Table:
-        """One row a class, and the share right of each answer."""
+        """One row a class with its recall, and below the precision of each answer."""
         labels, counts = self._counts()
         said, true = self.tr("said “{}”"), self.tr("is “{}”")
         if len(labels) > MANY:
             said, true = "{}", self.tr("is {}")
-        headers = ["", *(said.format(label) for label in labels)]
+        headers = ["", *(said.format(label) for label in labels), self.tr("recall")]
         rows: list[list[Any]] = [
-            [true.format(label), *row] for label, row in zip(labels, counts, strict=True)
+            [true.format(label), *row, _share(row[at], sum(row))]
+            for at, (label, row) in enumerate(zip(labels, counts, strict=True))
         ]
-        answers = [sum(row[at] for row in counts) for at in range(len(labels))]
-        shares = [
-            score_in_words(counts[at][at] / total, "accuracy") if total else "–"
-            for at, total in enumerate(answers)
+        precision = [
+            _share(counts[at][at], sum(row[at] for row in counts)) for at in range(len(labels))
         ]
-        return headers, [*rows, [self.tr("right"), *shares]]
+        return headers, [*rows, [self.tr("precision"), *precision, ""]]
+
+
+def _share(right: int, of: int) -> str:
+    return score_in_words(right / of, "accuracy") if of else "–"

@@ -22,12 +22,12 @@ from app.views.twin import Table
 
 
 class Scores(ResultView):
-    """The tuned and the default setting on unseen rows, each with its interval."""
+    """The tuned, the default and the baseline model on test rows, each with its interval."""
 
     name = "scores"
     title = QT_TRANSLATE_NOOP("Scores", "Was tuning worth it?")
     question = QT_TRANSLATE_NOOP(
-        "Scores", "Dot: score. Line: where the true score lies with 95 % confidence."
+        "Scores", "Dot: score on the test set. Line: its 95 % confidence interval."
     )
     waiting = QT_TRANSLATE_NOOP("Scores", "Scores on unseen rows appear here when a run has ended.")
 
@@ -53,11 +53,17 @@ class Scores(ResultView):
             (self._tuned(), self.results.get("test", {}), "test_interval"),
             (self.tr("best member alone"), self._single(), ""),
             (self.tr("default setting"), self.results.get("default_test", {}), "default_interval"),
+            (
+                self.tr("knowing nothing"),
+                self.results.get("baseline_test") or {},
+                "baseline_interval",
+            ),
         ):
             score = scores.get(metric)
-            low, high = self.results.get(interval) or (math.nan, math.nan)
+            ends = self.results.get(interval) or (None, None)
+            low, high = (math.nan if end is None else float(end) for end in ends)
             if score is not None:
-                found.append((who, float(score), float(low), float(high)))
+                found.append((who, float(score), low, high))
         return found
 
     def _members(self) -> int:

@@ -57,7 +57,7 @@ def _docstring(run: FinishedRun, carries: bool) -> str:
     first = f"{model[0].upper()}{model[1:]} for {run.takeaway.dataset}, as Tunescope tuned it."
     body = (
         f"It reads the file, puts the same {len(run.takeaway.test_rows):,} rows aside, trains on "
-        f"the others and prints the {metric.replace('_', ' ')} on the rows put aside: "
+        f"the others and prints the {metric.replace('_', ' ')} on the test set: "
         f"{test[metric]:.6f} tuned"
     )
     body += f", {default[metric]:.6f} with the default setting." if metric in default else "."

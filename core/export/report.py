@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from core.estimators.registry import MODELS
+from core.export.average import members_of
 from core.export.finished_run import FinishedRun
 from core.export.html import facts, paragraphs, section
 from core.export.report_average import average_sections
@@ -48,7 +50,11 @@ def headline(run: FinishedRun) -> str:
     if not gain:
         return "The tuned model"
     points, unit = _in_points(gain["metric"], abs(gain["difference"]))
-    if gain["difference"] == 0:
+    over = run.results.get("gain_over_baseline") or {}
+    if over.get("difference") is not None and over["difference"] <= 0:
+        return "The tuned model is not better than knowing nothing"
+    setting = run.results.get("setting")
+    if setting and len(members_of(run)) < 2 and setting == run.results.get("default_setting"):
         return "Tuning ended where the default setting is"
     if not gain["real"]:
         return "Tuning made no clear difference"
@@ -79,6 +85,8 @@ def _overview(run: FinishedRun) -> str:
     shown = {f"{METRICS[metric].title}, tuned": score_words(metric, results["test"][metric])}
     if metric in results.get("default_test", {}):
         shown["default setting"] = score_words(metric, results["default_test"][metric])
+    if metric in (results.get("baseline_test") or {}):
+        shown["knowing nothing"] = score_words(metric, results["baseline_test"][metric])
     if results.get("trials"):
         shown["trials"] = f"{results['trials']:,}"
     shown["fits"] = f"{results.get('fits', 0):,}"
@@ -90,12 +98,13 @@ def _overview(run: FinishedRun) -> str:
 def _words(run: FinishedRun) -> list[str]:
     results, sentences = run.results, []
     if right := results.get("right"):
+        known = "baseline" in right
+        nothing = f", knowing nothing on {right['baseline']:,}" if known else ""
         sentences.append(
-            f"On {right['rows']:,} {unit(run.takeaway.task)} that were put aside at the start, the "
-            f"tuned model is right on {right['tuned']:,}, the default setting on "
-            f"{right['default']:,}."
+            f"On {_tested(run, right['rows'])}, the tuned model is right on {right['tuned']:,}, "
+            f"the default setting on {right['default']:,}{nothing}."
         )
-    sentences += result_words(results)
+    sentences += [*result_words(results), _interval(results)]
     if costs := results.get("costs"):
         sentences += costs_in_words(costs)
     if reason := results.get("metric_reason"):
@@ -104,6 +113,32 @@ def _words(run: FinishedRun) -> list[str]:
     because = results.get("stopped_because", "")
     stopped = f"The run ended because: {because.rstrip('.')}." if because else ""
     return [*sentences, *(remark for remark in said if remark not in sentences), stopped]
+
+
+def _tested(run: FinishedRun, rows: int) -> str:
+    """Which rows gave the test scores."""
+    results, units = run.results, unit(run.takeaway.task)
+    if results.get("folds"):
+        return f"all {rows:,} {units}, each tested once by {results['folds']}-fold cross-validation"
+    second = results.get("second_file", bool(run.takeaway.test_source))
+    return f"the {rows:,} {units} of the test {'file' if second else 'set'}"
+
+
+def _interval(results: dict[str, Any]) -> str:
+    """The confidence interval of the gain, and what it means."""
+    gain = results.get("gain") or {}
+    if gain.get("low") is None or gain.get("high") is None or gain["low"] == gain["high"]:
+        return ""
+    share = METRICS[gain["metric"]].share
+    low, high = (
+        (f"{100 * gain[end]:+.1f}" if share else f"{gain[end]:+.3g}").replace("-", "\u2212")
+        for end in ("low", "high")
+    )
+    method = f" ({gain['method']})" if gain.get("method") else ""
+    return (
+        f"95 % confidence interval of the gain{method}: {low} to {high}"
+        f"{' points' if share else ''}. Of 20 such intervals, 19 contain the true gain."
+    )
 
 
 def _duration(seconds: float) -> str:

@@ -132,7 +132,7 @@ def _data(run: FinishedRun) -> str:
     rows = unit(takeaway.task)
     split = (
         f"{len(takeaway.train_rows):,} {rows} to tune and train on, {len(takeaway.test_rows):,} "
-        "put aside to test on."
+        "in the test set."
     )
     if test:
         split = f"{len(takeaway.train_rows):,} {rows} to train on, a second file to test on."

@@ -48,31 +48,36 @@ def score_words(metric: str, score: float | None) -> str:
 def _scores(run: FinishedRun) -> str:
     results, metric = run.results, run.results["metric"]
     test, default = results["test"], results.get("default_test", {})
+    baseline = results.get("baseline_test") or {}
     model = "average" if len(members_of(run)) > 1 else "tuned"
     rows = [
         (name, scores[metric], *interval)
         for name, scores, interval in (
             (model, test, results.get("test_interval")),
             ("default setting", default, results.get("default_interval")),
+            ("knowing nothing", baseline, results.get("baseline_interval")),
         )
         if scores.get(metric) is not None and interval and None not in interval
     ]
     title = METRICS[metric].title
-    label = f"{title[0].lower()}{title[1:]}, on unseen {unit(run.takeaway.task)}"
+    label = f"{title[0].lower()}{title[1:]}, on test {unit(run.takeaway.task)}"
     say = partial(score_words, metric)
     drawn = figures.scores(rows, label, say) if rows else ""
     validation = results.get("validation", {})
+    columns = {"tuned": test, "default": default, "nothing": baseline, "validation": validation}
+    known = {name: scores for name, scores in columns.items() if scores}
     names = list(dict.fromkeys([*test, *default]))
     twin = table(
-        ("measure", "tuned", "default", "tuned, in validation"),
-        [
-            (_title(n), *(score_words(n, s.get(n)) for s in (test, default, validation)))
-            for n in names
-        ],
+        ("measure", *known),
+        [(_title(n), *(score_words(n, s.get(n)) for s in known.values())) for n in names],
         row_heads=True,
     )
-    question = "Dot: score. Line: where the true score lies with 95 % confidence."
-    return section("Was tuning worth it?", question, drawn + twin, "wide")
+    notes = ["Nothing: a model that knows nothing of the features."] if baseline else []
+    if validation:
+        notes.append("Validation: the tuned setting's score during tuning.")
+    question = "Dot: score on the test set. Line: its 95 % confidence interval."
+    body = drawn + twin + paragraphs([" ".join(notes)])
+    return section("Was tuning worth it?", question, body, "wide fitted")
 
 
 def _title(measure: str) -> str:
@@ -96,24 +101,30 @@ def _predictions(run: FinishedRun, predictions: dict[str, Any]) -> str:
     twin = folded(
         "As a table", table(("actual", "predicted"), list(zip(actual, tuned, strict=True)))
     )
-    question = "Each dot is a row that tuning never saw. On the dashed line it is right."
+    question = "Each dot is a row of the test set. On the dashed line it is right."
     return section("How close are the predictions?", question, drawn + twin, "narrow")
 
 
 def _confusion(confusion: dict[str, Any], rows_are: str) -> str:
     labels, counts = confusion["labels"], confusion["tuned"]
-    shares = [row[i] / sum(row) if sum(row) else None for i, row in enumerate(counts)]
+    recall = [_share(row[i], sum(row)) for i, row in enumerate(counts)]
+    precision = [_share(row[i], sum(one[i] for one in counts)) for i, row in enumerate(counts)]
     # With many labels "is" and "said" in every cell would make the table wider than the page.
     few = len(labels) <= MOST_SPELT
     rows = [
-        (f"is {label}" if few else label, *row, "–" if share is None else f"{100 * share:.0f} %")
-        for label, row, share in zip(labels, counts, shares, strict=True)
+        (f"is {label}" if few else label, *row, share)
+        for label, row, share in zip(labels, counts, recall, strict=True)
     ]
+    rows.append(("precision", *precision, ""))
     said = [f"said {label}" if few else label for label in labels]
     diagonal = frozenset((i, i + 1) for i in range(len(labels)))
-    body = table(("", *said, "right"), rows, row_heads=True, marked=diagonal)
-    question = f"{rows_are.capitalize()} that tuning never saw."
+    body = table(("", *said, "recall"), rows, row_heads=True, marked=diagonal)
+    question = f"{rows_are.capitalize()} of the test set."
     question += "" if few else " A row is what they are, a column what the model says."
+    question += (
+        " Recall: the share of a class that is found. Precision: the share of answers that are "
+        "right."
+    )
     kind = "half" if len(labels) < 6 else "" if few else "tight"
     return section("Where is it wrong?", question, body, kind)
 
@@ -136,6 +147,10 @@ def _costs(told: dict[str, Any]) -> str:
         "Test rows, which had no part in the threshold."
     )
     return section("What do its mistakes cost?", question, body, "half")
+
+
+def _share(right: int, of: int) -> str:
+    return f"{100 * right / of:.1f}\N{NO-BREAK SPACE}%" if of else "–"
 
 
 def _setting(run: FinishedRun) -> str:

@@ -32,7 +32,7 @@ def result_words(results: dict[str, Any]) -> list[str]:
     if pairs := results.get("pairs"):
         tuned, default = pairs["tuned"], pairs["default"]
         sentences.append(
-            f"{pairs['molecules']:,} molecules that were put aside at the start have "
+            f"{pairs['molecules']:,} test molecules have "
             f"{tuned['true']:,} base pairs. At γ = {plain(USUAL_GAMMA)} the tuned model calls "
             f"{tuned['called']:,} and is right on {tuned['right']:,}; the default setting calls "
             f"{default['called']:,} and is right on {default['right']:,}."

@@ -31,6 +31,8 @@ th { font-weight: 600; font-size: 13px; color: var(--muted); }
 tbody th { white-space: nowrap; color: var(--ink); font-weight: 400; font-size: inherit; }
 td.number, th.number { text-align: right; }
 tr.best td { font-weight: 600; }
+.fitted th, .fitted td { padding: 5px 10px 5px 0; } .fitted table { width: 100%; }
+.fitted tbody th { white-space: normal; }
 .tight th, .tight td { padding: 4px 6px; font-size: 12px; white-space: nowrap; }
 .right { background: var(--selected); font-weight: 600; }
 details { margin-top: 10px; } summary { cursor: pointer; color: var(--accent); font-size: 14px; }

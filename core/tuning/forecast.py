@@ -45,7 +45,8 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
         like "about 3 minutes, 50 trials"; for a grid also ``values``, {axis label: the values
         that it tries, ascending}, and ``settings``, how many those make in all combinations;
         ``metric``, what the run would be scored by, and ``metric_reason``, why that is not the
-        task's usual one ("" if it is).
+        task's usual one ("" if it is); ``power``, a sentence on the gains that the test can show,
+        or "".
 
     Raises:
         UnusableError: plan and data do not fit.
@@ -95,7 +96,10 @@ def _told(seconds: float, trials: int, each: float, sentence: str) -> dict[str, 
 
 
 def _scored(problem: Any) -> dict[str, str]:
-    return {"metric": problem.metric.name, "metric_reason": problem.metric_reason}
+    from core.tuning.power_words import power_of
+
+    scored = {"metric": problem.metric.name, "metric_reason": problem.metric_reason}
+    return scored | {"power": power_of(problem)}
 
 
 def _grid(problem: Any) -> dict[str, Any]:

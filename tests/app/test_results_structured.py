@@ -38,8 +38,8 @@ def test_tokens_are_called_tokens():
     assert line(TOKENS).startswith("90.0 % of unseen tokens right, against 85.0 %")
     said = in_plain_words(TOKENS, started("sequence", test_rows=600, test_sequences=60))
     assert said[0] == (
-        "On 60 sequences (600 tokens) that were put aside at the start, the tuned model is right "
-        "on 540, the default setting on 510."
+        "On the test set of 60 sequences (600 tokens), the tuned model is right on 540, the "
+        "default setting on 510."
     )
     assert said[1] == "It labels 21 of 60 sequences without any error, the default setting 17."
     assert "With 600 tokens chance alone" in said[2]
@@ -51,8 +51,8 @@ def test_pairs_are_found_and_right():
     assert line(MOLECULES).startswith(short + " · F1 on unseen molecules 60.0 %")
     said = in_plain_words(MOLECULES, started("structure", test_rows=18))
     assert said[0] == (
-        "On 18 molecules that were put aside at the start, the tuned model finds 62 of 100 true "
-        "base pairs; 62 of the 107 pairs that it calls are right."
+        "On 18 test molecules the tuned model finds 62 of 100 true base pairs; 62 of the 107 "
+        "pairs that it calls are right."
     )
     assert said[1] == "The default setting finds 50; 50 of the 100 it calls are right."
 

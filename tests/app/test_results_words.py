@@ -71,28 +71,36 @@ def test_the_headline_says_what_tuning_brought(changes, words):
 def test_the_line_has_both_scores_and_the_interval():
     assert line(results()) == (
         "87.7 % of unseen rows right, against 84.0 % with the default setting · "
-        "19 in 20 chance that the gain lies between 0.4 and 7.1 points"
+        "95 % confidence interval of the gain: +0.4 to +7.1 points"
     )
 
 
-def test_the_panel_says_rows_certainty_flattery_and_cost():
+def test_the_panel_says_rows_certainty_validation_and_cost():
     said = " ".join(in_plain_words(results(failed=2, remarks=["A remark."]), run()))
-    assert "On 81 rows that were put aside at the start, the tuned model is right on 71" in said
+    assert "On the test set of 81 rows, the tuned model is right on 71" in said
     assert "as small as 0.4 points" in said
-    assert "Validation promised 88.9 %: it flattered by 1.2 points, which is usual." in said
+    assert "Of 20 such intervals, 19 contain the true gain." in said
+    assert "The validation score, 88.9 %, was 1.2 points above the test score." in said
     assert "40 settings were tried in 15 s, with 200 fits." in said
     assert "A grid search would have needed 501." in said
     assert "2 trials gave no score" in said
     assert said.endswith("A remark.")
 
 
-def test_much_flattery_and_none_are_told_apart():
-    assert "it flattered by 8.0 points." in " ".join(in_plain_words(results(flattery=0.08), run()))
+def test_a_validation_score_above_the_test_score_is_weighed_by_its_standard_error():
+    said = " ".join(in_plain_words(results(flattery=0.08, flattery_error=0.05), run()))
+    assert "was 8.0 points above the test score, no more than chance explains." in said
+    said = " ".join(in_plain_words(results(flattery=0.08, flattery_error=0.02), run()))
+    assert "was 8.0 points above the test score." in said
+    less = {"metric": "mse", "maximize": False, "test": {"mse": 2.0}, "default_test": {"mse": 3.0}}
+    less |= {"validation": {"mse": 1.5}, "gain": gain(1.0, 0.1, 2.0, True, "mse")}
+    said = " ".join(in_plain_words(results(flattery=0.5, **less), run()))
+    assert "The validation score, 1.5, was 0.5 below the test score." in said
     loss = results(flattery=None, validation={"holdout_loss": 0.4})
     assert "alidation" not in " ".join(in_plain_words(loss, run("gradient", "penalties")))
-    assert "did not flatter" in " ".join(in_plain_words(results(flattery=-0.01), run()))
+    assert "was no better" in " ".join(in_plain_words(results(flattery=-0.01), run()))
     nothing = results(flattery=None, validation={})
-    assert "nothing could flatter" in " ".join(in_plain_words(nothing, run()))
+    assert "No validation data was used" in " ".join(in_plain_words(nothing, run()))
 
 
 def test_a_learned_penalty_is_compared_with_the_search_it_saved():
@@ -137,7 +145,39 @@ def test_settings_that_do_equally_well_have_no_gain_of_nothing_to_nothing():
     assert "Both do equally well on these rows" in " ".join(in_plain_words(alike, run()))
 
 
-def test_how_far_validation_flattered_is_said_once():
-    remark = "Validation flattered by 8.0 points: believe the test score."
+def test_how_far_validation_was_above_is_said_once():
+    remark = "The validation score was 8.0 points above the test score: believe the test score."
     said = " ".join(in_plain_words(results(flattery=0.08, remarks=[remark]), run()))
     assert said.count("8.0 points") == 1
+
+
+def beside(**over):
+    baseline = {"metric": "accuracy", "difference": 0.2, "low": 0.1, "high": 0.3, "real": True}
+    return results(
+        baseline_test={"accuracy": 0.677}, gain_over_baseline=baseline | over, **{"rows": 81}
+    )
+
+
+def test_knowing_nothing_stands_beside_both():
+    assert "84.0 % with the default setting and 67.7 % knowing nothing" in line(beside())
+    said = " ".join(in_plain_words(beside(), run()))
+    words = "Knowing nothing (the commonest class) gives 67.7 %; the tuned model is 20.0 points"
+    assert words in said
+
+
+def test_a_model_no_better_than_knowing_nothing_is_the_headline():
+    worse = beside(difference=-0.01, low=-0.05, high=0.03, real=False)
+    assert headline(worse, 81) == "The tuned model is not better than the commonest class"
+
+
+def test_p_and_the_test_are_named_with_the_interval():
+    tested = results(gain=gain(0.026, 0.004, 0.071, True) | {"method": "exact McNemar", "p": 0.021})
+    assert "(exact McNemar test: p = 0.021)" in " ".join(in_plain_words(tested, run()))
+
+
+def test_a_test_file_and_nested_folds_are_called_that():
+    assert "On the test file of 81 rows" in " ".join(
+        in_plain_words(results(second_file=True), run())
+    )
+    said = " ".join(in_plain_words(results(folds=5, rows=81), run()))
+    assert "On all 81 rows, each tested once by 5-fold cross-validation, the tuned" in said

@@ -60,6 +60,25 @@ def test_scores_with_intervals(shown):
     assert view.rows()[1][0] == ["tuned", 0.877, 0.8, 0.94]
 
 
+def test_the_baseline_stands_below_the_others(shown):
+    nothing = {"baseline_test": {"accuracy": 0.5}, "baseline_interval": [0.4, 0.6]}
+    view = shown(Scores, CLASSES | nothing)
+    assert view.entries()[-1] == ("knowing nothing", 0.5, 0.4, 0.6)
+    view = shown(Scores, CLASSES | nothing | {"baseline_interval": [None, None]})
+    assert np.isnan(view.entries()[-1][2])
+
+
+def test_answers_of_the_baseline_are_offered_where_a_run_has_them(shown):
+    view = shown(Confusion, CLASSES)
+    assert view.which.view().isRowHidden(2)
+    confusion = CLASSES["confusion"] | {"baseline": [[0, 36], [0, 45]]}
+    view = shown(Confusion, CLASSES | {"confusion": confusion})
+    assert not view.which.view().isRowHidden(2)
+    view.which.setCurrentIndex(2)
+    view.which.activated.emit(2)
+    assert view.table.model().index(0, 2).data() == "36"
+
+
 def test_scores_without_intervals(shown):
     view = shown(Scores, NUMBERS)
     assert view.tuned.x.tolist() == [0.7]
@@ -77,6 +96,11 @@ def test_confusion(shown):
     model = view.table.model()
     assert model.index(0, 1).data() == "31"
     assert model.index(2, 1).data() == "86.1 %"
+    assert model.index(2, 0).data() == "precision"
+    counts = CLASSES["confusion"]["tuned"]
+    recall = 100 * counts[0][0] / sum(counts[0])
+    assert model.headerData(3, Qt.Orientation.Horizontal) == "recall"
+    assert model.index(0, 3).data() == f"{recall:.1f} %"
     assert view.describe() == "71 of 81 unseen rows right."
     view.which.setCurrentIndex(1)
     view.which.activated.emit(1)
@@ -137,7 +161,8 @@ def test_seventeen_labels_keep_their_names_in_view(shown, structured):
     assert table.isColumnHidden(0)
     assert not table.verticalHeader().isHidden()
     assert model.headerData(0, vertical) == "is ADJ"
-    assert model.headerData(17, vertical) == "right"
+    assert model.headerData(17, vertical) == "precision"
+    assert model.headerData(18, Qt.Orientation.Horizontal) == "recall"
     counts = results["confusion"]["tuned"]
     assert model.index(0, 1).data() == str(counts[0][0])
     zero = next(at for at in range(1, 17) if not counts[0][at])

@@ -26,10 +26,10 @@ def test_a_report_on_sequences(tmp_path: Path) -> None:
     run = crf_run(tmp_path / "run")
     text, drawings = page_of(run, tmp_path / "report.html")
     assert f"{len(run.table)} tokens, 3 columns, 3 labels" in text
-    assert "On 160 tokens that were put aside at the start, the tuned model is right on 130" in text
+    assert "On the 160 tokens of the test set, the tuned model is right on 130" in text
     assert "Of 40 whole sequences the tuned model labels 17 without a mistake" in text
     assert "81.2\N{NO-BREAK SPACE}%" in text
-    assert "Tokens that tuning never saw." in text
+    assert "Tokens of the test set." in text
     assert "&lt;b&gt;" in text
     assert {"Learned group penalties", "One labelled sequence"} <= set(drawings)
     description = drawings["Learned group penalties"].findtext("desc")

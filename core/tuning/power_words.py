@@ -1,0 +1,60 @@
+"""What gains a test can show, in a sentence that is said before tuning begins.
+
+Only accuracy and R² have a power that can be told beforehand; other metrics depend on how far the
+models' predictions lie apart, which is not known before they are fitted.
+"""
+
+from __future__ import annotations
+
+from core.evaluation.power import DISCORDANCE, POWER, smallest_gain, smallest_r2_gain
+from core.tuning.problem import Problem
+
+_R2 = 0.5  # of the default model, where nothing is known yet
+_FEWEST = 5
+
+
+def power_of(problem: Problem) -> str:
+    """The sentence for a problem with one test set; "" where rows belong together."""
+    dataset = problem.dataset
+    if dataset.row_groups is not None:
+        return ""
+    rows = len(problem.test_rows) if dataset.test is None else dataset.test.rows
+    return power_in_words(problem.metric.name, rows)
+
+
+def power_in_words(metric: str, rows: int, folds: int = 0) -> str:
+    """Such as "With 60 test rows, only gains above some 13 points can be shown …"; "" if unknown.
+
+    Args:
+        metric: what is tuned for.
+        rows: independent rows that are tested; with nested cross-validation, all.
+        folds: of nested cross-validation; 0 for one test set.
+    """
+    if metric not in ("accuracy", "r2"):
+        return ""
+    tested = f"With {rows:,} rows tested by {folds}-fold cross-validation" if folds else ""
+    tested = tested or f"With {rows:,} test row{'' if rows == 1 else 's'}"
+    if metric == "accuracy":
+        gain, most = smallest_gain(rows, folds=folds) if rows >= _FEWEST else 1.0, 1.0
+        share = f"one row in {1 / DISCORDANCE:.0f}"
+        assumed = f"if the default and the tuned model disagree on {share}"
+        if gain > DISCORDANCE:
+            assumed = "if the tuned model loses no row that the default has right"
+        unit = "point" if _points(gain) == "1" else "points"
+    else:
+        most = 1.0 - _R2
+        gain = smallest_r2_gain(rows, _R2, folds=folds) if rows >= _FEWEST else most
+        assumed = "if the default model explains half of the variance"
+        unit = "points of R²"
+    if gain >= most:
+        return f"{tested}, hardly any gain can be shown; more rows would help."
+    return (
+        f"{tested}, only gains above some {_points(gain)} {unit} can be shown "
+        f"({100 * POWER:.0f} % power, {assumed})."
+    )
+
+
+def _points(gain: float) -> str:
+    """In hundredths, with no more figures than such a forecast has."""
+    points = 100 * gain
+    return f"{points:.0f}" if points >= 1.5 else f"{points:.1g}"
