@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt
-from PySide6.QtGui import QColor, QFont, QPainter
+from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt, QTimer
+from PySide6.QtGui import QColor, QFont, QPainter, QResizeEvent
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app import appearance
@@ -19,6 +19,7 @@ from resources.theme import TARGET
 MANY = 8  # classes from which on names stand alone, and those of the rows stay in view
 LOW = 22  # pixels of a row of many
 SEEN = 20  # rows of many that are seen without scrolling
+SPARE = 12  # pixels of a column that it can do without
 LONGEST_CLASS, LONGEST_ANSWER = 150, 96  # pixels of names before they are cut
 
 
@@ -88,6 +89,7 @@ class Confusion(ResultView):
     name = "confusion"
     title = QT_TRANSLATE_NOOP("Confusion", "Where is it wrong?")
     question = QT_TRANSLATE_NOOP("Confusion", "Rows of the test set. Right answers are bold.")
+    wide = False
     waiting = QT_TRANSLATE_NOOP("Confusion", "A table of right and wrong answers appears here.")
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -137,15 +139,24 @@ class Confusion(ResultView):
         self.model.classes = len(self.results["confusion"]["labels"])
         self.model.set_table(*self.rows())
         self._keep_names_in_view(self.model.classes > MANY)
+        self._fit_columns()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The columns share another width."""
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._fit_columns)
+
+    def _fit_columns(self) -> None:
         self.table.fit_columns()
+        columns, room = self.model.classes + 2, self.table.viewport().width()
+        needed = [self.table.columnWidth(at) for at in range(columns)]
+        if not self.wide and sum(needed) <= room:
+            return
         # A few answers may share what room there is; many must not push the last out of sight.
-        share = self.table.viewport().width() // (self.model.classes + 2)
-        longest = max(appearance.pixels(LONGEST_ANSWER), share)
-        most = [appearance.pixels(LONGEST_CLASS)] + [longest] * (self.model.classes + 1)
-        for column, widest in enumerate(most):
-            spare = 12 if self.wide and column < self.model.classes else 0
-            needed = self.table.columnWidth(column) - spare
-            self.table.setColumnWidth(column, min(widest, needed))
+        longest = max(appearance.pixels(LONGEST_ANSWER), room // columns)
+        most = [appearance.pixels(LONGEST_CLASS)] + [longest] * (columns - 1)
+        for column, width in enumerate(needed):
+            self.table.setColumnWidth(column, min(most[column], width - SPARE))
 
     def _keep_names_in_view(self, many: bool) -> None:
         self.wide = many
