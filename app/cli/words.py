@@ -36,7 +36,7 @@ def result_in_words(results: Mapping[str, Any], plan: Plan) -> str:
     ]
     baseline = results.get("baseline_test", {}).get(metric)
     if baseline is not None:
-        lines.append(f"Nothing: {metric} {number(baseline)} knowing nothing of the features")
+        lines.append(f"Nothing: {metric} {number(baseline)} by {results['baseline']}")
     lines.append(f"Gain:    {gain_in_words(results['gain'])}")
     if "ensemble" in results:
         lines += average_in_words(results["ensemble"], metric)
@@ -77,7 +77,7 @@ def gain_in_words(gain: Mapping[str, Any]) -> str:
     share = METRICS[gain["metric"]].share
     unit = " points" if share else ""
     said = f"{_signed(gain['difference'], share)}{unit} over the default"
-    if gain.get("low") is None or gain.get("high") is None:
+    if gain.get("low") is None or gain.get("high") is None or gain["low"] == gain["high"]:
         return said
     ends = " to ".join(_signed(gain[end], share) for end in ("low", "high"))
     sure = "likely real" if gain["real"] else "may be chance"

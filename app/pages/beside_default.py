@@ -48,16 +48,20 @@ class BesideDefault(Card):
         ]
         self._show([self.tr("setting"), self.tr("tuned"), self.tr("default")], rows)
 
-    def show_scores(self, scores: dict[str, dict[str, float]], task: str = "") -> None:
+    def show_scores(
+        self, scores: dict[str, dict[str, float]], task: str = "", baseline: str = ""
+    ) -> None:
         """Every score of every model that has any, on test rows.
 
         Args:
             scores: {model: {metric: score}}, the tuned one first; "nothing" is the baseline.
             task: as the dataset has it.
+            baseline: what that says.
         """
-        words = self.tr("Several ways of measuring the same predictions on test {units}. "
-                        "Nothing: a model that knows nothing of the features.")  # fmt: skip
+        words = self.tr("Several ways of measuring the same predictions on test {units}.")
         caption = words.format(units=units(task))
+        if baseline:
+            caption += " " + self.tr("Nothing: {baseline}.").format(baseline=baseline)
         self.set_words(self.tr("How good is it by other measures?"), caption)
         models = {model: known for model, known in scores.items() if known}
         metrics = next(iter(models.values()))

@@ -165,6 +165,7 @@ class ResultsPage(Page):
                     self.tr("nothing"): results.get("baseline_test") or {},
                 },
                 task_of(results),
+                results.get("baseline", ""),
             )
             wanted.append(self.measures)
         self._arrange([card for card in self._cards if card in wanted])

@@ -36,7 +36,7 @@ def headline(results: dict[str, Any], rows: int) -> str:
     over = results.get("gain_over_baseline") or {}
     if over.get("difference") is not None and over["difference"] <= 0:
         words = _tr("The tuned model is not better than {baseline}")
-        return words.format(baseline=baseline_in_words(results))
+        return words.format(baseline=results["baseline"])
     if not gain["real"]:
         words = _tr("Tuning changed nothing that {rows} could show")
         return words.format(rows=counted(task_of(results), rows))
@@ -85,17 +85,6 @@ def _signed(metric: str, value: float) -> str:
     sign = "+" if value > 0 else "−" if value < 0 else ""
     size = fixed(100 * abs(value), 1) if metric in SHARES else plain(abs(value))
     return f"{sign}{size}"
-
-
-def baseline_in_words(results: dict[str, Any]) -> str:
-    """What is said by who knows nothing of the features: "always the commonest class"."""
-    words = {
-        "sequence": _tr("the commonest label of each value"),
-        "structure": _tr("no base pairs at all"),
-        "topics": _tr("how often each word occurs"),
-    }
-    other = _tr("the commonest class") if results.get("right") else _tr("the mean")
-    return words.get(task_of(results), other)
 
 
 def in_plain_words(results: dict[str, Any], started: RunStarted) -> tuple[str, ...]:
@@ -189,7 +178,7 @@ def _against_baseline(results: dict[str, Any]) -> str:
     over = results.get("gain_over_baseline") or {}
     if over.get("difference") is None:
         return ""
-    metric, baseline = results["metric"], baseline_in_words(results)
+    metric, baseline = results["metric"], results["baseline"]
     score = (results.get("baseline_test") or {}).get(metric)
     words = _tr("Knowing nothing ({baseline}) gives {score}; {model} is {size} better.")
     if over["difference"] <= 0:

@@ -27,6 +27,18 @@ from core.losses.rna.decode import GAMMAS
 from core.losses.rna.loss import build_rna
 from core.losses.rna.parameters import NAMES
 
+WORDS = {
+    "regression": "the mean",
+    "sequence": "the commonest label of each value",
+    "structure": "no base pairs",
+    "topics": "how often each word occurs",
+}
+
+
+def baseline_in_words(task: str) -> str:
+    """What the baseline of a task says, as a noun."""
+    return WORDS.get(task, "the commonest class")
+
 
 def baseline_pipeline(task: str, preparation: Any) -> Pipeline:
     """The unfitted baseline of a task, behind the preparation that the other models have."""

@@ -138,9 +138,14 @@ def _scores(results: dict[str, Any]) -> dict[str, Any]:
         "validation",
         "test",
         "default_test",
+        "baseline_test",
         "test_interval",
+        "default_interval",
+        "baseline_interval",
+        "gain",
+        "gain_over_baseline",
     )
-    more = ("default_interval", "gain", "flattery", "right", "sequences", "pairs", "curve")
+    more = ("rows", "folds", "flattery", "flattery_error", "right", "sequences", "pairs", "curve")
     return {name: results[name] for name in (*names, *more) if name in results}
 
 

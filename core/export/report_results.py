@@ -72,7 +72,7 @@ def _scores(run: FinishedRun) -> str:
         [(_title(n), *(score_words(n, s.get(n)) for s in known.values())) for n in names],
         row_heads=True,
     )
-    notes = ["Nothing: a model that knows nothing of the features."] if baseline else []
+    notes = [f"Nothing: the baseline, {results['baseline']}."] if baseline else []
     if validation:
         notes.append("Validation: the tuned setting's score during tuning.")
     question = "Dot: score on the test set. Line: its 95 % confidence interval."

@@ -9,6 +9,7 @@ lines, which the run itself knows:
 | metric, maximize | what was tuned for |
 | validation | {metric: value} during tuning; empty where no validation data was used |
 | test, default_test, baseline_test | {metric: value} of the models on the test rows |
+| baseline | what the model that knows nothing of the features says, a noun |
 | test_interval, default_interval, baseline_interval | 95 % confidence intervals, [low, high] |
 | gain | over the default: difference (above 0 means that tuning helped, also where less is |
 |  | better), its 95 % confidence interval low … high, the method of the interval, p of its test |
@@ -46,6 +47,7 @@ from typing import Any
 
 import numpy as np
 
+from core.estimators.baseline import baseline_in_words
 from core.space import Setting
 from core.tuning.intervals import Span, Spans, spans_of
 from core.tuning.metric import Metric
@@ -110,6 +112,7 @@ def results_of(told: Told, comparison: Comparison) -> dict[str, Any]:
         "validation": dict(comparison.validation),
         "test": scores[TUNED],
         "default_test": scores[DEFAULT],
+        "baseline": baseline_in_words(task),
         "baseline_test": scores[BASELINE],
         "test_interval": list(spans.scores[TUNED]),
         "default_interval": list(spans.scores[DEFAULT]),
@@ -175,16 +178,11 @@ def _remarks(
     comparison: Comparison, gain: Mapping[str, Any], over_baseline: Mapping[str, Any]
 ) -> list[str]:
     said = []
+    baseline = f"the baseline ({baseline_in_words(comparison.task)})"
     if over_baseline["difference"] <= 0:
-        said.append(
-            "The tuned model is not better than the baseline, which knows nothing of the features: "
-            "these features tell nothing about the target that this model could learn."
-        )
+        said.append(f"The tuned model is not better than {baseline}.")
     elif not over_baseline["real"]:
-        said.append(
-            "The test set does not show that the tuned model is better than the baseline, which "
-            "knows nothing of the features."
-        )
+        said.append(f"The test does not show that the tuned model is better than {baseline}.")
     if comparison.same:
         said.append("No setting that was tried was better than the default one.")
     elif gain["real"] and gain["difference"] < 0:

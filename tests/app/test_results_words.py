@@ -154,7 +154,10 @@ def test_how_far_validation_was_above_is_said_once():
 def beside(**over):
     baseline = {"metric": "accuracy", "difference": 0.2, "low": 0.1, "high": 0.3, "real": True}
     return results(
-        baseline_test={"accuracy": 0.677}, gain_over_baseline=baseline | over, **{"rows": 81}
+        baseline="the commonest class",
+        baseline_test={"accuracy": 0.677},
+        gain_over_baseline=baseline | over,
+        rows=81,
     )
 
 

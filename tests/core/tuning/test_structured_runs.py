@@ -92,6 +92,7 @@ def test_every_learner_labels_sequences(tagged, strategy):
     assert results["test"]["accuracy"] > 0.7
     assert results["sequences"]["count"] == 36
     assert 0 < results["sequences"]["tuned"] <= 36
+    assert 0.4 < results["baseline_test"]["accuracy"] < results["test"]["accuracy"]
     assert np.sum(results["confusion"]["tuned"]) == results["right"]["rows"]
 
 
