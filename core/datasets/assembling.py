@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from core.datasets.columns import text_length
 from core.datasets.dataset import Dataset, Finding, Source
-from core.datasets.molecule_table import from_molecules, molecules_test_part
+from core.datasets.latest import with_times
+from core.datasets.molecule_table import from_molecules, molecules_test_part, roles_with_family
+from core.datasets.proposals import proposals
 from core.datasets.recognition import STRUCTURED, Shape, recognize
 from core.datasets.text_table import from_texts, only_texts, texts_test_part
 from core.datasets.token_table import LineOf, from_tokens, tokens_test_part
 from core.datasets.understanding import from_table, test_part
+from core.datasets.units import with_units
 
 
 def assemble(
@@ -27,28 +31,46 @@ def assemble(
     kinds: Mapping[str, str],
     found: Sequence[Finding] = (),
     line_of: LineOf,
+    together: bool = True,
+    latest: str = "",
 ) -> Dataset:
     """The dataset of a table, with the person's choices where there are any.
 
     Args:
         shape: that the rows are tokens or molecules; None for rows of their own.
         line_of: the file's line of a row (from 0).
+        together: whether equal items, and molecules of one family, stay on one side of a split.
+        latest: the column by which the latest rows test; "" to test on rows drawn at random.
 
     Raises:
         UnusableError: whatever makes the table unusable.
     """
     if shape is not None:
+        if shape.task == "structure" and together:
+            roles = roles_with_family(table, roles)
         make = from_tokens if shape.task == "sequence" else from_molecules
-        return make(
+        dataset = make(
             table, name, source, shape, roles=roles, kinds=kinds, found=found, line_of=line_of
         )
+    elif _are_texts(table, target, task, roles):
+        dataset = from_texts(
+            table, name, source, texts=target, roles=roles, kinds=kinds, found=found
+        )
+    else:
+        dataset = from_table(
+            table, name, source, target=target, task=task, roles=roles, kinds=kinds, found=found
+        )
+    dataset = with_units(dataset, together)
+    if latest:
+        dataset = with_times(dataset, table, latest)
+    return replace(dataset, findings=(*dataset.findings, *proposals(dataset, table)))
+
+
+def _are_texts(table: pd.DataFrame, target: str, task: str, roles: Mapping[str, str]) -> bool:
+    """Whether the topics of texts are looked for."""
     chosen = task or target or "target" in roles.values()
     alone = table.shape[1] == 1 and not task and text_length(table.iloc[:, 0]) > 0
-    if task == "topics" or alone or (not chosen and only_texts(table)):
-        return from_texts(table, name, source, texts=target, roles=roles, kinds=kinds, found=found)
-    return from_table(
-        table, name, source, target=target, task=task, roles=roles, kinds=kinds, found=found
-    )
+    return task == "topics" or alone or (not chosen and only_texts(table))
 
 
 def assemble_test(

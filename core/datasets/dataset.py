@@ -48,12 +48,30 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Proposal:
+    """A change of the data plan that a finding offers.
+
+    Attributes:
+        words: on its button.
+        option: what asks for it on the command line.
+        roles: {column: role} that it sets.
+        fields: {field of the data plan: value} that it sets.
+    """
+
+    words: str
+    option: str
+    roles: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Finding:
     """Something a person should know about the data, in one plain sentence."""
 
     sentence: str
     column: str = ""
     serious: bool = False
+    proposal: Proposal | None = None
 
 
 @dataclass(frozen=True)
@@ -102,6 +120,10 @@ class Dataset:
         classes: the sorted class labels; empty for regression.
         row_groups: n values of the column with role group (or LIBSVM's qid), or None; the sequence
             of every token.
+        units: n codes of what stays on one side of every split, where that is more than
+            `row_groups` says (equal rows, relatives that equal rows join, documents); else None.
+        times: n points in time, the latest of which test (NaN where unknown); None to test on rows
+            drawn at random.
         row_names: n names of molecules, where the file has a column of names; None otherwise.
         set_aside: how many rows had no target and were left out.
         findings: what a person should know.
@@ -120,6 +142,8 @@ class Dataset:
     task: Task
     classes: tuple[Any, ...] = ()
     row_groups: np.ndarray | None = None
+    units: np.ndarray | None = None
+    times: np.ndarray | None = None
     row_names: np.ndarray | None = None
     set_aside: int = 0
     findings: tuple[Finding, ...] = ()
@@ -139,6 +163,11 @@ class Dataset:
     def rows(self) -> int:
         """How many rows have a target."""
         return len(self.target)
+
+    @property
+    def kept_together(self) -> np.ndarray | None:
+        """Codes of what no split divides, n; None where every row stands for itself."""
+        return self.row_groups if self.units is None else self.units
 
     @property
     def target_name(self) -> str:

@@ -1,4 +1,4 @@
-"""What a person should know about the features: lost columns, twins, ones that tell too much."""
+"""What a person should know about the features: lost columns, gaps, ones that tell too much."""
 
 from __future__ import annotations
 
@@ -13,13 +13,8 @@ _LOOK_FIRST = 5000  # rows that a column must pass before all rows are looked at
 _FEWEST_ROWS = 20  # with fewer, a perfect column is likely chance
 
 
-def table_findings(dataset: Dataset, *, repeats: bool = True) -> list[Finding]:
-    """Findings about a table's columns and rows, the serious ones first.
-
-    Args:
-        dataset: the table.
-        repeats: whether a row that is there twice is worth a word; tokens repeat all the time.
-    """
+def table_findings(dataset: Dataset) -> list[Finding]:
+    """Findings about a table's columns, the serious ones first."""
     table = dataset.table
     assert table is not None
     findings = [
@@ -27,11 +22,6 @@ def table_findings(dataset: Dataset, *, repeats: bool = True) -> list[Finding]:
     ]
     findings += _left_out(dataset.columns)
     findings += _gaps(dataset)
-    twins = duplicate_rows(table, dataset.target) if repeats else 0
-    if twins:
-        rows = "1 row repeats" if twins == 1 else f"{twins:,} rows repeat"
-        words = "another row in every used column; scores may look too good."
-        findings.append(Finding(f"{rows} {words}"))
     return sorted(findings, key=lambda finding: not finding.serious)
 
 
@@ -60,20 +50,6 @@ def _gaps(dataset: Dataset) -> list[Finding]:
         for column in dataset.columns
         if column.role == "feature" and column.missing > 0.5 * total
     ]
-
-
-def duplicate_rows(table: pd.DataFrame, target: np.ndarray) -> int:
-    """How many rows repeat an earlier one in every feature and the target (by 64-bit hashes)."""
-    # Numbers are quick to hash; where they already differ, texts need no look.
-    numbers = table.select_dtypes("number")
-    if numbers.shape[1] and len(table) > _LOOK_FIRST:
-        hashes = pd.util.hash_pandas_object(numbers, index=False).to_numpy()
-        if len(pd.unique(hashes)) == len(hashes):
-            return 0
-    hashes = pd.util.hash_pandas_object(table, index=False).to_numpy()
-    codes = pd.util.hash_array(target.astype(object) if target.dtype.kind == "U" else target)
-    both = hashes * np.uint64(0x9E3779B97F4A7C15) + codes
-    return len(both) - len(pd.unique(both))
 
 
 def _gives_away(dataset: Dataset, table: pd.DataFrame, column: Column) -> bool:

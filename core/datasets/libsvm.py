@@ -219,6 +219,7 @@ def with_test(train: Dataset, rows: LibsvmRows, path: Path, compression: str) ->
         matrix=matrix[known],
         target=values,
         row_groups=None if rows.queries is None else rows.queries[known],
+        units=None,
         set_aside=int(len(known) - known.sum()),
         findings=(),
     )

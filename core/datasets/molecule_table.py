@@ -23,6 +23,7 @@ from core.datasets.molecules import (
     plain_letters,
     understood,
 )
+from core.datasets.proposals import FEWEST_GROUPS, family_column
 from core.datasets.recognition import Shape
 from core.datasets.understanding import left_out, row_groups
 from core.errors import UnusableError
@@ -79,6 +80,16 @@ def from_molecules(
         findings=(*found, *_findings(table[shape.sequence], structures, shape)),
         left_out=left_out(table, [c for c in columns if c.role != "sequence"]),
     )
+
+
+def roles_with_family(table: pd.DataFrame, roles: Mapping[str, str]) -> Mapping[str, str]:
+    """The roles, and group for a column that is called the family, where there are enough."""
+    names = [str(name) for name in table.columns]
+    name = "" if "group" in roles.values() else family_column(names)
+    if not name or name in roles:
+        return roles
+    enough = FEWEST_GROUPS <= int(table[name].nunique()) < int(table[name].notna().sum())
+    return {**roles, name: "group"} if enough else roles
 
 
 def molecules_test_part(
@@ -204,14 +215,7 @@ def _one_structure(structure: str, letters: str) -> str:
 
 
 def _findings(letters: pd.Series, structures: np.ndarray, shape: Shape) -> list[Finding]:
-    findings = [*_lost_pairs(letters, structures, ""), *_ambiguous(letters, shape, "")]
-    twins = int(letters.str.strip().str.upper().duplicated().sum())
-    if twins:
-        rows = "1 molecule repeats" if twins == 1 else f"{twins:,} molecules repeat"
-        findings.append(
-            Finding(f"{rows} another's letters; scores may look too good.", shape.sequence)
-        )
-    return findings
+    return [*_lost_pairs(letters, structures, ""), *_ambiguous(letters, shape, "")]
 
 
 def _ambiguous(letters: pd.Series, shape: Shape, before: str) -> list[Finding]:

@@ -18,6 +18,7 @@ from core.datasets.samples import SAMPLES
 from core.datasets.sniffing import MISSING, decode, looks_like_libsvm
 from core.datasets.target import check_task
 from core.datasets.text_table import with_words
+from core.datasets.units import shared_finding, with_units
 from core.datasets.vocabulary import USUAL_RULES, WordRules
 from core.errors import UnusableError
 
@@ -33,6 +34,8 @@ def read_dataset(
     kinds: Mapping[str, str] | None = None,
     test_file: str = "",
     words: WordRules = USUAL_RULES,
+    together: bool = True,
+    latest: str = "",
 ) -> Dataset:
     """Read a dataset.
 
@@ -46,6 +49,8 @@ def read_dataset(
         kinds: {column: number, category, yes/no, date, …} where a person decided.
         test_file: a second file of the same format to test on.
         words: which words of texts count.
+        together: whether equal items, and molecules of one family, stay on one side of a split.
+        latest: the column by which the latest rows test; "" to test on rows drawn at random.
 
     Raises:
         UnusableError: whatever makes the file unusable, in one sentence with place and cure.
@@ -57,12 +62,20 @@ def read_dataset(
         "roles": roles or {},
         "kinds": kinds or {},
     }
+    splitting = {"together": together, "latest": latest}
+    if latest and test_file:
+        raise UnusableError(
+            "the latest rows cannot test where a second file does",
+            where=test_file,
+            cure="leave out the one or the other",
+        )
     if file.startswith("sample:"):
         if test_file:
             raise UnusableError(
                 "a sample has no second file", where=test_file, cure="leave the test file out"
             )
-        return with_words(_sample(file.removeprefix("sample:"), choices), words)
+        sample = _sample(file.removeprefix("sample:"), choices | splitting)
+        return with_words(sample, words)
     path = check_path(file)
     compression = compression_of(path)
     head = read_head(path, compression)
@@ -79,13 +92,33 @@ def read_dataset(
             compression,
             **choices,
         )
-        dataset = with_words(dataset, words)
-        return _with_libsvm_test(dataset, test_file) if test_file else dataset
-    dataset = with_words(_from_csv(path, compression, head, choices), words)
-    return replace(dataset, test=_table_test(dataset, test_file)) if test_file else dataset
+        if latest:
+            raise UnusableError(
+                "a LIBSVM file has no dates", where=path.name, cure="test on rows drawn at random"
+            )
+        dataset = with_units(with_words(dataset, words), together)
+        return _tested(_with_libsvm_test(dataset, test_file)) if test_file else dataset
+    dataset = with_words(_from_csv(path, compression, head, choices, splitting), words)
+    if not test_file:
+        return dataset
+    return _tested(replace(dataset, test=_table_test(dataset, test_file)))
 
 
-def _from_csv(path: Path, compression: str, head: bytes, choices: Mapping[str, Any]) -> Dataset:
+def _tested(dataset: Dataset) -> Dataset:
+    """The dataset with a second file: which rows are in both, and no proposal to test on others."""
+    test = dataset.test
+    assert test is not None
+    kept = [f for f in dataset.findings if not (f.proposal and "latest" in f.proposal.fields)]
+    return replace(dataset, findings=(*kept, *shared_finding(dataset, test)))
+
+
+def _from_csv(
+    path: Path,
+    compression: str,
+    head: bytes,
+    choices: Mapping[str, Any],
+    splitting: Mapping[str, Any],
+) -> Dataset:
     """The dataset of a CSV file; its first rows say how the others are to be read."""
     target, task, roles, kinds = (choices[key] for key in ("target", "task", "roles", "kinds"))
     cells = first_cells(head, path.name, complete=len(head) < HEAD_BYTES, wanted=target)
@@ -107,6 +140,7 @@ def _from_csv(path: Path, compression: str, head: bytes, choices: Mapping[str, A
         kinds=kinds,
         found=read.findings,
         line_of=read.line_of,
+        **splitting,
     )
 
 

@@ -45,6 +45,8 @@ class Sample:
         task: str = "",
         roles: dict[str, str] | None = None,
         kinds: dict[str, str] | None = None,
+        together: bool = True,
+        latest: str = "",
     ) -> Dataset:
         """The sample as a dataset, with a person's choices where there are any."""
         table = self.table()
@@ -67,6 +69,8 @@ class Sample:
             roles=(roles or {}) if shape else roles_of_rows(cells, target, task, roles or {}),
             kinds=kinds or {},
             line_of=lambda row: row + 2,
+            together=together,
+            latest=latest,
         )
 
 

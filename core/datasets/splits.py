@@ -1,6 +1,8 @@
 """Which rows train, validate and test: stratified by class, groups of rows kept together.
 
-Sequences stay whole and are divided like rows of their own, whatever labels they hold.
+Sequences stay whole and are divided like rows of their own, whatever labels they hold. Where equal
+or related items are units (`Dataset.units`), units stay whole. Where there are times, the latest
+items test; folds are random in any case.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ from sklearn.model_selection import (
 )
 
 from core.datasets.dataset import Dataset
+from core.datasets.unit_splits import fold_of_items, majority, test_items
 from core.errors import UnusableError
 
 Split = tuple[np.ndarray, np.ndarray]
 _UNITS = {"sequence": "sequence", "structure": "molecule", "topics": "text"}
+_MOST_MIXED, _MIXED = 500, 0.05  # units that scikit-learn's slow search balances, if so mixed
 
 
 def hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
@@ -42,6 +46,10 @@ def hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
             where="test size",
             cure="give a number between 0 and 1, such as 0.3",
         )
+    if dataset.times is not None:
+        return _latest_hold_out(dataset, dataset.times, test_size)
+    if (found := _whole_units_hold_out(dataset, test_size, seed)) is not None:
+        return found
     if dataset.task == "sequence":
         return _whole_sequences_hold_out(dataset, test_size, seed)
     rows = np.arange(dataset.rows)
@@ -74,6 +82,110 @@ def _test_count(dataset: Dataset, units: int, test_size: float) -> int:
 
 def _counted(count: int, word: str) -> str:
     return f"1 {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def _items(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, int]:
+    """The number of the item (row, or sequence) of each of some rows, and how many there are."""
+    if dataset.task == "sequence":
+        return _sequences(dataset, rows)
+    return np.arange(len(rows)), len(rows)
+
+
+def _units(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The unit and the class of every item of some rows; classes are zeros where items have none.
+
+    A unit that is all of a class is divided, or the class could not be learned and scored.
+    """
+    assert dataset.units is not None
+    items, count = _items(dataset, rows)
+    first = np.unique(items, return_index=True)[1]
+    units = pd.factorize(dataset.units[rows][first])[0]
+    if not dataset.classes or dataset.task == "sequence":
+        return units, np.zeros(count, dtype=np.int64)
+    labels = pd.factorize(dataset.target[rows], sort=True)[0]
+    pairs = np.unique(units.astype(np.int64) * (labels.max() + 1) + labels)
+    unit, label = np.divmod(pairs, labels.max() + 1)
+    whole = unit[np.bincount(label)[label] == 1]
+    if len(whole):
+        finer = np.arange(count) if dataset.row_groups is None else dataset.row_groups[rows]
+        codes = pd.factorize(finer)[0] + units.max() + 1
+        units = pd.factorize(np.where(np.isin(units, whole), codes, units))[0]
+    return units, labels
+
+
+def _whole_units_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split | None:
+    """Whole units are tested; None where there are none, or a class would miss a side."""
+    if dataset.units is None:
+        return None
+    rows = np.arange(dataset.rows)
+    items, found = _items(dataset, rows)
+    count = _test_count(dataset, found, test_size)
+    if dataset.task != "sequence":
+        _refuse_lonely_class(dataset, rows)
+    units, labels = _units(dataset, rows)
+    if units.max() < 1:
+        return None
+    tested = test_items(units, labels, max(count, int(labels.max()) + 1), seed)
+    sides = (np.bincount(labels[side], minlength=labels.max() + 1) for side in (tested, ~tested))
+    if any((side == 0).any() for side in sides):
+        return None
+    return np.flatnonzero(~tested[items]), np.flatnonzero(tested[items])
+
+
+def _latest_hold_out(dataset: Dataset, times: np.ndarray, test_size: float) -> Split:
+    """The latest items are tested, those of one time on one side; items without a time train.
+
+    What is kept together with a tested item is neither trained on nor tested.
+
+    Raises:
+        UnusableError: too few items, or a class that would miss a side.
+    """
+    rows = np.arange(dataset.rows)
+    items, found = _items(dataset, rows)
+    count = _test_count(dataset, found, test_size)
+    latest = np.full(found, -np.inf)
+    np.maximum.at(latest, items, np.where(np.isnan(times), -np.inf, times))
+    tested = (latest >= _cut(latest, count))[items]
+    train = ~tested
+    if dataset.kept_together is not None:
+        train &= ~np.isin(dataset.kept_together, dataset.kept_together[tested])
+    _refuse_one_sided(dataset, train, tested)
+    return np.flatnonzero(train), np.flatnonzero(tested)
+
+
+def _cut(times: np.ndarray, count: int) -> float:
+    """The time from which on items test: about `count` of them, some before and some after."""
+    different, counts = np.unique(times, return_counts=True)
+    later = np.cumsum(counts[::-1])[::-1]
+    later = np.where(np.isfinite(different), later, 0)
+    later[0] = 0  # some must come before
+    return float(different[np.argmin(np.where(later > 0, np.abs(later - count), np.inf))])
+
+
+def _refuse_one_sided(dataset: Dataset, train: np.ndarray, tested: np.ndarray) -> None:
+    cure = "test on rows drawn at random, or give another share for the test"
+    if train.sum() < 2:
+        raise UnusableError(
+            "nearly all earlier rows belong together with the latest ones",
+            where=dataset.name,
+            cure=cure,
+        )
+    if not dataset.classes or dataset.task == "sequence":
+        return
+    labels = np.unique(dataset.target[train])
+    new = np.setdiff1d(dataset.target[tested], labels)
+    if len(new):
+        raise UnusableError(
+            f"class “{new[0]}” is only among the latest rows, so it cannot be learned",
+            where=f"{dataset.name}, column {dataset.target_name}",
+            cure=cure,
+        )
+    if len(np.unique(dataset.target[tested])) < 2:
+        raise UnusableError(
+            "the latest rows are all of one class",
+            where=f"{dataset.name}, column {dataset.target_name}",
+            cure=cure,
+        )
 
 
 def _whole_sequences_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
@@ -157,6 +269,8 @@ def folds(dataset: Dataset, rows: np.ndarray, count: int, seed: int) -> list[Spl
     """
     if count < 2:
         raise UnusableError(f"{count} folds are too few", where="folds", cure="use two or more")
+    if (found := _whole_units_folds(dataset, rows, count, seed)) is not None:
+        return found
     if dataset.task == "sequence":
         return _whole_sequences_folds(dataset, rows, count, seed)
     word = _UNITS.get(dataset.task, "row")
@@ -166,11 +280,7 @@ def folds(dataset: Dataset, rows: np.ndarray, count: int, seed: int) -> list[Spl
     target = dataset.target[rows]
     groups = None if dataset.row_groups is None else dataset.row_groups[rows]
     if groups is not None and len(np.unique(groups)) < count:
-        raise UnusableError(
-            f"{len(np.unique(groups))} groups of rows cannot make {count} folds",
-            where=dataset.name,
-            cure="use fewer folds",
-        )
+        raise _too_few_groups(dataset, len(np.unique(groups)), count)
     if groups is None and dataset.classes:
         divide = StratifiedKFold(_most_folds(target, count), shuffle=True, random_state=seed)
     elif groups is None:
@@ -184,6 +294,59 @@ def folds(dataset: Dataset, rows: np.ndarray, count: int, seed: int) -> list[Spl
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         parts = list(divide.split(np.zeros(len(rows)), target, groups))
     return [(rows[fit], rows[score]) for fit, score in parts]
+
+
+def _whole_units_folds(
+    dataset: Dataset, rows: np.ndarray, count: int, seed: int
+) -> list[Split] | None:
+    """Folds of whole units; None where there are none, or fewer than folds."""
+    if dataset.units is None or not len(rows):
+        return None
+    if dataset.task != "sequence":
+        _refuse_lonely_class(dataset, rows)
+    units, labels = _units(dataset, rows)
+    found = int(units.max()) + 1
+    if found < count:
+        if dataset.task == "sequence" and any(c.role == "group" for c in dataset.columns):
+            raise _too_few_groups(dataset, found, count)
+        return None
+    if labels.any():
+        _most_folds(labels, count)
+    fold = fold_of_items(units, labels, count, seed)
+    mixed = float((majority(units, labels)[units] != labels).mean())
+    if mixed > _MIXED and found <= _MOST_MIXED:
+        other = _balanced_folds(units, labels, count, seed)
+        fold = other if _learnable(other, labels, count) else fold
+    if not _learnable(fold, labels, count):
+        return None
+    of_row = fold[_items(dataset, rows)[0]]
+    return [(rows[of_row != one], rows[of_row == one]) for one in range(count)]
+
+
+def _balanced_folds(units: np.ndarray, labels: np.ndarray, count: int, seed: int) -> np.ndarray:
+    """The fold of every item, where units have several classes (scikit-learn's search)."""
+    divide = StratifiedGroupKFold(count, shuffle=True, random_state=seed)
+    fold = np.zeros(len(units), dtype=np.int64)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        for one, (_, scored) in enumerate(divide.split(units, labels, units)):
+            fold[scored] = one
+    return fold
+
+
+def _learnable(fold: np.ndarray, labels: np.ndarray, count: int) -> bool:
+    """Whether no fold is empty and none has all of a class."""
+    table = np.zeros((int(labels.max()) + 1, count), dtype=np.int64)
+    np.add.at(table, (labels, fold), 1)
+    return bool((table.sum(axis=0) > 0).all() and ((table > 0).sum(axis=1) > 1).all())
+
+
+def _too_few_groups(dataset: Dataset, found: int, count: int) -> UnusableError:
+    return UnusableError(
+        f"{found} groups of rows cannot make {count} folds",
+        where=dataset.name,
+        cure="use fewer folds",
+    )
 
 
 def _too_few_for_folds(dataset: Dataset, units: int, word: str, count: int) -> UnusableError:

@@ -13,7 +13,8 @@ from core.datasets.columns import check_names, describe_column, unknown_column
 from core.datasets.dataset import Column, Dataset, Finding, Kind, Role, Source
 from core.datasets.findings import table_findings
 from core.datasets.recognition import Shape
-from core.datasets.understanding import check_same_kind, left_out, no_feature
+from core.datasets.understanding import check_same_kind, left_out, no_feature, row_groups
+from core.datasets.units import joined
 from core.datasets.unusable_target import UnusableTargetError
 from core.errors import UnusableError
 
@@ -64,11 +65,11 @@ def from_tokens(
         task="sequence",
         classes=classes,
         row_groups=names,
+        units=_units(table, names, columns),
         findings=(*found, *_findings(names, labels, shape)),
         left_out=left_out(table, [c for c in columns if c.role != "sequence"]),
     )
-    of_columns = table_findings(dataset, repeats=False)
-    return replace(dataset, findings=(*dataset.findings, *of_columns))
+    return replace(dataset, findings=(*dataset.findings, *table_findings(dataset)))
 
 
 def tokens_test_part(
@@ -123,13 +124,6 @@ def _columns(
     names = [str(column) for column in table.columns]
     check_names(roles, names, "role", get_args(Role))
     check_names(kinds, names, "kind", get_args(Kind))
-    grouping = [name for name, role in roles.items() if role == "group" and name != shape.target]
-    if grouping:
-        raise UnusableError(
-            "whole sequences stay together already, so no column can have the role group",
-            where=f"column {grouping[0]}",
-            cure="give it the role feature or ignore, or choose classes as the task",
-        )
     others = [name for name in names if name != shape.sequence]
     return (
         Column(
@@ -141,6 +135,28 @@ def _columns(
         ),
         *(_column(table[name], name == shape.target, roles.get(name, "")) for name in others),
     )
+
+
+def _units(table: pd.DataFrame, names: np.ndarray, columns: Sequence[Column]) -> np.ndarray | None:
+    """What joins sequences: those with one value in the column of role group, such as a document.
+
+    A sequence with several values joins theirs.
+
+    Raises:
+        UnusableError: it joins all.
+    """
+    grouping = [column for column in columns if column.role == "group"]
+    groups = row_groups(table, grouping)
+    if groups is None:
+        return None
+    units = joined(pd.factorize(names)[0], groups)
+    if not units.any():
+        raise UnusableError(
+            "its values join all sequences to one group, which cannot be split",
+            where=f"column {grouping[0].name}",
+            cure="give another column the role group, or none",
+        )
+    return units
 
 
 def _column(values: pd.Series, is_target: bool, role: str) -> Column:

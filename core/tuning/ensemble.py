@@ -239,7 +239,7 @@ def _lots(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray]]:
         return [], []
     held = [rows for _, rows in problem.splits]
     if len(held) == 1:
-        groups = problem.dataset.row_groups
+        groups = problem.dataset.kept_together
         units = np.arange(len(held[0])) if groups is None else _numbered(groups[held[0]])
         held = [held[0][units % LOTS == lot] for lot in range(LOTS)]
         held = [rows for rows in held if len(rows)]

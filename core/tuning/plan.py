@@ -23,6 +23,9 @@ class DataPlan:
         test_size: the share of rows held out when there is no second file.
         vocabulary: how many words of texts count, the commonest.
         stop_words: whose stop words are left out of texts (`core.datasets.stop_words.CHOICES`).
+        together: whether equal rows, and molecules of one family, stay on one side of every split;
+            off in plans of before, whose runs go on with the rows they began with.
+        latest: the column by whose times the latest rows test; "" to draw them at random.
     """
 
     file: str
@@ -34,6 +37,8 @@ class DataPlan:
     test_size: float = 0.3
     vocabulary: int = 1000
     stop_words: str = "auto"
+    together: bool = True
+    latest: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,4 +92,5 @@ class Plan:
 
 def plan_from_dict(plain: Mapping[str, Any]) -> Plan:
     """The plan that `Plan.as_dict` gave."""
-    return Plan(**{**plain, "data": DataPlan(**plain["data"])})
+    data = DataPlan(**{"together": False, **plain["data"]})
+    return Plan(**{**plain, "data": data})

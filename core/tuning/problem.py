@@ -216,6 +216,8 @@ def read_data(data: DataPlan) -> Dataset:
         kinds=data.kinds,
         test_file=data.test_file,
         words=chosen_rules(data.vocabulary, data.stop_words),
+        together=data.together,
+        latest=data.latest,
     )
 
 

@@ -342,7 +342,7 @@ def test_missing_values_with_blanks_around_them(write: Write) -> None:
     lines = [f"{i % 7},{' NA ' if i % 5 == 0 else i * 1.5},{'ab'[i % 2]}" for i in range(40)]
     dataset = read_dataset(str(write("p,q,r\n" + "\n".join(lines))))
     assert dataset.table["q"].isna().sum() == 8
-    assert not dataset.findings
+    assert not [finding for finding in dataset.findings if finding.column]
     agree(dataset)
 
 

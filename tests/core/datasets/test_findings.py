@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from core.datasets.dataset import Dataset, Source
-from core.datasets.findings import duplicate_rows
 from core.datasets.samples import SAMPLES
 from core.datasets.summary import summarize
 from core.datasets.understanding import from_table
@@ -58,21 +57,6 @@ def test_a_linear_copy_gives_an_amount_away(noise: pd.DataFrame) -> None:
 
 def test_no_false_alarm_on_the_samples() -> None:
     assert [telling(sample.read()) for sample in SAMPLES.values()] == [[] for _ in SAMPLES]
-
-
-def test_duplicate_rows_are_counted_as_pandas_counts(noise: pd.DataFrame) -> None:
-    rng = np.random.default_rng(3)
-    table = pd.DataFrame(rng.integers(0, 3, (500, 3)), columns=list("abc"))
-    table["w"] = rng.choice(["u", "v", None], 500)
-    target = rng.integers(0, 2, 500)
-    wanted = int(table.assign(y=target).duplicated().sum())
-    assert 0 < wanted < 450
-    assert duplicate_rows(table, target) == wanted
-    assert duplicate_rows(noise, np.zeros(300)) == 0
-    long = pd.concat([noise] * 40, ignore_index=True)
-    assert duplicate_rows(long, np.zeros(12_000)) == 39 * 300
-    words = long.assign(w=np.arange(12_000).astype(str))
-    assert duplicate_rows(words, np.zeros(12_000)) == 0
 
 
 def test_rare_classes(noise: pd.DataFrame) -> None:

@@ -58,7 +58,7 @@ def test_other_columns_are_left_out_or_keep_molecules_together(write: Write) -> 
     assert dataset.row_names is None
     train, test = hold_out(dataset, 0.4, 0)
     assert not set(dataset.row_groups[train]) & set(dataset.row_groups[test])
-    assert "repeat another's letters" in sentences(dataset)
+    assert "8 of 8 molecules have the same letters as another" in sentences(dataset)
     with pytest.raises(UnusableError, match="folded by their letters alone"):
         read_dataset(write(text), roles={"family": "feature"})
 

@@ -128,7 +128,7 @@ def test_kinds_and_roles_of_features(write: Write) -> None:
     dataset = read_dataset(path, kinds={"length": "category"}, roles={"word": "ignore"})
     assert dataset.feature_names == ["sequence", "length"]
     assert not pd.api.types.is_numeric_dtype(dataset.table["length"].dtype)
-    with pytest.raises(UnusableError, match="stay together already"):
+    with pytest.raises(UnusableError, match="column word: its values join all sequences"):
         read_dataset(path, roles={"word": "group"})
     with pytest.raises(UnusableError, match="2 columns have the role sequence"):
         read_dataset(path, roles={"word": "sequence", "sequence": "sequence"})
