@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from app.cli.columns import of_columns, refuse_role_of_target
 from app.cli.progress import ProgressLine
 from app.cli.words import result_in_words
 from core.errors import UnusableError
@@ -44,6 +45,21 @@ def add_to(commands: Any) -> None:
         metavar="NAME",
         help="regression, binary, multiclass, sequence, structure, or topics: those of the texts"
         " in the column of --target (default: told from the file)",
+    )
+    tune.add_argument(
+        "--role",
+        action="append",
+        default=[],
+        metavar="COLUMN=ROLE",
+        help="what a column is for: feature, ignore, or group (its equal values stay on one side"
+        " of every split); may be given again for another column",
+    )
+    tune.add_argument(
+        "--kind",
+        action="append",
+        default=[],
+        metavar="COLUMN=KIND",
+        help="what a column holds: number, category, yes/no or date; may be given again",
     )
     tune.add_argument("--model", default="", metavar="NAME", help="see tunescope models")
     tune.add_argument("--strategy", default="", metavar="NAME", help="see tunescope strategies")
@@ -82,6 +98,18 @@ def add_to(commands: Any) -> None:
         help="for two classes: what it costs to call a row of each class the other one, for"
         " example healthy=1,sick=5; the threshold between them is chosen by it",
     )
+    tune.add_argument(
+        "--test-latest",
+        default="",
+        metavar="COLUMN",
+        help="test on the rows that are the latest by this column of dates",
+    )
+    tune.add_argument(
+        "--together",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="keep equal rows, and molecules of one family, on one side of every split",
+    )
     tune.add_argument("--workers", type=int, default=1, metavar="N", help="trials at a time")
     tune.add_argument("--events", metavar="FILE.jsonl", help="write every event there as well")
     tune.add_argument("--run-dir", metavar="DIR", help="the folder of this run")
@@ -116,11 +144,16 @@ def run(given: argparse.Namespace) -> int:
         given.file,
         target=given.target,
         task=given.task or _task_of(given.model),
+        roles=of_columns(given.role, "--role"),
+        kinds=of_columns(given.kind, "--kind"),
         test_file=given.test,
         test_size=given.test_size,
+        together=given.together,
+        latest=given.test_latest,
         **_options_of_data(given),
     )
     dataset = read_data(data)
+    refuse_role_of_target(data.roles, dataset.target_name)
     for sentence in _findings(dataset):
         print(f"Data: {sentence}", file=sys.stderr)
     plan = plan_of(given, _wherever_from(data), dataset)

@@ -23,8 +23,8 @@ def equal_items(dataset: Dataset) -> np.ndarray:
 
     Items are rows, or whole sequences in the order of their first rows. Rows are equal in every
     feature (a missing value equals another), sequences in the features of all their tokens,
-    molecules in their letters as they are read (in either case, T as U), texts but for case and blanks. A text that
-    is missing or empty, and a sparse row of zeros, equals none.
+    molecules in their letters as they are read (in either case, T as U), texts but for case and
+    blanks. A text that is missing or empty, and a sparse row of zeros, equals none.
     """
     if dataset.matrix is not None:
         hashes, empty = _of_matrix(dataset.matrix), np.diff(dataset.matrix.indptr) == 0
