@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from app.pages.data_documents import DocumentsCard
 from app.pages.data_groups_board import GroupsBoard
+from app.pages.data_proposals import ProposalsCard
 from app.pages.data_question import QuestionCard
 from app.pages.data_table import LEAST_ROWS, PreviewTable
 from app.pages.data_words import KINDS, column_word, found, headline, tr, whole
@@ -38,6 +39,8 @@ class DataPage(Page):
         )
         self.question = QuestionCard(session)
         self.body.addWidget(self.question)
+        self.proposals = ProposalsCard(session)
+        self.body.addWidget(self.proposals)
         self._card = Card(self.tr("Table"))
         self.table = PreviewTable()
         self.table.column_pressed.connect(self._show_menu)
@@ -71,6 +74,7 @@ class DataPage(Page):
         with QSignalBlocker(self.table):
             self.table.preview.show_summary(summary, words)
         self.question.refresh()
+        self.proposals.refresh()
         self.board.refresh()
         self.documents.setVisible(topics)
         if topics:

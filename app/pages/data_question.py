@@ -155,7 +155,8 @@ class QuestionCard(Card):
         data = self.session.data
         if name and name != self.session.summary["target"]:
             roles = {column: role for column, role in data.roles.items() if column != name}
-            self.session.change_data(target=name, task="", roles=roles)
+            latest = "" if name == data.latest else data.latest
+            self.session.change_data(target=name, task="", roles=roles, latest=latest)
 
     def _preview_share(self, percent: int) -> None:
         with QSignalBlocker(self.spin):
@@ -170,4 +171,4 @@ class QuestionCard(Card):
         if self.session.data.test_file:
             self.session.change_data(test_file="")
         elif file := ask_for_file(self):
-            self.session.change_data(test_file=file)
+            self.session.change_data(test_file=file, latest="")
