@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 
 from app.widgets.buttons import PlainButton
 from app.widgets.card import Card, clear
@@ -38,11 +39,9 @@ class ProposalsCard(Card):
         clear(self.body)
         self.buttons = []
         for finding in found:
-            row = QHBoxLayout()
-            row.setSpacing(12)
-            row.addWidget(label(finding["sentence"]), 1)
-            row.addWidget(self._button(finding["proposal"], finding["sentence"]))
-            self.body.addLayout(row)
+            self.body.addWidget(label(finding["sentence"]))
+            button = self._button(finding["proposal"], finding["sentence"])
+            self.body.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         self.setVisible(bool(found))
 
     def _button(self, proposal: Mapping[str, Any], sentence: str) -> PlainButton:

@@ -14,6 +14,7 @@ from core.datasets.equal_items import sequence_codes
 FEWEST_GROUPS = 8  # with fewer, a test set and five folds of whole groups cannot be made
 _FEWEST_CODES, _FEWEST_DATES = 20, 10
 _SAMPLE = 2000
+_LONGEST = 24  # letters of a name on a button
 
 
 def _named(words: str) -> frozenset[str]:
@@ -39,6 +40,11 @@ def name_words(name: str) -> list[str]:
     """The words of a column's name, in lower case: "PatientID" and "patient_id" have two."""
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     return re.findall(r"[a-z]+", parted.lower())
+
+
+def short(name: str) -> str:
+    """The name as it has room on a button."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 2].rstrip()} …"
 
 
 def family_column(columns: Sequence[str]) -> str:
@@ -126,7 +132,7 @@ def _repeats(column: Column, values: pd.Series) -> bool:
 
 def _group_finding(dataset: Dataset, column: Column, table: pd.DataFrame, coded: bool) -> Finding:
     words = [word for word in name_words(column.name) if word not in _SIGN]
-    who = f"“{column.name}”" if coded or not words else " ".join(words)
+    who = f"“{short(column.name)}”" if coded or not words else short(" ".join(words))
     items = {"sequence": "sequences", "topics": "texts"}.get(dataset.task, "rows")
     known = table[column.name].dropna()
     count = len(known)

@@ -7,6 +7,7 @@ where the units would be too few to divide, the items are divided one by one.
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
 import numpy as np
@@ -144,8 +145,8 @@ def _of_groups(dataset: Dataset) -> list[Finding]:
     )
     if not grouping:
         return [Finding(said)]
-    roles = {name: "ignore"}
-    offer = Proposal(f"Divide {word}s of one “{name}”", f"--role {name}=ignore", roles=roles)
+    option = f"--role {shlex.quote(f'{name}=ignore')}"
+    offer = Proposal(f"Divide the {word}s of one group", option, {name: "ignore"})
     return [Finding(said, name, proposal=offer)]
 
 
