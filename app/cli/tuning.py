@@ -154,8 +154,8 @@ def run(given: argparse.Namespace) -> int:
     )
     dataset = read_data(data)
     refuse_role_of_target(data.roles, dataset.target_name)
-    for sentence in _findings(dataset):
-        print(f"Data: {sentence}", file=sys.stderr)
+    for line in _finding_lines(dataset):
+        print(f"Data: {line}", file=sys.stderr)
     plan = plan_of(given, _wherever_from(data), dataset)
     for path in given.export:
         check_export(path, dataset.task, plan.model)
@@ -197,6 +197,19 @@ def _findings(dataset: Dataset) -> list[str]:
     from core.datasets.summary import all_findings
 
     return [finding.sentence for finding in all_findings(dataset)]
+
+
+def _finding_lines(dataset: Dataset) -> list[str]:
+    """The findings, with the option that asks for what one proposes."""
+    from core.datasets.summary import all_findings
+
+    found = all_findings(dataset)
+    return [
+        f"{one.sentence} ({one.proposal.option})"
+        if one.proposal and one.proposal.option
+        else one.sentence
+        for one in found
+    ]
 
 
 def _task_of(model: str) -> str:

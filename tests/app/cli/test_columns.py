@@ -59,6 +59,16 @@ def test_the_latest_rows_test(capsys, table):
     assert max(seen[run.takeaway.train_rows]) < min(seen[run.takeaway.test_rows])
 
 
+def test_what_is_proposed_is_printed_with_its_option(capsys, table):
+    assert main(["tune", str(table), *MM]) == 0
+    said = capsys.readouterr()
+    lines = [line for line in said.err.splitlines() if line.startswith("Data: ")]
+    assert any(line.endswith("(--role patient=group)") for line in lines)
+    assert any(line.endswith("(--test-latest seen)") for line in lines)
+    found = json.loads(said.out)["findings"]
+    assert any(one.startswith("“patient” has 40 different values in 160 rows") for one in found)
+
+
 def test_equal_rows_can_be_divided_all_the_same(capsys, table):
     found = {}
     for option in ("--together", "--no-together"):
