@@ -40,6 +40,12 @@ def equal_items(dataset: Dataset) -> np.ndarray:
         else:
             texts = texts.str.casefold().str.split().str.join(" ")
         return _apart(_of_table(texts.to_frame()), (texts == "").to_numpy(dtype=bool))
+    # Numbers are quick to hash; where they already differ, texts need no look.
+    numbers = table.select_dtypes("number")
+    if numbers.shape[1] < table.shape[1]:
+        codes, different = pd.factorize(_of_table(numbers))
+        if len(different) == len(codes):
+            return codes
     return pd.factorize(_of_table(table))[0]
 
 

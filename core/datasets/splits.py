@@ -299,7 +299,10 @@ def folds(dataset: Dataset, rows: np.ndarray, count: int, seed: int) -> list[Spl
 def _whole_units_folds(
     dataset: Dataset, rows: np.ndarray, count: int, seed: int
 ) -> list[Split] | None:
-    """Folds of whole units; None where there are none, or fewer than folds."""
+    """Folds of whole units; None where there are none, or fewer than folds.
+
+    Of fewer families of molecules than folds, each is a fold.
+    """
     if dataset.units is None or not len(rows):
         return None
     if dataset.task != "sequence":
@@ -309,7 +312,9 @@ def _whole_units_folds(
     if found < count:
         if dataset.task == "sequence" and any(c.role == "group" for c in dataset.columns):
             raise _too_few_groups(dataset, found, count)
-        return None
+        if dataset.task != "structure" or dataset.row_groups is None or found < 2:
+            return None
+        count = found  # families are kept together unasked, so that few of them are no error
     if labels.any():
         _most_folds(labels, count)
     fold = fold_of_items(units, labels, count, seed)

@@ -317,6 +317,24 @@ def test_families_of_molecules_stay_whole(tmp_path: Path, name: str) -> None:
     assert read_dataset(str(path), roles={name: "ignore"}).row_groups is None
 
 
+def test_few_families_are_fewer_folds(tmp_path: Path) -> None:
+    path = tmp_path / "rna.csv"
+    sizes = [1] * 6 + [30] * 3
+    lines = [
+        f"GGG{'ACGU'[k % 4] * (4 + k)}CCC,(((....{'.' * k}))),f{family}"
+        for family, size in enumerate(sizes)
+        for k in range(size)
+    ]
+    path.write_text("sequence,structure,family\n" + "\n".join(lines) + "\n")
+    dataset = read_dataset(str(path))
+    train, test = hold_out(dataset, 0.3, 0)
+    few = np.flatnonzero(dataset.row_groups >= 6)  # three families
+    parts = folds(dataset, few, 5, 0)
+    assert len(parts) == 3
+    refuse_torn([set(np.flatnonzero(dataset.row_groups == f)) for f in range(9)], parts)
+    assert len(train) > len(test) > 10
+
+
 def test_equal_molecules_are_one_unit(tmp_path: Path) -> None:
     path, letters = tmp_path / "rna.csv", [seq for seq, _, _ in hairpins(10, 5)]
     letters[30:40] = [one.lower().replace("u", "t") for one in letters[:10]]

@@ -16,6 +16,7 @@ import pytest
 from core.datasets.reading import read_dataset
 from core.export.exporters import export
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import read_data
 
 # One Python runs them all, each in its own folder: starting it costs more than they do.
 RUN = """
@@ -137,6 +138,31 @@ def test_samples_need_no_file(
     assert {
         name: (printed(out), complaints) for name, (out, complaints) in said.items()
     } == expected
+
+
+def test_rows_that_belong_together_and_the_latest_rows(
+    finish_run: Callable[..., Any], run_scripts: Any, tmp_path: Path
+) -> None:
+    random = np.random.default_rng(0)
+    days = random.permutation(np.arange(np.datetime64("2024-01-01"), np.datetime64("2024-06-09")))
+    lines = [
+        f"{k % 50},{day},{value:.3f},{'no' if value + noise < 0 else 'yes'}"
+        for k, (day, value, noise) in enumerate(
+            zip(days, random.normal(size=160), random.normal(size=160), strict=True)
+        )
+    ]
+    (tmp_path / "visits.csv").write_text("patient,seen,x,ill\n" + "\n".join(lines * 2) + "\n")
+    expected = {}
+    for name, latest, size in (("grouped", "", 0.3), ("latest", "seen", 0.1)):
+        data = DataPlan(
+            str(tmp_path / "visits.csv"), roles={"patient": "group"}, latest=latest, test_size=size
+        )
+        plan = Plan(data, "logistic", "random", seed=1)
+        made = finish_run(plan, read_data(data), tmp_path / name)
+        export(made.folder, tmp_path / name / "tuned.py")
+        expected[name] = measured(made)
+    said = run_scripts(list(expected))
+    assert {name: printed(out) for name, (out, _) in said.items()} == expected
 
 
 def test_a_table_of_awkward_columns(
