@@ -54,7 +54,8 @@ def with_units(dataset: Dataset, together: bool = True) -> Dataset:
     if twins:
         against = _against(dataset, counts) if together else "they are divided one by one"
         if not against:
-            units, against = _joined(dataset, items, equal, counts)
+            found, against = _joined(dataset, items, equal, counts)
+            units = units if against else found
         findings.append(_said(dataset, twins, len(equal), against, together))
     return replace(dataset, units=units, findings=(*dataset.findings, *findings))
 
@@ -94,7 +95,7 @@ def _against(dataset: Dataset, counts: np.ndarray) -> str:
 def _joined(
     dataset: Dataset, items: np.ndarray, equal: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray | None, str]:
-    """The units of all rows; where they cannot be, those of before and the reason."""
+    """The units of all rows; or why equal items cannot be kept together beside the groups."""
     most = LARGEST_UNIT * len(equal)
     codes = equal.copy()
     common = counts[equal] > most
@@ -107,7 +108,7 @@ def _joined(
         groups = pd.factorize(before)[0]
         units = joined(groups, units)
         if np.bincount(units).max() > max(LARGEST_UNIT * len(units), np.bincount(groups).max()):
-            return dataset.units, "they would join most groups, so only the groups stay together"
+            return None, "they would join most groups, so only the groups stay together"
     if dataset.task == "sequence":
         units = joined(items, units)
     return units, ""

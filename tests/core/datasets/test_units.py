@@ -329,6 +329,7 @@ def test_few_families_are_fewer_folds(tmp_path: Path) -> None:
     dataset = read_dataset(str(path))
     train, test = hold_out(dataset, 0.3, 0)
     few = np.flatnonzero(dataset.row_groups >= 6)  # three families
+    assert "only the groups stay together" in said(dataset)  # all three have the same letters
     parts = folds(dataset, few, 5, 0)
     assert len(parts) == 3
     refuse_torn([set(np.flatnonzero(dataset.row_groups == f)) for f in range(9)], parts)
