@@ -79,8 +79,7 @@ def _resume(given: argparse.Namespace) -> int:
         check_export(path, dataset.task, plan.model)
     if past and isinstance(past[-1], RunFinished) and not given.trials:
         print("This run is finished; --trials N goes on with more trials.", file=sys.stderr)
-        give_result(past[-1].results, plan, dataset, folder, given)
-        return 0
+        return give_result(past[-1].results, plan, dataset, folder, given)
     stream = tune(
         plan, dataset, folder=folder, past=past, more_trials=given.trials, history=History
     )

@@ -381,8 +381,7 @@ def follow(
     if last is None or isinstance(last, RunFailed):
         print(f"tunescope: {getattr(last, 'sentence', 'nothing was run.')}", file=sys.stderr)
         return status or 1
-    give_result(last.results, plan, dataset, folder, given)
-    return status
+    return give_result(last.results, plan, dataset, folder, given) or status
 
 
 def give_result(
@@ -391,20 +390,25 @@ def give_result(
     dataset: Dataset,
     folder: RunFolder,
     given: argparse.Namespace,
-) -> None:
-    """Export what was asked for and print the result."""
-    from core.export.exporters import export
+) -> int:
+    """Export what was asked for and print the result; 1 where an export failed, otherwise 0."""
+    from core.export.exporters import export_all
+    from core.export.finished_run import finished_run
 
-    exports = [str(export(folder, Path(path))) for path in given.export]
+    exports, failed = export_all(lambda: finished_run(folder), given.export)
     if given.json:
         for remark in results["remarks"]:
             print(f"Note: {remark}", file=sys.stderr)
-        print(json.dumps(result_as_json(results, plan, dataset, folder, exports)))
-        return
-    print(result_in_words(results, plan))
-    print(f"Run:    {folder.name}")
-    for path in exports:
-        print(f"Saved:  {path}")
+        whole = result_as_json(results, plan, dataset, folder, exports)
+        print(json.dumps({**whole, **({"failed_exports": failed} if failed else {})}))
+    else:
+        print(result_in_words(results, plan))
+        print(f"Run:    {folder.name}")
+        for path in exports:
+            print(f"Saved:  {path}")
+    for sentence in failed.values():
+        print(f"tunescope: {sentence}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 def result_as_json(

@@ -23,6 +23,7 @@ from core.export import (
 from core.export.destination import check_destination, write_whole_file
 from core.export.finished_run import FinishedRun, finished_run
 from core.tuning.run_folder import RunFolder
+from core.tuning.scoring import in_a_sentence
 
 TABLES = ("regression", "binary", "multiclass")
 SEQUENCES, MOLECULES = ("sequence",), ("structure",)
@@ -213,10 +214,44 @@ def export(folder: RunFolder, path: Path | str, format: str | None = None) -> Pa
     """
     path = Path(path).expanduser()
     exporter_for(path, format)
-    run = finished_run(folder)
+    return export_run(finished_run(folder), path, format)
+
+
+def export_run(run: FinishedRun, path: Path | str, format: str | None = None) -> Path:
+    """Write one file from a run that was read already; as `export`."""
+    path = Path(path).expanduser()
     exporter = exporter_for(path, format, run.takeaway.task, run.plan.model)
     write_whole_file(path, lambda draft: exporter.write(run, draft))
     return path
+
+
+def export_all(
+    read: Callable[[], FinishedRun], paths: Iterable[Path | str]
+) -> tuple[list[str], dict[str, str]]:
+    """Write several files; one that fails, in whatever way, takes no other with it.
+
+    Args:
+        read: gives the run, or says why there is none to export.
+        paths: the ending of each says what it holds.
+
+    Returns:
+        The files that were written, and {path: sentence} of those that were not.
+    """
+    written, failed = [], {}
+    run: FinishedRun | None = None
+    for path in paths:
+        try:
+            run = run or read()
+            written.append(str(export_run(run, path)))
+        except UnusableError as error:
+            failed[str(path)] = error.sentence
+        except Exception as error:  # a defect of one kind of file costs that file alone
+            failed[str(path)] = UnusableError(
+                f"this file could not be made ({in_a_sentence(error)})",
+                where=str(path),
+                cure="save the model in another form",
+            ).sentence
+    return written, failed
 
 
 def check_export(path: Path | str, task: str = "", model: str = "") -> None:

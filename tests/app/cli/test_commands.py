@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,9 @@ import pandas as pd
 import pytest
 
 from app.cli import main
+from core.errors import UnusableError
+from core.export import exporters
+from core.export.exporters import exporters_for
 from core.tuning.events import RunFinished, from_json
 from core.tuning.run_folder import RunFolder
 
@@ -121,6 +125,33 @@ def test_the_target_and_a_second_file(capsys, table, tmp_path):
     given = ["tune", str(tmp_path / "a.csv"), "--test", str(tmp_path / "b.csv"), "--json"]
     assert main([*given, "--target", "ill", "--strategy", "mm"]) == 0
     assert as_json(capsys)["dataset"]["rows"] == 80
+
+
+@pytest.mark.parametrize("defect", [ValueError("2 is not 1"), UnusableError("no counterpart")])
+def test_a_failing_export_takes_nothing_else_with_it(capsys, table, tmp_path, monkeypatch, defect):
+    def fail(*_):
+        raise defect
+
+    broken = replace(exporters_for("binary", "logistic")["joblib"], write=fail)
+    known = [one for one in exporters.EXPORTERS if one.name != "joblib"]
+    monkeypatch.setattr(exporters, "EXPORTERS", (broken, *known))
+    paths = [str(tmp_path / name) for name in ("a.json", "b.joblib", "c.skops")]
+    exports = [part for path in paths for part in ("--export", path)]
+    assert main(["tune", str(table), "--strategy", "mm", "--json", *exports]) == 1
+    said = capsys.readouterr()
+    result = json.loads(said.out.splitlines()[-1])
+    assert result["exports"] == [paths[0], paths[2]]
+    assert all(Path(path).stat().st_size for path in result["exports"])
+    assert list(result["failed_exports"]) == [paths[1]]
+    assert result["test"]["accuracy"] > 0.5
+    complaints = [line for line in said.err.splitlines() if line.startswith("tunescope:")]
+    assert complaints == [f"tunescope: {result['failed_exports'][paths[1]]}"]
+    assert ("2 is not 1" if isinstance(defect, ValueError) else "no counterpart") in complaints[0]
+    # In words, and from a finished run, it is the same.
+    assert main(["resume", result["run"], "--export", paths[1], "--export", paths[2]]) == 1
+    said = capsys.readouterr()
+    assert f"Saved:  {paths[2]}" in said.out
+    assert paths[1] not in said.out
 
 
 def test_exports_are_written_and_predict_agrees_with_the_test_score(capsys, table, tmp_path):
