@@ -11,6 +11,7 @@ from app.cli.words import duration, number, setting_in_words
 from core.tuning.events import (
     EnsembleUpdated,
     Event,
+    FoldTested,
     HyperGradientStep,
     Noticed,
     PastRecalled,
@@ -38,6 +39,7 @@ class ProgressLine:
         self._started = RunStarted()
         self._total = 0
         self._best: float | None = None
+        self._folding = False  # whether the outer folds are being tested
         self._members = 1  # of an average
         self._default: int | None = None  # the number of the default setting's trial
 
@@ -76,11 +78,14 @@ class ProgressLine:
                 self.say(f"Trial {event.number} failed: {event.reason}")
             case EnsembleUpdated():
                 self._averaged(event)
+            case FoldTested():
+                self._fold(event)
             case PenaltyStep():
-                self._draw(f"step {event.step} · objective {number(event.objective)}", event.step)
+                words = f"step {event.step} · objective {number(event.objective)}"
+                self._draw(words, self._share(event.step))
             case HyperGradientStep():
                 loss = number(event.holdout_loss)
-                self._draw(f"step {event.step} · held-out loss {loss}", event.step)
+                self._draw(f"step {event.step} · held-out loss {loss}", self._share(event.step))
             case Progress():
                 self._progress(event)
 
@@ -107,16 +112,29 @@ class ProgressLine:
         if self._members > 1:
             self.say(f"{self._members} models are averaged after {event.finished} trials.")
 
+    def _fold(self, event: FoldTested) -> None:
+        if event.fold == 0:
+            self._folding = True
+            self.say(
+                f"Now every row is tested once: the tuning is repeated {event.folds} times, each "
+                "time without the rows that test it."
+            )
+        self._draw(f"fold {event.fold} of {event.folds} tested", event.fold / event.folds)
+
     def _progress(self, event: Progress) -> None:
+        if self._folding:
+            return
         left = f" · {duration(event.seconds_left)} left" if event.seconds_left else ""
         best = f" · best {number(event.best)}" if event.best is not None else ""
         still = event.without_improvement
         none = f" · no improvement for {still} trials" if still > 4 else ""
         of = f" of {self._total}" if self._total else ""
-        self._draw(f"trial {event.done}{of}{best}{left}{none}", event.done)
+        self._draw(f"trial {event.done}{of}{best}{left}{none}", self._share(event.done))
 
-    def _draw(self, text: str, done: int) -> None:
-        share = min(1.0, done / self._total) if self._total else 0.0
+    def _share(self, done: int) -> float:
+        return min(1.0, done / self._total) if self._total else 0.0
+
+    def _draw(self, text: str, share: float) -> None:
         full = round(BAR * share)
         self.show(f"[{'#' * full}{'.' * (BAR - full)}] {text}")
 

@@ -86,9 +86,23 @@ def add_to(commands: Any) -> None:
     testing.add_argument(
         "--test-size",
         type=float,
-        default=0.3,
         metavar="SHARE",
-        help="share of rows to test on",
+        help="share of rows held out (default: 0.3, at most some 10,000 rows)",
+    )
+    tune.add_argument(
+        "--evaluation",
+        choices=("auto", "test", "nested"),
+        default="auto",
+        help="how the result is judged: by one test set, or by nested cross-validation, in which"
+        " every row is tested once and the tuning is done 5 times more (default: nested for"
+        " penalty learners on tables of fewer than 1,000 rows)",
+    )
+    tune.add_argument(
+        "--no-refit",
+        dest="refit",
+        action="store_false",
+        help="keep exactly the model that was tested; otherwise the model is fitted on all rows"
+        " once it has been tested",
     )
     tune.add_argument(
         "--mistake-costs",
@@ -256,6 +270,8 @@ def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
         seed=given.seed,
         workers=given.workers,
         costs=_costs(given.mistake_costs),
+        evaluation="" if given.evaluation == "auto" else given.evaluation,
+        refit=given.refit,
         **of_plan,
     )
 
@@ -443,6 +459,7 @@ def result_as_json(
             "high": results["gain"]["high"],
             "likely_real": results["gain"]["real"],
         },
+        "evaluation": results["evaluation"],
         "fits": results["fits"],
         "trials": results["trials"],
         "seconds": results["seconds"],

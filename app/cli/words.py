@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from core.tuning.evaluation import evaluation_in_words
+
 if TYPE_CHECKING:
     from core.tuning.plan import Plan
 
@@ -51,6 +53,8 @@ def result_in_words(results: Mapping[str, Any], plan: Plan) -> str:
         lines.append(f"Penalty: C = {penalty:.4g} for {group}{off}")
     if reason := results.get("metric_reason"):
         lines.append(f"Score:   {reason}")
+    if said := evaluation_in_words(results):
+        lines.append(f"Tested:  {said}")
     lines += [f"Note:    {remark}" for remark in results["remarks"]]
     trials = f"{results['trials']} trials, " if results["trials"] else ""
     lines.append(
@@ -93,8 +97,12 @@ def _signed(value: float | None, share: bool) -> str:
 
 def average_in_words(ensemble: Mapping[str, Any], metric: str) -> list[str]:
     """Who is in the average, and what its best member does alone."""
-    single = number(ensemble["single_test"][metric])
-    lines = [f"Single:  {metric} {single} by its best member alone"]
+    lines = []
+    if metric in ensemble["single_held_out"]:
+        single = number(ensemble["single_held_out"][metric])
+        average = number(ensemble["held_out"][metric])
+        lines.append(f"Single:  {metric} {single} by its best member alone, in validation, where")
+        lines.append(f"         the average has {average}")
     members = zip(ensemble["members"], ensemble["weights"], ensemble["settings"], strict=True)
     lines += [
         f"Member:  {100 * weight:.3g} % trial {trial}: {setting_in_words(setting)}"

@@ -65,7 +65,7 @@ def _weights(ensemble: dict[str, Any]) -> str:
 
 def _against_single(results: dict[str, Any], ensemble: dict[str, Any]) -> str:
     metric = results["metric"]
-    single, average = ensemble.get("single_test", {}).get(metric), results["test"].get(metric)
+    single, average = ((ensemble.get(k) or {}).get(metric) for k in ("single_held_out", "held_out"))
     if single is None or average is None:
         return ""
     better = average - single if METRICS[metric].maximize else single - average
@@ -74,9 +74,9 @@ def _against_single(results: dict[str, Any], ensemble: dict[str, Any]) -> str:
         "single": score_in_words(single, metric),
         "size": difference_in_words(metric, abs(better)),
     }
-    words = _tr("Its best member alone has {metric} {single}: averaging changes nothing here.")
-    if better > 0:
-        words = _tr("Its best member alone has {metric} {single}: averaging gains {size}.")
-    elif better < 0:
-        words = _tr("Its best member alone has {metric} {single}: averaging costs {size} here.")
-    return words.format(**values)
+    does = "changes nothing here"
+    if better:
+        does = f"gains {values['size']}" if better > 0 else f"costs {values['size']} here"
+    return "In validation its best member alone has {metric} {single}: averaging {does}.".format(
+        **values, does=does
+    )

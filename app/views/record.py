@@ -46,7 +46,6 @@ class Trial:
     expected: float | None = None  # the score that was predicted
     uncertainty: float | None = None  # the prediction's standard deviation
     candidates: float | None = None  # among how many settings it was drawn in effect
-    test: float | None = None  # its score on the test rows, to be shown once the run has ended
     failure: str = ""  # why it gave no score
     excluded: bool = False
 
@@ -267,7 +266,7 @@ class Record:
             self._foretold[event.number] = (self.common.expected, self.common.deviation)
 
     def _trial_finished(self, event: TrialFinished) -> None:
-        trial = Trial(event.number, event.setting, event.score, event.took, test=event.test)
+        trial = Trial(event.number, event.setting, event.score, event.took)
         if not math.isfinite(event.score):
             trial.failure = "its score is not a number"
         self._add(trial)

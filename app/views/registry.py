@@ -10,7 +10,6 @@ from app.views.dot_plot import DotPlotView
 from app.views.ensemble_disagreement import Disagreement
 from app.views.ensemble_focus import Focus
 from app.views.ensemble_members import Members
-from app.views.ensemble_overfitting import ValidationTest
 from app.views.ensemble_progress import AverageAgainstBest
 from app.views.gp_slice import GpSlice
 from app.views.group_penalties import GroupPenalties
@@ -44,7 +43,6 @@ VIEWS: dict[str, type[View]] = {
         CommonSurface,
         TrialsTable,
         Disagreement,
-        ValidationTest,
         Focus,
         Parallel,
         PredictedObtained,

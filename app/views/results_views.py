@@ -51,7 +51,6 @@ class Scores(ResultView):
         found, metric = [], self.results["metric"]
         for who, scores, interval in (
             (self._tuned(), self.results.get("test", {}), "test_interval"),
-            (self.tr("best member alone"), self._single(), ""),
             (self.tr("default setting"), self.results.get("default_test", {}), "default_interval"),
             (
                 self.tr("knowing nothing"),
@@ -73,10 +72,6 @@ class Scores(ResultView):
         if self._members() < 2:
             return self.tr("tuned")
         return self.tr("average of {}").format(self._members())
-
-    def _single(self) -> dict[str, float]:
-        """The scores of the average's best member, where it has several."""
-        return self.results["ensemble"]["single_test"] if self._members() > 1 else {}
 
     def draw(self) -> None:
         """One row each."""

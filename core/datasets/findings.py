@@ -83,8 +83,8 @@ def _determines(values: pd.Series, target: np.ndarray, task: str) -> bool:
 def _on_a_line(numbers: np.ndarray, target: np.ndarray) -> bool:
     if numbers.min() == numbers.max() or target.min() == target.max():
         return False
-    scaled = numbers - numbers.mean()
-    aim = target - target.mean()
+    scaled, aim = (values / np.abs(values).max() for values in (numbers, target))
+    scaled, aim = scaled - scaled.mean(), aim - aim.mean()
     size = float(np.sqrt((scaled @ scaled) * (aim @ aim)))
     return size > 0 and abs(float(scaled @ aim)) / size > 1 - 1e-6
 

@@ -164,7 +164,6 @@ def _average(run: FinishedRun) -> dict[str, Any]:
         ],
         "held_out": ensemble.get("held_out"),
         "single_best_held_out": ensemble.get("single_held_out"),
-        "single_best_test": ensemble.get("single_test"),
         "left_out": [
             {"trial": one["number"], "reason": one["reason"]}
             for one in ensemble.get("left_out", [])

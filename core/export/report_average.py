@@ -62,7 +62,7 @@ def _count(members: list[Member], ensemble: dict[str, Any]) -> list[str]:
 
 
 def _course(run: FinishedRun, updates: list[EnsembleUpdated]) -> list[str]:
-    """The average against the single best after every trial, and both on the test rows."""
+    """The average against the single best after every trial, and at the end."""
     title = METRICS[run.results["metric"]].title
     known = [u for u in updates if _number(u.average) and _number(u.single)]
     drawn = twin = ""
@@ -75,7 +75,7 @@ def _course(run: FinishedRun, updates: list[EnsembleUpdated]) -> list[str]:
         rows = [(u.finished, u.average, u.single, len(u.members), u.effective) for u in known]
         header = ("trials", "average", "single best", "members", "effective members")
         twin = folded("As a table", table(header, rows))
-    scores = _tested(run)
+    scores = _held_out(run)
     if not drawn and not scores:
         return []
     question = "Held-out rows that had no part in choosing the members." if drawn else ""
@@ -87,12 +87,11 @@ def _number(value: float | None) -> bool:
     return value is not None and math.isfinite(value)
 
 
-def _tested(run: FinishedRun) -> str:
+def _held_out(run: FinishedRun) -> str:
     metric, ensemble = run.results["metric"], run.results["ensemble"]
     say = partial(score_words, metric)
-    test, names = run.results["test"], ("single_test", "held_out", "single_held_out")
-    single, held, single_held = ((ensemble.get(name) or {}).get(metric) for name in names)
-    pairs = [("on the test rows", test.get(metric), single), ("held out", held, single_held)]
-    rows = [(name, say(a), say(s)) for name, a, s in pairs if a is not None and s is not None]
+    held, single = ((ensemble.get(n) or {}).get(metric) for n in ("held_out", "single_held_out"))
+    if held is None or single is None:
+        return ""
     header = (METRICS[metric].title, "average", "single best")
-    return table(header, rows, row_heads=True) if rows else ""
+    return table(header, [("held out", say(held), say(single))], row_heads=True)

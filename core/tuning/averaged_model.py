@@ -15,7 +15,7 @@ from core.estimators.averaged import averaged
 from core.samplers.averaging import effective_members, members
 from core.tuning.averaged_said import can_be_averaged, joined, log_densities
 from core.tuning.ensemble import weigh
-from core.tuning.metrics import say, score_said, targets_of
+from core.tuning.metrics import say, targets_of
 from core.tuning.problem import Problem, take
 from core.tuning.scoring import FoldData, Work, fitted_on, in_a_sentence, score_setting
 from core.tuning.standing import Standing
@@ -67,13 +67,12 @@ def averaged_model(problem: Problem, standing: Standing, kept: Mapping[int, Any]
     prepare, fold = _prepared(problem)
     found: list[_Member] = []
     left_out = list(standing.ensemble.left_out) if standing.ensemble else []
-    singles: dict[int, dict[str, float]] = {}
     for number, weight in chosen.items():
         try:
             estimator = kept.get(number)
             if estimator is None:
                 estimator = fitted_on(work, standing.trials[number].setting, fold)
-            singles[number] = _on_test(problem, estimator, fold)
+            _refuse_other_than_numbers(problem, estimator, fold)
             found.append(_Member(number, weight, estimator))
         except Exception as error:  # whatever goes wrong with one member costs that member only
             why = in_a_sentence(error)
@@ -85,7 +84,7 @@ def averaged_model(problem: Problem, standing: Standing, kept: Mapping[int, Any]
             cure="take another model or strategy",
         )
     pipeline = Pipeline([("prepare", prepare), ("model", _one(problem, found))])
-    told = _told(problem, standing, found, left_out, singles[found[0].number])
+    told = _told(problem, standing, found, left_out)
     return Average(pipeline, found[0].number, told, _remarks(standing, left_out))
 
 
@@ -145,13 +144,29 @@ def _prepared(problem: Problem) -> tuple[Any, FoldData]:
     return prepare, FoldData(X, target[rows], test_X, test_y)
 
 
-def _on_test(problem: Problem, estimator: Any, fold: FoldData) -> dict[str, float]:
-    """Every metric of one member on the test rows. Raises where it does not give numbers."""
+def _refuse_other_than_numbers(problem: Problem, estimator: Any, fold: FoldData) -> None:
+    """Raises ValueError where a member does not give numbers for the test rows; none is scored."""
     task, classes = problem.dataset.task, problem.dataset.classes
     said = say(estimator, fold.score_X, classes, task=task, y=fold.score_y)
     if not can_be_averaged(said):
         raise ValueError("its predictions are not all numbers")
-    return score_said(targets_of(fold.score_y, task, classes), said, task)
+
+
+def refitted_average(problem: Problem, told: Mapping[str, Any]) -> Pipeline:
+    """The same members with the same weights, fitted on the training rows of a problem.
+
+    Args:
+        problem: with the rows.
+        told: as in `Average`.
+    """
+    X, y = problem.train
+    prepare = clone(problem.preparation())
+    prepared = prepare.fit_transform(X, y)
+    fold = FoldData(prepared, y, prepared, y)
+    work = problem.work(folds=[fold])
+    members = zip(told["members"], told["weights"], told["settings"], strict=True)
+    found = [_Member(n, w, fitted_on(work, setting, fold)) for n, w, setting in members]
+    return Pipeline([("prepare", prepare), ("model", _one(problem, found))])
 
 
 def _one(problem: Problem, found: list[_Member]) -> Any:
@@ -166,7 +181,6 @@ def _told(
     standing: Standing,
     found: list[_Member],
     left_out: list[dict[str, Any]],
-    single_test: dict[str, float],
 ) -> dict[str, Any]:
     shares = np.array([member.weight for member in found])
     shares /= shares.sum()
@@ -181,7 +195,6 @@ def _told(
         "finished": len(standing.trials),
         "held_out": {metric: update.average} if update and update.average is not None else {},
         "single_held_out": {metric: update.single} if update and update.single is not None else {},
-        "single_test": single_test,
         "left_out": left_out,
     }
 

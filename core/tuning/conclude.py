@@ -1,49 +1,35 @@
-"""The end of a run: the best setting fitted on all training rows and tested on unseen ones."""
+"""The end of a run: the winner is judged by rows it was not fitted to, and kept."""
 
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names
 from core.errors import UnusableError
-from core.estimators.baseline import baseline_pipeline
-from core.estimators.fitting import fit
-from core.space import Setting
-from core.tuning.averaged_model import averaged_model
 from core.tuning.clock import Clock
 from core.tuning.events import Event, RunFailed, RunStopped
-from core.tuning.learning import Learned, refit
+from core.tuning.judging import Course, repeats, told_of_folds, told_of_test
+from core.tuning.learning import Learned, recorded
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, as_begun, build_problem
+from core.tuning.remembering import recalled_before
 from core.tuning.results import Comparison, results_of
 from core.tuning.run_folder import RunFolder, write_whole
 from core.tuning.standing import Standing
 from core.tuning.structured_metrics import STRUCTURED_TASKS
 from core.tuning.takeaway import takeaway_of
-from core.tuning.threshold import Threshold, choose_threshold, of_costs, with_threshold
-from core.tuning.told import told_by
+from core.tuning.threshold import of_costs
+from core.tuning.winner import Winner, taken_away, winner_of
 
-
-@dataclass(frozen=True)
-class Winner:
-    """The tuned model: a pipeline fitted on the training rows, and how it came about."""
-
-    pipeline: Pipeline
-    setting: Setting
-    validation: dict[str, float]
-    remarks: tuple[str, ...] = ()
-    learned: Learned | None = None
-    ensemble: dict[str, Any] | None = None
-    threshold: Threshold | None = None
+_UNITS = {"sequence": "tokens", "structure": "molecules", "topics": "texts"}
 
 
 def conclude(
@@ -76,7 +62,8 @@ def conclude(
         sentence = f"The run was stopped before its first {first} ended; there is nothing to keep."
         last: Event = RunFailed(sentence=sentence)
     else:
-        results = conclusion(problem, standing, clock.seconds, because, folder, None)
+        course = Course(standing, clock, recalled_before(events), stopped=True)
+        results = _drained(conclusion(problem, course, because, folder, None))
         last = RunStopped(because=because, results=results)
     last = replace(last, seconds=round(clock.seconds, 4))
     if folder is not None:
@@ -85,57 +72,80 @@ def conclude(
     return last
 
 
+def _drained(concluding: Generator[Event, None, dict[str, Any]]) -> dict[str, Any]:
+    while True:
+        try:
+            next(concluding)
+        except StopIteration as ended:
+            return dict(ended.value)
+
+
 def conclusion(
     problem: Problem,
-    standing: Standing,
-    seconds: float,
+    course: Course,
     because: str,
     folder: RunFolder | None,
     learned: Learned | None,
     kept: Mapping[int, Any] | None = None,
-) -> dict[str, Any]:
-    """Fit the winner and the default on all training rows, test both, keep the winner.
+) -> Generator[Event, None, dict[str, Any]]:
+    """Judge the winner beside the default and the baseline; keep it, fitted on all rows.
 
     Args:
         problem: the run's problem.
-        standing: how the run stands.
-        seconds: of work until now.
-        because: why the run ends.
+        course: how the run went.
+        because: why it ends.
         folder: where the fitted best goes; None for nowhere.
         learned: the penalty learner's own state, where it is at hand (saves a fit).
         kept: {trial: fitted estimator} of the members of an average, likewise.
 
+    Yields:
+        What is told while outer folds are tested.
+
     Returns:
         The results as described in core.tuning.results.
     """
-    if problem.averages:
-        winner = _average(problem, standing, kept or {})
-    elif problem.strategy.kind == "trials":
-        winner = _best_trial(problem, standing)
+    standing = course.standing
+    if problem.strategy.kind == "penalties" and learned is None:
+        learned = recorded(problem, standing)
+    if problem.nested:
+        told = yield from told_of_folds(problem, course, learned)
+        winner = winner_of(problem, standing, learned, kept or {})
     else:
-        winner = _learned(problem, standing, learned)
-    threshold = choose_threshold(problem, winner.pipeline, winner.learned)
-    if threshold is not None:
-        decided = with_threshold(winner.pipeline, threshold, problem.dataset.classes)
-        winner = replace(winner, pipeline=decided, threshold=threshold)
-    X, y = problem.train
-    default = problem.pipeline(problem.default)
-    baseline = baseline_pipeline(problem.dataset.task, problem.preparation())
-    for other in (default, baseline):
-        fit(other, X, y)
-    dataset = problem.dataset
-    models = (winner.pipeline, default, baseline)
-    told = told_by(models, *problem.test, dataset.task, dataset.classes, _test_groups(problem))
+        winner = winner_of(problem, standing, learned, kept or {})
+        told = told_of_test(problem, winner.pipeline)
     results = results_of(told, _comparison(problem, winner))
-    results["remarks"] = [*winner.remarks, *results["remarks"]]
+    seconds = course.clock.seconds
+    last, said = taken_away(problem, winner)
+    facts = _evaluation(problem, refitted=last is not winner, repeated=repeats(problem, course))
+    if not facts["repeated"]:
+        for gain in ("gain", "gain_over_baseline"):
+            results[gain]["real"] = False
+    results["evaluation"] = facts
+    results["remarks"] = [*winner.remarks, *results["remarks"], *said]
     if problem.metric_reason:
         results["metric_reason"] = problem.metric_reason
-    if threshold is not None:
-        results["costs"] = of_costs(problem, threshold, told)
+    if winner.threshold is not None:
+        results["costs"] = of_costs(problem, winner.threshold, told)
     results |= _record(standing, winner, seconds, because, problem)
     if folder is not None:
-        _keep(problem, folder, winner)
+        _keep(problem, folder, winner, last)
     return results
+
+
+def _evaluation(problem: Problem, *, refitted: bool, repeated: bool) -> dict[str, Any]:
+    """How the scores came about, and which rows the model that is kept was fitted on."""
+    dataset = problem.dataset
+    part = problem.averages and problem.judged == "validation"
+    every = len(problem.train_rows) == dataset.rows and not part
+    return {
+        "kind": "nested" if problem.nested else "test",
+        "folds": len(problem.outer),
+        "repeated": repeated or not problem.nested,
+        "second_file": dataset.test is not None,
+        "fitted": "all" if refitted or every else "train",
+        "rows": dataset.rows,
+        "units": _UNITS.get(dataset.task, "rows"),
+    }
 
 
 def _comparison(problem: Problem, winner: Winner) -> Comparison:
@@ -156,45 +166,6 @@ def _comparison(problem: Problem, winner: Winner) -> Comparison:
     )
 
 
-def _test_groups(problem: Problem) -> np.ndarray | None:
-    dataset = problem.dataset
-    if dataset.test is not None:
-        # The groups of another file are only known where they are part of the task.
-        return dataset.test.row_groups if dataset.task == "sequence" else None
-    return None if dataset.row_groups is None else dataset.row_groups[problem.test_rows]
-
-
-def _best_trial(problem: Problem, standing: Standing) -> Winner:
-    best = standing.best
-    assert best is not None  # callers have checked that a trial has ended
-    pipeline = problem.pipeline(best.setting)
-    remarks = fit(pipeline, *problem.train)
-    return Winner(pipeline, best.setting, {problem.metric.name: best.score}, remarks)
-
-
-def _average(problem: Problem, standing: Standing, kept: Mapping[int, Any]) -> Winner:
-    average = averaged_model(problem, standing, kept)
-    best = standing.trials[average.best]
-    # What rows say that had a part in the choice would flatter.
-    validation = average.told["held_out"]
-    if not validation and problem.judged != "training":
-        validation = {problem.metric.name: best.score}
-    return Winner(
-        average.pipeline,
-        best.setting,
-        validation,
-        tuple(average.remarks),
-        ensemble=average.told,
-    )
-
-
-def _learned(problem: Problem, standing: Standing, learned: Learned | None) -> Winner:
-    if learned is None:
-        learned = refit(problem, standing)
-    validation = {} if learned.holdout_loss is None else {"holdout_loss": learned.holdout_loss}
-    return Winner(learned.pipeline(), {}, validation, learned.remarks, learned)
-
-
 def _record(
     standing: Standing, winner: Winner, seconds: float, because: str, problem: Problem
 ) -> dict[str, Any]:
@@ -213,8 +184,9 @@ def _record(
     }
 
 
-def _keep(problem: Problem, folder: RunFolder, winner: Winner) -> None:
-    dataset, learned = problem.dataset, winner.learned
+def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> None:
+    """Write the model that is kept, and what must be known of it and of the one that was judged."""
+    dataset, learned = problem.dataset, last.learned
     test_rows = np.arange(dataset.test.rows) if dataset.test else problem.test_rows
     once = problem.averages and problem.judged == "validation"
     takeaway = takeaway_of(
@@ -222,16 +194,18 @@ def _keep(problem: Problem, folder: RunFolder, winner: Winner) -> None:
         problem.train_rows,
         test_rows,
         fitted_rows=problem.splits[0][0] if once else (),
-        output_names=_prepared_names(problem, winner),
+        output_names=_prepared_names(problem, last),
         penalties=learned.penalties if learned else None,
         group_of_output=learned.group_of_output if learned else (),
         noise_variance=learned.noise_variance if learned else None,
         standardize=problem.plan.standardize,
-        threshold=winner.threshold.value if winner.threshold else None,
+        threshold=judged.threshold.value if judged.threshold else None,
+        judged=judged.learned if last is not judged else None,
+        refitted=last is not judged,
     )
     draft = folder.model_path.with_name(folder.model_path.name + ".part")
     try:
-        joblib.dump(winner.pipeline, draft)
+        joblib.dump(last.pipeline, draft)
         draft.replace(folder.model_path)
         write_whole(folder.takeaway_path, takeaway.as_json())
     except OSError as error:

@@ -30,7 +30,8 @@ class RunStarted(Event):
     run: str = ""
     plan: dict[str, Any] = field(default_factory=dict)
     dataset: dict[str, Any] = field(default_factory=dict)  # name, rows, features, task, classes,
-    # fingerprint, train_rows, test_rows; train_sequences, test_sequences where rows are tokens;
+    # fingerprint, train_rows, test_rows; outer_folds of nested cross-validation, where all rows
+    # train and test, otherwise 0; train_sequences, test_sequences where rows are tokens;
     # pictures: whether ImagesDrawn will come, for models that draw
     kind: str = "trials"  # "trials" or "penalties"
     space: list[dict[str, Any]] = field(default_factory=list)  # Axis.as_dict of every axis
@@ -74,9 +75,6 @@ class TrialFinished(Event):
     fold_scores: list[float] = field(default_factory=list)
     took: float = 0.0  # seconds
     fits: int = 0
-    # The same metric on the test rows, for strategies that average; it decides nothing, and nothing
-    # shows it before the run has ended.
-    test: float | None = None
 
 
 @dataclass(frozen=True)
@@ -276,6 +274,14 @@ class Progress(Event):
     default: float | None = None  # the default setting's validation score
     without_improvement: int = 0
     fits: int = 0
+
+
+@dataclass(frozen=True)
+class FoldTested(Event):
+    """An outer fold of nested cross-validation has been tested; the scores come at the end."""
+
+    fold: int = 0  # from 1; 0 as the folds begin
+    folds: int = 0
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,7 @@ from core.tuning.events import Event, HyperGradientStep, PenaltyStep
 from core.tuning.problem import Problem
 from core.tuning.standing import Standing
 from core.tuning.structured_metrics import STRUCTURED_TASKS
-from core.tuning.table_training import table_training
+from core.tuning.table_training import TableTraining, table_training
 from core.tuning.training import Training
 
 HOLDOUT_PARTS = 4  # one holdout split: a quarter of the training rows
@@ -55,14 +55,20 @@ class Learned:
         return self.training.pipeline(self.w, self.penalties, self.classes)
 
 
-def training_of(problem: Problem) -> Training:
-    """The loss and groups of a problem's model on the training rows."""
+def training_of(problem: Problem, like: Training | None = None) -> Training:
+    """The loss and groups of a problem's model on the training rows.
+
+    Args:
+        problem: with the rows.
+        like: a training on other rows, whose penalties are to mean the same here.
+    """
     if problem.dataset.task in STRUCTURED_TASKS:
         # numba takes a second to import, which tables have no use for.
         from core.tuning.structured_training import structured_training
 
         return structured_training(problem, problem.train_rows)
-    return table_training(problem, problem.train_rows)
+    other = like if isinstance(like, TableTraining) else None
+    return table_training(problem, problem.train_rows, other)
 
 
 class LearningRun:
@@ -93,17 +99,8 @@ class LearningRun:
         """
         problem, training = self._problem, self._training
         known = sum(isinstance(event, (PenaltyStep, HyperGradientStep)) for event in past)
-        steps = problem.strategy.make(
-            training.loss,
-            training.groups,
-            problem.options,
-            problem.plan.seed,
-            holdout=self._holdout(),
-            group_count=len(training.group_names),
-            counted=training.counted,
-        )
         step: Step | None = None
-        for count, step in enumerate(steps):
+        for count, step in enumerate(steps_of(problem, training)):
             if count < known:
                 continue
             event = step_event(step, training.group_names, problem.strategy.name)
@@ -124,18 +121,55 @@ class LearningRun:
     @property
     def _time_is_up(self) -> bool:
         minutes = self._problem.plan.minutes
-        return minutes is not None and self._clock.seconds >= 60 * minutes
+        if minutes is None:
+            return False
+        # The tuning is repeated in every outer fold: each has an equal part of the time.
+        return self._clock.seconds >= 60 * minutes / (1 + len(self._problem.outer))
 
-    def _holdout(self) -> list[tuple[Loss, Loss]] | None:
-        """For the validation gradient: (loss to fit, loss to validate on) of every part."""
-        problem = self._problem
-        if not LEARNERS[problem.strategy.name].needs_holdout:
-            return None
-        dataset, options, seed = problem.dataset, problem.options, problem.plan.seed
-        single = options["validation"] == "holdout"
-        count = HOLDOUT_PARTS if single else int(options["folds"])
-        parts = folds(dataset, problem.train_rows, count, seed)
-        return [self._training.pair(problem, *part) for part in (parts[:1] if single else parts)]
+
+def steps_of(problem: Problem, training: Training) -> Iterator[Step]:
+    """The strategy's steps on the training rows of a problem."""
+    return problem.strategy.make(
+        training.loss,
+        training.groups,
+        problem.options,
+        problem.plan.seed,
+        holdout=_holdout(problem, training),
+        group_count=len(training.group_names),
+        counted=training.counted,
+    )
+
+
+def _holdout(problem: Problem, training: Training) -> list[tuple[Loss, Loss]] | None:
+    """For the validation gradient: (loss to fit, loss to validate on) of every part."""
+    if not LEARNERS[problem.strategy.name].needs_holdout:
+        return None
+    dataset, options, seed = problem.dataset, problem.options, problem.plan.seed
+    single = options["validation"] == "holdout"
+    count = HOLDOUT_PARTS if single else int(options["folds"])
+    parts = folds(dataset, problem.train_rows, count, seed)
+    return [training.pair(problem, *part) for part in (parts[:1] if single else parts)]
+
+
+def learn(
+    problem: Problem, enough: Callable[[int], bool], beat: Callable[[], Event]
+) -> Generator[Event, None, Learned]:
+    """Learn without telling the steps, as in an outer fold.
+
+    Args:
+        problem: with the rows to learn from.
+        enough: (steps taken) -> whether to take what has been learned so far.
+        beat: what is yielded after every step, so that a stop is heard.
+    """
+    training = training_of(problem)
+    last: Step | None = None
+    for count, step in enumerate(steps_of(problem, training), start=1):
+        yield beat()
+        last = step
+        if enough(count):
+            break
+    assert last is not None  # a learner reports at least its start
+    return _learned(problem, training, last)
 
 
 def step_event(step: Step, names: Sequence[str], strategy: str) -> PenaltyStep | HyperGradientStep:
@@ -222,15 +256,36 @@ def _at_penalties(
     )
 
 
-def refit(problem: Problem, standing: Standing) -> Learned:
+def recorded(problem: Problem, standing: Standing) -> Learned:
     """The model at the penalties of the last recorded step, for a run that did not end itself."""
     training, last = training_of(problem), standing.steps[-1]
     if isinstance(last, HyperGradientStep):
-        by_name = {name: np.exp(d) for name, d in last.d.items()}
+        by_name = {name: float(np.exp(d)) for name, d in last.d.items()}
         off, holdout = [], last.holdout_loss
     else:
         by_name, off, holdout = last.penalties, last.switched_off, None
     C = np.array([by_name[name] for name in training.group_names])
     return _at_penalties(
         problem, training, C, start=None, switched_off=list(off), holdout_loss=holdout
+    )
+
+
+def relearned(problem: Problem, learned: Learned) -> Learned:
+    """The weights fitted to the training rows of a problem, at penalties learned on other rows.
+
+    The penalties keep their value whatever the number of rows (Foo, Do and Ng 2008: the final fit
+    on training and holdout data has C unscaled). A group that only these rows have, such as a
+    category with a penalty of its own, gets the median of the others.
+    """
+    training = training_of(problem, like=learned.training)
+    usual = float(np.median(list(learned.penalties.values())))
+    C = np.array([learned.penalties.get(name, usual) for name in training.group_names])
+    return _at_penalties(
+        problem,
+        training,
+        C,
+        start=None,
+        switched_off=learned.switched_off,
+        holdout_loss=learned.holdout_loss,
+        remarks=learned.remarks,
     )

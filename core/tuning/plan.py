@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 DECODINGS = ("posterior", "viterbi")
+EVALUATIONS = ("test", "nested")
+TEST_SHARE = 0.3  # of the rows, where nobody gave another
+MOST_TESTED = 10_000  # rows: a share of them is known to about ±1 point, and more rows can train
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,8 @@ class DataPlan:
         roles: {column: feature, group or ignore}, where a person changed it.
         kinds: {column: number, category, yes/no or date}, where a person changed it.
         test_file: a second file to test on; "" to hold rows out.
-        test_size: the share of rows held out when there is no second file.
+        test_size: the share of rows held out when there is no second file; None for the usual one,
+            `share_tested`.
         vocabulary: how many words of texts count, the commonest.
         stop_words: whose stop words are left out of texts (`core.datasets.stop_words.CHOICES`).
         together: whether equal rows, and molecules of one family, stay on one side of every split;
@@ -34,11 +38,25 @@ class DataPlan:
     roles: dict[str, str] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
     test_file: str = ""
-    test_size: float = 0.3
+    test_size: float | None = None
     vocabulary: int = 1000
     stop_words: str = "auto"
     together: bool = True
     latest: str = ""
+
+    def share_tested(self, units: int) -> float:
+        """The share of rows (sequences, molecules, texts) held out for the test.
+
+        Args:
+            units: how many there are.
+
+        Returns:
+            The share that was given; otherwise 0.3, and of many rows so much that about 10,000
+            are tested.
+        """
+        if self.test_size is not None:
+            return self.test_size
+        return min(TEST_SHARE, MOST_TESTED / max(units, 1))
 
 
 @dataclass(frozen=True)
@@ -63,6 +81,9 @@ class Plan:
             likeliest labels of the whole sequence (viterbi).
         costs: {class: what it costs to call a row of it the other one} for two classes, by which
             the threshold between them is chosen; empty for none.
+        evaluation: how the result is judged: by one test set (test), by nested cross-validation
+            (nested); "" for what suits the data, `core.tuning.evaluation.evaluation_of`.
+        refit: whether the model that is taken away is fitted on all rows once it has been judged.
     """
 
     data: DataPlan
@@ -80,6 +101,8 @@ class Plan:
     standardize: bool = True
     decoding: str = "posterior"
     costs: dict[str, float] = field(default_factory=dict)
+    evaluation: str = ""
+    refit: bool = True
 
     def as_dict(self) -> dict[str, Any]:
         """A plain dict that JSON takes; `plan_from_dict` reverses it."""

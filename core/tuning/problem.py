@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,6 +25,7 @@ from core.estimators.registry import MODELS, model_named
 from core.options import complete
 from core.samplers.grid import check_grid
 from core.space import Axis, Setting, axis_from_dict, default_setting
+from core.tuning.evaluation import OUTER_FOLDS, evaluation_of
 from core.tuning.events import RunStarted
 from core.tuning.imbalance import Rare, rare_class, recommended_metric
 from core.tuning.metric import Metric
@@ -38,6 +40,7 @@ VALIDATION_FOLDS = 5  # one of them is held out
 LARGEST_SEED = 2**32 - 1  # of numpy's and scikit-learn's generators
 MOST_WORKERS = 512
 NUMBERS_ONLY = ("cma-es",)  # strategies that know no choices
+MOST_NUMBER, LEAST_NUMBER = 1e150, 1e-150  # of a target: sums of squares have to be finite, not 0
 
 
 @dataclass(frozen=True)
@@ -45,12 +48,15 @@ class Problem:
     """Everything fixed before the first trial or step.
 
     Attributes:
-        train_rows, test_rows: rows of `dataset`; no test rows where a second file is the test.
+        train_rows, test_rows: rows of `dataset`; no test rows where a second file is the test, all
+            rows for both where every row is tested (`outer`).
         options: the strategy's options, checked and completed.
         metric: what test rows are scored by, and trials too unless `scored_by` says otherwise.
         metric_reason: why that is not the task's usual one; "" if it is, or if it was asked for.
         rare: the rarest class of the training rows, where it is rare.
         axes: the space that a resumed run began with, where it is not the present one.
+        outer: (rows to tune and fit on, rows to test on) of every outer fold of nested
+            cross-validation; empty where one test set judges.
     """
 
     plan: Plan
@@ -64,6 +70,21 @@ class Problem:
     metric_reason: str = ""
     rare: Rare | None = None
     axes: tuple[Axis, ...] = ()
+    outer: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
+
+    @property
+    def nested(self) -> bool:
+        """Whether every row is tested, by nested cross-validation."""
+        return bool(self.outer)
+
+    def on(self, train_rows: np.ndarray, test_rows: np.ndarray) -> Problem:
+        """The same problem with other rows of the dataset to tune and fit on, and to test on."""
+        return replace(self, train_rows=train_rows, test_rows=test_rows, outer=())
+
+    @property
+    def fitted_rows(self) -> np.ndarray:
+        """The rows that the model which is taken away is fitted on."""
+        return np.arange(self.dataset.rows) if self.plan.refit else self.train_rows
 
     @cached_property
     def space(self) -> tuple[Axis, ...]:
@@ -159,11 +180,9 @@ class Problem:
     def fold_data(self) -> list[FoldData]:
         """Every fold prepared: the preparation is fitted inside it, and only once a run.
 
-        The test rows are with it where models are averaged; the names of the columns where the
-        model shows what it has learned of them.
+        The names of the columns are with it where the model shows what it has learned of them.
         """
         prepare, features, target = self.preparation(), self.dataset.features, self.dataset.target
-        test_X, test_y = self.test
         found = []
         for fit_rows, score_rows in self.splits:
             fitted = clone(prepare)
@@ -175,22 +194,20 @@ class Problem:
                 score_X=fit_X if same else fitted.transform(take(features, score_rows)),
                 score_y=target[score_rows],
             )
-            if self.averages:
-                fold = replace(fold, test_X=fitted.transform(test_X), test_y=test_y)
             if self.model.training_score is not None:
                 fold = replace(fold, names=tuple(output_names(fitted)))
             found.append(fold)
         return found
 
-    def work(self) -> Work:
-        """What a trial process needs to score any setting."""
+    def work(self, folds: Sequence[FoldData] | None = None) -> Work:
+        """What a trial process needs to score any setting, on the usual folds or those given."""
         return Work(
             self.plan.model,
             self.dataset.task,
             self.metric.name,
             self.plan.seed,
             self.dataset.classes,
-            self.fold_data(),
+            self.fold_data() if folds is None else folds,
             self.fixed,
             probabilities=self.averages
             or bool(self.plan.costs)
@@ -233,6 +250,7 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
         _chosen(STRATEGIES, "strategy", plan.strategy),
     )
     _check_pair(model, strategy, dataset.task)
+    _check_numbers(dataset)
     check_installed(model.extra)
     _check_budget(plan)
     costs = bool(costs_of(plan.costs, dataset, plan.model))
@@ -245,10 +263,7 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
                 where="option metric",
                 cure="choose one of " + ", ".join(fitting),
             )
-    if dataset.test is not None:
-        train, test = np.arange(dataset.rows), np.arange(0)
-    else:
-        train, test = hold_out(dataset, plan.data.test_size, plan.seed)
+    train, test, outer = _divided(plan, dataset, strategy.kind)
     options = complete(strategy.options, plan.options)
     rare, reason = rare_class(dataset.task, _counted(dataset, train)), ""
     if not plan.metric and strategy.averages:
@@ -259,7 +274,9 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
         metric, reason = METRICS[advised.metric], advised.reason
     if strategy.averages or costs or metric.needs == "probabilities":
         model = model_named(plan.model, probabilities=True)
-    problem = Problem(plan, dataset, model, strategy, metric, options, train, test, reason, rare)
+    problem = Problem(
+        plan, dataset, model, strategy, metric, options, train, test, reason, rare, outer=outer
+    )
     _check_judged(problem)
     if strategy.kind == "trials":
         _ = problem.splits  # refuses too many folds before anything else is done
@@ -301,6 +318,43 @@ def _counted(dataset: Dataset, rows: np.ndarray) -> dict[str, int]:
     codes = codes_of(dataset.target[rows], dataset.classes)
     found = np.bincount(codes[codes >= 0], minlength=len(dataset.classes))
     return {str(label): int(n) for label, n in zip(dataset.classes, found, strict=True)}
+def _divided(
+    plan: Plan, dataset: Dataset, kind: str
+) -> tuple[np.ndarray, np.ndarray, tuple[tuple[np.ndarray, np.ndarray], ...]]:
+    """The rows to train on, those to test on, and the outer folds of nested cross-validation."""
+    every = np.arange(dataset.rows)
+    if evaluation_of(plan, dataset.task, dataset.rows, kind) == "nested":
+        try:
+            return every, every, _outer_folds(dataset, every, plan.seed)
+        except UnusableError:  # too few rows, or groups, for so many folds
+            if plan.evaluation:
+                raise
+    if dataset.test is not None:
+        return every, every[:0], ()
+    sequences = dataset.task == "sequence" and dataset.row_groups is not None
+    units = len(np.unique(dataset.row_groups)) if sequences else dataset.rows
+    train, test = hold_out(dataset, plan.data.share_tested(units), plan.seed)
+    return train, test, ()
+
+
+def _outer_folds(
+    dataset: Dataset, rows: np.ndarray, seed: int
+) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """The outer folds; each leaves two rows of every class to tune on.
+
+    Raises:
+        UnusableError: rows, classes or groups are too few.
+    """
+    found = tuple(folds(dataset, rows, OUTER_FOLDS, seed))
+    for fit_rows, _ in found:
+        labels, counts = np.unique(dataset.target[fit_rows], return_counts=True)
+        if dataset.classes and (len(labels) < len(dataset.classes) or counts.min() < 2):
+            raise UnusableError(
+                "a class has too few rows to tune without each of five folds",
+                where=f"{dataset.name}, column {dataset.target_name}",
+                cure="choose evaluation test, or give more rows of this class",
+            )
+    return found
 
 
 def _chosen(registry: dict[str, Any], kind: str, name: str) -> Any:
@@ -328,6 +382,26 @@ def _check_pair(model: Model, strategy: Strategy, task: str) -> None:
             f"{strategy.name} learns the penalties of a model's weights, not of {model.name}",
             cure=f"choose {_with_losses(task)}, or one of the strategies " + ", ".join(others),
         )
+
+
+def _check_numbers(dataset: Dataset) -> None:
+    """Squares of the target must be numbers that a computer has."""
+    if dataset.task != "regression":
+        return
+    for rows in (dataset.target, dataset.test.target if dataset.test is not None else ()):
+        size = float(np.max(np.abs(rows), initial=0.0))
+        spread = float(np.ptp(rows)) if len(rows) else 0.0
+        for wrong, what in (
+            (size > MOST_NUMBER, "too large"),
+            (0 < spread < LEAST_NUMBER, "too small"),
+        ):
+            if wrong:
+                raise UnusableError(
+                    f"the numbers to predict are {what} to be squared (about "
+                    f"{size if what == 'too large' else spread:.0e})",
+                    where=f"{dataset.name}, column {dataset.target_name}",
+                    cure="give them in another unit",
+                )
 
 
 def _with_losses(task: str) -> str:
@@ -372,7 +446,7 @@ def _check_budget(plan: Plan) -> None:
             where="option decoding",
             cure="choose one of " + ", ".join(DECODINGS),
         )
-    if not 0 < plan.data.test_size < 1:
+    if plan.data.test_size is not None and not 0 < plan.data.test_size < 1:
         raise UnusableError(
             f"“{plan.data.test_size}” is out of range", where="test size", cure="give 0.05 to 0.9"
         )

@@ -34,7 +34,10 @@ lines, which the run itself knows:
 | groups, switched_off | {group: C} of a penalty learner, and the groups at their cap |
 | ensemble | of an average: its members (trial numbers), their weights, scores f and settings, |
 |  | effective (1/Σw²), kind, finished (S), held_out and single_held_out (cross-fitted metric of |
-|  | the average and the single best), single_test (metrics of the best member), left_out |
+|  | the average and the single best), left_out |
+| evaluation | how it was judged: kind (test or nested), folds of nested cross-validation, whether |
+|  | the whole tuning was repeated in each, second_file, fitted (the rows that the model which is |
+|  | kept was fitted on, all or train), rows and units of the dataset |
 | fits, trials, failed, seconds, stopped_because, seed | what it took |
 """
 

@@ -17,7 +17,7 @@ from core.estimators.registry import MODELS, model_named
 from core.space import Setting
 from core.tuning.events import Event
 from core.tuning.metric import Said
-from core.tuning.metrics import METRICS, said_by, score_one, targets_of
+from core.tuning.metrics import METRICS, said_by, targets_of
 from core.tuning.structured_metrics import STRUCTURED_TASKS
 
 
@@ -29,7 +29,6 @@ class FoldData:
     molecules stay tables.
 
     Attributes:
-        test_X, test_y: the test rows, prepared likewise; None where no trial is to predict them.
         names: the columns of the prepared rows (the words of documents), for models that show them.
         memory: what a model of sequences or molecules keeps from setting to setting.
     """
@@ -38,8 +37,6 @@ class FoldData:
     fit_y: np.ndarray
     score_X: Any
     score_y: np.ndarray
-    test_X: Any = None
-    test_y: np.ndarray | None = None
     names: tuple[str, ...] = ()
     memory: dict[str, Any] = field(default_factory=dict)
 
@@ -76,7 +73,6 @@ class Outcome:
 
     Attributes:
         said: what the model of every fold says about its held-out rows, where `Work.tells`.
-        test: the mean over folds of the metric on the test rows, where there are such.
         fitted: the estimator of the only fold, where `Work.keeps`.
         shown: what there is to see of the first fold's model; None for most models.
     """
@@ -87,7 +83,6 @@ class Outcome:
     took: float = 0.0
     failure: str = ""
     said: tuple[Said, ...] = ()
-    test: float | None = None
     fitted: Any = None
     shown: Event | None = None
 
@@ -104,7 +99,6 @@ class _Scored:
     score: float
     estimator: Any
     said: Said | None = None
-    test: float | None = None
 
 
 def score_setting(work: Work, number: int, setting: Setting) -> Outcome:
@@ -124,14 +118,12 @@ def score_setting(work: Work, number: int, setting: Setting) -> Outcome:
     scores = tuple(fold.score for fold in folds)
     if not all(math.isfinite(score) for score in scores):
         return Outcome(number, setting, (), took, "The score was not a number.")
-    tests = [fold.test for fold in folds if fold.test is not None]
     return Outcome(
         number,
         setting,
         scores,
         took,
         said=tuple(fold.said for fold in folds if fold.said is not None),
-        test=float(np.mean(tests)) if tests else None,
         fitted=folds[0].estimator if work.keeps else None,
         shown=event,
     )
@@ -150,14 +142,11 @@ def fitted_on(work: Work, setting: Setting, fold: FoldData) -> Any:
 def _scored(work: Work, setting: Setting, fold: FoldData) -> _Scored:
     estimator, metric = fitted_on(work, setting, fold), METRICS[work.metric]
     with _quiet():
-        test = None
-        if fold.test_X is not None and fold.test_y is not None:
-            test = score_one(metric, estimator, fold.test_X, fold.test_y, work.classes, work.task)
         if work.fitted_rows:
-            return _Scored(_explained(work, estimator, fold), estimator, test=test)
+            return _Scored(_explained(work, estimator, fold), estimator)
         said = said_by(metric, estimator, fold.score_X, fold.score_y, work.classes, work.task)
         score = metric.score(targets_of(fold.score_y, work.task, work.classes), said)
-    return _Scored(score, estimator, said if work.tells else None, test)
+    return _Scored(score, estimator, said if work.tells else None)
 
 
 def _explained(work: Work, estimator: Any, fold: FoldData) -> float:

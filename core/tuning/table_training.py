@@ -81,13 +81,24 @@ class TableTraining(Training):
         return Pipeline([("prepare", self.prepare), ("model", model)])
 
 
-def table_training(problem: Problem, rows: np.ndarray) -> TableTraining:
-    """The loss on some rows, with a preparation fitted there."""
+def table_training(
+    problem: Problem, rows: np.ndarray, like: TableTraining | None = None
+) -> TableTraining:
+    """The loss on some rows, with a preparation fitted there.
+
+    Args:
+        problem: the run's problem.
+        rows: of its dataset.
+        like: a training on other rows, whose unit and least noise are kept, so that the penalties
+            learned there mean the same here; None for the usual ones of these rows.
+    """
     dataset = problem.dataset
     prepare = clone(problem.preparation())
     X = prepare.fit_transform(take(dataset.features, rows), dataset.target[rows])
-    unit = _unit(problem, dataset.target[rows])
+    unit = _unit(problem, dataset.target[rows]) if like is None else like.unit
     loss = build(problem.model.loss[dataset.task], X, _in_unit(dataset.target[rows], unit))
+    if like is not None and isinstance(like.loss, LinearLoss) and isinstance(loss, LinearLoss):
+        loss = LinearLoss(loss.design, loss.y, like.loss.floor_share)
     names, of_column = penalty_groups(
         problem.plan.groups, output_names(prepare), output_sources(prepare)
     )

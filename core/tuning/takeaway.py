@@ -8,9 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.datasets.dataset import Column, Dataset, Source
+
+if TYPE_CHECKING:
+    from core.tuning.learning import Learned
 
 _OF_COLUMN = tuple(f.name for f in fields(Column))
 FILE_NAME = "best.json"
@@ -30,7 +33,9 @@ class Takeaway:
         task: as of the dataset.
         classes: the sorted class labels as in the file; empty for regression.
         rows: rows with a known target in the first file.
-        train_rows: which of them the pipeline was fitted on, counted from 0, in order.
+        train_rows: which of them the model that was tested was fitted on, counted from 0, in order;
+            all, as test_rows, where every row was tested by models of outer folds.
+        refitted: whether the pipeline that is kept was fitted again, on all rows.
         test_rows: which of them (or of the second file) gave the test score.
         fitted_rows: the training rows that the members of an average were fitted on, where the
             others were held out to judge them; empty where all were.
@@ -41,6 +46,8 @@ class Takeaway:
         output_names: the names of those columns.
         noise_variance: σ² of a linear model whose penalties were learned (its ridge penalties are
             σ² C_j), in the unit in which the penalties were learned; None otherwise.
+        judged: penalties, group_of_output and noise_variance of the model that was tested, where
+            the one that is kept is another with learned penalties; empty otherwise.
         standardize: whether a linear model sees standardized columns.
         threshold: the probability from which on a row is called the second of two classes; None
             where the likelier one is.
@@ -66,6 +73,8 @@ class Takeaway:
     group_of_output: list[int] = field(default_factory=list)
     output_names: list[str] = field(default_factory=list)
     noise_variance: float | None = None
+    refitted: bool = False
+    judged: dict[str, Any] = field(default_factory=dict)
     standardize: bool = True
     threshold: float | None = None
     findings: list[str] = field(default_factory=list)
@@ -89,6 +98,8 @@ def takeaway_of(
     noise_variance: float | None = None,
     standardize: bool = True,
     threshold: float | None = None,
+    refitted: bool = False,
+    judged: Learned | None = None,
 ) -> Takeaway:
     """The takeaway of a pipeline fitted on rows of a dataset.
 
@@ -103,6 +114,8 @@ def takeaway_of(
         noise_variance: σ² of a linear model with learned penalties.
         standardize: as in the plan.
         threshold: between two classes, where one was chosen.
+        refitted: whether the pipeline was fitted again on all rows after it had been tested.
+        judged: the penalty learner's state that was tested, where it is another.
     """
     learned = dict(penalties or {})
     return Takeaway(
@@ -125,10 +138,21 @@ def takeaway_of(
         noise_variance=None if noise_variance is None else float(noise_variance),
         standardize=standardize,
         threshold=threshold,
+        refitted=refitted,
+        judged=_of_judged(judged) if judged is not None else {},
         findings=[finding.sentence for finding in dataset.findings],
         set_aside=dataset.set_aside,
         versions=versions(),
     )
+
+
+def _of_judged(learned: Learned) -> dict[str, Any]:
+    noise = learned.noise_variance
+    return {
+        "penalties": {name: float(C) for name, C in learned.penalties.items()},
+        "group_of_output": [int(group) for group in learned.group_of_output],
+        "noise_variance": None if noise is None else float(noise),
+    }
 
 
 def read_takeaway(folder: Path) -> Takeaway:

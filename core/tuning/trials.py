@@ -296,7 +296,6 @@ def trial_event(outcome: Outcome, folds: int) -> TrialFinished | TrialFailed:
         fold_scores=list(outcome.fold_scores),
         took=round(outcome.took, 4),
         fits=folds,
-        test=outcome.test,
     )
 
 

@@ -16,12 +16,13 @@ from core.datasets.dataset import Dataset
 from core.errors import UnusableError
 from core.tuning.clock import Clock
 from core.tuning.conclude import conclusion
-from core.tuning.events import Event, RunFailed, RunFinished, RunStarted
+from core.tuning.events import Event, PastRecalled, RunFailed, RunFinished, RunStarted
 from core.tuning.history import History
+from core.tuning.judging import Course
 from core.tuning.learning import LearningRun
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, as_begun, build_problem
-from core.tuning.remembering import Remembering
+from core.tuning.remembering import Remembering, recalled_before
 from core.tuning.run_folder import RunFolder, now
 from core.tuning.showing import shows
 from core.tuning.standing import Standing
@@ -99,13 +100,17 @@ def _stream(
         first = extended(standing, more_trials) if past else fresh
         standing.consume(first)
         yield first
+        recalled = recalled_before(past)
         with contextlib.closing(run.events(past)) as events:
-            yield from events
+            for event in events:
+                recalled = event if isinstance(event, PastRecalled) else recalled
+                yield event
     if problem.strategy.kind == "trials" and standing.best is None:
         yield RunFailed(sentence=_all_failed(standing))
         return
     kept = run.ensemble.models.models() if isinstance(run, TrialRun) and run.ensemble else {}
-    results = conclusion(problem, standing, clock.seconds, run.because, folder, run.learned, kept)
+    course = Course(standing, clock, recalled, requests)
+    results = yield from conclusion(problem, course, run.because, folder, run.learned, kept)
     yield RunFinished(because=run.because, results=results)
 
 
@@ -128,6 +133,7 @@ def started(
             "fingerprint": dataset.source.fingerprint,
             "train_rows": len(problem.train_rows),
             "test_rows": test_rows,
+            "outer_folds": len(problem.outer),
             **_sequences(problem),
             **_pictures(problem),
         },

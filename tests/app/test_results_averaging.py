@@ -17,7 +17,8 @@ def results(count=4, **changes):
         "members": [7 + n for n in range(count)], "weights": [1 / count] * count,
         "scores": [0.09 + 0.001 * n for n in range(count)],
         "settings": [{"C": 2.0 + n} for n in range(count)], "effective": float(count),
-        "kind": "uniform", "finished": 10 * count, "single_test": {"log_loss": 0.11},
+        "kind": "uniform", "finished": 10 * count, "single_held_out": {"log_loss": 0.11},
+        "held_out": {"log_loss": 0.1},
         "left_out": [],
     }  # fmt: skip
     made = {
@@ -45,7 +46,7 @@ def test_the_average_stands_against_its_best_member_and_the_default():
     said = " ".join(in_plain_words(results(), run()))
     assert "the average of 4 models is right on 166, the default setting on 162" in said
     assert "average of 4 models, each of which counts 25\u00a0%" in said
-    assert "Its best member alone has log loss 0.11: averaging gains 0.01." in said
+    assert "In validation its best member alone has log loss 0.11: averaging gains 0.01." in said
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ def test_the_average_stands_against_its_best_member_and_the_default():
 )
 def test_an_average_that_does_not_help_says_so(single, words):
     made = results()
-    made["ensemble"]["single_test"] = {"log_loss": single}
+    made["ensemble"]["single_held_out"] = {"log_loss": single}
     assert words in " ".join(averaged_in_words(made))
 
 

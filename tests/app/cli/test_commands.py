@@ -34,6 +34,7 @@ KEYS = {
     "default_test",
     "remarks",
     "findings",
+    "evaluation",
     "fits",
     "trials",
     "seconds",
@@ -344,6 +345,6 @@ def test_an_average_says_who_is_in_it(capsys):
     assert main(plan) == 0
     said = capsys.readouterr()
     assert said.out.count("Member:") == 2
-    single = result["ensemble"]["single_test"]["log_loss"]
+    single = result["ensemble"]["single_held_out"]["log_loss"]
     assert f"Single:  log_loss {single:.4g}" in said.out
     assert "2 models are averaged after 20 trials." in said.err

@@ -15,9 +15,9 @@ from app.views.lens_view import WITH_SURROGATE
 from app.views.numbers import alike
 from app.views.registry import VIEWS
 from app.worker.lens_process import answer
-from core.tuning.events import RunResumed, TrialFinished
+from core.tuning.events import TrialFinished
 
-OURS = ("members", "average", "disagreement", "focus", "validation")
+OURS = ("members", "average", "disagreement", "focus")
 
 
 @pytest.fixture
@@ -216,87 +216,6 @@ def test_without_fair_rows_it_says_why(shown, options, words):
     view = shown(12, fair=False, ends=False, **options).views["average"]
     assert not view.has_content()
     assert words in view._empty.text()
-
-
-# -- validation against test -------------------------------------------------------------------
-
-
-def test_test_data_stay_out_of_sight_until_the_end(shown, feed, averaged):
-    board = shown(40, ends=False)
-    view = board.views["validation"]
-    assert not view.has_content()
-    assert "until the run has ended" in view._empty.text()
-    whole = list(averaged.run(40))
-    feed([whole[-1]])
-    assert view.has_content()
-    feed([RunResumed(done=40, total=60)])
-    assert not view.has_content()
-
-
-@pytest.mark.parametrize(("judged", "fair"), [("cv", False), ("validation", True)])
-def test_the_average_stands_among_settings_whose_models_saw_as_many_rows(
-    feed, averaged, judged, fair
-):
-    view = feed(list(averaged.run(40, judged=judged))).views["validation"]
-    assert (view.average_score() is not None) is fair
-    assert ("The average has" in view.describe()) is fair
-
-
-def test_dots_and_verdict_follow_from_the_scores(feed, averaged):
-    view = feed(list(averaged.run(40, judged="validation"))).views["validation"]
-    scores = averaged.scores_of(40)
-    tests = averaged.on_test(scores)
-    chosen = int(np.argmin(scores))
-    ahead = int((tests < tests[chosen]).sum())
-    assert [view.chosen.x[0], view.chosen.y[0]] == [scores[chosen], tests[chosen]]
-    assert view.luckiest.y[0] == tests.min()
-    assert len(view.ahead()) == ahead
-    assert view.verdict.text().startswith(f"{ahead} of 40 settings")
-    assert view.average.value == pytest.approx(0.1021)
-    drawn = sorted([*view.dots.y, *view.members.y])
-    assert np.allclose(drawn, np.sort(tests))
-    assert len(view.members.y) == 4
-
-
-def test_the_diagonal_is_where_both_scores_are_the_same(shown):
-    view = shown(40).views["validation"]
-    assert np.array_equal(view.diagonal.x, view.diagonal.y)
-    (left, right), (low, high) = view.plot.vb.viewRange()
-    assert low <= left
-    assert right <= high
-    for dots in (view.chosen, view.luckiest, view.members):
-        assert ((low < dots.y) & (dots.y < high)).all()
-
-
-def test_settings_judged_by_training_rows_are_not_said_to_be_validated(board, feed, averaged):
-    events = list(averaged.run(30, judged="training"))
-    scores = averaged.scores_of(30)
-    turned = [
-        replace(e, score=-50 * e.score) if isinstance(e, TrialFinished) else e for e in events
-    ]
-    turned[0] = replace(turned[0], metric="log_likelihood", maximize=True)
-    view = feed(turned).views["validation"]
-    assert view.title == "Training against test"
-    assert "alidation" not in view.question + view.plot.bottom.title + view.describe()
-    assert len(view.diagonal.x) == 0  # nothing to compare: two measures
-    tests = averaged.on_test(scores)
-    assert len(view.ahead()) == int((tests < tests[np.argmin(scores)]).sum())
-    assert "disagreement" not in board.views
-    feed(averaged.run(30))
-    assert view.title == "Validation against test"
-
-
-def test_more_can_be_better(board, feed, averaged):
-    events = list(averaged.run(30, maximize=True))
-    turned = [
-        replace(e, score=1 - e.score, test=1 - e.test) if isinstance(e, TrialFinished) else e
-        for e in events
-    ]
-    results = {**turned[-1].results, "metric": "accuracy", "maximize": True}
-    view = feed([*turned[:-1], replace(turned[-1], results=results)]).views["validation"]
-    tests = 1 - averaged.on_test(averaged.scores_of(30))
-    chosen = int(np.argmin(averaged.scores_of(30)))
-    assert len(view.ahead()) == int((tests > tests[chosen]).sum())
 
 
 # -- where the members disagree ----------------------------------------------------------------

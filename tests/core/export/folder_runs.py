@@ -180,7 +180,6 @@ def finished(
         "effective": 2.6,
         "kind": "tempered",
         "finished": 30,
-        "single_test": score,
     }
     events: list[Any] = [
         RunStarted(run="made", metric=metric, total=30, maximize=metric == "completion"),

@@ -6,7 +6,6 @@ from collections import deque
 import joblib
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, mean_squared_error
 from sklearn.pipeline import make_pipeline
@@ -28,7 +27,7 @@ from core.tuning.run_folder import RunFolder
 from core.tuning.tune import tune
 
 WINE = DataPlan("sample:wine")
-PLAN = Plan(WINE, "logistic", "eb-hyp", trials=21, folds=3, seed=2)
+PLAN = Plan(WINE, "logistic", "eb-hyp", trials=21, folds=3, seed=2, refit=False)
 
 
 @pytest.fixture(scope="module")
@@ -79,21 +78,7 @@ def test_the_model_taken_away_is_the_mean_of_its_members(finished, wine):
     np.testing.assert_allclose(kept.predict_proba(X), (each[0] + each[1]) / 2, atol=1e-5)
     mean = log_loss(y, (each[0] + each[1]) / 2)
     assert last.results["test"]["log_loss"] == pytest.approx(mean, rel=1e-3)
-    assert told["single_test"]["log_loss"] == pytest.approx(log_loss(y, each[0]), rel=1e-3)
     assert last.results["metric"] == "log_loss"
-
-
-def test_trials_say_how_they_would_have_done_on_the_test_rows(finished, wine):
-    events, _ = finished
-    problem, first = build_problem(PLAN, wine), of(TrialFinished, events)[0]
-    X, y = problem.test
-    losses = []
-    for fit_rows, _ in problem.splits:
-        pipeline = clone(make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)))
-        pipeline.fit(wine.features.iloc[fit_rows], wine.target[fit_rows])
-        losses.append(log_loss(y, pipeline.predict_proba(X)))
-    assert first.setting["C"] == 1.0
-    assert first.test == pytest.approx(np.mean(losses), rel=1e-3)
 
 
 @pytest.mark.parametrize("weights", ["uniform", "greedy"])

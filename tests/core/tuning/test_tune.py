@@ -82,8 +82,9 @@ def test_a_run_of_trials_from_start_to_finish(iris, tmp_path):
 
 
 def test_what_is_kept_predicts_what_was_reported(iris, tmp_path):
-    folder = RunFolder.create(QUICK, path=tmp_path / "run")
-    *_, last = tune(QUICK, iris, folder=folder)
+    plan = QUICK.changed(refit=False)
+    folder = RunFolder.create(plan, path=tmp_path / "run")
+    *_, last = tune(plan, iris, folder=folder)
     pipeline = joblib.load(folder.model_path)
     X, y = build_problem(QUICK, iris).test
     assert np.mean(pipeline.predict(X) == y) == pytest.approx(last.results["test"]["accuracy"])

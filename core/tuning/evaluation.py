@@ -1,0 +1,95 @@
+"""How the result of a run is judged: by one test set, or by nested cross-validation.
+
+Nested: the rows are divided into outer folds; the whole tuning is done on the other folds and
+asked about the fold, so that every row is tested once, by a model fitted without it (Varma and
+Simon 2006). Few rows make a small test set that can show large gains only; there every row tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.errors import UnusableError
+from core.tuning.plan import EVALUATIONS, Plan
+
+FEW_ROWS = 1000  # below so many every row tests, where a repeated tuning costs a moment
+OUTER_FOLDS = 5
+TABLES = ("regression", "binary", "multiclass")
+
+
+def evaluation_of(plan: Plan, task: str, rows: int, kind: str) -> str:
+    """How a plan's result is judged, "test" or "nested".
+
+    As the plan says; where it leaves it open, nested for penalty learners on tables of few rows,
+    unless a second file or a share of rows was given for the test.
+
+    Args:
+        plan: what would be run.
+        task: of the dataset.
+        rows: with a known target.
+        kind: of the strategy, "trials" or "penalties".
+
+    Raises:
+        UnusableError: there is no such evaluation, or it does not fit the task or a second file.
+    """
+    chosen, data = plan.evaluation, plan.data
+    if chosen and chosen not in EVALUATIONS:
+        raise UnusableError(
+            f"there is no evaluation “{chosen}”",
+            where="option evaluation",
+            cure="choose auto, " + " or ".join(EVALUATIONS),
+        )
+    if chosen == "nested":
+        _check_nested(plan, task)
+    if chosen:
+        return chosen
+    given = bool(data.test_file) or data.test_size is not None
+    few = task in TABLES and rows < FEW_ROWS
+    return "nested" if few and kind == "penalties" and not given else "test"
+
+
+def _check_nested(plan: Plan, task: str) -> None:
+    if task not in TABLES:
+        raise UnusableError(
+            "nested cross-validation is for tables of numbers or classes",
+            where="option evaluation",
+            cure="choose evaluation test",
+        )
+    if plan.data.test_file:
+        raise UnusableError(
+            "nested cross-validation tests every row of the first file, none of the second",
+            where="option evaluation",
+            cure="leave out the second file, or choose evaluation test",
+        )
+
+
+def evaluation_in_words(results: Mapping[str, Any]) -> str:
+    """How the scores of a result were measured, and on which rows its model was fitted."""
+    facts = results.get("evaluation")
+    if not facts:
+        return ""
+    return f"{_measured(facts)} {_fitted(facts)}".strip()
+
+
+def _measured(facts: Mapping[str, Any]) -> str:
+    if facts["kind"] != "nested":
+        return ""
+    if not facts["repeated"]:
+        return (
+            f"Each row was tested once, in {facts['folds']} folds, by a model fitted without it; "
+            "but the setting was chosen with all rows in sight, so these scores are too good."
+        )
+    return (
+        f"Each row was tested once, by a model tuned and fitted without it (nested "
+        f"cross-validation, {facts['folds']} folds)."
+    )
+
+
+def _fitted(facts: Mapping[str, Any]) -> str:
+    if facts["fitted"] != "all":
+        return "" if facts["kind"] == "nested" else "The model is the one that was tested."
+    rows = f"the model that is kept is fitted on all {facts['rows']:,} {facts['units']}."
+    if facts["kind"] == "nested":
+        return rows[0].upper() + rows[1:]
+    return f"The score was measured on a model fitted without the test {facts['units']}; {rows}"
