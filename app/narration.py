@@ -30,6 +30,7 @@ from core.tuning.events import (
     CommonSurfaceFitted,
     EnsembleUpdated,
     Event,
+    FoldTested,
     HyperGradientStep,
     ImagesDrawn,
     MembersDisagree,
@@ -90,6 +91,7 @@ class Narrator:
             ImagesDrawn: self._pictures,
             EnsembleUpdated: self._ensemble,
             MembersDisagree: self._disagreement,
+            FoldTested: self._fold_tested,
             RunFinished: self._ended,
             RunStopped: self._ended,
             RunFailed: self._run_failed,
@@ -141,6 +143,13 @@ class Narrator:
 
     def _ended(self, event: RunFinished | RunStopped) -> None:
         self._now = {"run": _tr("The run has ended: {because}.").format(because=event.because)}
+
+    def _fold_tested(self, event: FoldTested) -> None:
+        said = (
+            f"Now every row is tested once: the tuning is repeated {event.folds} times, each time "
+            "without the rows that test it. "
+        )
+        self._now = {"folds": f"{said}{event.fold} of {event.folds} parts are done."}
 
     def _run_failed(self, event: RunFailed) -> None:
         self._now = {"run": event.sentence}

@@ -160,7 +160,9 @@ def what_is_held_out(started: RunStarted) -> str:
     if not strategy:
         return ""
     task, aside = started.dataset.get("task", ""), put_aside(started.dataset)
-    if aside:
+    if folds := started.dataset.get("outer_folds"):
+        aside = f"Every row is tested once at the end, in {folds} parts."
+    elif aside:
         aside = _tr("{much} are put aside; tuning never sees them.").format(much=aside)
     whole = _whole_units(task)
     if strategy in FROM_TRAINING_ALONE:

@@ -9,7 +9,7 @@ from typing import Any
 from app import settings
 from core.errors import UnusableError
 from core.options import option_from_dict
-from core.tuning.plan import DataPlan, Plan
+from core.tuning.plan import Plan
 
 # Of every strategy: what it is for, and what a remembered value may be. Score, seed and decoding
 # belong to one run and are not kept.
@@ -19,8 +19,9 @@ _OF_EVERY = {
     "workers": (int,),
     "time_limit": (float, int, type(None)),
     "standardize": (bool,),
+    "refit": (bool,),
 }
-_CHOSEN = ("options", "trials", "metric", "seed", "decoding", *_OF_EVERY)
+_CHOSEN = ("options", "trials", "metric", "seed", "decoding", "evaluation", *_OF_EVERY)
 _SHARE = "data/test_size"
 _EVERY = "choices/every strategy"
 
@@ -78,15 +79,15 @@ def is_usual(plan: Plan, strategy: Mapping[str, Any]) -> bool:
     return all(getattr(settled, name) == value for name, value in usual(plan).items())
 
 
-def test_size() -> float:
-    """The share of rows to put aside for the test, as it was chosen last."""
-    share = settings.number(_SHARE, DataPlan.test_size)
-    return share if 0 < share < 1 else DataPlan.test_size
+def test_size() -> float | None:
+    """The share of rows to test on, as it was chosen last; None for the usual one."""
+    share = settings.number(_SHARE, 0.0)
+    return share if 0 < share < 1 else None
 
 
-def keep_test_size(share: float) -> None:
-    """Remember the share of rows to put aside for the test."""
-    settings.remember(_SHARE, share)
+def keep_test_size(share: float | None) -> None:
+    """Remember the share of rows to test on; None for the usual one."""
+    settings.remember(_SHARE, share or 0.0)
 
 
 def _key(strategy: str) -> str:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import remembered
-from app.pages.data_words import TASKS, tested, tr, unit_words, whole
+from app.pages.data_words import TASKS, every_row_tests, tested, tr, unit_words, whole
 from app.widgets.buttons import LinkButton
 from app.widgets.card import Card
 from app.widgets.drop_area import ask_for_file
@@ -94,6 +94,7 @@ class QuestionCard(Card):
         row.addWidget(self.spin)
         self._test_words = label("", "caption")
         self.other = LinkButton(self.tr("Use a second file…"), self._other_pressed)
+        self.usual = LinkButton("Back to the usual share", lambda: self._change_share(None))
         whole_part = QWidget()
         column = QVBoxLayout(whole_part)
         column.setContentsMargins(0, 0, 0, 0)
@@ -102,6 +103,7 @@ class QuestionCard(Card):
         column.addWidget(self._share_row)
         below = QHBoxLayout()
         below.addWidget(self._test_words, 1)
+        below.addWidget(self.usual)
         below.addWidget(self.other)
         column.addLayout(below)
         return whole_part
@@ -120,11 +122,12 @@ class QuestionCard(Card):
             for task, words in TASKS.items():
                 self.task.addItem(tr(words), task)
             self.task.setCurrentIndex(self.task.findData(summary["task"]))
-        percent = round(100 * data.test_size)
+        percent = self._percent
         for control in (self.share, self.spin):
             with QSignalBlocker(control):
                 control.setValue(percent)
         self._share_row.setVisible(not data.test_file)
+        self.usual.setVisible(not data.test_file and data.test_size is not None)
         self._test_words.setText(self._test_in_words())
         self.other.rename(
             self.tr("Use rows of this file") if data.test_file else self.tr("Use a second file…")
@@ -136,7 +139,12 @@ class QuestionCard(Card):
         words, of_file = unit_words(summary)
         if data.test_file:
             return of_file.format(count=whole(count), file=Path(data.test_file).name)
-        return words.format(count=whole(count), all=whole(of_all))
+        said = words.format(count=whole(count), all=whole(of_all))
+        if not every_row_tests(summary, data):
+            return said
+        return (
+            f"{said}. Where penalties are learned, every row is tested once instead: there are few."
+        )
 
     def _wish_chosen(self, place: int) -> None:
         task, name = self._wishes[place]
@@ -163,9 +171,18 @@ class QuestionCard(Card):
             self.spin.setValue(percent)
 
     def _share_chosen(self, percent: int) -> None:
-        if percent != round(100 * self.session.data.test_size):
-            remembered.keep_test_size(percent / 100)
-            self.session.change_data(test_size=percent / 100)
+        if percent != self._percent:
+            self._change_share(percent / 100)
+
+    def _change_share(self, share: float | None) -> None:
+        remembered.keep_test_size(share)
+        self.session.change_data(test_size=share)
+
+    @property
+    def _percent(self) -> int:
+        """The share of rows that is held out, in percent."""
+        _, of_all = tested(self.session.summary, self.session.data)
+        return round(100 * self.session.data.share_tested(of_all))
 
     def _other_pressed(self) -> None:
         if self.session.data.test_file:

@@ -8,7 +8,8 @@ from typing import Any
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QLocale
 
 from app.pages.data_documents_words import documents_headline, documents_question, tr, whole
-from core.tuning.plan import DataPlan
+from core.tuning.evaluation import evaluation_of
+from core.tuning.plan import DataPlan, Plan
 
 ROLES = {
     "target": QT_TRANSLATE_NOOP("Data", "target"),
@@ -36,7 +37,7 @@ TASKS = {
 
 def test_rows(summary: Mapping[str, Any], data: DataPlan) -> int:
     """How many rows wait for the test: those of the second file, or the share put aside."""
-    return summary["test_rows"] if data.test_file else round(summary["rows"] * data.test_size)
+    return summary["test_rows"] if data.test_file else _share(summary["rows"], data)
 
 
 def tested(summary: Mapping[str, Any], data: DataPlan) -> tuple[int, int]:
@@ -47,7 +48,17 @@ def tested(summary: Mapping[str, Any], data: DataPlan) -> tuple[int, int]:
     count = structured["count"]
     if data.test_file:
         return structured["test_count"], count
-    return round(count * data.test_size), count
+    return _share(count, data), count
+
+
+def _share(count: int, data: DataPlan) -> int:
+    return round(count * data.share_tested(count))
+
+
+def every_row_tests(summary: Mapping[str, Any], data: DataPlan) -> bool:
+    """Whether learned penalties are judged by every row, as in a table of few rows."""
+    plan = Plan(data, "", "")
+    return evaluation_of(plan, summary["task"], summary["rows"], "penalties") == "nested"
 
 
 def unit_words(summary: Mapping[str, Any]) -> tuple[str, str]:

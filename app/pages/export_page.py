@@ -14,6 +14,7 @@ from app.pages.page import Page
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.card import Card, clear
 from app.widgets.labels import label
+from core.tuning.evaluation import evaluation_in_words
 from core.tuning.events import RunStarted
 
 if TYPE_CHECKING:
@@ -208,8 +209,10 @@ class ExportPage(Page):
                         "neither your data nor this program."),
                 report,
             )  # fmt: skip
+        fitted = evaluation_in_words(self.session.results or {})
         return (
             *first,
+            *((fitted,) if fitted else ()),
             self.tr("To predict new rows, here or in Python, save the model."),
             report,
             self.tr("To check every step or train again, save the Python script: it needs your "

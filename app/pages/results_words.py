@@ -13,6 +13,7 @@ from app.units import counted, put_aside, task_of, units
 from app.views.numbers import fixed, plain
 from app.views.result_view import SHARES, score_in_words
 from core.tuning.cost_words import costs_in_words
+from core.tuning.evaluation import evaluation_in_words
 from core.tuning.events import RunStarted
 
 SURE = 1.96  # standard errors, beyond which a difference is more than chance
@@ -100,6 +101,7 @@ def in_plain_words(results: dict[str, Any], started: RunStarted) -> tuple[str, .
         _switched_off(results),
         _what_it_took(results, started),
         _failures(results),
+        evaluation_in_words(results),
         *results.get("remarks", ()),
     )
     return tuple(sentence for sentence in said if sentence)

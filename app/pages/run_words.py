@@ -11,6 +11,7 @@ from app.views.numbers import plain
 from core.tuning.events import (
     EnsembleUpdated,
     Event,
+    FoldTested,
     HyperGradientStep,
     PenaltyStep,
     Progress,
@@ -62,6 +63,7 @@ class Standing:
         self.ensemble: EnsembleUpdated | None = None
         self.seconds = 0.0
         self.ended: RunFinished | RunStopped | RunFailed | None = None
+        self.fold: FoldTested | None = None
 
     def consume(self, event: Event) -> None:
         """Take one event in."""
@@ -70,7 +72,7 @@ class Standing:
             case RunStarted():
                 self.started, self.total = event, event.total
             case RunResumed():
-                self.total, self.ended = event.total or self.total, None
+                self.total, self.ended, self.fold = event.total or self.total, None, None
             case TrialFinished() | TrialFailed():
                 self.trials.add(event.number)
             case PenaltyStep() | HyperGradientStep():
@@ -80,6 +82,8 @@ class Standing:
                 self.progress = event
             case EnsembleUpdated():
                 self.ensemble = event
+            case FoldTested():
+                self.fold = event
             case RunFinished() | RunStopped() | RunFailed():
                 self.ended = event
 
@@ -99,6 +103,8 @@ class Standing:
         """How much of the run is done, 0 to 1; None where nobody can say."""
         if state == "finished":
             return 1.0
+        if self.fold is not None:
+            return self.fold.fold / self.fold.folds
         left = self.progress.seconds_left
         if self.learns_penalties or not self.total:
             if left is None or self.seconds + left <= 0:
@@ -124,7 +130,9 @@ class Standing:
     def line(self, state: str) -> str:
         """How far, how good, how long, in one line."""
         parts = self._of_steps() if self.learns_penalties else self._of_trials()
-        if state == "running":
+        if self.fold is not None and self.ended is None:
+            parts.insert(0, f"Testing every row, part {self.fold.fold} of {self.fold.folds} done")
+        elif state == "running":
             parts += self._time_left()
         elif state in ("paused", "stopping", "interrupted"):
             parts.insert(0, _state_in_words(state))

@@ -19,7 +19,8 @@ from app.widgets.fold import Fold
 from app.widgets.labels import label
 from app.widgets.option_form import OptionForm
 from core.options import Option, option_from_dict
-from core.tuning.plan import DECODINGS
+from core.tuning.evaluation import FEW_ROWS, OUTER_FOLDS, TABLES
+from core.tuning.plan import DECODINGS, EVALUATIONS
 
 if TYPE_CHECKING:
     from app.session import Session
@@ -75,6 +76,8 @@ class AdvancedCard(Card):
             "time_limit": plan.time_limit or 0,
             "standardize": plan.standardize,
             "decoding": plan.decoding,
+            "evaluation": plan.evaluation or USUAL,
+            "refit": plan.refit,
         }
         self.run.show_options(self._run_options(), given)
 
@@ -87,7 +90,7 @@ class AdvancedCard(Card):
         remembered.keep(self.session.plan)
 
     def _run_changed(self, name: str, value: Any) -> None:
-        if name == "metric":
+        if name in ("metric", "evaluation"):
             value = "" if value == USUAL else value
         if name == "time_limit":
             value = value or None
@@ -123,6 +126,10 @@ class AdvancedCard(Card):
                    self.tr("A trial that takes longer counts as failed."),
                    low=0.0, lowest_label=self.tr("no limit")),
             *self._of_the_task(),
+            Option("refit", "Fit the model on all rows at the end", "bool", True,
+                   "The score is measured on a model fitted without the test rows. The model that "
+                   "you take away then learns from those rows too, at the same setting. Turn it "
+                   "off to take away exactly the model that was tested."),
         )  # fmt: skip
 
     def _of_the_task(self) -> tuple[Option, ...]:
@@ -140,9 +147,25 @@ class AdvancedCard(Card):
                                       self.tr("The whole sequence at once (Viterbi)"))),
             )  # fmt: skip
         return (
+            *self._evaluation(task),
             Option("standardize", self.tr("Bring columns to one scale"), "bool", True,
                    self.tr("For models that need it. Leave it on, unless the columns are on one "
                            "scale already.")),
+        )  # fmt: skip
+
+    def _evaluation(self, task: str) -> tuple[Option, ...]:
+        """How the result is judged, where there is a choice."""
+        if task not in TABLES or self.session.data.test_file:
+            return ()
+        return (
+            Option("evaluation", "How the result is tested", "choice", USUAL,
+                   "One test set: some rows are held out. Nested cross-validation: the whole "
+                   "tuning is done five times more, each time without a fifth of the rows, so "
+                   "that every row is tested once and smaller gains can be shown. The usual one "
+                   f"is nested where penalties are learned from fewer than {FEW_ROWS:,} rows.",
+                   choices=(USUAL, *EVALUATIONS),
+                   choice_labels=("The usual one", "One test set",
+                                  f"Nested cross-validation ({OUTER_FOLDS} times as long)")),
         )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from app.widgets.card import Card
 from app.widgets.choice_card import Choice, ChoiceCards
 from app.widgets.flow_layout import FlowLayout
 from app.widgets.quiet_controls import QuietComboBox
+from core.tuning.evaluation import OUTER_FOLDS, evaluation_of
 
 if TYPE_CHECKING:
     from app.session import Session
@@ -163,17 +164,24 @@ class StrategyPage(Page):
             return
         task = summary["task"]
         waiting, there = tested(summary, data)
-        learned = there if data.test_file else there - waiting
-        sentences = [
-            self.tr(
-                "{model} is tuned on {learned} {units}. {test} other {units} wait for the test."
-            ).format(
-                model=model_title(self.session),
-                learned=whole(learned),
-                units=self.tr("sequences") if task == "sequence" else units(task),
-                test=whole(waiting),
-            )
-        ]
+        if self._nested(entry):
+            sentences = [
+                f"{model_title(self.session)} is tuned on {whole(there)} rows. Then every row is "
+                f"tested once: the tuning is repeated {OUTER_FOLDS} times, each time without a "
+                "part of the rows, which tests what came out."
+            ]
+        else:
+            learned = there if data.test_file else there - waiting
+            sentences = [
+                self.tr(
+                    "{model} is tuned on {learned} {units}. {test} other {units} wait for the test."
+                ).format(
+                    model=model_title(self.session),
+                    learned=whole(learned),
+                    units=self.tr("sequences") if task == "sequence" else units(task),
+                    test=whole(waiting),
+                )
+            ]
         if entry["kind"] == "trials":
             sentences.append(self._of_a_trial(entry))
             if known := self._known(entry):
@@ -196,6 +204,12 @@ class StrategyPage(Page):
             self.tr("You can stop at any time. The best setting found so far is kept.")
         )
         self.tell(self.tr("What will happen"), sentences)
+
+    def _nested(self, entry: Mapping[str, Any]) -> bool:
+        """Whether every row will be tested."""
+        summary, plan = self.session.summary, self.session.plan
+        plan = plan.changed(data=self.session.data)
+        return evaluation_of(plan, summary["task"], summary["rows"], entry["kind"]) == "nested"
 
     def _of_a_trial(self, entry: Mapping[str, Any]) -> str:
         """What one trial costs, and for strategies that average what becomes of the best."""

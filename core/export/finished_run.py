@@ -59,6 +59,11 @@ class FinishedRun:
         axes = {axis.name: axis.label for axis in self.model.space(self.takeaway.task)}
         return axes | {axis["name"]: axis["label"] for axis in self.started.space}
 
+    @property
+    def nested(self) -> bool:
+        """Whether every row was tested, by models of outer folds."""
+        return bool(self.results.get("evaluation", {}).get("kind") == "nested")
+
     def of_kind(self, kind: type[E]) -> list[E]:
         """Its events of one kind, in order."""
         return [event for event in self.events if isinstance(event, kind)]

@@ -118,6 +118,7 @@ def _data(run: FinishedRun) -> dict[str, Any]:
         "rows": takeaway.rows,
         "train_rows": len(takeaway.train_rows),
         "test_rows": len(takeaway.test_rows),
+        "fitted_rows": takeaway.kept_rows,
         "set_aside": takeaway.set_aside,
         "features": takeaway.feature_names,
         "target": takeaway.target,
@@ -134,6 +135,7 @@ def _scores(results: dict[str, Any]) -> dict[str, Any]:
     names = (
         "metric",
         "metric_reason",
+        "evaluation",
         "maximize",
         "validation",
         "test",

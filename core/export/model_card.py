@@ -45,6 +45,8 @@ def _card(run: FinishedRun) -> dict[str, Any]:
         "libsvm": takeaway.source["libsvm"],
         "fingerprint": takeaway.source["fingerprint"],
         "test": run.results.get("test", {}),
+        "fitted_rows": takeaway.kept_rows,
+        "evaluation": run.results.get("evaluation", {}),
         "versions": takeaway.versions,
     }
 

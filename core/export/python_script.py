@@ -1,6 +1,8 @@
 """The script export: a short program that trains the tuned model from the raw file again.
 
-It needs scikit-learn, numpy and pandas only, makes the same split, and prints the same test score.
+It needs scikit-learn, numpy and pandas only, makes the same split, prints the same test score, and
+then fits the model on all rows, as the program does. Where every row was tested by models of outer
+folds, it fits the model and prints the score that the program measured.
 A model that is no class of scikit-learn's stands in the program itself.
 Learned penalties are reproduced exactly: dividing column i by √C_i turns ½ Σ C_i w_i² into
 ½ ‖u‖² with u_i = √C_i w_i, which is scikit-learn's ``LogisticRegression(C=1)``; for a linear model
@@ -43,8 +45,8 @@ def source(run: FinishedRun) -> str:
     scores = _score_block(run, code)
     future = ["from __future__ import annotations"] if carried else []
     head = [_docstring(run, bool(carried)), *future, _imports(run, code)]
-    parts = [*head, *carried, data, split, model, scores]
-    text = "\n\n".join(part.strip("\n") for part in parts) + "\n"
+    parts = [*head, *carried, data, split, model, scores, _last_fit(run)]
+    text = "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
     ast.parse(text)  # a program that Python cannot read must never leave the house
     return text
 
@@ -55,12 +57,10 @@ def _docstring(run: FinishedRun, carries: bool) -> str:
     kind, members = run.model.title, len(members_of(run))
     model = f"average of {members} models, {kind.lower()}," if members > 1 else kind.lower()
     first = f"{model[0].upper()}{model[1:]} for {run.takeaway.dataset}, as Tunescope tuned it."
-    body = (
-        f"It reads the file, puts the same {len(run.takeaway.test_rows):,} rows aside, trains on "
-        f"the others and prints the {metric.replace('_', ' ')} on the test set: "
-        f"{test[metric]:.6f} tuned"
-    )
+    body = _what_it_does(run) + f"{test[metric]:.6f} tuned"
     body += f", {default[metric]:.6f} with the default setting." if metric in default else "."
+    if run.takeaway.refitted:
+        body += " Then it fits the tuned model on all rows."
     usage = "It needs scikit-learn, numpy and pandas. Run it with the data file as its argument."
     if carries:
         usage += " The model is no class of scikit-learn's own: its source stands below."
@@ -68,6 +68,20 @@ def _docstring(run: FinishedRun, carries: bool) -> str:
     made = textwrap.fill(f"Made with {versions}.", 96)
     paragraphs = (first, textwrap.fill(body, 96), textwrap.fill(usage, 96), made)
     return '"""' + _in_docstring("\n\n".join(paragraphs)) + '\n"""'
+
+
+def _what_it_does(run: FinishedRun) -> str:
+    metric = run.results["metric"].replace("_", " ")
+    if run.nested:
+        return (
+            f"It reads the file and fits the tuned model on all rows. The {metric} that Tunescope "
+            "measured, with every row tested once by a model that was tuned and fitted without it "
+            "(nested cross-validation): "
+        )
+    return (
+        f"It reads the file, holds the same {len(run.takeaway.test_rows):,} rows out for the test, "
+        f"trains on the others and prints the {metric} on the test rows: "
+    )
 
 
 def _in_docstring(text: str) -> str:
@@ -87,7 +101,7 @@ def _model_block(run: FinishedRun, code: Code) -> str:
     named = _column_lists(prepare, code)
     lines = [f"{name} = {wrapped_list(columns)}" for name, columns in named.items()]
     lines += ["", "", "def prepare():"] if lines else ["def prepare():"]
-    lines += ['    """How raw columns become numbers; fitted on the training rows only."""']
+    lines += ['    """How raw columns become numbers; fitted together with the model."""']
     lines += [f"    return {code.expression(prepare, 4)}", "", ""]
     default = _expression(run, run.results["default_setting"], code)
     if run.learned_penalties:
@@ -176,7 +190,7 @@ def _learned(run: FinishedRun, code: Code) -> list[str]:
         "# The learned penalties C: a large one means that the columns say little. They act on",
         "# the prepared columns. scikit-learn has one penalty for all columns, so each column is",
         "# divided by the root of its own: the model then is the same.",
-        *_penalty_lines(run),
+        *_penalty_lines(_tested(run)),
         "",
         "",
         "def weigh(X):",
@@ -190,9 +204,19 @@ def _learned(run: FinishedRun, code: Code) -> list[str]:
     return [*lines, f"tuned = Pipeline(\n    [\n{body}    ]\n)"]
 
 
-def _penalty_lines(run: FinishedRun) -> list[str]:
+def _tested(run: FinishedRun) -> dict[str, Any]:
+    """Penalties, groups of columns and noise of the model that was tested."""
+    return run.takeaway.judged or _kept(run)
+
+
+def _kept(run: FinishedRun) -> dict[str, Any]:
     takeaway = run.takeaway
-    groups, of_output = list(takeaway.penalties.items()), takeaway.group_of_output
+    names = ("penalties", "group_of_output", "noise_variance")
+    return {name: getattr(takeaway, name) for name in names}
+
+
+def _penalty_lines(facts: dict[str, Any]) -> list[str]:
+    groups, of_output = list(facts["penalties"].items()), facts["group_of_output"]
     if len(groups) == 1:
         return [f"penalties = np.full({len(of_output)}, {groups[0][1]!r})  # one for all columns"]
     entries = [f"    {Code().expression(name)}: {C!r},\n" for name, C in groups]
@@ -212,15 +236,17 @@ def _exact_solver(run: FinishedRun, code: Code) -> str:
     if takeaway.task == "regression":
         code.imports.setdefault("sklearn.linear_model", set()).add("Ridge")
         solver = 'solver="sparse_cg", tol=1e-12' if sparse else 'solver="svd"'
-        return f"Ridge(alpha={takeaway.noise_variance!r}, {solver})"
+        return f"Ridge(alpha={_tested(run)['noise_variance']!r}, {solver})"
     code.imports.setdefault("sklearn.linear_model", set()).add("LogisticRegression")
     vectors = len(takeaway.classes) if takeaway.task == "multiclass" else 1
-    small = vectors * len(takeaway.group_of_output) <= 2000
+    small = vectors * len(_tested(run)["group_of_output"]) <= 2000
     solver = "newton-cholesky" if small else "newton-cg"
     return f'LogisticRegression(C=1.0, solver="{solver}", tol={SETTLED!r}, max_iter=10000)'
 
 
 def _score_block(run: FinishedRun, code: Code) -> str:
+    if run.nested:
+        return _measured(run)
     test_file, fitted = bool(run.takeaway.test_source), run.takeaway.fitted_rows
     metric = run.results["metric"]
     lines = ['for name, model in (("tuned", tuned), ("default setting", default)):']
@@ -240,4 +266,35 @@ def _score_block(run: FinishedRun, code: Code) -> str:
         f"    score = {scorer(run, code)}",
         f'    print(f"{metric} on unseen rows, {{name}}: {{score:.6f}}")',
     ]
+    return "\n".join(lines)
+
+
+def _measured(run: FinishedRun) -> str:
+    """The last fit, and the scores of a nested cross-validation, which are not measured again."""
+    metric, results = run.results["metric"], run.results
+    lines = [
+        "# Scores of models that were tuned and fitted without the rows that tested them, as",
+        "# Tunescope measured them; this program repeats the last fit, not the tuning.",
+        "tuned.fit(X, y)",
+        "default.fit(X, y)",
+    ]
+    for name, scores in (("tuned", "test"), ("default setting", "default_test")):
+        said = f"{metric} on unseen rows, {name}: {results[scores][metric]:.6f} (as measured)"
+        lines.append(f'print("{said}")')
+    return "\n".join(lines)
+
+
+def _last_fit(run: FinishedRun) -> str:
+    """Lines that fit the tuned model on all rows, where the program did so after the test."""
+    if not run.takeaway.refitted:
+        return ""
+    lines = ["# The scores are those of models that never saw the test rows. The model to be used"]
+    lines += ["# learns from all rows, at the same setting."]
+    if run.takeaway.judged:
+        tested, kept = _tested(run), _kept(run)
+        if any(tested[name] != kept[name] for name in ("penalties", "group_of_output")):
+            lines += ["# More rows make other columns of rare categories.", *_penalty_lines(kept)]
+        if (noise := kept["noise_variance"]) is not None:
+            lines.append(f"tuned.set_params(model__alpha={noise!r})")
+    lines += ["tuned.fit(X, y)", 'print(f"The tuned model is now fitted on all {len(y):,} rows.")']
     return "\n".join(lines)

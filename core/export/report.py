@@ -18,6 +18,7 @@ from core.export.report_structured import result_words, unit
 from core.export.report_style import style_sheet
 from core.export.report_topics import topic_sections
 from core.tuning.cost_words import costs_in_words
+from core.tuning.evaluation import evaluation_in_words
 from core.tuning.metrics import METRICS
 from core.tuning.strategies import STRATEGIES
 
@@ -109,6 +110,7 @@ def _words(run: FinishedRun) -> list[str]:
         sentences += costs_in_words(costs)
     if reason := results.get("metric_reason"):
         sentences.append(str(reason))
+    sentences += filter(None, [evaluation_in_words(results)])
     said = [str(remark) for remark in results.get("remarks", [])]
     because = results.get("stopped_because", "")
     stopped = f"The run ended because: {because.rstrip('.')}." if because else ""

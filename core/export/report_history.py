@@ -134,6 +134,8 @@ def _data(run: FinishedRun) -> str:
         f"{len(takeaway.train_rows):,} {rows} to tune and train on, {len(takeaway.test_rows):,} "
         "in the test set."
     )
+    if run.nested:
+        split = f"{takeaway.rows:,} {rows}, all to tune and train on, and each tested once."
     if test:
         split = f"{len(takeaway.train_rows):,} {rows} to train on, a second file to test on."
     described = source["described"]

@@ -165,9 +165,9 @@ def _loading(names: str, path: str, source: dict[str, Any], code: Code) -> list[
 
 
 def split_block(run: FinishedRun, code: Code) -> str:
-    """Lines that put the same rows aside; empty where a second file is the test."""
+    """Lines that hold the same rows out; empty where a second file is the test, or all rows are."""
     takeaway = run.takeaway
-    if takeaway.test_source:
+    if takeaway.test_source or run.nested:
         return ""
     rows = ".iloc" if takeaway.source["format"] != "libsvm" else ""
     taken = [
@@ -203,8 +203,9 @@ def _same_calls(run: FinishedRun) -> list[str]:
         target = read_data(plan.data).target
     except UnusableError:  # the file is gone or has changed: the row numbers themselves will do
         return []
-    given: dict[str, Any] = {"test_size": plan.data.test_size, "random_state": plan.seed}
-    for size in (plan.data.test_size, len(takeaway.test_rows)):
+    share = plan.data.share_tested(len(target))
+    given: dict[str, Any] = {"test_size": share, "random_state": plan.seed}
+    for size in (share, len(takeaway.test_rows)):
         given["test_size"] = size
         for stratify in (target, None):
             try:

@@ -66,7 +66,7 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
         effort = _LEARNING.get(plan.strategy, _ELSE_LEARNING)
         if plan.strategy == "evidence" and problem.dataset.task in STRUCTURED_TASKS:
             effort = _PROBING
-        seconds = preparing + effort * fitting
+        seconds = (preparing + effort * fitting) * (1 + len(problem.outer))
         told = _told(seconds, 0, 0.0, f"{in_time(seconds)}, no trials needed")
         return told | _scored(problem)
     asking = _ASKING.get(plan.strategy, _ELSE_ASKING)
@@ -78,9 +78,10 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
     if plan.minutes is None:
         seconds = around + trials * each
     else:
-        room = max(1, int(60 * plan.minutes / each))
+        room = max(1, int(60 * (problem.minutes or plan.minutes) / each))
         trials = min(trials, room) if trials else room
-        seconds = min(around + trials * each, 60 * plan.minutes)
+        seconds = min(around + trials * each, 60 * (problem.minutes or plan.minutes))
+    seconds *= 1 + len(problem.outer)
     some = "1 trial" if trials == 1 else f"{trials:,} trials"
     told = _told(seconds, trials, each, f"{in_time(seconds)}, {some}") | _scored(problem)
     return told | _grid(problem) if plan.strategy == "grid" else told

@@ -120,11 +120,8 @@ class LearningRun:
 
     @property
     def _time_is_up(self) -> bool:
-        minutes = self._problem.plan.minutes
-        if minutes is None:
-            return False
-        # The tuning is repeated in every outer fold: each has an equal part of the time.
-        return self._clock.seconds >= 60 * minutes / (1 + len(self._problem.outer))
+        minutes = self._problem.minutes
+        return minutes is not None and self._clock.seconds >= 60 * minutes
 
 
 def steps_of(problem: Problem, training: Training) -> Iterator[Step]:

@@ -120,6 +120,12 @@ class Problem:
         return EXPLAINED if self.judged == "training" else self.metric
 
     @property
+    def minutes(self) -> float | None:
+        """How long one tuning may take: every outer fold repeats it, and all have equal parts."""
+        minutes = self.plan.minutes
+        return None if minutes is None else minutes / (1 + len(self.outer))
+
+    @property
     def total(self) -> int:
         """How many trials or steps there will be at most; 0 where only time bounds them."""
         plan, strategy = self.plan, self.strategy
@@ -331,8 +337,10 @@ def _divided(
                 raise
     if dataset.test is not None:
         return every, every[:0], ()
-    sequences = dataset.task == "sequence" and dataset.row_groups is not None
-    units = len(np.unique(dataset.row_groups)) if sequences else dataset.rows
+    units = dataset.rows
+    if dataset.task == "sequence":
+        assert dataset.row_groups is not None  # the sequences
+        units = len(np.unique(dataset.row_groups))
     train, test = hold_out(dataset, plan.data.share_tested(units), plan.seed)
     return train, test, ()
 

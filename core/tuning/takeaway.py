@@ -81,6 +81,11 @@ class Takeaway:
     set_aside: int = 0
     versions: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def kept_rows(self) -> int:
+        """How many rows the pipeline that is kept was fitted on."""
+        return self.rows if self.refitted else len(self.fitted_rows or self.train_rows)
+
     def as_json(self) -> str:
         """One JSON document; `read_takeaway` reads it from the folder."""
         return json.dumps(vars(self), ensure_ascii=False)

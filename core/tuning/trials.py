@@ -233,7 +233,7 @@ class TrialRun:
 
     @property
     def _time_is_up(self) -> bool:
-        minutes = self._problem.plan.minutes
+        minutes = self._problem.minutes
         return minutes is not None and self._clock.seconds >= 60 * minutes
 
     def _ended(self, executor: Executor) -> Generator[Event, None, None]:
@@ -269,10 +269,10 @@ class TrialRun:
             yield failed
 
     def _seconds_left(self, running: int) -> float | None:
-        standing, plan = self._standing, self._problem.plan
+        standing, plan, minutes = self._standing, self._problem.plan, self._problem.minutes
         left = []
-        if plan.minutes is not None:
-            left.append(60 * plan.minutes - self._clock.seconds)
+        if minutes is not None:
+            left.append(60 * minutes - self._clock.seconds)
         if standing.total and standing.trials:
             took = [trial.took for trial in standing.trials.values()]
             mean = sum(took) / len(took)

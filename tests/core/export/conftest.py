@@ -205,7 +205,7 @@ def finish_run(tmp_path: Path) -> Callable[[Plan, Dataset], Made]:
 
     def make(plan: Plan, dataset: Dataset, folder: Path = tmp_path) -> Made:
         folder.mkdir(exist_ok=True)
-        split = hold_out(dataset, plan.data.test_size, plan.seed)
+        split = hold_out(dataset, plan.data.share_tested(dataset.rows), plan.seed)
         return finish(folder / "run", plan, dataset, split, {}, learned=False)
 
     return make

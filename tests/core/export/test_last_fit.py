@@ -1,0 +1,116 @@
+"""The model that is taken away learned from all rows: in the folder, in exports, in the script."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.export.exporters import export
+from core.export.prediction import predict_file
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import read_data
+from core.tuning.run_folder import RunFolder
+from core.tuning.takeaway import read_takeaway
+from core.tuning.tune import tune
+
+RUN = """
+import contextlib, io, json, runpy, warnings
+warnings.simplefilter("ignore")
+said = {}
+for folder in sys.argv[1].split():
+    sys.argv = ["tuned.py", "data.csv"]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        made = runpy.run_path(f"{folder}/tuned.py", run_name="__main__")
+    said[folder] = [out.getvalue(), made["tuned"].predict(made["X"]).tolist()]
+print(json.dumps(said))
+"""
+CASES: dict[str, dict[str, Any]] = {
+    "learned": {"strategy": "mm", "evaluation": "test"},
+    "each": {"strategy": "mm", "evaluation": "test", "groups": "each"},
+    "nested": {"strategy": "mm", "groups": "column"},
+    "tried": {"strategy": "random"},
+    "judged": {"strategy": "random", "refit": False},
+    "averaged": {"strategy": "eb-hyp", "trials": 20, "options": {"judged": "validation"}},
+}
+
+
+def csv_file(path: Path, rows: int = 150) -> None:
+    """Numbers, and a category of which three rows are of a rare kind."""
+    random = np.random.default_rng(4)
+    table = pd.DataFrame(random.normal(size=(rows, 3)), columns=["a", "b", "c"])
+    table["town"] = random.choice(["Ulm", "Bonn", "Trier"], rows)
+    table.loc[random.choice(rows, 3, replace=False), "town"] = "Zug"
+    pull = 2 * table["a"] + (table["town"] == "Ulm") + random.normal(size=rows)
+    table.assign(y=10 + pull).to_csv(path, index=False)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[RunFolder, dict[str, Any]]]:
+    """{case: run folder and results}."""
+    place = tmp_path_factory.mktemp("runs")
+    csv_file(place / "data.csv")
+    data = DataPlan(str(place / "data.csv"), target="y")
+    dataset, made = read_data(data), {}
+    for name, changes in CASES.items():
+        plan = Plan(data, "linear", **{"trials": 3, "folds": 2, "seed": 5, **changes})
+        folder = RunFolder.create(plan, path=place / name)
+        *_, last = tune(plan, dataset, folder=folder)
+        made[name] = folder, last.results
+    return made
+
+
+def test_the_script_prints_the_test_scores_and_ends_with_the_kept_model(
+    runs: Any, run_outside: Any
+) -> None:
+    place = runs["tried"][0].path.parent
+    for folder, _ in runs.values():
+        export(folder, folder.path / "tuned.py")
+    ran = run_outside(RUN, place, " ".join(runs))
+    assert ran.returncode == 0, ran.stderr
+    table = pd.read_csv(place / "data.csv")
+    for name, (printed, predicted) in json.loads(ran.stdout).items():
+        folder, results = runs[name]
+        for score in (results["test"], results["default_test"]):
+            assert f"{score[results['metric']]:.6f}" in printed, (name, printed)
+        assert ("fitted on all 150 rows" in printed) == (name not in ("nested", "judged"))
+        kept = joblib.load(folder.model_path)
+        np.testing.assert_allclose(predicted, kept.predict(table), rtol=1e-5, err_msg=name)
+
+
+def test_more_rows_may_have_columns_of_their_own(runs: Any) -> None:
+    takeaway = read_takeaway(runs["each"][0].path)
+    assert "town=Zug" in takeaway.output_names
+    assert "town=Zug" not in takeaway.judged["penalties"]
+    others = list(takeaway.judged["penalties"].values())
+    assert takeaway.penalties["town=Zug"] == pytest.approx(np.median(others))
+
+
+@pytest.mark.parametrize("ending", [".skops", ".joblib", ".onnx"])
+@pytest.mark.parametrize("name", CASES)
+def test_every_model_file_holds_the_kept_model(
+    runs: Any, tmp_path: Path, name: str, ending: str
+) -> None:
+    if ending == ".onnx":
+        pytest.importorskip("skl2onnx")
+    folder, _ = runs[name]
+    file = folder.path.parent / "data.csv"
+    export(folder, tmp_path / f"model{ending}")
+    said = predict_file(tmp_path / f"model{ending}", file)["prediction"]
+    kept = joblib.load(folder.model_path).predict(pd.read_csv(file))
+    np.testing.assert_allclose(said, kept, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["learned", "nested", "tried"])
+def test_the_parameters_are_those_of_the_kept_model(runs: Any, tmp_path: Path, name: str) -> None:
+    folder, _ = runs[name]
+    export(folder, tmp_path / "parameters.json")
+    said = json.loads((tmp_path / "parameters.json").read_text())
+    assert said["scores"]["evaluation"]["fitted"] == "all"
+    assert said["data"]["fitted_rows"] == 150
