@@ -22,7 +22,7 @@ def evaluation_of(plan: Plan, task: str, rows: int, kind: str) -> str:
     """How a plan's result is judged, "test" or "nested".
 
     As the plan says; where it leaves it open, nested for penalty learners on tables of few rows,
-    unless a second file or a share of rows was given for the test.
+    unless a second file, the latest rows or a share of rows were chosen for the test.
 
     Args:
         plan: what would be run.
@@ -44,7 +44,7 @@ def evaluation_of(plan: Plan, task: str, rows: int, kind: str) -> str:
         _check_nested(plan, task)
     if chosen:
         return chosen
-    given = bool(data.test_file) or data.test_size is not None
+    given = bool(data.test_file) or bool(data.latest) or data.test_size is not None
     few = task in TABLES and rows < FEW_ROWS
     return "nested" if few and kind == "penalties" and not given else "test"
 
@@ -61,6 +61,12 @@ def _check_nested(plan: Plan, task: str) -> None:
             "nested cross-validation tests every row of the first file, none of the second",
             where="option evaluation",
             cure="leave out the second file, or choose evaluation test",
+        )
+    if plan.data.latest:
+        raise UnusableError(
+            "nested cross-validation tests every row, not the latest ones",
+            where="option evaluation",
+            cure="draw the rows at random, or choose evaluation test",
         )
 
 
