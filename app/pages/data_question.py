@@ -101,8 +101,9 @@ class QuestionCard(Card):
         column.setSpacing(2)
         column.addWidget(label(self.tr("Put aside to test the result"), "small"))
         column.addWidget(self._share_row)
+        column.addWidget(self._test_words)
         below = QHBoxLayout()
-        below.addWidget(self._test_words, 1)
+        below.addStretch(1)
         below.addWidget(self.usual)
         below.addWidget(self.other)
         column.addLayout(below)
@@ -142,9 +143,7 @@ class QuestionCard(Card):
         said = words.format(count=whole(count), all=whole(of_all))
         if not every_row_tests(summary, data):
             return said
-        return (
-            f"{said}. Where penalties are learned, every row is tested once instead: there are few."
-        )
+        return f"{said}. Learned penalties are tested on every row once instead."
 
     def _wish_chosen(self, place: int) -> None:
         task, name = self._wishes[place]

@@ -324,6 +324,8 @@ def _counted(dataset: Dataset, rows: np.ndarray) -> dict[str, int]:
     codes = codes_of(dataset.target[rows], dataset.classes)
     found = np.bincount(codes[codes >= 0], minlength=len(dataset.classes))
     return {str(label): int(n) for label, n in zip(dataset.classes, found, strict=True)}
+
+
 def _divided(
     plan: Plan, dataset: Dataset, kind: str
 ) -> tuple[np.ndarray, np.ndarray, tuple[tuple[np.ndarray, np.ndarray], ...]]:

@@ -337,6 +337,20 @@ def test_the_members_of_an_average_are_fitted_on_all_rows(tmp_path, judged):
     assert "single_test" not in ensemble
 
 
+def test_a_threshold_is_chosen_in_every_fold_and_kept(tmp_path):
+    plan = Plan(data_of(tmp_path, "binary"), "logistic", "mm", costs={"yes": 9.0})
+    dataset, folder = read_data(plan.data), RunFolder.create(plan, path=tmp_path / "run")
+    *_, last = tune(plan, dataset, folder=folder)
+    costs = last.results["costs"]
+    assert last.results["evaluation"]["kind"] == "nested"
+    assert costs["rows"] == ROWS
+    kept, table = joblib.load(folder.model_path), table_of("binary")
+    shares = kept.predict_proba(table)[:, 1]
+    said = np.where(shares >= costs["threshold"], "yes", "no")
+    assert (kept.predict(table) == said).all()
+    assert (said == "yes").sum() > (shares > 0.5).sum()
+
+
 # -- the test set stays unseen -------------------------------------------------------------------
 
 
