@@ -188,9 +188,9 @@ def _test_sentence(summary: Mapping[str, Any], data: DataPlan) -> str:
         }[kind]
     elif every_row_tests(summary, data):
         words = {
-            "row": "{count} rows are held out before anything is tuned, to test the result honestly"
-            " at the end. Where penalties are learned, every row is tested once instead, by a model"
-            " fitted without it: there are few rows."
+            "row": "{count} rows are put aside now, before anything is tuned, to test the result"
+            " honestly at the end. Where penalties are learned, every row is tested once instead,"
+            " by a model fitted without it: there are few rows."
         }[kind]
     else:
         words = {

@@ -14,12 +14,12 @@ _FEWEST = 5
 
 
 def power_of(problem: Problem) -> str:
-    """The sentence for a problem with one test set; "" where rows belong together."""
+    """The sentence for a problem, with the rows that will test; "" where rows belong together."""
     dataset = problem.dataset
     if dataset.row_groups is not None:
         return ""
     rows = len(problem.test_rows) if dataset.test is None else dataset.test.rows
-    return power_in_words(problem.metric.name, rows)
+    return power_in_words(problem.metric.name, rows, folds=len(problem.outer))
 
 
 def power_in_words(metric: str, rows: int, folds: int = 0) -> str:
