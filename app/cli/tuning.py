@@ -168,12 +168,12 @@ def run(given: argparse.Namespace) -> int:
     )
     dataset = read_data(data)
     refuse_role_of_target(data.roles, dataset.target_name)
-    for line in _finding_lines(dataset):
-        print(f"Data: {line}", file=sys.stderr)
     plan = plan_of(given, _wherever_from(data), dataset)
     for path in given.export:
         check_export(path, dataset.task, plan.model)
     problem = build_problem(plan, dataset)  # refuses before a folder is made
+    for line in _finding_lines(dataset):
+        print(f"Data: {line}", file=sys.stderr)
     if problem.metric_reason:
         print(problem.metric_reason, file=sys.stderr)
     if power := power_of(problem):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from core.datasets.columns import FREE_TEXT
 from core.datasets.dataset import Column, Dataset, Finding
 
 _LOOK_FIRST = 5000  # rows that a column must pass before all rows are looked at
@@ -39,8 +40,37 @@ def _left_out(columns: Sequence[Column]) -> list[Finding]:
     for column in columns:
         if column.role != "ignore" or not column.note:
             continue
-        findings.append(Finding(f"“{column.name}” is left out: {column.note}.", column.name))
+        if column.note == FREE_TEXT:
+            findings.append(_texts_left_out(column.name))
+        else:
+            findings.append(Finding(f"“{column.name}” is left out: {column.note}.", column.name))
     return findings
+
+
+def _texts_left_out(name: str) -> Finding:
+    return Finding(
+        f"“{name}” is left out: texts are not used to predict. The topics of its texts can be found"
+        f" instead: the task topics, with “{name}” as the column.",
+        name,
+        serious=True,
+    )
+
+
+def copies_of_target(dataset: Dataset) -> list[str]:
+    """The features that are the classes under other names: each value one class, each class one."""
+    table = dataset.table
+    if table is None or not dataset.classes or dataset.rows < _FEWEST_ROWS:
+        return []
+    labels = pd.factorize(dataset.target)[0]
+    found = []
+    for name in dataset.feature_names:
+        codes, different = pd.factorize(table[name])
+        if len(different) != len(dataset.classes) or codes.min() < 0:
+            continue
+        pairs = np.unique(codes.astype(np.int64) * len(different) + labels)
+        if len(pairs) == len(different):
+            found.append(name)
+    return found
 
 
 def _gaps(dataset: Dataset) -> list[Finding]:

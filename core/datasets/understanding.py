@@ -10,7 +10,7 @@ import pandas as pd
 
 from core.datasets.columns import describe_columns, sentence_columns, unknown_column
 from core.datasets.dataset import Column, Dataset, Finding, Source
-from core.datasets.findings import table_findings
+from core.datasets.findings import copies_of_target, table_findings
 from core.datasets.target import (
     refuse_fractions,
     settle_target,
@@ -22,6 +22,7 @@ from core.datasets.unusable_target import UnusableTargetError
 from core.errors import UnusableError
 
 _TOPICS = "or choose topics as the task"
+_COPY = "it says the target in other words and would give it away"
 HEAD_ROWS = 50  # of the columns that are left out, so that a person can judge them
 
 
@@ -88,7 +89,31 @@ def from_table(
             *found,
         ),
     )
+    dataset = _without_copies(dataset, rows, roles, sentence_columns(table))
     return replace(dataset, findings=(*dataset.findings, *table_findings(dataset)))
+
+
+def _without_copies(
+    dataset: Dataset, rows: pd.DataFrame, roles: Mapping[str, str], texts: Sequence[str]
+) -> Dataset:
+    """The dataset without columns that are the target in other words, unless a person uses them.
+
+    Where nothing else could predict, and there are no texts either, they stay and are told.
+
+    Raises:
+        UnusableTargetError: nothing but texts is left.
+    """
+    copies = [name for name in copies_of_target(dataset) if name not in roles]
+    features = [name for name in dataset.feature_names if name not in copies]
+    if not copies or not (features or texts):
+        return dataset
+    columns = tuple(
+        replace(column, role="ignore", note=_COPY) if column.name in copies else column
+        for column in dataset.columns
+    )
+    if not features:
+        raise no_feature(columns, dataset.name, texts)
+    return replace(dataset, columns=columns, table=rows[features], left_out=left_out(rows, columns))
 
 
 def left_out(rows: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:

@@ -74,7 +74,7 @@ def test_findings_and_remarks_are_told_and_in_the_object(capsys, table):
     lines = told.err.splitlines()
     assert "Data: 24 of 120 rows have no value in the target “ill” and are left out." in lines
     assert "Data: “always” is left out: the same value in every row." in lines
-    assert any(line.startswith("Data: “twin” alone tells the target") for line in lines)
+    assert any(line.startswith("Data: “twin” is left out: it says the target") for line in lines)
     assert [f"Data: {one}" for one in result["findings"]] == lines[: len(result["findings"])]
     assert len(result["findings"]) >= 3
     assert result["remarks"]  # some 29 test rows are few

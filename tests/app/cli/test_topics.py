@@ -3,6 +3,7 @@
 import json
 import signal
 
+import joblib
 import numpy as np
 import pytest
 from scipy import sparse
@@ -68,3 +69,21 @@ def test_too_few_texts_are_refused_in_one_sentence(posts, tmp_path, capsys):
 def test_a_task_that_there_is_not(capsys):
     assert main(["tune", "sample:texts", "--task", "topic"]) == 2
     assert "there is no task “topic”" in capsys.readouterr().err
+
+
+def test_the_words_that_count_are_chosen_on_the_command_line(posts, tmp_path, capsys):
+    asked = ["tune", posts, "--task", "topics", "--target", "text", *QUICK]
+    words = ["--option", "vocabulary=40", "--option", "stop_words=none"]
+    folder = tmp_path / "run"
+    assert main([*asked, *words, "--run-dir", str(folder)]) == 0
+    data = RunFolder.open(folder).plan.data
+    assert (data.vocabulary, data.stop_words) == (40, "none")
+    counting = joblib.load(RunFolder.open(folder).model_path)[0].named_steps["columns"]
+    assert len(counting.vocabulary_) == 40
+    assert "the" in counting.vocabulary_ or "and" in counting.vocabulary_
+    capsys.readouterr()
+    for wrong, said in (("vocabulary=1", "makes no topics"), ("stop_words=xx", "use auto, en")):
+        assert main([*asked, "--option", wrong]) == 2
+        assert said in capsys.readouterr().err
+    assert main(["tune", "sample:iris", "--option", "vocabulary=9", "--json"]) == 2
+    assert "only texts whose topics are found" in capsys.readouterr().err

@@ -21,6 +21,7 @@ from core.datasets.summary import summarize
 from core.datasets.unusable_target import UnusableTargetError
 from core.tuning.guidance import advise
 from core.tuning.plan import DataPlan
+from core.tuning.problem import read_data
 
 _SPEC = importlib.util.spec_from_file_location(
     "accessible", Path(__file__).parents[1] / "accessible.py"
@@ -36,7 +37,7 @@ def page_of(still, qtbot):
     def make(file, **fields):
         data = DataPlan(file=str(file), **fields)
         still.open_file(data.file)
-        dataset = read_dataset(data.file, target=data.target, task=data.task)
+        dataset = read_data(data)
         summary = summarize(dataset)
         opened = Opened(data, summary, advise(summary))
         still.worker.arrived.emit([Message(still._asked.last, 0, opened)])
@@ -202,3 +203,20 @@ def test_a_file_with_nothing_but_texts_to_predict_from_offers_topics(look, qtbot
     buttons["Choose what to do"].click()
     opened = [what for what in still.worker.asked if isinstance(what, Open)][-1].data
     assert (opened.task, opened.target) == ("topics", "body")
+
+
+def test_stop_words_and_the_size_of_the_vocabulary_can_be_chosen(page_of):
+    page = page_of("sample:texts")
+    card = page.documents
+    assert card.stop_words.currentText() == "Told from the texts"
+    assert card.size.value() == 1000
+    assert "the stop words of English" in card._caption.text()
+    card.stop_words.setCurrentIndex(card.stop_words.findData("de"))
+    assert last_read(page).stop_words == "de"
+    card.size.setValue(300)
+    assert last_read(page).vocabulary == 300
+    chosen = page_of("sample:texts", stop_words="none", vocabulary=300)
+    assert chosen.documents.stop_words.currentText() == "None are left out"
+    assert "The 300 commonest of three or more letters; not those in nearly" in (
+        chosen.documents._caption.text()
+    )

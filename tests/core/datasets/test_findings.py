@@ -10,9 +10,11 @@ import pandas as pd
 import pytest
 
 from core.datasets.dataset import Dataset, Source
+from core.datasets.reading import read_dataset
 from core.datasets.samples import SAMPLES
 from core.datasets.summary import summarize
 from core.datasets.understanding import from_table
+from core.datasets.unusable_target import UnusableTargetError
 
 
 def dataset_of(table: pd.DataFrame, **choices: object) -> Dataset:
@@ -178,3 +180,53 @@ def test_a_wide_file_is_summarized_without_looking_through_its_columns_for_each(
     )
     assert summarize(read_dataset(str(path)))["features"] == 2000
     assert len(asked) < 10
+
+
+def labelled_texts(path: Path, **more: list) -> str:
+    """Texts with a label, which the column "code" says in other words."""
+    label = [("spam", "ham", "news")[i % 3] for i in range(90)]
+    words = ["ship", "storm", "harbour", "bread", "onion", "soup", "comet", "planet", "moon"]
+    random = np.random.default_rng(0)
+    texts = [" ".join(random.choice(words, 12)) + "." for _ in range(90)]
+    code = [7 if one == "spam" else 3 if one == "ham" else 5 for one in label]
+    pd.DataFrame({"text": texts, "code": code, **more, "label": label}).to_csv(path, index=False)
+    return str(path)
+
+
+def test_texts_with_a_label_in_other_words_propose_topics(tmp_path: Path) -> None:
+    path = labelled_texts(tmp_path / "mails.csv")
+    with pytest.raises(UnusableTargetError) as refused:
+        read_dataset(path)
+    assert "“code”: it says the target in other words" in refused.value.sentence
+    assert "or choose topics as the task" in refused.value.sentence
+    assert refused.value.texts == ("text",)
+    # A person may insist.
+    assert read_dataset(path, roles={"code": "feature"}).feature_names == ["code"]
+    assert read_dataset(path, task="topics", target="text").feature_names == ["text"]
+
+
+def test_a_column_that_says_the_target_in_other_words_is_left_out(tmp_path: Path) -> None:
+    path = labelled_texts(tmp_path / "mails.csv", length=[i % 11 for i in range(90)])
+    dataset = read_dataset(path)
+    assert dataset.feature_names == ["length"]
+    assert "code" in dataset.left_out
+    said = [finding.sentence for finding in dataset.findings]
+    assert "“code” is left out: it says the target in other words and would give it away." in said
+    assert any("“text” is left out: texts are not used to predict. The topics" in s for s in said)
+    again = read_dataset(path, test_file=path)
+    assert again.test.feature_names == ["length"]
+
+
+def test_a_column_that_is_nearly_the_target_stays(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"copy": ["a", "b"] * 40, "other": range(80), "kind": [0, 1] * 40})
+    frame.loc[0, "copy"] = "b"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert "copy" in read_dataset(str(tmp_path / "t.csv")).feature_names
+    finer = pd.DataFrame({"x": [0.1, 1.1, 0.2, 1.2] * 20, "z": [1, 2] * 40, "kind": [0, 1] * 40})
+    finer.to_csv(tmp_path / "t.csv", index=False)
+    assert read_dataset(str(tmp_path / "t.csv")).feature_names == ["x"]
+    alone = finer[["z", "kind"]]
+    alone.to_csv(tmp_path / "t.csv", index=False)
+    dataset = read_dataset(str(tmp_path / "t.csv"))  # nothing else is there: told, and kept
+    assert dataset.feature_names == ["z"]
+    assert any("alone tells the target" in finding.sentence for finding in dataset.findings)
