@@ -35,8 +35,7 @@ class DocumentsCard(Card):
         holder = QWidget()
         self._facts = FlowLayout(holder, gap=16, column_width=150)
         self.body.addWidget(holder)
-        self._title = label(self.tr("The commonest, and how often they come"), "small")
-        self.body.addWidget(self._title)
+        self.body.addWidget(label(self.tr("The commonest, and how often they come"), "small"))
         self.words = CommonWords()
         self.body.addWidget(self.words)
 

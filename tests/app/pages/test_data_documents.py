@@ -210,6 +210,7 @@ def test_stop_words_and_the_size_of_the_vocabulary_can_be_chosen(page_of):
     card = page.documents
     assert card.stop_words.currentText() == "Told from the texts"
     assert card.size.value() == 1000
+    assert card.accessibleName() == card._title.text() == "Words that count"
     assert "the stop words of English" in card._caption.text()
     card.stop_words.setCurrentIndex(card.stop_words.findData("de"))
     assert last_read(page).stop_words == "de"
