@@ -69,7 +69,7 @@ class Session(Planning):
         self.other_targets: tuple[str, ...] = ()
         self.texts: tuple[str, ...] = ()
         self._opening: DataPlan | None = None
-        self._is_given = False  # whether what is opened is a file that a person gave
+        self._is_given = False  # whether a person gave the file that is opened
         self.exporters: list[dict[str, Any]] = []
         self.experience = Experience(self)
         self.experience.changed.connect(self._ask_known)
@@ -117,8 +117,8 @@ class Session(Planning):
         """Open the file that was refused because of its target once more, with another one."""
         if self._opening is not None:
             roles = {column: role for column, role in self._opening.roles.items() if column != name}
-            wanted = replace(self._opening, target=name, task=task, roles=roles)
-            self._open(wanted, given=self._is_given)
+            other = replace(self._opening, target=name, task=task, roles=roles)
+            self._open(other, given=self._is_given)
 
     def change_data(self, **fields: Any) -> None:
         """Read the same file with other fields of DataPlan: target, task, roles, kinds or test."""

@@ -243,9 +243,11 @@ def _delimiter_of(
         if not asked and _is_prose(lines, rows, delimiter, share, fits):
             continue
         score = round(share, 2) + fits + 3 * asked
-        clearer = best is not None and score == best[0] and _only_decimal_commas(rows)
-        instead = delimiter == " " and clearer and best[1] == "," and not _has_dates(best[2])
-        if best is None or score > best[0] or instead:
+        if (
+            best is None
+            or score > best[0]
+            or (score == best[0] and _clearer(rows, delimiter, best))
+        ):
             best = (score, delimiter, rows)
     first = next((line.strip().strip(quote) for line in lines if line.strip()), "")
     if best is None or (wanted and first == wanted and best[0] < 3):
@@ -319,10 +321,18 @@ def _refuse_open_quote(lines: list[str], quote: str, name: str) -> None:
         )
 
 
-def _only_decimal_commas(rows: list[list[str]]) -> bool:
-    """Whether, split at blanks, every comma stands inside a number such as 0,5."""
+def _clearer(
+    rows: list[list[str]], delimiter: str, best: tuple[float, str, list[list[str]]]
+) -> bool:
+    """Whether blanks divide better than commas: these all stand inside of numbers such as 0,5.
+
+    Dates with blanks and commas between them look so too.
+    """
+    if (delimiter, best[1]) != (" ", ","):
+        return False
     with_commas = [cell for row in rows for cell in row if "," in cell]
-    return all(_COMMA_NUMBER.fullmatch(cell) for cell in with_commas)
+    decimal = all(_COMMA_NUMBER.fullmatch(cell) for cell in with_commas)
+    return decimal and not _has_dates(best[2])
 
 
 def is_number(cell: str, decimal: str = ".", thousands: str = "") -> bool:

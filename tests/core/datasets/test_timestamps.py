@@ -12,6 +12,7 @@ import pytest
 from core.datasets.dataset import Dataset
 from core.datasets.reading import read_dataset
 from core.datasets.sniffing import looks_like_libsvm
+from core.errors import UnusableError
 from core.export.script_columns import prepared
 
 TIMES = [
@@ -224,3 +225,34 @@ def test_the_libsvm_files_of_the_papers_are_recognized() -> None:
     for path in files:
         text = decode(read_head(path, compression_of(path)))[1]
         assert looks_like_libsvm(text) == (".libsvm" in path.name), path.name
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("name", ["minutes", "excel us", "syslog", "clock"])
+def test_marks_mixed_line_ends_and_long_cells(tmp_path: Path, mark: str, name: str) -> None:
+    ends = ["\n", "\r\n"]
+    lines = ["time,note,size,kind"]
+    for i, time in enumerate(TIMES):
+        note = "18:54,0.116 " * 90_000 if i == 5 else f"at 18:{i:02d}, again"
+        lines.append(f'{WRITTEN[name][0](time)},"{note}",{i},{"ab"[i % 2]}')
+    text = mark + "".join(line + ends[i % 2] for i, line in enumerate(lines))
+    path = tmp_path / "log.csv"
+    path.write_bytes(text.encode())
+    dataset = read_dataset(str(path), roles={"note": "ignore"})
+    assert dataset.feature_names == ["time", "size"]
+    assert dataset.columns[0].kind == "date"
+    path.write_bytes(text.encode("utf-16"))
+    assert read_dataset(str(path), roles={"note": "ignore"}).rows == 60
+
+
+def test_a_header_alone_a_broken_row_and_a_nul(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    rows = "".join(f"2024-03-05 18:{i:02d},{i},{'ab'[i % 2]}\n" for i in range(60))
+    for text, said in (
+        ("time,size,kind\n", "no row below the header"),
+        ("time,size,kind\n" + rows + "2024-03-05 18:54,1\n", "line 62: the row has 2 values"),
+        ("time,size,kind\n" + rows * 20 + "2024-03-05 18:5\0,1,a\n", "there is a NUL byte"),
+    ):
+        path.write_text(text)
+        with pytest.raises(UnusableError, match=said):
+            read_dataset(str(path))

@@ -65,11 +65,21 @@ def counts_file(path: Path, rows: int = 50) -> None:
     dump_svmlight_file(sparse.csr_matrix(counts.astype(float)), labels, str(path), zero_based=False)
 
 
-def topic_run(folder: Path, *, members: int = 3, counts: bool = False) -> RunFolder:
+def chinese_file(path: Path, rows: int = 60) -> None:
+    """One column of Chinese texts about three subjects, without quotes."""
+    random = np.random.default_rng(5)
+    subjects = ("船港口风暴水手", "面包洋葱黄油汤", "行星彗星望远镜")
+    texts = ["".join(random.choice(list(subjects[i % 3]), 30)) + "，Python。" for i in range(rows)]
+    path.write_text("\n".join(["text", *texts]) + "\n", encoding="utf-8")
+
+
+def topic_run(
+    folder: Path, *, members: int = 3, counts: bool = False, chinese: bool = False
+) -> RunFolder:
     """A finished run of topics, of one model or an average."""
     folder.mkdir(exist_ok=True)
     path = folder / ("counts.libsvm" if counts else "texts.csv")
-    (counts_file if counts else texts_file)(path)
+    (chinese_file if chinese else counts_file if counts else texts_file)(path)
     data = DataPlan(str(path), task="topics", target="" if counts else "text")
     dataset = read_dataset(data.file, task="topics", target=data.target)
     prepare = preparation(dataset, scale=False, sparse_ok=True)

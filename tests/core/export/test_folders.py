@@ -75,6 +75,22 @@ def test_topics_are_those_of_the_estimator(
     np.testing.assert_allclose(here.to_numpy(), said.to_numpy(), rtol=1e-12)
 
 
+def test_chinese_texts_are_cut_alike(run_outside: Outside, tmp_path: Path) -> None:
+    run = topic_run(tmp_path, members=1, chinese=True)
+    folder = unpacked(run, tmp_path / "topics.zip")
+    raw = pd.read_csv(tmp_path / "texts.csv", sep="\x1f")
+    raw.loc[3, "text"] = "今天, 港口的风暴；a new one, 雨 望远镜"
+    new = "\n".join(["text", *raw["text"]]) + "\n"
+    (tmp_path / "new.csv").write_text(new, encoding="utf-16")
+    said = predicted(run_outside, folder, str(tmp_path / "new.csv"))
+    pipeline = joblib.load(run.model_path)
+    shares = pipeline[-1].transform(pipeline[0].transform(raw))
+    assert "港口" in pipeline[0].named_steps["columns"].vocabulary_
+    np.testing.assert_allclose(said.iloc[:, :-2].to_numpy(), shares, atol=1e-8)
+    here = predict_file(tmp_path / "topics.zip", tmp_path / "new.csv")
+    np.testing.assert_allclose(here.to_numpy(), said.to_numpy(), rtol=1e-12)
+
+
 @pytest.mark.parametrize("members", [1, 3])
 def test_classes_are_those_of_the_estimator(
     run_outside: Outside, tmp_path: Path, members: int
