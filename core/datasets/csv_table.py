@@ -16,8 +16,9 @@ import pandas as pd
 
 from core.datasets import csv_faults
 from core.datasets.dataset import Finding, Source
+from core.datasets.delimiters import is_number
 from core.datasets.opening import GuardedFile, fingerprint, open_bytes
-from core.datasets.sniffing import MISSING, Dialect, is_missing, is_number, sniff
+from core.datasets.sniffing import MISSING, Dialect, is_missing, sniff
 from core.errors import UnusableError
 
 # A column stays a column of numbers when at most this share, and this many different ones, of its

@@ -11,12 +11,12 @@ import pandas as pd
 
 from core.datasets.assembling import assemble, roles_of_rows
 from core.datasets.dataset import Dataset, Source, Task
+from core.datasets.delimiters import SAMPLE_ROWS
 from core.datasets.generated import clinic_table, groups_table, prices_table
 from core.datasets.generated_molecules import molecules_table
 from core.datasets.generated_tags import tags_table
 from core.datasets.generated_texts import texts_table
 from core.datasets.recognition import confirmed, recognize
-from core.datasets.sniffing import SAMPLE_ROWS
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import codecs
-import csv
-import io
 import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+from core.datasets.delimiters import (
+    COMMA_NUMBER,
+    NUMBER,
+    ONE_COLUMN,
+    delimiter_of,
+    is_number,
+    split_rows,
+)
 from core.errors import UnusableError
 
-DELIMITERS = (";", "\t", "|", ",", " ")
-ONE_COLUMN = "\x1f"  # a sign that no text holds, so that every line is one cell
 IN_WORDS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas", " ": "spaces"}
 MISSING = (
     *("", "NA", "N/A", "n/a", "na", "N.A.", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "NAN"),
@@ -20,18 +24,13 @@ MISSING = (
     *("missing", "Missing", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
 )
 _MISSING = frozenset(MISSING)
-SAMPLE_ROWS = 500
-LONGEST_CELL = 2**27  # letters
 _LONGEST_NAME, _LONGEST_LETTERS = 5, 40  # words and letters of a column's name that stands alone
-_ALIKE = 0.9  # share of rows that blanks must cut into the same number of cells
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»」』)]*$")
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
-_COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _DOT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 _DOT_THOUSANDS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 _COMMA_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
-_LIBSVM_PAIR = re.compile(rf"[+-]?\d+:({_NUMBER.pattern}|nan)", re.IGNORECASE)
+_LIBSVM_PAIR = re.compile(rf"[+-]?\d+:({NUMBER.pattern}|nan)", re.IGNORECASE)
 _CLOCK = re.compile(r"([01]?\d|2[0-4]):[0-5]\d")
 
 
@@ -146,7 +145,7 @@ def sniff(head: bytes, name: str, *, complete: bool, wanted: str = "") -> Dialec
     quote = _quote_of(lines[skip:])
     skip += _lines_above(lines[skip:], quote, name, wanted)
     lines = lines[skip:]
-    delimiter, table = _delimiter_of(lines, quote, name, wanted)
+    delimiter, table = delimiter_of(lines, quote, name, wanted)
     width = _usual_width(table)
     header = _header_of(table, width)
     if wanted and wanted in (cell.strip() for cell in table[0]):
@@ -176,7 +175,7 @@ def _usual_width(table: list[list[str]]) -> int:
 
 def _lines_above(lines: list[str], quote: str, name: str, wanted: str) -> int:
     """How many lines stand above the table: comments (#), a title, blank lines between."""
-    delimiter, table = _delimiter_of(lines, quote, name, wanted)
+    delimiter, table = delimiter_of(lines, quote, name, wanted)
     width = _usual_width(table)
     if delimiter == ONE_COLUMN:
         return 0  # every line is like a title
@@ -197,152 +196,6 @@ def _quote_of(lines: list[str]) -> str:
     if '"' not in start and re.search(r"(^|[;,\t|])'[^'\n]*'([;,\t|\r\n]|$)", start):
         return "'"
     return '"'
-
-
-def split_rows(lines: list[str], delimiter: str, quote: str) -> list[list[str]]:
-    """The lines' cells, blank lines left out; [] where the csv module cannot make sense of it."""
-    csv.field_size_limit(LONGEST_CELL)
-    blank = delimiter == " "
-    source = [line.strip() + "\n" for line in lines] if blank else lines
-    reader = csv.reader(
-        io.StringIO("".join(source), newline=""),
-        delimiter=delimiter,
-        quotechar=quote,
-        skipinitialspace=True,
-    )
-    rows: list[list[str]] = []
-    try:
-        for row in reader:
-            if row and (len(row) > 1 or row[0].strip()):
-                rows.append(row)
-            if len(rows) > SAMPLE_ROWS:
-                break
-    except csv.Error:  # the csv module cannot make sense of a line
-        pass
-    return rows
-
-
-def _delimiter_of(
-    lines: list[str], quote: str, name: str, wanted: str
-) -> tuple[str, list[list[str]]]:
-    """The delimiter under which most rows have the same number of cells, two or more.
-
-    Blanks are one only where nearly all rows have that number: texts are cut at them too. One that
-    makes a column of the wanted name comes before all others. ONE_COLUMN where there is none.
-    """
-    best: tuple[float, str, list[list[str]]] | None = None
-    for delimiter in DELIMITERS:
-        rows = split_rows(lines[:SAMPLE_ROWS], delimiter, quote)
-        share, width = _evenness(rows)
-        if width < 2 or (delimiter == " " and share < _ALIKE):
-            continue
-        # A first row as wide as the others (or one short: row names) speaks for the delimiter.
-        fits = len(rows[0]) in (width, width - 1) and len(rows[0]) > 1
-        named = [cell.strip() for cell in rows[0]] if len(rows[0]) > 1 else []
-        asked = bool(wanted) and wanted in named
-        if not asked and _is_prose(lines, rows, delimiter, share, fits):
-            continue
-        score = round(share, 2) + fits + 3 * asked
-        if (
-            best is None
-            or score > best[0]
-            or (score == best[0] and _clearer(rows, delimiter, best))
-        ):
-            best = (score, delimiter, rows)
-    first = next((line.strip().strip(quote) for line in lines if line.strip()), "")
-    if best is None or (wanted and first == wanted and best[0] < 3):
-        if any(line.lstrip().startswith(quote) for line in lines):
-            _refuse_open_quote(lines, quote, name)
-        rows = split_rows(lines[:SAMPLE_ROWS], ONE_COLUMN, quote)
-        if not rows:
-            raise UnusableError("there is no row", where=name, cure="choose a file with rows")
-        return ONE_COLUMN, rows
-    return best[1], best[2]
-
-
-def _evenness(rows: list[list[str]]) -> tuple[float, int]:
-    """The share of the rows below the first that have the usual number of cells, and this number.
-
-    Comments do not count where there are other rows.
-    """
-    below = [row for row in rows[1:] if not row[0].startswith("#")] or rows[1:] or rows
-    counts = Counter(len(row) for row in below)
-    if not counts:
-        return 0.0, 0
-    width, hits = counts.most_common(1)[0]
-    return hits / sum(counts.values()), width
-
-
-def _is_prose(
-    lines: list[str], rows: list[list[str]], delimiter: str, share: float, fits: bool
-) -> bool:
-    """Whether the delimiter is a sign inside of texts: the rows are uneven, with blanks behind it.
-
-    Where the first row does not look like the others, it may be the name of a column of texts.
-    """
-    if fits and share >= 0.75:
-        return False
-    if not fits and share < 0.5:
-        return True
-    numbers = _number_columns(rows)
-    if delimiter == " ":
-        return not fits and not numbers
-    start = "".join(lines[:SAMPLE_ROWS])
-    followed = start.count(delimiter + " ") >= _ALIKE * start.count(delimiter)
-    return delimiter != "\t" and followed and not numbers
-
-
-def _number_columns(rows: list[list[str]]) -> bool:
-    """Whether most values of a column below the first row are numbers."""
-    width = _evenness(rows)[1]
-    below = [row for row in rows[1:] if len(row) == width]
-    return any(2 * sum(is_number(row[i]) for row in below) > len(below) for i in range(width))
-
-
-def _has_dates(rows: list[list[str]]) -> bool:
-    """Whether a column holds dates with blanks inside."""
-    import pandas as pd
-
-    from core.datasets.dates import date_format
-
-    columns = [[row[i] for row in rows[1:] if i < len(row)] for i in range(len(rows[0]))]
-    spaced = [cells for cells in columns if cells and all(" " in cell.strip() for cell in cells)]
-    return any(date_format(pd.Series(cells, dtype="str")) for cells in spaced)
-
-
-def _refuse_open_quote(lines: list[str], quote: str, name: str) -> None:
-    """An open quote makes all that follows one cell."""
-    odd = [number for number, line in enumerate(lines, 1) if line.count(quote) % 2]
-    if len(odd) % 2:
-        raise UnusableError(
-            f"a quote ({quote}) opens here and is not closed",
-            where=f"{name}, line {odd[0]}",
-            cure="close it, or double a quote that belongs to the text",
-        )
-
-
-def _clearer(
-    rows: list[list[str]], delimiter: str, best: tuple[float, str, list[list[str]]]
-) -> bool:
-    """Whether blanks divide better than commas: these all stand inside of numbers such as 0,5.
-
-    Dates with blanks and commas between them look so too.
-    """
-    if (delimiter, best[1]) != (" ", ","):
-        return False
-    with_commas = [cell for row in rows for cell in row if "," in cell]
-    decimal = all(_COMMA_NUMBER.fullmatch(cell) for cell in with_commas)
-    return decimal and not _has_dates(best[2])
-
-
-def is_number(cell: str, decimal: str = ".", thousands: str = "") -> bool:
-    """Whether a cell is a number in this way of writing."""
-    cell = cell.strip()
-    if thousands:
-        cell = cell.replace(thousands, "")
-    if decimal == ",":
-        cell = cell.replace(",", ".") if "." not in cell else "no"
-    return _NUMBER.fullmatch(cell) is not None
 
 
 def is_missing(cell: str) -> bool:
@@ -395,7 +248,7 @@ def _decimal_of(rows: list[list[str]], delimiter: str) -> tuple[str, str]:
     """The decimal sign and the sign between thousands, by which cells look like which."""
     cells = [cell.strip() for row in rows for cell in row]
     commas = [cell for cell in cells if "," in cell]
-    comma_numbers = sum(_COMMA_NUMBER.fullmatch(cell) is not None for cell in commas)
+    comma_numbers = sum(COMMA_NUMBER.fullmatch(cell) is not None for cell in commas)
     comma_groups = sum(_COMMA_THOUSANDS.fullmatch(cell) is not None for cell in commas)
     dot_groups = sum(_DOT_THOUSANDS.fullmatch(cell) is not None for cell in commas)
     dots = [cell for cell in cells if _DOT_NUMBER.fullmatch(cell)]

@@ -1,0 +1,165 @@
+"""What divides the cells of a text table, told from its first lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+
+from core.errors import UnusableError
+
+DELIMITERS = (";", "\t", "|", ",", " ")
+ONE_COLUMN = "\x1f"  # a sign that no text holds, so that every line is one cell
+SAMPLE_ROWS = 500
+LONGEST_CELL = 2**27  # letters
+_ALIKE = 0.9  # share of rows that blanks must cut into the same number of cells
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
+COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+
+_Scored = tuple[float, str, list[list[str]]]  # a score, the delimiter, its rows
+
+
+def delimiter_of(
+    lines: list[str], quote: str, name: str, wanted: str
+) -> tuple[str, list[list[str]]]:
+    """The delimiter under which most rows have the same number of cells, two or more.
+
+    Blanks are one only where nearly all rows have that number: texts are cut at them too. One that
+    makes a column of the wanted name comes before all others. ONE_COLUMN where there is none.
+    """
+    best: _Scored | None = None
+    for delimiter in DELIMITERS:
+        rows = split_rows(lines[:SAMPLE_ROWS], delimiter, quote)
+        share, width = _evenness(rows)
+        if width < 2 or (delimiter == " " and share < _ALIKE):
+            continue
+        # A first row as wide as the others (or one short: row names) speaks for the delimiter.
+        fits = len(rows[0]) in (width, width - 1) and len(rows[0]) > 1
+        named = [cell.strip() for cell in rows[0]] if len(rows[0]) > 1 else []
+        asked = bool(wanted) and wanted in named
+        if not asked and _is_prose(lines, rows, delimiter, share, fits):
+            continue
+        score = round(share, 2) + fits + 3 * asked
+        found = (score, delimiter, rows)
+        if best is None or score > best[0] or _clearer(found, best):
+            best = found
+    first = next((line.strip().strip(quote) for line in lines if line.strip()), "")
+    if best is None or (wanted and first == wanted and best[0] < 3):
+        return ONE_COLUMN, _one_column(lines, quote, name)
+    return best[1], best[2]
+
+
+def _one_column(lines: list[str], quote: str, name: str) -> list[list[str]]:
+    if any(line.lstrip().startswith(quote) for line in lines):
+        _refuse_open_quote(lines, quote, name)
+    rows = split_rows(lines[:SAMPLE_ROWS], ONE_COLUMN, quote)
+    if not rows:
+        raise UnusableError("there is no row", where=name, cure="choose a file with rows")
+    return rows
+
+
+def _evenness(rows: list[list[str]]) -> tuple[float, int]:
+    """The share of the rows below the first that have the usual number of cells, and this number.
+
+    Comments do not count where there are other rows.
+    """
+    below = [row for row in rows[1:] if not row[0].startswith("#")] or rows[1:] or rows
+    counts = Counter(len(row) for row in below)
+    if not counts:
+        return 0.0, 0
+    width, hits = counts.most_common(1)[0]
+    return hits / sum(counts.values()), width
+
+
+def _is_prose(
+    lines: list[str], rows: list[list[str]], delimiter: str, share: float, fits: bool
+) -> bool:
+    """Whether the delimiter is a sign inside of texts: the rows are uneven, with blanks behind it.
+
+    Where the first row does not look like the others, it may be the name of a column of texts.
+    """
+    if fits and share >= 0.75:
+        return False
+    if not fits and share < 0.5:
+        return True
+    numbers = _number_columns(rows)
+    if delimiter == " ":
+        return not fits and not numbers
+    start = "".join(lines[:SAMPLE_ROWS])
+    followed = start.count(delimiter + " ") >= _ALIKE * start.count(delimiter)
+    return delimiter != "\t" and followed and not numbers
+
+
+def _number_columns(rows: list[list[str]]) -> bool:
+    """Whether most values of a column below the first row are numbers."""
+    width = _evenness(rows)[1]
+    below = [row for row in rows[1:] if len(row) == width]
+    return any(2 * sum(is_number(row[i]) for row in below) > len(below) for i in range(width))
+
+
+def _has_dates(rows: list[list[str]]) -> bool:
+    """Whether a column holds dates with blanks inside."""
+    import pandas as pd
+
+    from core.datasets.dates import date_format
+
+    columns = [[row[i] for row in rows[1:] if i < len(row)] for i in range(len(rows[0]))]
+    spaced = [cells for cells in columns if cells and all(" " in cell.strip() for cell in cells)]
+    return any(date_format(pd.Series(cells, dtype="str")) for cells in spaced)
+
+
+def _refuse_open_quote(lines: list[str], quote: str, name: str) -> None:
+    """An open quote makes all that follows one cell."""
+    odd = [number for number, line in enumerate(lines, 1) if line.count(quote) % 2]
+    if len(odd) % 2:
+        raise UnusableError(
+            f"a quote ({quote}) opens here and is not closed",
+            where=f"{name}, line {odd[0]}",
+            cure="close it, or double a quote that belongs to the text",
+        )
+
+
+def _clearer(found: _Scored, best: _Scored) -> bool:
+    """Whether blanks divide better than commas: these all stand inside of numbers such as 0,5.
+
+    Dates with blanks and commas between them look so too.
+    """
+    if found[0] != best[0] or (found[1], best[1]) != (" ", ","):
+        return False
+    with_commas = [cell for row in found[2] for cell in row if "," in cell]
+    decimal = all(COMMA_NUMBER.fullmatch(cell) for cell in with_commas)
+    return decimal and not _has_dates(best[2])
+
+
+def split_rows(lines: list[str], delimiter: str, quote: str) -> list[list[str]]:
+    """The lines' cells, blank lines left out; [] where the csv module cannot make sense of it."""
+    csv.field_size_limit(LONGEST_CELL)
+    blank = delimiter == " "
+    source = [line.strip() + "\n" for line in lines] if blank else lines
+    reader = csv.reader(
+        io.StringIO("".join(source), newline=""),
+        delimiter=delimiter,
+        quotechar=quote,
+        skipinitialspace=True,
+    )
+    rows: list[list[str]] = []
+    try:
+        for row in reader:
+            if row and (len(row) > 1 or row[0].strip()):
+                rows.append(row)
+            if len(rows) > SAMPLE_ROWS:
+                break
+    except csv.Error:  # the csv module cannot make sense of a line
+        pass
+    return rows
+
+
+def is_number(cell: str, decimal: str = ".", thousands: str = "") -> bool:
+    """Whether a cell is a number in this way of writing."""
+    cell = cell.strip()
+    if thousands:
+        cell = cell.replace(thousands, "")
+    if decimal == ",":
+        cell = cell.replace(",", ".") if "." not in cell else "no"
+    return NUMBER.fullmatch(cell) is not None
