@@ -181,8 +181,12 @@ def _parse(
             warnings.simplefilter("ignore", pd.errors.DtypeWarning)
             table = pd.read_csv(file, **plain)
     except UnicodeDecodeError:
-        if dialect.encoding == "latin-1":
-            raise
+        if wide:
+            raise UnusableError(
+                "the file begins as UTF-16 and has letters that are none",
+                where=path.name,
+                cure="save the table as CSV again, in UTF-8",
+            ) from None
         encoding = "latin-1" if dialect.encoding == "cp1252" else "cp1252"
         other = replace(dialect, encoding=encoding)
         return _parse(path, compression, other, {**arguments, "encoding": encoding})

@@ -88,7 +88,7 @@ def decode(head: bytes) -> tuple[str, str]:
     where bytes come that Windows-1252 does not know.
     """
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16", codecs.getincrementaldecoder("utf-16")().decode(head)
+        return "utf-16", codecs.getincrementaldecoder("utf-16")("replace").decode(head)
     try:
         text = codecs.getincrementaldecoder("utf-8")().decode(head)
         return "utf-8", text.removeprefix("\ufeff")

@@ -111,6 +111,13 @@ def test_binary_and_broken(tmp_path: Path, case: str) -> None:
     assert words in sentence_for(path)
 
 
+def test_broken_utf_16(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    whole = (HEADER + ROWS).encode("utf-16")
+    path.write_bytes(whole[:60] + b"\x00\xdc" + whole[62:])  # half of a pair of surrogates
+    assert "begins as UTF-16 and has letters that are none" in sentence_for(path)
+
+
 def test_a_bz2_file_with_a_wrong_bit(tmp_path: Path) -> None:
     data = bytearray(bz2.compress((HEADER + ROWS * 50).encode()))
     data[60] ^= 255
