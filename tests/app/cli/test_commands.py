@@ -288,6 +288,20 @@ def test_a_full_disk_under_the_copy_of_the_events_is_one_sentence(capsys):
     assert complaint(capsys).startswith("tunescope: /dev/full: the events cannot be written (No")
 
 
+CHILDREN: list[subprocess.Popen] = []
+
+
+@pytest.fixture(autouse=True)
+def no_child_outlives_its_test():
+    """A run of hundreds of trials would go on for hours where a test fails before it ends it."""
+    yield
+    for child in CHILDREN:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.communicate()
+    CHILDREN.clear()
+
+
 def started(arguments, runs) -> tuple[subprocess.Popen, Path]:
     """The command in a process of its own, once two of its trials have ended."""
     child = subprocess.Popen(
@@ -299,12 +313,14 @@ def started(arguments, runs) -> tuple[subprocess.Popen, Path]:
         text=True,
         start_new_session=True,
     )
+    CHILDREN.append(child)
     deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
         for folder in runs.glob("*/events.jsonl"):
             if folder.read_text().count('"TrialFinished"') >= 2:
                 return child, folder.parent
         time.sleep(0.05)
+    os.killpg(child.pid, signal.SIGKILL)
     raise AssertionError(child.communicate()[1])
 
 

@@ -36,7 +36,9 @@ def sentences(count: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
 
 def seen_by_hand(table: pd.DataFrame, tags: np.ndarray) -> set[str]:
     """The names of the pairs and steps that come in the tokens."""
-    names = {f"{c}={v} → {t}" for c in table.columns[1:] for v, t in zip(table[c], tags, strict=True)}
+    names = {
+        f"{c}={v} → {t}" for c in table.columns[1:] for v, t in zip(table[c], tags, strict=True)
+    }
     sequence = table["sequence"].to_numpy()
     for row in range(len(tags)):
         first = row == 0 or sequence[row] != sequence[row - 1]
