@@ -1,6 +1,7 @@
 """`tunescope` on the command line: arguments, exit status, and one line for what went wrong.
 
-Exit status: 0 done, 1 the run or an export failed, 2 unusable input, 130 interrupted with the best so far kept.
+Exit status: 0 done, 1 the run or an export failed, 2 unusable input, 130 interrupted with the best
+so far kept.
 """
 
 from __future__ import annotations

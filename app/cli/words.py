@@ -33,8 +33,8 @@ def result_in_words(results: Mapping[str, Any], plan: Plan) -> str:
     """The result as a few lines for a person."""
     metric = results["metric"]
     lines = [
-        f"Tuned:   {metric} {number(results['test'][metric])} on {tested_in_words(results)}",
-        f"Default: {metric} {number(results['default_test'][metric])}",
+        f"Tuned:   {metric} {_score(results['test'][metric])} on {tested_in_words(results)}",
+        f"Default: {metric} {_score(results['default_test'][metric])}",
     ]
     baseline = results.get("baseline_test", {}).get(metric)
     if baseline is not None:
@@ -93,6 +93,11 @@ def _signed(value: float | None, share: bool) -> str:
         return "–"
     text = f"{100 * value:+.1f}" if share else f"{value:+.4g}"
     return text.replace("-", "\N{MINUS SIGN}")
+
+
+def _score(value: float | None) -> str:
+    """A score; some are undefined, such as an area of rows of one class."""
+    return "undefined" if value is None else number(value)
 
 
 def average_in_words(ensemble: Mapping[str, Any], metric: str) -> list[str]:

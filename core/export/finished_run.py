@@ -64,6 +64,12 @@ class FinishedRun:
         """Whether every row was tested, by models of outer folds."""
         return bool(self.results.get("evaluation", {}).get("kind") == "nested")
 
+    def said_test(self, form: str = ".6f") -> str:
+        """The score on unseen rows with its metric: "accuracy on unseen rows 0.912300"."""
+        metric = self.results["metric"]
+        said = score_said(self.results["test"].get(metric), form)
+        return f"{metric.replace('_', ' ')} on unseen rows {said}"
+
     def of_kind(self, kind: type[E]) -> list[E]:
         """Its events of one kind, in order."""
         return [event for event in self.events if isinstance(event, kind)]
@@ -72,6 +78,11 @@ class FinishedRun:
     def learned_penalties(self) -> bool:
         """Whether L2 penalties were learned (not settings tried)."""
         return bool(self.takeaway.penalties)
+
+
+def score_said(score: float | None, form: str = ".6f") -> str:
+    """A score as text; some are undefined, such as an area of rows of one class."""
+    return "undefined" if score is None else format(score, form)
 
 
 def finished_run(folder: RunFolder) -> FinishedRun:

@@ -102,17 +102,14 @@ def _folder_name(run: FinishedRun) -> str:
 
 
 def _readme(run: FinishedRun, arrays: Arrays) -> str:
-    metric, test = run.results["metric"], run.results["test"]
     count = len(arrays["weights"])
     what = {"lda": "topics", "dlgm": "deep latent Gaussian model"}[run.plan.model]
     many = f"the average of {count} models" if count > 1 else "one model"
-    first = (
-        f"These are the {what} of {run.takeaway.dataset} as Tunescope tuned them, {many}: "
-        f"{metric.replace('_', ' ')} on unseen rows {test[metric]:.6g}."
-        if run.plan.model == "lda"
-        else f"This is a {what} for {run.takeaway.dataset} as Tunescope tuned it, {many}: "
-        f"{metric.replace('_', ' ')} on unseen rows {test[metric]:.6g}."
-    )
+    if run.plan.model == "lda":
+        first = f"These are the {what} of {run.takeaway.dataset} as Tunescope tuned them"
+    else:
+        first = f"This is a {what} for {run.takeaway.dataset} as Tunescope tuned it"
+    first += f", {many}: {run.said_test('.6g')}."
     second = f"python {PROGRAM} NEW.csv OUT.csv predicts a new file, and needs only numpy."
     return textwrap.fill(first, 80) + "\n\n" + textwrap.fill(second, 80) + "\n"
 

@@ -22,10 +22,10 @@ from typing import Any
 
 from core.export.average import Member, members_of
 from core.export.constructor import Code, list_code, wrapped_list
-from core.export.finished_run import FinishedRun
+from core.export.finished_run import FinishedRun, score_said
 from core.export.script_data import data_block, split_block
 from core.export.script_models import carried_source, is_ours
-from core.export.script_scores import scorer
+from core.export.script_scores import score_functions, scorer
 
 SETTLED = 1e-10  # the solver's tolerance where a penalty learner's solution is met again
 
@@ -45,7 +45,8 @@ def source(run: FinishedRun) -> str:
     scores = _score_block(run, code)
     future = ["from __future__ import annotations"] if carried else []
     head = [_docstring(run, bool(carried)), *future, _imports(run, code)]
-    parts = [*head, *carried, data, split, model, scores, _last_fit(run)]
+    own = [] if run.nested else score_functions(run)
+    parts = [*head, *carried, data, split, model, *own, scores, _last_fit(run)]
     text = "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
     ast.parse(text)  # a program that Python cannot read must never leave the house
     return text
@@ -57,8 +58,10 @@ def _docstring(run: FinishedRun, carries: bool) -> str:
     kind, members = run.model.title, len(members_of(run))
     model = f"average of {members} models, {kind.lower()}," if members > 1 else kind.lower()
     first = f"{model[0].upper()}{model[1:]} for {run.takeaway.dataset}, as Tunescope tuned it."
-    body = _what_it_does(run) + f"{test[metric]:.6f} tuned"
-    body += f", {default[metric]:.6f} with the default setting." if metric in default else "."
+    body = _what_it_does(run) + f"{score_said(test[metric])} tuned"
+    if metric in default:
+        body += f", {score_said(default[metric])} with the default setting"
+    body += "."
     if run.takeaway.refitted:
         body += " Then it fits the tuned model on all rows."
     usage = "It needs scikit-learn, numpy and pandas. Run it with the data file as its argument."
@@ -279,7 +282,7 @@ def _measured(run: FinishedRun) -> str:
         "default.fit(X, y)",
     ]
     for name, scores in (("tuned", "test"), ("default setting", "default_test")):
-        said = f"{metric} on unseen rows, {name}: {results[scores][metric]:.6f} (as measured)"
+        said = f"{metric} on unseen rows, {name}: {score_said(results[scores][metric])} (as measured)"
         lines.append(f'print("{said}")')
     return "\n".join(lines)
 

@@ -48,7 +48,7 @@ def page(run: FinishedRun) -> str:
 def headline(run: FinishedRun) -> str:
     """What tuning brought, in one line, no more than the interval allows."""
     gain = run.results.get("gain")
-    if not gain:
+    if not gain or gain["difference"] is None:
         return "The tuned model"
     points, unit = _in_points(gain["metric"], abs(gain["difference"]))
     over = run.results.get("gain_over_baseline") or {}

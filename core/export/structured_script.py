@@ -75,12 +75,11 @@ def _modules(kind: str) -> tuple[str, ...]:
 def _head(run: FinishedRun, kind: str, parts: Bundle) -> str:
     does, files = _WORDS[kind]
     name = {"crf": "predict_tags.py", "rna": "predict_structures.py"}[kind]
-    metric, score = run.results["metric"], run.results["test"][run.results["metric"]]
     count = len(members_of(run))
     model = f"The average of {count} models is inside" if count > 1 else "The model is inside"
     made = (
         f"{model}: tuned by Tunescope on {run.takeaway.dataset}, "
-        f"{metric.replace('_', ' ')} on unseen rows {score:.6f}. It needs numpy, and is faster "
+        f"{run.said_test()}. It needs numpy, and is faster "
         "where numba is installed."
     )
     versions = ", ".join(f"{name} {version}" for name, version in run.takeaway.versions.items())

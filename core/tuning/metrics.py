@@ -10,6 +10,9 @@
 
 Every metric is written once, for weights; a plain score is the case B = 1, w = 1. What a model
 says about rows (`Said`) is worked out once and serves all metrics and all resamples.
+
+Rows of classes that training never saw, as a second file may have, are wrong in every metric: they
+make one more class, of which no row is found (recall, F1 and area 0, probability 0).
 """
 
 from __future__ import annotations
@@ -48,8 +51,8 @@ def _accuracy_influence(y: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def _counts(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Rows rightly called k, rows of class k, and rows called k, each of shape (B, K)."""
-    codes = np.arange(int(max(y.max(), labels.max())) + 1)
+    """Rows rightly called k, rows of class k, and rows called k, each of shape (B, K or K + 1)."""
+    codes = np.arange(min(int(y.min()), 0), int(max(y.max(), labels.max())) + 1)
     actual, called = (y[:, None] == codes).astype(float), (labels[:, None] == codes).astype(float)
     return weights @ (actual * called), weights @ actual, weights @ called
 
@@ -67,19 +70,23 @@ def _f1(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def _auc(y: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """One class against the rest, averaged over classes; with two classes both are the same."""
-    each = [_area(y == code, scores[:, code], weights) for code in _rated(scores)]
+    each = [_area(y == code, scores[:, code], weights) for code in _rated(y, scores)]
+    if (unknown := y < 0).any():
+        each.append(np.where(weights @ unknown > 0, 0.0, np.nan))
     return _mean_of_known(np.stack(each, axis=1))
 
 
-def _rated(scores: np.ndarray) -> Sequence[int]:
-    """The classes whose areas are averaged."""
-    return (1,) if scores.shape[1] == 2 else range(scores.shape[1])
+def _rated(y: np.ndarray, scores: np.ndarray) -> Sequence[int]:
+    """The classes whose areas are averaged; one of two where both areas are the same."""
+    return (1,) if scores.shape[1] == 2 and not (y < 0).any() else range(scores.shape[1])
 
 
 def _auc_influence(y: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """The mean over the classes that have an area; NaN where one of these has a single row."""
-    occurring = [code for code in _rated(scores) if 0 < (y == code).sum() < len(y)]
+    occurring = [code for code in _rated(y, scores) if 0 < (y == code).sum() < len(y)]
     each = [influence.of_area(y == code, scores[:, code])[1] for code in occurring]
+    if (y < 0).any():
+        each.append(np.zeros(len(y)))  # the unknown class's area is 0 whatever the rows are
     return np.mean(each, axis=0) if each else np.full(len(y), np.nan)
 
 

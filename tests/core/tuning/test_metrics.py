@@ -145,3 +145,48 @@ def test_a_metric_that_needs_probabilities_says_so():
         score_one(METRICS["log_loss"], SVC().fit(X, y), X, y, (0, 1))
     constant = DummyClassifier(strategy="prior").fit(X, y)
     assert score_one(METRICS["auc"], constant, X, y, (0, 1)) == 0.5
+
+
+def with_strangers(count, rows=90, every=5):
+    """Targets and what a model says, every fifth row of a class that training never saw."""
+    y, said = classes_said(count, rows)
+    strange = y.copy()
+    strange[::every] = -1
+    return strange, said
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_rows_of_an_unknown_class_are_wrong_in_every_metric(count):
+    y, said = with_strangers(count)
+    scores = score_said(y, said, "multiclass")
+    # scikit-learn takes -1 for a class like any other, of which no row is found.
+    assert scores["accuracy"] == pytest.approx(peer.accuracy_score(y, said.labels))
+    assert scores["balanced_accuracy"] == pytest.approx(
+        peer.balanced_accuracy_score(y, said.labels)
+    )
+    assert scores["f1"] == pytest.approx(peer.f1_score(y, said.labels, average="macro"))
+    areas = [peer.roc_auc_score(y == k, said.scores[:, k]) for k in range(count)]
+    assert scores["auc"] == pytest.approx(np.mean([0.0, *areas]))
+    own = np.where(y < 0, np.finfo(float).eps, said.probabilities[np.arange(len(y)), y])
+    assert scores["log_loss"] == pytest.approx(-np.log(own).mean())
+
+
+@pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy", "f1", "auc", "log_loss"])
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_resample_without_unknown_rows_scores_as_if_there_were_none(name, count):
+    y, said = with_strangers(count)
+    known = y >= 0
+    alone = METRICS[name].score(y[known], said.rows(known))
+    weighted = METRICS[name].weighted(y, said, known[None].astype(float))
+    assert weighted[0] == pytest.approx(alone, abs=1e-12)
+
+
+def test_unknown_rows_flatter_no_metric():
+    """Right about every known row: the score falls by what the unknown ones are worth."""
+    y = np.array([0, 1] * 10 + [-1] * 10)
+    shares = np.array([[0.9, 0.1], [0.1, 0.9]])[np.abs(y)]
+    scores = score_said(y, Said(shares.argmax(axis=1), shares, shares), "binary")
+    assert scores["accuracy"] == pytest.approx(2 / 3)
+    assert scores["balanced_accuracy"] == pytest.approx(2 / 3)
+    assert scores["auc"] < 2 / 3
+    assert scores["log_loss"] > 10
