@@ -145,7 +145,7 @@ def take(features: Any, rows: np.ndarray) -> Any:
     return features.iloc[rows] if hasattr(features, "iloc") else features[rows]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run_outside() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run code in a fresh, isolated Python in which this program cannot be imported."""
 
@@ -156,7 +156,7 @@ def run_outside() -> Callable[..., subprocess.CompletedProcess[str]]:
             cwd=folder,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             env={**os.environ, **threads},
             check=False,
         )

@@ -1,0 +1,298 @@
+"""Every model of tables in every format, for two classes, several, and numbers.
+
+The runs are real and small: 90 rows, two trials. What can be opened without this program is opened
+in a Python that cannot import it, all files in one. Tolerances: skops and joblib 1e-12; ONNX 1e-9,
+where trees are added up 1e-6 (numbers in standard deviations of the predictions); scores of a
+script to the six digits that it prints.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
+from core.estimators.registry import MODELS
+from core.export.exporters import TABLES, export_run, exporters_for
+from core.export.finished_run import finished_run
+from core.export.prediction import predict_file
+from core.export.report_results import score_words
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import read_data
+from core.tuning.run_folder import RunFolder
+from core.tuning.tune import tune
+
+LIBRARIES = {"onnx": "onnx"}  # {format: the optional part that it needs}
+NO_COUNTERPART = ("vote7",)  # models that ONNX does not have
+PROBABLE = {"svm": "log_loss"}  # a metric by which a model must give probabilities
+
+OPEN = """
+import json, joblib, pandas as pd, skops.io
+said = {}
+for path in sys.argv[1:]:
+    if path.endswith('.joblib'):
+        model = joblib.load(path)
+    else:
+        model = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
+    card = model.tunescope_
+    rows = pd.read_csv(path.partition('-')[0] + '.csv', **card['read_csv'])
+    rows = rows[rows[card['target']].notna()][card['features']]
+    shares = model.predict_proba(rows).tolist() if hasattr(model, 'predict_proba') else None
+    said[path] = [model.predict(rows).tolist(), shares]
+print(json.dumps(said))
+"""
+RUN = """
+import contextlib, io, json, runpy, warnings
+warnings.simplefilter('ignore')
+said, paths = {}, sys.argv[1:]
+for path in paths:
+    sys.argv, out = [path], io.StringIO()
+    with contextlib.redirect_stdout(out):
+        runpy.run_path(path, run_name='__main__')
+    said[path] = out.getvalue()
+print(json.dumps(said))
+"""
+
+
+@dataclass
+class Case:
+    """A finished run and its files.
+
+    Attributes:
+        files: {format: file in the folder of all}.
+        failed: {format: why there is none}.
+    """
+
+    folder: RunFolder
+    dataset: Any
+    files: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def tables_of(task: str) -> list[tuple[str, str, str]]:
+    models = [name for name, model in MODELS.items() if task in model.tasks]
+    cases = [(task, name, "") for name in models]
+    if task == "regression":
+        return cases
+    return [*cases, *((task, name, metric) for name, metric in PROBABLE.items())]
+
+
+CASES = [case for task in TABLES for case in tables_of(task)]
+ALL = [(*case, format) for case in CASES for format in exporters_for(case[0], case[1])]
+
+
+def write_table(path: Path, task: str) -> None:
+    """Numbers with holes, a category, yes or no, and the target; one row lacks it."""
+    random = np.random.default_rng(5)
+    table = pd.DataFrame(random.normal(size=(91, 4)), columns=["size", "age", "a b", "größe"])
+    table["colour"] = random.choice(["red", "green", "blue"], 91)
+    table["paid"] = random.choice(["yes", "no"], 91)
+    pull = 2 * table["size"] - table["a b"] + (table["colour"] == "red") + random.normal(size=91)
+    words, cuts = np.array(["low", "middle", "top"], dtype=object), [0.5]
+    cuts = [-0.5, 1.5] if task == "multiclass" else cuts
+    table["goal"] = 1e5 + 3e4 * pull if task == "regression" else words[np.digitize(pull, cuts)]
+    table.loc[::11, "age"] = np.nan
+    table.loc[7, "goal"] = np.nan
+    table.to_csv(path, index=False)
+
+
+def run_of(folder: Path, task: str, model: str, metric: str) -> Case:
+    data = DataPlan(str(folder / f"{task}.csv"), target="goal")
+    dataset = read_data(data)
+    assert dataset.task == task
+    plan = Plan(data, model, "random", trials=2, folds=2, seed=1, metric=metric)
+    run = RunFolder.create(plan, path=folder / f"{task}-{model}{metric}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in tune(plan, dataset, folder=run):
+            pass
+    case = Case(run, dataset)
+    finished = finished_run(run)
+    for name, exporter in exporters_for(task, model).items():
+        file = f"{task}-{model}{metric}{exporter.ending}"
+        try:
+            export_run(finished, folder / file)
+            case.files[name] = file
+        except Exception as error:
+            case.failed[name] = str(error)
+    return case
+
+
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], Case]:
+    folder = tmp_path_factory.mktemp("every")
+    for task in TABLES:
+        write_table(folder / f"{task}.csv", task)
+    return {
+        case: run_of(folder, *case)
+        for case in CASES
+        if not MODELS[case[1]].extra or is_installed(MODELS[case[1]].extra)
+    }
+
+
+@pytest.fixture(scope="module")
+def opened(cases: dict[tuple[str, ...], Case], run_outside: Any) -> dict[str, Any]:
+    """{file: predictions and probabilities} of all model files, opened without the program."""
+    return outside(cases, run_outside, OPEN, "skops", "joblib")
+
+
+@pytest.fixture(scope="module")
+def printed(cases: dict[tuple[str, ...], Case], run_outside: Any) -> dict[str, Any]:
+    """{file: what it prints} of all scripts, run without the program."""
+    return outside(cases, run_outside, RUN, "script")
+
+
+def outside(
+    cases: dict[tuple[str, ...], Case], run_outside: Any, code: str, *formats: str
+) -> dict[str, Any]:
+    files = [case.files[name] for case in cases.values() for name in formats if name in case.files]
+    folder = next(iter(cases.values())).folder.path.parent
+    ran = run_outside(code, folder, *files)
+    assert ran.returncode == 0, ran.stderr
+    said: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
+    return said
+
+
+def close(case: Case, said: Any, ours: np.ndarray, tolerance: float) -> None:
+    """Predictions, numbers or labels, are the same."""
+    if case.dataset.task == "regression":
+        np.testing.assert_allclose(said, ours, rtol=0, atol=tolerance * np.std(ours))
+    else:
+        assert list(said) == ours.tolist()
+
+
+def check_model_file(case: Case, said: Any) -> None:
+    pipeline, rows = joblib.load(case.folder.model_path), case.dataset.features
+    close(case, said[0], pipeline.predict(rows), 1e-12)
+    assert (said[1] is None) == (not hasattr(pipeline, "predict_proba"))
+    if said[1] is not None:
+        np.testing.assert_allclose(said[1], pipeline.predict_proba(rows), rtol=0, atol=1e-12)
+
+
+def check_onnx(case: Case, path: Path) -> None:
+    """By the runtime alone: inputs are fed column by column."""
+    import onnxruntime
+
+    pipeline, rows = joblib.load(case.folder.model_path), case.dataset.features
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    columns = {}
+    for taken in session.get_inputs():
+        values = rows[taken.name]
+        text = taken.type == "tensor(string)"
+        columns[taken.name] = (
+            values.astype(object).where(values.notna(), "").to_numpy(dtype=object)
+            if text
+            else values.to_numpy(dtype=np.float64)
+        ).reshape(-1, 1)
+    names = [given.name for given in session.get_outputs()]
+    said = dict(zip(names, session.run(None, columns), strict=True))
+    exact = 1e-6 if case.folder.plan.model in ("forest", "boosting") else 1e-9
+    close(case, said.pop("prediction"), pipeline.predict(rows), exact)
+    for name, degrees in said.items():
+        ours = getattr(pipeline, {"probabilities": "predict_proba"}.get(name, "decision_function"))
+        expected = ours(rows)
+        if expected.ndim == 1:
+            expected = np.stack([-expected, expected], axis=1)
+        np.testing.assert_allclose(degrees, expected, rtol=0, atol=exact)
+
+
+def check_script(case: Case, text: str) -> None:
+    results = finished_run(case.folder).results
+    metric = results["metric"]
+    scores = re.findall(r": (-?\d+\.\d+)$", text, re.MULTILINE)
+    expected = [f"{results[key][metric]:.6f}" for key in ("test", "default_test")]
+    assert scores[:2] == expected
+
+
+def check_json(case: Case, path: Path) -> None:
+    document, run = json.loads(path.read_text(encoding="utf-8")), finished_run(case.folder)
+    assert document["scores"]["test"] == run.results["test"]
+    assert document["parameters"] == run.results["setting"]
+    if "coefficients" not in document:
+        return
+    weights, constant = (document["coefficients"][name] for name in ("weights", "intercept"))
+    names = run.takeaway.output_names
+    prepared = run.pipeline[:-1].transform(case.dataset.features)
+    if isinstance(constant, dict):
+        W = np.array([[weights[name][label] for label in constant] for name in names])
+        said = prepared @ W + np.array(list(constant.values()))
+    else:
+        said = prepared @ np.array([weights[name] for name in names]) + constant
+    model = run.pipeline[-1]
+    ours = getattr(model, "decision_function", model.predict)(prepared)
+    np.testing.assert_allclose(said, ours, rtol=1e-9, atol=1e-9)
+
+
+class Balanced(HTMLParser):
+    """Counts elements that were opened and never closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag not in ("meta", "br", "hr", "img", "link", "input"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def check_report(case: Case, path: Path) -> None:
+    text, results = path.read_text(encoding="utf-8"), finished_run(case.folder).results
+    parser = Balanced()
+    parser.feed(text)
+    assert parser.open == []
+    for scores in (results["test"], results["default_test"]):
+        assert score_words(results["metric"], scores[results["metric"]]) in text
+    assert not re.search(r">(None|nan)<", text)
+
+
+def check_folder(case: Case, path: Path) -> None:
+    pipeline, data = joblib.load(case.folder.model_path), Path(case.folder.plan.data.file)
+    said = predict_file(path, data)
+    ours = pipeline.predict_proba(case.dataset.features)
+    known = pd.read_csv(data)["goal"].notna().to_numpy()
+    np.testing.assert_allclose(said.iloc[:, 1:].to_numpy()[known], ours, atol=1e-5)
+
+
+CHECKS: dict[str, Callable[[Case, Path], None]] = {
+    "onnx": check_onnx, "json": check_json, "report": check_report, "folder": check_folder
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("task", "model", "metric", "format"), ALL)
+def test_every_model_in_every_format(
+    cases: dict[tuple[str, ...], Case],
+    request: pytest.FixtureRequest,
+    task: str,
+    model: str,
+    metric: str,
+    format: str,
+) -> None:
+    for part in (MODELS[model].extra, LIBRARIES.get(format, "")):
+        if part and not is_installed(part):
+            pytest.skip(f"{OPTIONAL_PARTS[part].does} are not installed")
+    case = cases[task, model, metric]
+    if format == "onnx" and model in NO_COUNTERPART:
+        assert "ONNX has no counterpart" in case.failed["onnx"]
+        return
+    assert format not in case.failed, case.failed[format]
+    path = case.folder.path.parent / case.files[format]
+    if format in ("skops", "joblib"):
+        check_model_file(case, request.getfixturevalue("opened")[path.name])
+    elif format == "script":
+        check_script(case, request.getfixturevalue("printed")[path.name])
+    else:
+        CHECKS[format](case, path)
