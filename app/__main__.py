@@ -16,6 +16,7 @@ COMMANDS = (
     "resume",
     "replay",
     "report",
+    "export",
     "history",
     "reproduce",
 )

@@ -200,11 +200,12 @@ class Session(Planning):
         elif self.state in ("finished", "interrupted") and self.run_folder is not None:
             self._conclude(control)
 
-    def export(self, format: str, path: str | Path) -> None:
-        """Save something of the run that is shown; `exported` tells the path."""
+    def export(self, format: str, path: str | Path, which: str = "tuned") -> None:
+        """Save something of the run that is shown, or another of its models; `exported` tells."""
         if self.run_folder is not None:
-            self._busy.say(self.tr("Saving …"))
-            self._asked.ask(m.Export(str(self.run_folder), format, str(path)))
+            fitting = which != "tuned"
+            self._busy.say("Fitting the model …" if fitting else self.tr("Saving …"))
+            self._asked.ask(m.Export(str(self.run_folder), format, str(path), which))
 
     def look(self, request: dict[str, Any]) -> None:
         """Evaluate a surrogate for a view; `looked` brings the answer."""

@@ -13,11 +13,11 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from app.cli import history, listing, past, predicting, reproducing, tuning
+from app.cli import exporting, history, listing, past, predicting, reproducing, tuning
 from core.errors import UnusableError
 
 DONE, FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
-PARTS = (tuning, predicting, past, history, listing, reproducing)
+PARTS = (tuning, predicting, past, exporting, history, listing, reproducing)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -10,10 +10,12 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLabel, QWidget
 
 from app import icons, settings
+from app.pages.export_choice import ModelChooser
 from app.pages.page import Page
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.card import Card, clear
 from app.widgets.labels import label
+from core.export.choices import TUNED
 from core.tuning.evaluation import evaluation_in_words
 from core.tuning.events import RunStarted
 
@@ -82,6 +84,9 @@ class ExportPage(Page):
         self.cards: dict[str, ExportCard] = {}
         self._saving: dict[Path, str] = {}  # where -> which kind of file
         self.primary = self.add_primary(self.tr("Save the model…"), self._save_first, "save")
+        self.chooser = ModelChooser()
+        self.chooser.changed.connect(self._chosen)
+        self.body.addWidget(self.chooser)
         self._grid = QGridLayout()
         self._grid.setSpacing(12)
         for column in (0, 1):
@@ -116,7 +121,8 @@ class ExportPage(Page):
         settings.remember(FOLDER_KEY, str(Path(path).parent))
         self.cards[name].show_saved(None)
         self._saving[Path(path)] = name
-        self.session.export(name, path)
+        which = TUNED if exporter.get("of_run") else self.chooser.which
+        self.session.export(name, path, which)
 
     def _ask_path(self, exporter: dict[str, Any]) -> str:
         folder = settings.text(FOLDER_KEY, str(Path.home()))
@@ -128,7 +134,11 @@ class ExportPage(Page):
     def _file_name(self) -> str:
         plan, summary = self.session.plan, self.session.summary
         name = Path(str((summary or {}).get("name") or "model")).name.split(".")[0]
-        return f"{name} {plan.model}" if plan is not None else name
+        which = self.chooser.which
+        words = [name, plan.model] if plan is not None else [name]
+        if which != TUNED:
+            words.append(f"trial {which}" if which.isdigit() else which)
+        return " ".join(words)
 
     def _save_first(self) -> None:
         if self.cards:
@@ -170,7 +180,13 @@ class ExportPage(Page):
         self._waiting.hide()
         self._show()
 
+    def _chosen(self) -> None:
+        """Another model is chosen: what was saved before is not it."""
+        for card in self.cards.values():
+            card.show_saved(None)
+
     def _show(self) -> None:
+        self.chooser.show_choices(self.session.events if self.session.results else [])
         ended = self.session.results is not None
         self.set_head(
             self.tr("Take the model away"),

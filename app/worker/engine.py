@@ -15,7 +15,10 @@ from app.worker import messages as m
 from core.datasets.dataset import Dataset
 from core.datasets.summary import summarize
 from core.errors import UnusableError
-from core.export.exporters import EXPORTERS, export
+from core.export.choices import TUNED
+from core.export.chosen import chosen_run
+from core.export.exporters import EXPORTERS, export_run
+from core.export.finished_run import FinishedRun, finished_run
 from core.tuning.conclude import conclude
 from core.tuning.events import Event, TrialExcluded
 from core.tuning.guidance import advise, estimate
@@ -34,10 +37,11 @@ class Engine:
     def __init__(self) -> None:
         self._data: DataPlan | None = None
         self._dataset: Dataset | None = None
+        self._chosen: tuple[tuple[str, int, str], FinishedRun] | None = None
 
     def warm(self) -> list[dict[str, Any]]:
         """Everything is imported by now; tell what can be exported."""
-        fields = ("name", "ending", "title", "sentence", "warning", "tasks", "models")
+        fields = ("name", "ending", "title", "sentence", "warning", "tasks", "models", "of_run")
         return [{name: getattr(e, name) for name in fields} for e in EXPORTERS]
 
     def open(self, data: DataPlan) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -109,7 +113,17 @@ class Engine:
 
     def export(self, request: m.Export) -> str:
         """Write one file; its path."""
-        return str(export(RunFolder.open(request.folder), request.path, request.format))
+        run = finished_run(RunFolder.open(request.folder))
+        if request.which != TUNED:
+            run = self._chosen_run(run, request.which)
+        return str(export_run(run, request.path, request.format))
+
+    def _chosen_run(self, run: FinishedRun, which: str) -> FinishedRun:
+        """The run with another of its models, which is fitted once for several files."""
+        key = (str(run.folder.path), len(run.events), which)
+        if self._chosen is None or self._chosen[0] != key:
+            self._chosen = key, chosen_run(run, which, self._dataset_of(run.plan))
+        return self._chosen[1]
 
     def _dataset_of(self, plan: Plan) -> Dataset:
         if self._dataset is None or self._data != plan.data:

@@ -79,11 +79,12 @@ class Conclude:
 
 @dataclass(frozen=True)
 class Export:
-    """Write something of a run that ended."""
+    """Write something of a run that ended; `which` of its models (core.export.choices)."""
 
     folder: str
     format: str
     path: str
+    which: str = "tuned"
 
 
 @dataclass(frozen=True)

@@ -20,17 +20,15 @@ from core.export import (
     skops_file,
     structured_script,
 )
+from core.export.choices import AS_FOLDERS, TABLES, TUNED
 from core.export.destination import check_destination, write_whole_file
 from core.export.finished_run import FinishedRun, finished_run
 from core.tuning.run_folder import RunFolder
 from core.tuning.scoring import in_a_sentence
 
-TABLES = ("regression", "binary", "multiclass")
 SEQUENCES, MOLECULES = ("sequence",), ("structure",)
 TOPICS = ("topics",)
 EVERY_MODEL = tuple(MODELS)
-# Models of ours that scikit-learn has no counterpart of: they are taken away as a folder.
-AS_FOLDERS = ("lda", "dlgm")
 OTHERS = tuple(name for name in MODELS if name not in AS_FOLDERS)
 NO_ONNX = "" if is_installed("onnx") else f"To save it, {OPTIONAL_PARTS['onnx'].cure}."
 
@@ -47,6 +45,7 @@ class Exporter:
         warning: what to know before using it; "" if nothing.
         write: (run, path) writes the file.
         tasks, models: whose runs it can write.
+        of_run: whether it tells of the whole run, not of the model that was chosen.
     """
 
     name: str
@@ -57,6 +56,7 @@ class Exporter:
     write: Callable[[FinishedRun, Path], None]
     tasks: tuple[str, ...]
     models: tuple[str, ...] = OTHERS
+    of_run: bool = False
 
     def offered(self, task: str = "", model: str = "") -> bool:
         """Whether runs of a task and a model have it; "" for what is not known yet."""
@@ -184,6 +184,7 @@ EXPORTERS: tuple[Exporter, ...] = (
         report.write,
         (*TABLES, *TOPICS),
         EVERY_MODEL,
+        of_run=True,
     ),
     Exporter(
         "report",
@@ -193,6 +194,7 @@ EXPORTERS: tuple[Exporter, ...] = (
         "",
         report.write,
         (*SEQUENCES, *MOLECULES),
+        of_run=True,
     ),
 )
 
@@ -218,9 +220,19 @@ def export(folder: RunFolder, path: Path | str, format: str | None = None) -> Pa
 
 
 def export_run(run: FinishedRun, path: Path | str, format: str | None = None) -> Path:
-    """Write one file from a run that was read already; as `export`."""
+    """Write one file from a run that was read already, or from another of its models; as `export`.
+
+    Raises:
+        UnusableError: as `export`; or a file about the whole run is asked of another model.
+    """
     path = Path(path).expanduser()
     exporter = exporter_for(path, format, run.takeaway.task, run.plan.model)
+    if exporter.of_run and run.which != TUNED:
+        raise UnusableError(
+            f"a {exporter.name} tells of the whole run, not of one model",
+            where=str(path),
+            cure="export it with the tuned model",
+        )
     write_whole_file(path, lambda draft: exporter.write(run, draft))
     return path
 

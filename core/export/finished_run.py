@@ -11,6 +11,7 @@ import joblib
 from core.errors import UnusableError
 from core.estimators.model import Model
 from core.estimators.registry import model_named
+from core.export.choices import TUNED
 from core.tuning.events import Event, RunFinished, RunStarted, RunStopped
 from core.tuning.metrics import METRICS
 from core.tuning.plan import Plan
@@ -31,6 +32,9 @@ class FinishedRun:
         started: the first event.
         results: of its last RunFinished or RunStopped.
         takeaway: what lies beside the fitted pipeline.
+        which: the model that is exported (core.export.choices): the tuned one, or another, which
+            then stands in its place in results and takeaway.
+        fitted: that other one's pipeline.
     """
 
     name: str
@@ -40,11 +44,13 @@ class FinishedRun:
     results: dict[str, Any]
     takeaway: Takeaway
     folder: RunFolder = field(repr=False)
+    which: str = TUNED
+    fitted: Any = field(default=None, repr=False)
 
     @cached_property
     def pipeline(self) -> Any:
         """The fitted scikit-learn pipeline that takes raw rows."""
-        return joblib.load(self.folder.model_path)
+        return joblib.load(self.folder.model_path) if self.fitted is None else self.fitted
 
     @property
     def model(self) -> Model:
@@ -67,7 +73,9 @@ class FinishedRun:
     def said_test(self, form: str = ".6f") -> str:
         """The score on unseen rows with its metric: "accuracy on unseen rows 0.912300"."""
         metric = self.results["metric"]
-        said = score_said(self.results["test"].get(metric), form)
+        if metric not in self.results["test"]:
+            return f"{metric.replace('_', ' ')} on unseen rows not measured"
+        said = score_said(self.results["test"][metric], form)
         return f"{metric.replace('_', ' ')} on unseen rows {said}"
 
     def of_kind(self, kind: type[E]) -> list[E]:

@@ -41,6 +41,7 @@ def as_document(run: FinishedRun) -> dict[str, Any]:
         "started_at": run.started.started_at,
         "data": _data(run),
         "model": run.plan.model,
+        "exported": run.which,
         "strategy": run.plan.strategy,
         "options": run.plan.options,
         "parameters": results.get("setting", {}),

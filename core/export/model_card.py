@@ -34,6 +34,7 @@ def _card(run: FinishedRun) -> dict[str, Any]:
     return {
         "run": run.name,
         "model": run.plan.model,
+        "exported": run.which,
         "strategy": run.plan.strategy,
         "task": takeaway.task,
         "target": takeaway.target,
@@ -44,6 +45,7 @@ def _card(run: FinishedRun) -> dict[str, Any]:
         "read_csv": takeaway.source["read_csv"],
         "libsvm": takeaway.source["libsvm"],
         "fingerprint": takeaway.source["fingerprint"],
+        "validation": run.results.get("validation", {}),
         "test": run.results.get("test", {}),
         "fitted_rows": takeaway.kept_rows,
         "evaluation": run.results.get("evaluation", {}),

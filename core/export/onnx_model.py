@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -96,6 +97,17 @@ def _linear(graph: Graph, X: str, model: Any) -> str:
     return graph.affine(X, np.reshape(model.coef_, (-1, 1)), np.reshape(model.intercept_, (1, 1)))
 
 
+def _mean(graph: Graph, X: str, model: DummyRegressor) -> str:
+    return _same_for_every_row(graph, X, model.constant_.reshape(1, 1))
+
+
+def _same_for_every_row(graph: Graph, X: str, said: np.ndarray) -> str:
+    """One line of numbers, (1, K), for each of the N rows."""
+    rows = graph.node("Shape", X, start=0, end=1)
+    shape = graph.node("Concat", rows, graph.constant(np.array([1])), axis=0)
+    return graph.node("Expand", graph.constant(said.astype(np.float64)), shape)
+
+
 def _support_regression(graph: Graph, X: str, model: SVR) -> str:
     weights = _dense(model.dual_coef_).T
     return graph.affine(_kernel(graph, X, model), weights, model.intercept_.reshape(1, 1))
@@ -121,6 +133,12 @@ def _mean_of_numbers(graph: Graph, X: str, vote: VotingRegressor) -> str:
 
 def _logistic(graph: Graph, X: str, model: LogisticRegression) -> Classes:
     return _linked(graph, graph.affine(X, model.coef_.T, model.intercept_[None]), model)
+
+
+def _shares(graph: Graph, X: str, model: DummyClassifier) -> Classes:
+    if model.strategy != "prior":
+        raise _no_counterpart(model)
+    return _likeliest(graph, _same_for_every_row(graph, X, model.class_prior_[None]))
 
 
 def _linked(graph: Graph, z: str, model: Any) -> Classes:
@@ -291,6 +309,7 @@ _NUMBERS: dict[type, Callable[..., str]] = {
     HistGradientBoostingRegressor: boosted,
     TransformedTargetRegressor: _on_standard_target,
     VotingRegressor: _mean_of_numbers,
+    DummyRegressor: _mean,
 }
 _CLASSES: dict[type, Callable[..., Classes]] = {
     LogisticRegression: _logistic,
@@ -301,4 +320,5 @@ _CLASSES: dict[type, Callable[..., Classes]] = {
     CalibratedClassifierCV: _calibrated,
     VotingClassifier: _mean_of_shares,
     FixedThresholdClassifier: _decided,
+    DummyClassifier: _shares,
 }

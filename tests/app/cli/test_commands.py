@@ -364,3 +364,22 @@ def test_an_average_says_who_is_in_it(capsys):
     single = result["ensemble"]["single_held_out"]["log_loss"]
     assert f"Single:  log_loss {single:.4g}" in said.out
     assert "2 models are averaged after 20 trials." in said.err
+
+
+def test_another_model_than_the_tuned_one_is_exported(capsys, tmp_path):
+    assert main([*QUICK, "--strategy", "random", "--trials", "2", "--json"]) == 0
+    result = as_json(capsys)
+    assert main(["export", result["run"], "--json"]) == 0
+    offered = as_json(capsys)
+    assert [one["which"] for one in offered][:3] == ["tuned", "default", "baseline"]
+    assert main(["export", result["run"]]) == 0
+    assert "The baseline" in capsys.readouterr().out
+    for which in ("default", "1", "baseline"):
+        path = str(tmp_path / f"{which}.skops")
+        assert main(["export", result["run"], path, "--which", which, "--json"]) == 0
+        said = as_json(capsys)
+        assert said["exports"] == [path]
+        assert said == {**said, **next(one for one in offered if one["which"] == which)}
+    assert main(["export", result["run"], str(tmp_path / "x.skops"), "--which", "best"]) == 2
+    assert "choose tuned, default, baseline" in capsys.readouterr().err
+    assert not (tmp_path / "x.skops").exists()

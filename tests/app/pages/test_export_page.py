@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import pytest
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QLabel
 
 from app.pages.export_page import ExportPage
-from core.tuning.events import RunStarted
+from core.tuning.events import RunFinished, RunStarted, TrialFinished
 
 
 def finished(opened, qtbot):
@@ -152,3 +153,90 @@ def test_an_average_is_said_to_be_one_model(still, qtbot, monkeypatch):
     monkeypatch.setattr(type(still), "results", {"ensemble": {"members": [3, 1]}}, raising=False)
     still.events[:] = [RunStarted(dataset={"task": "binary"}, plan={"model": "svm"})]
     assert "The average of 2 models is one model in each of these files." in page._advice()
+
+
+ENDED = [
+    RunStarted(dataset={"task": "binary"}, plan={"model": "svm"}, metric="accuracy"),
+    TrialFinished(number=0, setting={"C": 1.0}, score=0.8),
+    TrialFinished(number=1, setting={"C": 30.0}, score=0.9),
+    RunFinished(
+        results={
+            "metric": "accuracy",
+            "setting": {"C": 30.0},
+            "default_setting": {"C": 1.0},
+            "validation": {"accuracy": 0.9},
+            "test": {"accuracy": 0.7},
+            "default_test": {"accuracy": 0.75},
+            "baseline_test": {"accuracy": 0.5},
+        }
+    ),
+]
+
+
+@pytest.fixture
+def ended(still, qtbot, monkeypatch, tmp_path):
+    """The page beside a run that ended, and what it asks to be saved."""
+    about = {"title": "", "sentence": "For.", "warning": "", "tasks": ["binary"]}
+    still.exporters = [
+        {**about, "name": "skops", "ending": ".skops"},
+        {**about, "name": "report", "ending": ".html", "of_run": True},
+    ]
+    page = ExportPage(still)
+    qtbot.addWidget(page)
+    page.show()
+    still.events[:] = ENDED
+    monkeypatch.setattr(type(still), "results", ENDED[-1].results, raising=False)
+    still.run_changed.emit()
+    asked = []
+    monkeypatch.setattr(still, "export", lambda *given: asked.append(given))
+    monkeypatch.setattr(
+        QFileDialog, "getSaveFileName", lambda *given: asked.append(given[2]) or ("", "")
+    )
+    return page, asked
+
+
+def test_the_default_the_baseline_and_trials_can_be_chosen(ended):
+    page, _ = ended
+    box = page.chooser.box
+    assert page.chooser.isVisible()
+    assert [box.itemText(at) for at in range(box.count())] == [
+        "The tuned model · accuracy 70.0 % on the test set",
+        "The default setting · accuracy 75.0 % on the test set",
+        "The baseline · accuracy 50.0 % on the test set",
+        "Trial 1 · accuracy 90.0 % in validation",
+        "Trial 0 · accuracy 80.0 % in validation",
+    ]
+    box.setCurrentIndex(3)
+    assert "The test set has not judged it." in page.chooser._about.text()
+    assert "C = 30" in page.chooser._about.text()
+
+
+def test_the_chosen_model_is_asked_for_and_the_report_stays_that_of_the_run(
+    ended, tmp_path, monkeypatch
+):
+    page, asked = ended
+    page.chooser.box.setCurrentIndex(1)
+    page.save("skops")
+    assert asked.pop().endswith("default.skops")
+    for name, which in (("skops", "default"), ("report", "tuned")):
+        path = str(tmp_path / name) + page.cards[name].exporter["ending"]
+        monkeypatch.setattr(page, "_ask_path", lambda _, path=path: path)
+        page.save(name)
+        assert asked.pop() == (name, path, which)
+
+
+def test_a_confirmation_goes_with_the_model_that_was_saved(ended, tmp_path):
+    page, _ = ended
+    page.cards["skops"].show_saved(tmp_path / "tuned.skops")
+    page.chooser.box.setCurrentIndex(1)
+    assert not page.cards["skops"]._saved.isVisible()
+    assert page.chooser.which == "default"
+    page.session.run_changed.emit()
+    assert page.chooser.which == "default"
+
+
+def test_nothing_is_chosen_before_a_run_has_ended(still, qtbot):
+    page = ExportPage(still)
+    qtbot.addWidget(page)
+    assert page.chooser.isHidden()
+    assert page.chooser.which == "tuned"

@@ -1,0 +1,136 @@
+"""What can be taken away from a run: the tuned model, the default, the baseline, or a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.errors import UnusableError
+from core.tuning.events import Event, RunFinished, RunStopped
+from core.tuning.standing import Standing
+
+TUNED, DEFAULT, BASELINE = "tuned", "default", "baseline"
+TABLES = ("regression", "binary", "multiclass")
+# Models of ours that scikit-learn has no counterpart of: they are taken away as a folder.
+AS_FOLDERS = ("lda", "dlgm")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One model that can be taken away, and what is known of it.
+
+    Attributes:
+        name: tuned, default, baseline, or the number of a trial.
+        title: in a list.
+        sentence: what to know before taking it.
+        setting: its hyperparameters; empty where it has none.
+        metric: what the run tuned for.
+        judged_by: the metric of the validation score, which may be another.
+        validation: its score in validation; None where it has none.
+        test: {metric: score} on the test set; empty where that has not judged it.
+    """
+
+    name: str
+    title: str
+    sentence: str
+    setting: dict[str, Any] = field(default_factory=dict)
+    metric: str = ""
+    judged_by: str = ""
+    validation: float | None = None
+    test: dict[str, float | None] = field(default_factory=dict)
+
+
+def choices(events: Iterable[Event]) -> list[Choice]:
+    """The models of a run that has ended: tuned, default, baseline, then trials, the best first.
+
+    Sequences, molecules, topics and models that leave as folders have no baseline to take away.
+    """
+    standing = Standing()
+    for event in events:
+        standing.consume(event)
+    started, ended = standing.started, standing.ended
+    if started is None or not isinstance(ended, (RunFinished, RunStopped)) or not ended.results:
+        return []
+    found = [_tuned(ended.results), _default(ended.results, standing)]
+    model, task = started.plan.get("model"), started.dataset.get("task")
+    if task in TABLES and model not in AS_FOLDERS:
+        found.append(_baseline(ended.results))
+    return [*found, *_trials(standing, ended.results.get("metric", ""))]
+
+
+def choice_named(events: Iterable[Event], name: str) -> Choice:
+    """One of the choices of a run.
+
+    Raises:
+        UnusableError: the run has no such model.
+    """
+    found = {choice.name: choice for choice in choices(events)}
+    if name in found:
+        return found[name]
+    named = [one for one in (TUNED, DEFAULT, BASELINE) if one in found]
+    numbers = ", or the number of a trial that gave a score" if len(found) > len(named) else ""
+    raise UnusableError(
+        f"this run has no model “{name}”",
+        where="option which",
+        cure=f"choose {', '.join(named)}{numbers}" if found else "let the run end first",
+    )
+
+
+def _tuned(results: dict[str, Any]) -> Choice:
+    metric = results.get("metric", "")
+    return Choice(
+        TUNED,
+        "The tuned model",
+        "What tuning found. The test set has judged it: believe that score.",
+        dict(results.get("setting") or {}),
+        metric,
+        metric,
+        results.get("validation", {}).get(metric),
+        dict(results.get("test", {})),
+    )
+
+
+def _default(results: dict[str, Any], standing: Standing) -> Choice:
+    trial = standing.default
+    return Choice(
+        DEFAULT,
+        "The default setting",
+        "What a person gets without tuning. The test set has judged it beside the tuned model.",
+        dict(results.get("default_setting") or {}),
+        results.get("metric", ""),
+        standing.started.metric if standing.started else "",
+        trial.score if trial else None,
+        dict(results.get("default_test", {})),
+    )
+
+
+def _baseline(results: dict[str, Any]) -> Choice:
+    return Choice(
+        BASELINE,
+        "The baseline",
+        "Knows nothing of the columns and says the same of every row: a model that is not clearly "
+        "better than this is worth nothing.",
+        metric=results.get("metric", ""),
+        test=dict(results.get("baseline_test", {})),
+    )
+
+
+def _trials(standing: Standing, metric: str) -> list[Choice]:
+    started = standing.started
+    assert started is not None
+    sign = -1 if started.maximize else 1
+    trials = sorted(standing.trials.values(), key=lambda trial: (sign * trial.score, trial.number))
+    return [
+        Choice(
+            str(trial.number),
+            f"Trial {trial.number}",
+            f"One of {len(trials)} settings that competed in validation, which flatters the best. "
+            "The test set has not judged it.",
+            dict(trial.setting),
+            metric,
+            started.metric,
+            trial.score,
+        )
+        for trial in trials
+    ]
