@@ -56,7 +56,7 @@ class Graph:
         """Add a constant array, numbers double unless they are whole; its name."""
         from onnx import numpy_helper
 
-        array = np.ascontiguousarray(value)
+        array = np.asarray(value, order="C")
         if array.dtype.kind == "U":
             array = array.astype(object)
         name = self._name()

@@ -11,6 +11,11 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.pipeline import Pipeline
 
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
@@ -142,6 +147,27 @@ def test_columns_of_any_name(finish_run: Callable[..., Any], tmp_path: Path, tas
     assert predict_file(path, file)["prediction"].tolist() == pytest.approx(
         by_skops["prediction"].tolist()
     )
+
+
+@pytest.mark.parametrize("threshold", [0.2, 0.85])
+def test_a_threshold_between_two_classes_is_kept(threshold: float) -> None:
+    random = np.random.default_rng(3)
+    rows = pd.DataFrame(random.normal(size=(200, 3)), columns=["a", "b", "c"])
+    y = np.where(rows["a"] + random.normal(size=200) > 0, "yes", "no")
+    prepare = Pipeline(
+        [("columns", ColumnTransformer([("number complete", SimpleImputer(), list(rows))]))]
+    )
+    model = FixedThresholdClassifier(
+        LogisticRegression(), threshold=threshold, pos_label="yes", response_method="predict_proba"
+    )
+    pipeline = Pipeline([("prepare", prepare), ("model", model)]).fit(rows, y)
+    bytes_of_it = onnx_file.onnx_model(pipeline).SerializeToString()
+    session = runtime.InferenceSession(bytes_of_it, providers=["CPUExecutionProvider"])
+    columns = {name: rows[[name]].to_numpy() for name in rows}
+    said, shares = session.run(["prediction", "probabilities"], columns)
+    assert said.tolist() == pipeline.predict(rows).tolist()
+    assert said.tolist() != np.where(shares[:, 1] >= 0.5, "yes", "no").tolist()
+    np.testing.assert_allclose(shares, pipeline.predict_proba(rows), atol=1e-12)
 
 
 def awkward(path: Path, rows: int = 400) -> None:

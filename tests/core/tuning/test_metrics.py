@@ -181,6 +181,17 @@ def test_a_resample_without_unknown_rows_scores_as_if_there_were_none(name, coun
     assert weighted[0] == pytest.approx(alone, abs=1e-12)
 
 
+@pytest.mark.parametrize("count", [2, 3])
+def test_the_influence_of_a_row_on_the_area_is_its_derivative(count):
+    """That of the score by the row's weight, up to the factors √(m/(m − 1)) of the variance."""
+    y, said = with_strangers(count)
+    auc = METRICS["auc"]
+    phi = auc.influence(y, said.scores)
+    step = 1e-5 * np.eye(len(y))
+    slopes = (auc.weighted(y, said, 1 + step) - auc.weighted(y, said, 1 - step)) / 2e-5
+    np.testing.assert_allclose(phi, slopes, rtol=0, atol=0.03 * np.abs(slopes).max())
+
+
 def test_unknown_rows_flatter_no_metric():
     """Right about every known row: the score falls by what the unknown ones are worth."""
     y = np.array([0, 1] * 10 + [-1] * 10)
