@@ -14,7 +14,7 @@ from core.estimators.baseline import baseline_pipeline
 from core.estimators.fitting import fit
 from core.export.choices import BASELINE, TUNED, Choice, choice_named
 from core.export.finished_run import FinishedRun
-from core.tuning.problem import Problem, build_problem, read_data
+from core.tuning.problem import Problem, build_problem, read_data, take
 from core.tuning.structured_metrics import STRUCTURED_TASKS
 
 _OF_RUN = ("metric", "maximize", "default_setting", "default_test", "baseline_test", "evaluation")
@@ -42,7 +42,8 @@ def chosen_run(run: FinishedRun, which: str, dataset: Dataset | None = None) -> 
     _check_same(run, dataset)
     problem = build_problem(run.plan, dataset)
     pipeline = _pipeline(problem, choice)
-    remarks = fit(pipeline, *problem.train)
+    rows = problem.fitted_rows
+    remarks = fit(pipeline, take(dataset.features, rows), dataset.target[rows])
     return replace(
         run,
         which=choice.name,
@@ -50,11 +51,14 @@ def chosen_run(run: FinishedRun, which: str, dataset: Dataset | None = None) -> 
         results=_results(run.results, choice, remarks),
         takeaway=replace(
             run.takeaway,
+            refitted=len(rows) > len(problem.train_rows),
+            judged={},
             fitted_rows=[],
             penalties={},
             group_names=[],
             group_of_output=[],
             noise_variance=None,
+            threshold=None,
             output_names=_prepared_names(problem, pipeline),
         ),
     )

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from core.export.average import Member, members_of
+from core.export.choices import BASELINE, DEFAULT, TUNED
 from core.export.constructor import Code, list_code, wrapped_list
 from core.export.finished_run import FinishedRun, score_said
 from core.export.script_data import data_block, split_block
@@ -38,7 +39,8 @@ def write(run: FinishedRun, path: Path) -> None:
 def source(run: FinishedRun) -> str:
     """The program's text."""
     code = Code()
-    carried = carried_source(run.model, run.takeaway.task, code)
+    ours = run.which != BASELINE
+    carried = carried_source(run.model, run.takeaway.task, code) if ours else []
     data = data_block(run, code)
     split = split_block(run, code)
     model = _model_block(run, code)
@@ -53,6 +55,17 @@ def source(run: FinishedRun) -> str:
 
 
 def _docstring(run: FinishedRun, carries: bool) -> str:
+    usage = "It needs scikit-learn, numpy and pandas. Run it with the data file as its argument."
+    if carries:
+        usage += " The model is no class of scikit-learn's own: its source stands below."
+    versions = ", ".join(f"{name} {version}" for name, version in run.takeaway.versions.items())
+    made = f"Made with {versions}."
+    first, *others = [*(_said_of_tuned(run) if run.which == TUNED else _said_of_chosen(run)), usage]
+    paragraphs = (first, *(textwrap.fill(words, 96) for words in (*others, made)))
+    return '"""' + _in_docstring("\n\n".join(paragraphs)) + '\n"""'
+
+
+def _said_of_tuned(run: FinishedRun) -> list[str]:
     metric, test = run.results["metric"], run.results["test"]
     default = run.results.get("default_test", {})
     kind, members = run.model.title, len(members_of(run))
@@ -64,13 +77,22 @@ def _docstring(run: FinishedRun, carries: bool) -> str:
     body += "."
     if run.takeaway.refitted:
         body += " Then it fits the tuned model on all rows."
-    usage = "It needs scikit-learn, numpy and pandas. Run it with the data file as its argument."
-    if carries:
-        usage += " The model is no class of scikit-learn's own: its source stands below."
-    versions = ", ".join(f"{name} {version}" for name, version in run.takeaway.versions.items())
-    made = textwrap.fill(f"Made with {versions}.", 96)
-    paragraphs = (first, textwrap.fill(body, 96), textwrap.fill(usage, 96), made)
-    return '"""' + _in_docstring("\n\n".join(paragraphs)) + '\n"""'
+    return [first, body]
+
+
+def _said_of_chosen(run: FinishedRun) -> list[str]:
+    metric, chosen = run.results["metric"], _chosen_name(run)
+    kind = "" if run.which == BASELINE else f", {run.model.title.lower()}"
+    first = f"{chosen[0].upper()}{chosen[1:]} of a Tunescope run on {run.takeaway.dataset}{kind}."
+    body = _what_it_does(run).replace("the tuned model", "this model").removesuffix(": ")
+    if metric in run.results["test"]:
+        body += f": {score_said(run.results['test'][metric])}"
+    last = " Then it fits the model on all rows." if run.takeaway.refitted else ""
+    return [first, f"{body}.{last} {run.results['remarks'][0]}"]
+
+
+def _chosen_name(run: FinishedRun) -> str:
+    return {DEFAULT: "default setting", BASELINE: "baseline"}.get(run.which, f"trial {run.which}")
 
 
 def _what_it_does(run: FinishedRun) -> str:
@@ -106,6 +128,14 @@ def _model_block(run: FinishedRun, code: Code) -> str:
     lines += ["", "", "def prepare():"] if lines else ["def prepare():"]
     lines += ['    """How raw columns become numbers; fitted together with the model."""']
     lines += [f"    return {code.expression(prepare, 4)}", "", ""]
+    if run.which != TUNED:
+        baseline = run.which == BASELINE
+        chosen = (
+            code.expression(run.pipeline[-1])
+            if baseline
+            else _expression(run, run.results["setting"], code)
+        )
+        return "\n".join([*lines, _pipeline("model", chosen)])
     default = _expression(run, run.results["default_setting"], code)
     if run.learned_penalties:
         lines += _learned(run, code)
@@ -248,10 +278,12 @@ def _exact_solver(run: FinishedRun, code: Code) -> str:
 
 
 def _score_block(run: FinishedRun, code: Code) -> str:
-    if run.nested:
-        return _measured(run)
     test_file, fitted = bool(run.takeaway.test_source), run.takeaway.fitted_rows
     metric = run.results["metric"]
+    if run.which != TUNED:
+        return _one_score(run, code)
+    if run.nested:
+        return _measured(run)
     lines = ['for name, model in (("tuned", tuned), ("default setting", default)):']
     fit = "X, y" if test_file else "X_train, y_train"
     if fitted:
@@ -272,6 +304,19 @@ def _score_block(run: FinishedRun, code: Code) -> str:
     return "\n".join(lines)
 
 
+def _one_score(run: FinishedRun, code: Code) -> str:
+    """The score of a chosen model; none where every row was tested by models of outer folds."""
+    if run.nested:
+        return "model.fit(X, y)"
+    metric = run.results["metric"]
+    lines = [
+        f"model.fit({'X, y' if run.takeaway.test_source else 'X_train, y_train'})",
+        f"score = {scorer(run, code)}",
+        f'print(f"{metric} on unseen rows, {_chosen_name(run)}: {{score:.6f}}")',
+    ]
+    return "\n".join(lines)
+
+
 def _measured(run: FinishedRun) -> str:
     """The last fit, and the scores of a nested cross-validation, which are not measured again."""
     metric, results = run.results["metric"], run.results
@@ -282,7 +327,9 @@ def _measured(run: FinishedRun) -> str:
         "default.fit(X, y)",
     ]
     for name, scores in (("tuned", "test"), ("default setting", "default_test")):
-        said = f"{metric} on unseen rows, {name}: {score_said(results[scores][metric])} (as measured)"
+        said = (
+            f"{metric} on unseen rows, {name}: {score_said(results[scores][metric])} (as measured)"
+        )
         lines.append(f'print("{said}")')
     return "\n".join(lines)
 
@@ -291,6 +338,8 @@ def _last_fit(run: FinishedRun) -> str:
     """Lines that fit the tuned model on all rows, where the program did so after the test."""
     if not run.takeaway.refitted:
         return ""
+    if run.which != TUNED:
+        return "model.fit(X, y)  # the model to be used learns from all rows"
     lines = ["# The scores are those of models that never saw the test rows. The model to be used"]
     lines += ["# learns from all rows, at the same setting."]
     if run.takeaway.judged:

@@ -22,6 +22,7 @@ from core.export.exporters import export_run
 from core.export.finished_run import FinishedRun, finished_run
 from core.export.prediction import load_model, predict_file
 from core.tuning.events import TrialFinished
+from core.tuning.metrics import score_one
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.run_folder import RunFolder
@@ -67,7 +68,8 @@ def test_the_chosen_model_is_the_one_a_person_would_fit(tmp_path: Path, task: st
     trial = next(event for event in run.events if isinstance(event, TrialFinished) and event.number)
     settings = {"default": run.results["default_setting"], str(trial.number): trial.setting}
     problem = build_problem(run.plan, dataset)
-    rows = problem.train_rows
+    rows = problem.fitted_rows
+    assert len(rows) == dataset.rows  # as the tuned model
     X, y = dataset.features.iloc[rows], dataset.target[rows]
     for which, setting in settings.items():
         chosen = chosen_run(run, which, dataset)
@@ -85,7 +87,7 @@ def test_the_chosen_model_is_the_one_a_person_would_fit(tmp_path: Path, task: st
 def test_the_baseline_knows_shares_or_the_mean(tmp_path: Path, task: str) -> None:
     run, dataset = run_of(tmp_path, task)
     chosen = chosen_run(run, "baseline", dataset)
-    y = dataset.target[build_problem(run.plan, dataset).train_rows]
+    y = dataset.target[build_problem(run.plan, dataset).fitted_rows]
     for ending in (".skops", ".joblib", ".onnx"):
         if ending == ".onnx" and not is_installed("onnx"):
             continue
@@ -140,3 +142,30 @@ def test_what_cannot_be_taken_away_is_one_sentence(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("low", "top", 1))
     with pytest.raises(UnusableError, match="the data has changed since this run"):
         chosen_run(run, "default")
+
+
+def test_the_script_trains_the_chosen_model(tmp_path: Path, run_outside: Any) -> None:
+    code = "import runpy\npaths, sys.argv[1:] = sys.argv[1:], []\n"
+    code += "for path in paths: runpy.run_path(path, run_name='__main__')"
+    scripts, expected = [], []
+    for task in MODELS:
+        run, dataset = run_of(tmp_path, task)
+        problem, metric = build_problem(run.plan, dataset), run.results["metric"]
+        for which in ("default", "baseline", "1"):
+            chosen = chosen_run(run, which, dataset)
+            name = f"{task}_{which}.py"
+            text = export_run(chosen, tmp_path / name).read_text()
+            compile(text, name, "exec")
+            assert "tuned = " not in text
+            scripts.append(name)
+            X, y = problem.test
+            fresh = clone(chosen.pipeline).fit(*problem.train)
+            score = score_one(problem.metric, fresh, X, y, dataset.classes)
+            expected.append(f"{score:.6f}")
+            if which != "1":
+                known = run.results[f"{which}_test"][metric]
+                assert f"{known:.6f}" == expected[-1]
+                assert f"{known:.6f}" in text.partition('"""')[2]
+    ran = run_outside(code, tmp_path, *scripts)
+    assert ran.returncode == 0, ran.stderr
+    assert [line.rpartition(" ")[2] for line in ran.stdout.splitlines()] == expected
