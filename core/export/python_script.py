@@ -85,6 +85,8 @@ def _said_of_chosen(run: FinishedRun) -> list[str]:
     kind = "" if run.which == BASELINE else f", {run.model.title.lower()}"
     first = f"{chosen[0].upper()}{chosen[1:]} of a Tunescope run on {run.takeaway.dataset}{kind}."
     body = _what_it_does(run).replace("the tuned model", "this model").removesuffix(": ")
+    if run.nested and metric not in run.results["test"]:
+        body = "It reads the file and fits this model on all rows"
     if metric in run.results["test"]:
         body += f": {score_said(run.results['test'][metric])}"
     last = " Then it fits the model on all rows." if run.takeaway.refitted else ""
