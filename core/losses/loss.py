@@ -163,7 +163,7 @@ class Loss(ABC):
     def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """The loss and its gradient, shape (n,), at w."""
         at = self.at(w)
-        return at.value, at.gradient
+        return at.value, at.gradient.copy()
 
     def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The exact product of the Hessian at w with v, shape (n,)."""

@@ -33,8 +33,8 @@ from core.penalties.preconditioner import cholesky
 
 # One ρ is searched from this share of the least eigenvalue to this multiple of the largest.
 _LOWEST, _HIGHEST = 1e-6, 1e8
-# Points a factor of e: the evidence as a function of log ρ bends no faster than λ/(λ + ρ) does.
-_DENSITY = 4
+# Points a factor of e of ρ: the evidence bends no faster than λ/(λ + ρ) does.
+_DENSITY = 2
 # Matrices beyond this are not decomposed; the centred columns beside K may have so many entries.
 _LARGEST = 2000
 _MOST_ENTRIES = 20_000_000
@@ -66,13 +66,13 @@ def best_single(loss: RotatedLinear) -> tuple[float, Marginal]:
     low = math.log(_LOWEST * float(loss.values.min()))
     high = math.log(_HIGHEST * float(loss.values.max()))
     grid = np.linspace(low, high, _DENSITY * math.ceil(high - low) + 1)
-    best = int(np.argmin([single(loss, math.exp(at)).value for at in grid]))
+    best = int(np.argmin(_along(loss, np.exp(grid))))
     at = float(grid[best])
     if 0 < best < len(grid) - 1:
         around = float(grid[best - 1]), float(grid[best + 1])
-        options = {"xatol": 1e-9}
+        options = {"xatol": 1e-7}
         at = minimize_scalar(
-            lambda x: single(loss, math.exp(x)).value, None, around, options=options
+            lambda x: float(_along(loss, np.exp([x]))[0]), None, around, options=options
         ).x
     return math.exp(at), single(loss, math.exp(at))
 
@@ -87,6 +87,16 @@ def single(loss: RotatedLinear, ridge: float) -> Marginal:
     variance, value = _noise(loss, quadratic, log_determinant)
     slope = 0.5 * (ridge * float(w @ w) / variance - gamma)
     return Marginal(value, slope, variance, w, gamma, log_determinant)
+
+
+def _along(loss: RotatedLinear, ridges: np.ndarray) -> np.ndarray:
+    """The value that `single` has at every ρ, shape (ridges,)."""
+    ratios = loss.values / ridges[:, None]
+    quadratic = loss.rest + (1.0 / (1.0 + ratios)) @ loss.turned**2
+    freedom = max(loss.examples - int(loss.has_intercept), 1)
+    variance = np.maximum(quadratic / freedom, loss.noise.floor / loss.examples)
+    spread = np.log1p(ratios).sum(axis=1)
+    return 0.5 * (freedom * np.log(variance) + quadratic / variance + spread)
 
 
 class GroupedMarginal:

@@ -13,6 +13,12 @@ separable ones (mushrooms: log loss .012 where cross-validation has .001), and M
 every weight as free (Foo 2009), does so with several classes; approximate leave-one-out follows
 cross-validation on all of them at the cost of some five fits. ``tests/benchmarks/
 bench_recommended.py`` prints the comparison with grid search.
+
+Measured, not argued, that MM is never recommended for numbers: beside 5-fold grid search (squared
+error as a share of the target's variance, less is better) the evidence stood at −.007 ± .003 and MM
+at +.41 ± .20 over 57 runs on generated tables (60 to 1,000 rows, a tenth to five times as many
+columns), by which that was chosen; and at −.007 ± .004 and +.15 ± .08 over 28 runs on housing, mpg,
+bodyfat and abalone, also one-hot, and −.24 and −.19 (± .4) on pyrim, which had no part in it.
 """
 
 from __future__ import annotations

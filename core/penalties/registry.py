@@ -9,6 +9,10 @@ from core.options import Option
 from core.penalties import direct, evidence, implicit_gradient, leave_one_out, mm
 from core.penalties.step import Step
 
+# A numeric target is brought to this standard deviation beside standardized columns: the learners'
+# start at C = 1 and β = 1 mean something in one unit only, and the papers' targets have this one.
+TARGET_SPREAD = 10.0
+
 
 @dataclass(frozen=True)
 class Learner:
@@ -45,7 +49,10 @@ _PRIOR = (
         "float",
         1.0,
         "Small values let a group be switched off entirely: a penalty is at most (n/2 + α)/β. It is"
-        " the rate of the Gamma prior.",
+        " the rate of the Gamma prior, and has the unit of a squared weight: where a number is"
+        " predicted, β = 1 means another thing for every standard deviation of the target (option"
+        " target_spread). With about as many columns as rows it holds nearly everything back, or"
+        " next to nothing; evidence needs no such number.",
         low=0.0,
         low_open=True,
     ),
@@ -54,8 +61,9 @@ _PRIOR = (
         "Where α and β come from",
         "choice",
         "paper",
-        "paper: α and β as given here. authors: α = ½, as in the authors' own program. sparse:"
-        " β = 0.0001, for one group a column.",
+        "paper: α and β as given here. authors: α = ½, as in the authors' own program, which"
+        " matters for groups of a few columns only; both count every weight as free, which evidence"
+        " does not. sparse: β = 0.0001, for one group a column.",
         choices=("paper", "authors", "sparse"),
         choice_labels=(
             "From the two fields above (paper)",
@@ -63,6 +71,19 @@ _PRIOR = (
             "For one group a column (sparse)",
         ),
     ),
+)
+_TARGET = Option(
+    "target_spread",
+    "The target's standard deviation while learning (s)",
+    "float",
+    TARGET_SPREAD,
+    "A number to predict is divided so that its standard deviation is this; what is predicted is"
+    " in the target's own unit again. It gives α, β and the start at C = 1 their meaning: ten"
+    " times s is as if β were a hundredth. Without standardized columns the target stays as it is,"
+    " and classes have no such unit.",
+    low=0.0,
+    high=1e6,
+    low_open=True,
 )
 _MM_STEPS = Option(
     "max_steps", "Most steps", "int", 100, "The method stops earlier by itself.", low=1, high=10000
@@ -134,9 +155,9 @@ _GRADIENT = (
 )
 
 LEARNERS: dict[str, Learner] = {
-    "mm": Learner(mm.run, (*_PRIOR, _MM_STEPS, _TOLERANCE)),
+    "mm": Learner(mm.run, (*_PRIOR, _TARGET, _MM_STEPS, _TOLERANCE)),
     "evidence": Learner(evidence.run, (_MM_STEPS, _TOLERANCE)),
     "loo": Learner(leave_one_out.run, (_SEARCH_STEPS,), tasks=("binary", "multiclass")),
-    "direct": Learner(direct.run, (*_PRIOR, _DIRECT_STEPS)),
+    "direct": Learner(direct.run, (*_PRIOR, _TARGET, _DIRECT_STEPS)),
     "gradient": Learner(implicit_gradient.run, _GRADIENT, needs_holdout=True),
 }

@@ -15,12 +15,9 @@ from core.datasets.preparation import output_names, output_sources
 from core.losses.fitted import as_estimator
 from core.losses.linear import LinearLoss
 from core.losses.registry import TableLoss, build, parameter_groups
+from core.penalties.registry import TARGET_SPREAD
 from core.tuning.problem import Problem, take
 from core.tuning.training import Training
-
-# A numeric target is brought to this standard deviation beside standardized columns: the learners'
-# start at C = 1 and β = 1 mean something in one unit only, and the papers' targets have this one.
-TARGET_SPREAD = 10.0
 
 
 @dataclass(frozen=True)
@@ -109,7 +106,8 @@ def table_training(
 def _unit(problem: Problem, target: np.ndarray) -> float:
     if problem.dataset.task != "regression" or not problem.plan.standardize:
         return 1.0
-    return float(target.std()) / TARGET_SPREAD or 1.0
+    spread = float(problem.options.get("target_spread", TARGET_SPREAD))
+    return float(target.std()) / spread or 1.0
 
 
 def _in_unit(target: np.ndarray, unit: float) -> np.ndarray:

@@ -15,7 +15,7 @@ from core.losses.rotated import rotated
 from core.penalties import evidence
 from core.penalties.effective import effective
 from core.penalties.group_penalty import Grouping, grouping
-from core.penalties.marginal import GroupedMarginal, single
+from core.penalties.marginal import GroupedMarginal, best_single, single
 from core.penalties.newton import Newton
 
 TIGHT = {"tolerance": 1e-6, "max_steps": 300}
@@ -175,6 +175,9 @@ def test_value_and_slope_of_the_marginal_likelihood(
     one = single(rotated(loss), 2.0)
     same = marginal(np.array([2.0, 2.0]))
     assert one.value == pytest.approx(same.value)
+    ridge_of_best, best = best_single(rotated(loss))
+    ratios = np.exp(np.linspace(-3.0, 3.0, 41))
+    assert all(best.value <= single(rotated(loss), ridge_of_best * r).value + 1e-9 for r in ratios)
     assert one.parameters[0] == pytest.approx(same.parameters.sum())
 
 

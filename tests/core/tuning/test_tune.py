@@ -343,6 +343,17 @@ def test_the_unit_of_a_numeric_target_changes_nothing(strategy):
     assert before["test"]["r2"] > 0.3
 
 
+def test_the_unit_of_beta_is_the_targets_standard_deviation():
+    data = DataPlan("sample:diabetes")
+    dataset, scores = read_data(data), []
+    for spread, beta in ((10.0, 1.0), (20.0, 4.0), (10.0, 40.0)):
+        options = {"target_spread": spread, "beta": beta, "tolerance": 1e-6}
+        plan = Plan(data, "linear", "mm", seed=1, options=options)
+        scores.append(list(tune(plan, dataset))[-1].results["test"]["r2"])
+    assert scores[1] == pytest.approx(scores[0], abs=1e-6)
+    assert abs(scores[2] - scores[0]) > 1e-4
+
+
 @pytest.mark.parametrize("strategy", LEARNERS)
 def test_minutes_end_a_penalty_learner_too(iris, strategy):
     plan = Plan(IRIS, "logistic", strategy, groups="each", minutes=1e-9)

@@ -33,7 +33,7 @@ def test_in_logarithms_it_is_the_same(tiny, K, monkeypatch, enumerate_all) -> No
     monkeypatch.setattr(expected, "WIDEST", -1e9)
     value, gradient = loss.value_and_gradient(w)
     v = np.random.default_rng(5).normal(size=loss.size)
-    assert loss._evaluate(w).wide.all()
+    assert loss.known(w).wide.all()
     assert value == pytest.approx(truth.loss, abs=1e-10)
     np.testing.assert_allclose(gradient, truth.gradient, atol=1e-10)
     np.testing.assert_allclose(loss.hessian_product(w, v), truth.hessian @ v, atol=1e-10)
@@ -60,7 +60,7 @@ def test_only_the_sequences_that_need_it_are_worked_on_in_logarithms(
     loss = build_crf(table, "id", y, list("uvw"))
     w = np.random.default_rng(0).normal(size=loss.size)
     w[loss.names.index("rare=yes → u")] = 900.0
-    wide = loss._evaluate(w).wide
+    wide = loss.known(w).wide
     assert wide.any()
     assert not wide.all()
     v = np.random.default_rng(1).normal(size=loss.size)
@@ -102,7 +102,7 @@ def test_threads_change_no_bit(large) -> None:
         setattr(features, name, np.unique(np.linspace(0, bounds[-1], 8).astype(np.int64)))
     results = []
     for threads in (1, 2, 3):
-        loss.threads, loss._at = threads, None
+        loss.threads, loss._last, loss._known = threads, None, None
         value, gradient = loss.value_and_gradient(w)
         results.append((value, gradient, loss.hessian_product(w, v)))
     for other in results[1:]:
@@ -116,7 +116,9 @@ def test_results_do_not_change_when_another_point_is_asked(large) -> None:
     value, gradient = loss.value_and_gradient(w)
     product = loss.hessian_product(w, v)
     kept = gradient.copy(), product.copy()
+    at = loss.at(w)
     loss.hessian_product(2 * w, -v)
+    np.testing.assert_array_equal(at.product(v), kept[1])
     np.testing.assert_array_equal(gradient, kept[0])
     np.testing.assert_array_equal(product, kept[1])
     assert loss.value_and_gradient(w)[0] == value
