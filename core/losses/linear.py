@@ -174,6 +174,11 @@ class LinearLoss(Loss):
         """σ² = max(R, F)/m: the ridge penalties are σ² C_j."""
         return max(self.rss_and_slope(w)[0], self.noise.floor) / self.examples
 
+    def noise_variance_of(self, value: float) -> float:
+        """The σ² of `noise_variance` where the loss has a value."""
+        rss = 2.0 * math.exp(2.0 * value / self.examples)
+        return max(rss, self.noise.floor) / self.examples
+
     def explained(self, w: np.ndarray) -> float:
         """The share of the target's variance that is explained, 1 − R/‖y − ȳ‖²."""
         return 1.0 - self.rss_and_slope(w)[0] / max(self.total, np.finfo(float).tiny)

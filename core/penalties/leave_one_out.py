@@ -58,6 +58,7 @@ def run(
     *,
     holdout: object = None,
     group_count: int | None = None,
+    counted: object = None,
 ) -> Iterator[Step]:
     """The points of the search at which the leave-one-out log loss fell, the last the minimum.
 
@@ -68,6 +69,7 @@ def run(
         seed: of the evidence, where there are several groups.
         holdout: unused, every row validates.
         group_count: k, where the last groups may be empty.
+        counted: unused, nothing is counted.
 
     Raises:
         UnusableError: the loss is another one, or too large for it.

@@ -12,6 +12,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from core.datasets.splits import folds
+from core.losses.fixed_noise import FixedNoise
+from core.losses.linear import LinearLoss
 from core.losses.loss import Loss
 from core.penalties.descent import solve
 from core.penalties.registry import LEARNERS
@@ -238,10 +240,18 @@ def _at_penalties(
     switched_off: list[str],
     holdout_loss: float | None,
     remarks: tuple[str, ...] = (),
+    variance: float | None = None,
 ) -> Learned:
     penalties = np.concatenate(([0.0], C))[training.groups + 1]
     first = training.loss.start() if start is None else start
-    w = solve(training.loss, penalties, first, tolerance=TIGHT, most=100).point.w
+    loss = training.loss
+    if start is None and variance is not None and isinstance(loss, LinearLoss):
+        # Beside (m/2) log R the same C has several stationary points where columns outnumber the
+        # rows: the ridge penalties σ² C say which was meant. C is what leads to them here.
+        w = solve(FixedNoise(loss, 1.0), variance * penalties, first, tolerance=TIGHT).point.w
+        C = variance / loss.noise_variance(w) * C
+    else:
+        w = solve(loss, penalties, first, tolerance=TIGHT, most=100).point.w
     return Learned(
         training,
         w,
@@ -258,12 +268,20 @@ def recorded(problem: Problem, standing: Standing) -> Learned:
     training, last = training_of(problem), standing.steps[-1]
     if isinstance(last, HyperGradientStep):
         by_name = {name: float(np.exp(d)) for name, d in last.d.items()}
-        off, holdout = [], last.holdout_loss
+        off, holdout, variance = [], last.holdout_loss, None
     else:
         by_name, off, holdout = last.penalties, last.switched_off, None
+        linear = training.loss if isinstance(training.loss, LinearLoss) else None
+        variance = linear.noise_variance_of(last.loss) if linear else None
     C = np.array([by_name[name] for name in training.group_names])
     return _at_penalties(
-        problem, training, C, start=None, switched_off=list(off), holdout_loss=holdout
+        problem,
+        training,
+        C,
+        start=None,
+        switched_off=list(off),
+        holdout_loss=holdout,
+        variance=variance,
     )
 
 
@@ -285,4 +303,5 @@ def relearned(problem: Problem, learned: Learned) -> Learned:
         switched_off=learned.switched_off,
         holdout_loss=learned.holdout_loss,
         remarks=learned.remarks,
+        variance=learned.noise_variance,
     )

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -34,6 +35,7 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.learning import recorded, step_event, training_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.run_folder import RunFolder
@@ -346,12 +348,30 @@ def test_the_unit_of_a_numeric_target_changes_nothing(strategy):
 def test_the_unit_of_beta_is_the_targets_standard_deviation():
     data = DataPlan("sample:diabetes")
     dataset, scores = read_data(data), []
-    for spread, beta in ((10.0, 1.0), (20.0, 4.0), (10.0, 40.0)):
+    for spread, beta in ((10.0, 1.0), (20.0, 4.0), (10.0, 1e4)):
         options = {"target_spread": spread, "beta": beta, "tolerance": 1e-6}
         plan = Plan(data, "linear", "mm", seed=1, options=options)
         scores.append(list(tune(plan, dataset))[-1].results["test"]["r2"])
     assert scores[1] == pytest.approx(scores[0], abs=1e-6)
     assert abs(scores[2] - scores[0]) > 1e-4
+
+
+@pytest.mark.parametrize("strategy", ["evidence", "mm"])
+def test_a_refit_is_the_model_that_was_learned_where_columns_outnumber_rows(strategy, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((90, 200))
+    y = X @ rng.standard_normal(200) / 14.0 + 0.5 * rng.standard_normal(90)
+    table = np.column_stack((X, y))
+    path = tmp_path / "wide.csv"
+    np.savetxt(path, table, delimiter=",", header=",".join([*map("x{}".format, range(200)), "y"]),
+               comments="")  # fmt: skip
+    plan = Plan(DataPlan(str(path), target="y"), "linear", strategy)
+    problem = build_problem(plan, read_data(plan.data))
+    training = training_of(problem)
+    *_, last = problem.strategy.make(training.loss, training.groups, problem.options, 0)
+    standing = SimpleNamespace(steps=[step_event(last, training.group_names, strategy)])
+    again = recorded(problem, standing)
+    assert np.linalg.norm(again.w - last.w) < 1e-3 * np.linalg.norm(last.w)
 
 
 @pytest.mark.parametrize("strategy", LEARNERS)
