@@ -32,6 +32,8 @@ KEYS = {
     "validation",
     "test",
     "default_test",
+    "baseline_test",
+    "gain",
     "remarks",
     "findings",
     "evaluation",
@@ -100,6 +102,12 @@ def test_json_is_the_one_object_that_others_build_on(capsys, table):
     assert (result["model"], result["strategy"], result["seed"]) == ("logistic", "mm", 0)
     assert set(result["groups"]) >= {"blood"}
     assert 0.5 < result["test"]["accuracy"] <= 1
+    assert 0.4 < result["baseline_test"]["accuracy"] < 0.7
+    gain = result["gain"]
+    assert set(gain) == {"metric", "value", "low", "high", "likely_real"}
+    better = result["test"]["accuracy"] - result["default_test"]["accuracy"]
+    assert gain["value"] == pytest.approx(better)
+    assert gain["low"] <= gain["value"] <= gain["high"]
 
 
 def test_trials_are_counted_and_the_seed_repeats_them(capsys):

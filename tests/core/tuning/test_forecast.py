@@ -67,6 +67,7 @@ def test_trials_cost_folds_and_add_up(iris):
     assert told["trials"] == 30
     assert told["seconds"] >= 30 * told["seconds_per_trial"] > 0
     assert told["sentence"].endswith(", 30 trials")
+    assert told["power"].startswith("With 45 test rows, only gains above some")
     assert estimate(plan(trials=1), iris)["sentence"].endswith(", 1 trial")
 
 
