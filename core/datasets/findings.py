@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from core.datasets.columns import FREE_TEXT
-from core.datasets.dataset import Column, Dataset, Finding
+from core.datasets.dataset import Column, Dataset, Finding, Proposal
 
 _LOOK_FIRST = 5000  # rows that a column must pass before all rows are looked at
 _FEWEST_ROWS = 20  # with fewer, a perfect column is likely chance
@@ -49,10 +50,14 @@ def _left_out(columns: Sequence[Column]) -> list[Finding]:
 
 def _texts_left_out(name: str) -> Finding:
     return Finding(
-        f"“{name}” is left out: texts are not used to predict. The topics of its texts can be found"
-        f" instead: the task topics, with “{name}” as the column.",
+        f"“{name}” is left out: texts are not used to predict. Their topics can be found instead.",
         name,
         serious=True,
+        proposal=Proposal(
+            f"Find the topics of “{name}”",
+            f"--task topics --target {shlex.quote(name)}",
+            fields={"task": "topics", "target": name},
+        ),
     )
 
 
