@@ -70,7 +70,8 @@ def test_findings_and_remarks_are_told_and_in_the_object(capsys, table):
     frame["always"] = 1
     frame["twin"] = frame["ill"].map({"yes": "ja", "no": "nein"})
     frame[[*frame.columns.drop("ill"), "ill"]].to_csv(table, index=False)
-    assert main(["tune", str(table), "--strategy", "mm", "--json"]) == 0
+    asked = ["--strategy", "mm", "--evaluation", "test", "--json"]
+    assert main(["tune", str(table), *asked]) == 0
     told = capsys.readouterr()
     result = json.loads(told.out.splitlines()[-1])
     lines = told.err.splitlines()
