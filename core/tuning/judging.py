@@ -25,6 +25,7 @@ from core.tuning.learning import Learned, learn, relearned
 from core.tuning.problem import Problem
 from core.tuning.remembering import Remembering
 from core.tuning.standing import Standing
+from core.tuning.structured_metrics import STRUCTURED_TASKS
 from core.tuning.told import Told, told_by
 from core.tuning.trials import TrialRun
 from core.tuning.winner import Winner, winner_of
@@ -72,7 +73,11 @@ def _test_groups(problem: Problem) -> np.ndarray | None:
     if dataset.test is not None:
         # The groups of another file are only known where they are part of the task.
         return dataset.test.row_groups if dataset.task == "sequence" else None
-    return None if dataset.row_groups is None else dataset.row_groups[problem.test_rows]
+    # Relatives among molecules, sentences and texts are no independent tests; single rows of a
+    # table that happen to be equal hardly change an interval.
+    of_table = dataset.task not in (*STRUCTURED_TASKS, "topics")
+    groups = dataset.row_groups if of_table else dataset.kept_together
+    return None if groups is None else groups[problem.test_rows]
 
 
 def repeats(problem: Problem, course: Course) -> bool:

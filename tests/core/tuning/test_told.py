@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import stats
 
+from core.tuning.judging import _test_groups
 from core.tuning.metric import Said
 from core.tuning.metrics import METRICS
 from core.tuning.results import Comparison, results_of
@@ -79,3 +82,14 @@ def test_a_gain_is_real_only_if_the_baseline_is_beaten_too(folds):
     results = results_of(told, Comparison("regression", (), METRICS["mse"], *settings))
     assert results["gain"]["real"]
     assert results["baseline_test"]["mse"] == pytest.approx(np.mean(told.y**2), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"), [("structure", [7, 7, 8]), ("topics", [7, 7, 8]), ("binary", None)]
+)
+def test_relatives_are_drawn_together_and_equal_rows_of_tables_are_not(task, expected):
+    dataset = SimpleNamespace(
+        task=task, test=None, row_groups=None, kept_together=np.array([5, 7, 7, 8])
+    )
+    found = _test_groups(SimpleNamespace(dataset=dataset, test_rows=np.array([1, 2, 3])))
+    assert (None if found is None else found.tolist()) == expected
