@@ -49,13 +49,13 @@ def test_the_result_says_what_mistakes_cost(rare, capsys):
     out, err = capsys.readouterr()
     told = json.loads(out)
     assert told["metric"] == "log_loss"
-    assert "Only 5.2 % of the training rows are “sick”" in told["metric_reason"]
+    assert "Only 5 % of the training rows are “sick”" in told["metric_reason"]
     assert told["metric_reason"] in err
     assert told["costs"]["costs"] == {"healthy": 1.0, "sick": 20.0}
     assert main([*asked, "--mistake-costs", "sick=20"]) == 0
     words = capsys.readouterr().out
     assert "Costs:   A row is called “sick” from a probability of" in words
-    assert "Score:   Only 5.2 %" in words
+    assert "Score:   Only 5 %" in words
 
 
 def test_an_unknown_class_is_one_sentence(rare, capsys):

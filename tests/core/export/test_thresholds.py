@@ -43,8 +43,9 @@ def tuned(
 ) -> RunFolder:
     trials = {"evidence": None, "eb-hyp": 20}.get(strategy, 1)
     plan = Plan(
-        DataPlan(str(data), target="state"), model, strategy, trials=trials, folds=2, costs=costs
-    )
+        DataPlan(str(data), target="state"), model, strategy, trials=trials, folds=2, costs=costs,
+        evaluation="test", refit=False,
+    )  # fmt: skip
     run = RunFolder.create(plan, path=folder)
     for _ in tune(plan, read_data(plan.data), folder=run):
         pass

@@ -103,6 +103,7 @@ def test_a_threshold_by_costs_is_cheaper_than_one_half_on_a_rare_class(tmp_path,
     plan = Plan(
         DataPlan(rare_table(tmp_path / "t.csv", 1500, 20)), model, strategy,
         trials=3 if strategy != "evidence" else None, folds=3, costs=costs,
+        evaluation="test", refit=False,
     )  # fmt: skip
     folder = RunFolder.create(plan, path=tmp_path / "run")
     events, dataset = run(plan, folder=folder)
