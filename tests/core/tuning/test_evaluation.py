@@ -89,6 +89,7 @@ def options_of_mm():
         ("sequence", 100, "penalties", {}, "test"),
         ("binary", 100, "penalties", {"data": DataPlan("f", test_file="g")}, "test"),
         ("binary", 100, "penalties", {"data": DataPlan("f", test_size=0.3)}, "test"),
+        ("binary", 100, "penalties", {"data": DataPlan("f", latest="day")}, "test"),
     ],
 )
 def test_few_rows_of_a_table_are_all_tested_where_penalties_are_learned(
@@ -102,6 +103,7 @@ def test_few_rows_of_a_table_are_all_tested_where_penalties_are_learned(
     ("plan", "task"),
     [
         (Plan(DataPlan("f", test_file="g"), "logistic", "mm", evaluation="nested"), "binary"),
+        (Plan(DataPlan("f", latest="day"), "logistic", "mm", evaluation="nested"), "binary"),
         (Plan(DataPlan("f"), "crf", "mm", evaluation="nested"), "sequence"),
         (Plan(DataPlan("f"), "logistic", "mm", evaluation="twice"), "binary"),
     ],
