@@ -76,4 +76,4 @@ def test_an_undefined_score_is_no_reason_for_no_script(make_run: Callable[..., A
     nothing = {"auc": None}
     scores = {"metric": "auc", "test": nothing, "default_test": nothing}
     one = replace(run, results={**run.results, **scores})
-    assert "test set: undefined tuned, undefined with the default" in " ".join(source(one).split())
+    assert "test rows: undefined tuned, undefined with the default" in " ".join(source(one).split())
