@@ -1,11 +1,13 @@
 """Penalties by the implicit gradient of a holdout loss (Do 2008, algorithm 1).
 
 Minimizes ℓ_H(w*(d)) over d, w*(d) = argmin ℓ_T(w) + ½ Σ_i exp(d_π(i)) w_i². One pair (T, H) is the
-paper's; several pairs (folds) are summed.
+paper's; several pairs (folds) are summed. A prior d_j ~ N(0, s²), where it is wanted, adds
+½ Σ_j d_j²/s²: with few held-out examples a penalty costs what it strays from the usual C = 1.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
 | d | ``d`` | (k,) | log C, within [−10, 12] |
+| s | ``deviation`` | | standard deviation of the prior on d; infinite for none, as in the paper |
 | w* | ``w`` | (n,) | minimizer on T at C = exp(d), one a pair |
 | x | ``x`` | (n,) | (diag c + ∇²ℓ_T)⁻¹ ∇ℓ_H(w*), one a pair |
 | ∂ℓ_H/∂d_j | | (k,) | −Σ_{i in j} w_i exp(d_j) x_i |
@@ -16,6 +18,7 @@ The last step is the refit on all training rows with the learned C, unscaled.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +34,7 @@ from core.penalties.newton import Newton, conjugate_gradients, dense_exact, exac
 from core.penalties.step import Step
 
 LOWEST, HIGHEST = -10.0, 12.0
+PRIOR_SD = 2.0  # two thirds of the penalties between 1/7 and 7, nearly all between 1/55 and 55
 Pairs = Sequence[tuple[Loss, Loss]]
 _HARDEST = 2000  # products for a linear system that conjugate gradients did not solve
 
@@ -152,7 +156,8 @@ def run(
     Args:
         loss: ℓ of all training rows, for the refit.
         groups: the group of every parameter, shape (n,), −1 for an unpenalized one.
-        options: start, steps, low, high.
+        options: start, steps, low, high, prior, prior_sd. A prior that is not said to be weak is
+            none; what automatic means is settled by whoever knows the data.
         seed: unused here; it chose the rows of the pairs.
         holdout: pairs (ℓ_T, ℓ_H) with the parameters of ``loss`` (made with its ``on``).
         group_count: k, where the last groups may be empty.
@@ -163,13 +168,17 @@ def run(
     grouped = grouping(groups, group_count)
     low, high = float(options.get("low", LOWEST)), float(options.get("high", HIGHEST))
     most = int(options.get("steps", 30))
+    weak = options.get("prior") == "weak"
+    deviation = float(options.get("prior_sd", PRIOR_SD)) if weak else np.inf
     outer = HoldoutLoss(holdout, grouped)
     start = np.full(grouped.count, float(options.get("start", 0.0)))
     iterations, last, number = 0, np.inf, 0
     # Below a tenth of the change that ends it, the inner problems' errors would be followed.
-    searches = minimize_steps(outer, start, low, high, longest=2.0, worth=1e-5)
+    objective = with_prior(outer, deviation)
+    searches = minimize_steps(objective, start, low, high, longest=2.0, worth=1e-5)
     for number, at in enumerate(searches):
-        yield _step(number, at, outer, (low, high), outer.iterations - iterations)
+        spent = outer.iterations - iterations
+        yield _step(number, without_prior(at, deviation), outer, (low, high), spent)
         iterations = outer.iterations
         change = abs(last - at.value) / max(1.0, abs(at.value))
         if number >= most or change < 1e-4:
@@ -177,7 +186,24 @@ def run(
         # The inner problems are solved more closely as the outer one closes in.
         outer.tolerance = min(outer.tolerance, max(outer.closest, 1e-6 * change**2))
         last = at.value
-    yield _refit(loss, at, outer, (low, high), number + 1)
+    yield _refit(loss, without_prior(at, deviation), outer, (low, high), number + 1)
+
+
+def with_prior(
+    holdout: Callable[[np.ndarray], tuple[float, np.ndarray]], deviation: float
+) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+    """ℓ_H(w*(d)) + ½ Σ_j d_j²/s² and its gradient, as a function of d."""
+
+    def objective(d: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = holdout(d)
+        return value + 0.5 * float(d @ d) / deviation**2, gradient + d / deviation**2
+
+    return objective
+
+
+def without_prior(at: Iterate, deviation: float) -> Iterate:
+    """The iterate with the holdout loss alone as its value."""
+    return replace(at, value=at.value - 0.5 * float(at.x @ at.x) / deviation**2)
 
 
 def _step(

@@ -109,11 +109,16 @@ _GRADIENT = (
         "validation",
         "Rows to check on",
         "choice",
-        "holdout",
+        "automatic",
         "holdout: one part of the training rows is held out, as in the paper. folds: every row is"
-        " held out once, slower and steadier.",
-        choices=("holdout", "folds"),
-        choice_labels=("One part of the rows (holdout)", "Every row once, in turns (folds)"),
+        " held out once, slower and steadier. Automatic takes folds where a quarter of the rows"
+        " (sequences, molecules) would be fewer than five a penalty.",
+        choices=("automatic", "holdout", "folds"),
+        choice_labels=(
+            "Automatic",
+            "One part of the rows (holdout)",
+            "Every row once, in turns (folds)",
+        ),
     ),
     Option(
         "folds",
@@ -132,6 +137,27 @@ _GRADIENT = (
         "Where every log penalty starts. The authors' program starts at 5.",
         low=-10.0,
         high=12.0,
+    ),
+    Option(
+        "prior",
+        "Whether penalties are drawn towards 1",
+        "choice",
+        "automatic",
+        "weak: a Gaussian prior on each log penalty around 0, so that few held-out data do not"
+        " drive penalties to extremes. none: as in the paper. Automatic takes weak for sequences"
+        " and molecules and none for tables.",
+        choices=("automatic", "none", "weak"),
+        choice_labels=("Automatic", "No (none)", "A little (weak)"),
+    ),
+    Option(
+        "prior_sd",
+        "How far penalties may stray (log C)",
+        "float",
+        implicit_gradient.PRIOR_SD,
+        "The standard deviation of the weak prior. At 2 a penalty of 55 or of 1/55 is two standard"
+        " deviations away.",
+        low=0.0,
+        low_open=True,
     ),
     Option("steps", "Most steps", "int", 30, "Line searches at most.", low=1, high=1000),
     Option(

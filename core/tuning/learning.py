@@ -11,22 +11,20 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from core.datasets.splits import folds
 from core.losses.fixed_noise import FixedNoise
 from core.losses.linear import LinearLoss
-from core.losses.loss import Loss
 from core.penalties.descent import solve
-from core.penalties.registry import LEARNERS
 from core.penalties.step import Step
+from core.tuning.against_default import against_default
 from core.tuning.clock import Clock
 from core.tuning.events import Event, HyperGradientStep, PenaltyStep
+from core.tuning.holding_out import holdout_pairs, said_of_holdout, settled
 from core.tuning.problem import Problem
 from core.tuning.standing import Standing
 from core.tuning.structured_metrics import STRUCTURED_TASKS
 from core.tuning.table_training import TableTraining, table_training
 from core.tuning.training import Training
 
-HOLDOUT_PARTS = 4  # one holdout split: a quarter of the training rows
 TIGHT = 1e-12  # how near its minimum the model that is kept must be
 
 
@@ -131,23 +129,12 @@ def steps_of(problem: Problem, training: Training) -> Iterator[Step]:
     return problem.strategy.make(
         training.loss,
         training.groups,
-        problem.options,
+        settled(problem, training),
         problem.plan.seed,
-        holdout=_holdout(problem, training),
+        holdout=holdout_pairs(problem, training),
         group_count=len(training.group_names),
         counted=training.counted,
     )
-
-
-def _holdout(problem: Problem, training: Training) -> list[tuple[Loss, Loss]] | None:
-    """For the validation gradient: (loss to fit, loss to validate on) of every part."""
-    if not LEARNERS[problem.strategy.name].needs_holdout:
-        return None
-    dataset, options, seed = problem.dataset, problem.options, problem.plan.seed
-    single = options["validation"] == "holdout"
-    count = HOLDOUT_PARTS if single else int(options["folds"])
-    parts = folds(dataset, problem.train_rows, count, seed)
-    return [training.pair(problem, *part) for part in (parts[:1] if single else parts)]
 
 
 def learn(
@@ -210,6 +197,9 @@ def _learned(problem: Problem, training: Training, last: Step) -> Learned:
     gradient = problem.strategy.name == "gradient"
     names = training.group_names
     off = [name for name, is_off in zip(names, last.switched_off, strict=True) if is_off]
+    check = against_default(problem, training, last.C, last.w)
+    if check.loses:
+        return _default(problem, training, check.said)
     return _at_penalties(
         problem,
         training,
@@ -217,7 +207,25 @@ def _learned(problem: Problem, training: Training, last: Step) -> Learned:
         start=last.w,
         switched_off=off,
         holdout_loss=float(last.objective) if gradient else None,
-        remarks=(*last.remarks, *_said_of_effective(training, last)),
+        remarks=(
+            *last.remarks,
+            *said_of_holdout(problem, training),
+            *_said_of_effective(training, last),
+            *([check.said] if check.said else []),
+        ),
+    )
+
+
+def _default(problem: Problem, training: Training, said: str) -> Learned:
+    """The default model, where the learned penalties did worse."""
+    return _at_penalties(
+        problem,
+        training,
+        np.ones(len(training.group_names)),
+        start=None,
+        switched_off=[],
+        holdout_loss=None,
+        remarks=(said,),
     )
 
 
@@ -274,6 +282,9 @@ def recorded(problem: Problem, standing: Standing) -> Learned:
         linear = training.loss if isinstance(training.loss, LinearLoss) else None
         variance = linear.noise_variance_of(last.loss) if linear else None
     C = np.array([by_name[name] for name in training.group_names])
+    check = against_default(problem, training, C, training.loss.start())
+    if check.loses:
+        return _default(problem, training, check.said)
     return _at_penalties(
         problem,
         training,
@@ -282,6 +293,7 @@ def recorded(problem: Problem, standing: Standing) -> Learned:
         switched_off=list(off),
         holdout_loss=holdout,
         variance=variance,
+        remarks=(check.said,) if check.said else (),
     )
 
 

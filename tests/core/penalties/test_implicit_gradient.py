@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from core.losses import build, parameter_groups
 from core.penalties import implicit_gradient
 from core.penalties.group_penalty import grouping
-from core.penalties.implicit_gradient import HoldoutLoss
+from core.penalties.implicit_gradient import HoldoutLoss, with_prior
 from core.penalties.newton import Solved, conjugate_gradients
 
 
@@ -180,3 +180,35 @@ def test_without_rows_held_out_there_is_no_gradient() -> None:
     whole, _ = split("logistic")
     with pytest.raises(ValueError, match="at least one pair"):
         list(implicit_gradient.run(whole, parameter_groups(whole), {}))
+
+
+def test_the_prior_is_part_of_value_and_gradient() -> None:
+    whole, pairs = split("logistic")
+    grouped = grouping(parameter_groups(whole, np.array([0, 0, 1, 1, 2, 2])))
+
+    def objective(d: np.ndarray, deviation: float) -> tuple[float, np.ndarray]:
+        outer = HoldoutLoss(pairs, grouped)
+        outer.tolerance = 1e-15
+        return with_prior(outer, deviation)(d)
+
+    d, step = np.array([0.5, -3.0, 2.5]), 1e-4
+    value, gradient = objective(d, 0.8)
+    differences = [
+        (objective(d + step * e, 0.8)[0] - objective(d - step * e, 0.8)[0]) / (2 * step)
+        for e in np.eye(3)
+    ]
+    np.testing.assert_allclose(gradient, differences, rtol=2e-3, atol=2e-5)
+    assert value == pytest.approx(objective(d, np.inf)[0] + (0.25 + 9.0 + 6.25) / 2 / 0.64)
+
+
+def test_a_weak_prior_keeps_penalties_from_extremes_and_reports_the_held_out_loss_alone() -> None:
+    whole, pairs = split("logistic")
+    groups, fit_and_held = parameter_groups(whole, np.arange(6)), pairs[:1]
+    given = {"prior": "weak", "prior_sd": 0.5}
+    *_, free = implicit_gradient.run(whole, groups, {"prior": "none"}, 0, holdout=fit_and_held)
+    *_, held = implicit_gradient.run(whole, groups, given, 0, holdout=fit_and_held)
+    assert np.abs(np.log(held.C)).max() < 0.6 * np.abs(np.log(free.C)).max()
+    alone = HoldoutLoss(fit_and_held, grouping(groups))(np.log(held.C))[0]
+    assert held.objective == pytest.approx(alone, rel=1e-5)
+    *_, asked_for_nothing = implicit_gradient.run(whole, groups, {}, 0, holdout=fit_and_held)
+    np.testing.assert_array_equal(asked_for_nothing.C, free.C)
