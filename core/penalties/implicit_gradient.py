@@ -34,7 +34,7 @@ from core.penalties.newton import Newton, conjugate_gradients, dense_exact, exac
 from core.penalties.step import Step
 
 LOWEST, HIGHEST = -10.0, 12.0
-PRIOR_SD = 2.0  # two thirds of the penalties between 1/7 and 7, nearly all between 1/55 and 55
+PRIOR_SD = 1.0  # two thirds of the penalties between 1/3 and 3, nearly all between 1/7 and 7
 Pairs = Sequence[tuple[Loss, Loss]]
 _HARDEST = 2000  # products for a linear system that conjugate gradients did not solve
 

@@ -29,7 +29,9 @@ _ASKING = {  # seconds a proposal, around trial 50
 _ELSE_ASKING = 0.005
 _LEARNING = {"mm": 3.0, "evidence": 4.0, "loo": 5.0, "direct": 5.0}  # in default fits
 _ELSE_LEARNING = 30.0
-_PROBING = 100.0  # in default fits: the evidence's traces by probes, where no factor is at hand
+# In default fits, of sequences and molecules. The evidence's traces come from probes there.
+_STRUCTURED = {"mm": 8.0, "direct": 15.0, "evidence": 300.0}
+_FOLLOWING = {"holdout": 15.0, "folds": 60.0}
 _PREPARED_AT_MOST = 20_000
 
 
@@ -64,8 +66,8 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
     preparing, fitting = _timed(problem, int(fit_rows))
     if problem.strategy.kind == "penalties":
         effort = _LEARNING.get(plan.strategy, _ELSE_LEARNING)
-        if plan.strategy == "evidence" and problem.dataset.task in STRUCTURED_TASKS:
-            effort = _PROBING
+        if problem.dataset.task in STRUCTURED_TASKS:
+            effort = _effort(problem)
         seconds = (preparing + effort * fitting) * (1 + len(problem.outer))
         told = _told(seconds, 0, 0.0, f"{in_time(seconds)}, no trials needed")
         return told | _scored(problem)
@@ -85,6 +87,21 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
     some = "1 trial" if trials == 1 else f"{trials:,} trials"
     told = _told(seconds, trials, each, f"{in_time(seconds)}, {some}") | _scored(problem)
     return told | _grid(problem) if plan.strategy == "grid" else told
+
+
+def _effort(problem: Any) -> float:
+    """What a learner takes on sequences or molecules, in default fits."""
+    if problem.strategy.name != "gradient":
+        return _STRUCTURED[problem.strategy.name]
+    from core.losses.rna.parameters import MOTIFS
+    from core.tuning.holding_out import takes_turns
+
+    groups = problem.plan.groups
+    kinds = problem.dataset.features.shape[1] + 1  # all columns but the sequence's, and two more
+    if problem.dataset.task == "structure":
+        kinds = len(MOTIFS)
+    count = {"single": 1}.get(groups, kinds) if isinstance(groups, str) else len(groups) + 1
+    return _FOLLOWING["folds" if takes_turns(problem, count) else "holdout"]
 
 
 def _told(seconds: float, trials: int, each: float, sentence: str) -> dict[str, Any]:

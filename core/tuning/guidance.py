@@ -26,6 +26,7 @@ from core.penalties.recommendation import recommend_update
 from core.space import Axis
 from core.tuning.forecast import estimate
 from core.tuning.guidance_deep import warning_of_deep
+from core.tuning.guidance_structured import best_structured_learner, structured_costs
 from core.tuning.imbalance import rare_class
 
 __all__ = ["advise", "estimate"]
@@ -42,6 +43,7 @@ _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 
 _AVERAGE = "eb-hyp"
 
+_LABELLED = ("sequence", "structure")  # whose penalties can be learned
 _ONLY_FOR = {
     "sequence": "It labels the tokens of sequences.",
     "structure": "It folds RNA molecules.",
@@ -254,7 +256,7 @@ def _strategies(model: Model, facts: Facts) -> list[dict[str, Any]]:
     from core.tuning.strategies import STRATEGIES
 
     space = model.space_of(facts.task, rare=facts.rare)
-    learned = facts.task in model.loss
+    learned, structured = facts.task in model.loss, facts.task in _LABELLED
     best, why = _best_learner(facts) if learned else _best_sampler(space)
     if facts.task == "topics" and _AVERAGE in STRATEGIES:
         best, why = _AVERAGE, _best_average(facts)
@@ -264,7 +266,7 @@ def _strategies(model: Model, facts: Facts) -> list[dict[str, Any]]:
             "title": strategy.title,
             "kind": strategy.kind,
             "does": strategy.does,
-            "costs": strategy.costs,
+            "costs": structured_costs(name, strategy.costs) if structured else strategy.costs,
             "shows": strategy.shows,
             "recommended": name == best,
             "reason": why if name == best else "",
@@ -320,26 +322,9 @@ def _best_average(facts: Facts) -> str:
 def _best_learner(facts: Facts) -> tuple[str, str]:
     """The penalty learner, from the task and from how many weights there are for the rows."""
     if facts.task in _ONLY_FOR:
-        return _best_structured_learner(facts)
+        weights = facts.inputs * facts.classes + facts.classes * (facts.classes + 1)
+        return best_structured_learner(facts.task, weights, facts.training)
     classes = 0 if facts.task == "regression" else facts.classes
     groups = max(1, len(facts.groups))
     chosen = recommend_update(facts.weights, facts.training, classes, groups=groups)
     return chosen.strategy, chosen.reason
-
-
-def _best_structured_learner(facts: Facts) -> tuple[str, str]:
-    """MM, or the validation gradient where the weights outnumber the tokens.
-
-    MM counts every weight as free and switches off whole kinds where most of them are words that
-    come once; the data held out judge such kinds better.
-    """
-    weights = facts.inputs * facts.classes + facts.classes * (facts.classes + 1)
-    if facts.task == "sequence" and weights > facts.training:
-        return "gradient", (
-            f"{weights:,} weights for {facts.training:,} training tokens: sequences held out show "
-            "how strongly to hold back each kind of weights."
-        )
-    return "mm", (
-        "Some kinds of weights matter more than others: MM learns how strongly to hold back each "
-        "kind, and needs no validation data."
-    )

@@ -29,13 +29,21 @@ def settled(problem: Problem, training: Training) -> dict[str, Any]:
     """The learner's options, those that are automatic as the data have them."""
     options = dict(problem.options)
     if options.get("validation") == "automatic":
-        few = units(problem) // HOLDOUT_PARTS < LEAST_A_PENALTY * _penalties(training)
-        options["validation"] = "folds" if few else "holdout"
+        turns = takes_turns(problem, _penalties(training))
+        options["validation"] = "folds" if turns else "holdout"
         # An unasked five folds must not be refused.
         options["folds"] = min(options["folds"], max(2, units(problem)))
     if options.get("prior") == "automatic":
         options["prior"] = "weak" if problem.dataset.task in STRUCTURED_TASKS else "none"
     return options
+
+
+def takes_turns(problem: Problem, penalties: int) -> bool:
+    """Whether every part is held out in turns: as asked, or because a quarter would be too few."""
+    validation = problem.options["validation"]
+    if validation != "automatic":
+        return bool(validation == "folds")
+    return units(problem) // HOLDOUT_PARTS < LEAST_A_PENALTY * penalties
 
 
 def holdout_pairs(problem: Problem, training: Training) -> list[tuple[Loss, Loss]] | None:

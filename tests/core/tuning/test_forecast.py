@@ -158,3 +158,22 @@ def test_a_model_that_counts_epochs_is_timed_without_what_is_compiled_once(monke
     fit_rows = int(len(iris.target) * 0.7) * 4 // 5
     expected = 5 * (0.05 + 1e-3 * fit_rows * 40)
     assert told["seconds_per_trial"] == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize(("sample", "model"), [("tags", "crf"), ("molecules", "rna")])
+def test_learners_of_sequences_and_molecules_are_foreseen_by_what_they_take(
+    sample, model, monkeypatch
+):
+    monkeypatch.setattr("core.tuning.forecast._timed", lambda problem, rows: (0.0, 1.0))
+    data = DataPlan(f"sample:{sample}")
+    dataset = read_dataset(data.file)
+
+    def seconds(strategy, **options):
+        given = Plan(data, model, strategy, groups="column", options=options)
+        return estimate(given, dataset)["seconds"]
+
+    mm, evidence = seconds("mm"), seconds("evidence")
+    once, turns = (seconds("gradient", validation=v) for v in ("holdout", "folds"))
+    assert mm < once < turns < evidence
+    assert evidence >= 100
+    assert seconds("gradient") == turns

@@ -240,3 +240,31 @@ def test_numbers_in_words():
 def test_the_models_are_described_without_importing_scikit_learn():
     code = "import sys, core.estimators.registry; sys.exit('sklearn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("rows", [500, 50_000])
+@pytest.mark.parametrize("test_rows", [0, 400])
+def test_sequences_are_tuned_by_the_gradient_however_many_tokens_there_are(rows, test_rows):
+    words = {"name": "word", "role": "feature", "kind": "category", "distinct": 100}
+    given = summary(rows=rows, features=1, classes=5, task="sequence", columns=[words])
+    given |= {"test_rows": test_rows, "structured": {"items": "some sequences"}}
+    model, _, strategy, why, groups = first(advise(given))
+    assert (model, strategy, groups) == ("crf", "gradient", "column")
+    training = rows if test_rows else round(0.7 * rows)
+    assert f"530 weights for {training:,} training tokens" in why
+
+
+def test_molecules_are_tuned_by_mm_by_kind():
+    assert first(advise(summarize(read_dataset("sample:molecules"))))[2::2] == ("mm", "column")
+
+
+@pytest.mark.parametrize("sample", ["tags", "molecules"])
+def test_the_evidence_on_sequences_and_molecules_is_said_to_cost_hundreds_of_fits(sample):
+    advice = advise(summarize(read_dataset(f"sample:{sample}")))
+    (offered,) = advice["strategies"].values()
+    costs = {strategy["name"]: strategy["costs"] for strategy in offered}
+    assert costs["evidence"].startswith("Hundreds of fits")
+    assert "dozens of fits" in costs["gradient"]
+    table = advise(summary())["strategies"]["logistic"]
+    costs = {strategy["name"]: strategy["costs"] for strategy in table}
+    assert costs["evidence"].startswith("A little more than one fit")
