@@ -154,8 +154,8 @@ _GRADIENT = (
         "How far penalties may stray (log C)",
         "float",
         implicit_gradient.PRIOR_SD,
-        "The standard deviation of the weak prior. At 1 a penalty of 7.4 or of 1/7.4 is two standard"
-        " deviations away, which costs as much as two nats of held-out log loss.",
+        "The standard deviation of the weak prior. At 1 a penalty of 7.4 or of 1/7.4 is two"
+        " standard deviations away, which costs as much as two nats of held-out log loss.",
         low=0.0,
         low_open=True,
     ),

@@ -176,4 +176,5 @@ def test_learners_of_sequences_and_molecules_are_foreseen_by_what_they_take(
     once, turns = (seconds("gradient", validation=v) for v in ("holdout", "folds"))
     assert mm < once < turns < evidence
     assert evidence >= 100
-    assert seconds("gradient") == turns
+    # Many sequences of few kinds, few molecules of fifteen.
+    assert seconds("gradient") == (once if sample == "tags" else turns)
