@@ -113,6 +113,12 @@ class AveragedFolder(_Average):
         self.gamma_ = float(self.members_[0][1].gamma)
         return self
 
+    def set_gamma(self, gamma: float) -> None:
+        """Fold with another γ; the parameters stay."""
+        self.gamma_ = gamma
+        for _, folder in self.members_:
+            folder.gamma = gamma
+
     def pair_probabilities(self, X: pd.DataFrame) -> list[np.ndarray]:
         """The mean probability that bases i < j pair, (L, L) for every molecule."""
         of_members = [folder.pair_probabilities(X) for folder, _ in self._weighted()]
@@ -125,9 +131,9 @@ class AveragedFolder(_Average):
         return np.array(found, dtype=object)
 
     def pair_counts(self, X: pd.DataFrame, y: Any) -> np.ndarray:
-        """Pairs rightly called, called, and true at every γ, shape (molecules, 16, 3)."""
+        """Pairs rightly called, called, and true at every γ and at the own one, (n, 17, 3)."""
         pairs = zip(self.pair_probabilities(X), list(y), strict=True)
-        return np.stack([pair_counts(P, truth) for P, truth in pairs])
+        return np.stack([pair_counts(P, truth, self.gamma_) for P, truth in pairs])
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
         """−log Σ_t w_t p_t(structure) of every molecule in nats, shape (molecules,)."""

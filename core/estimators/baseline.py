@@ -138,8 +138,8 @@ class NoPairs(BaseEstimator):
         return np.array(["." * len(letters) for letters in letters_of(X)], dtype=object)
 
     def pair_counts(self, X: pd.DataFrame, y: Any) -> np.ndarray:
-        """Pairs rightly called, called (none), and true at every γ, shape (molecules, 16, 3)."""
-        counts = np.zeros((len(X), len(GAMMAS), 3), dtype=np.int64)
+        """Pairs rightly called, called (none), and true at every γ, as a folder gives them."""
+        counts = np.zeros((len(X), len(GAMMAS) + 1, 3), dtype=np.int64)
         counts[:, :, 2] = np.array([len(bracket_pairs(truth)) for truth in y])[:, None]
         return counts
 

@@ -72,6 +72,10 @@ class RnaFolder(BaseEstimator):
         self.penalties_, self.groups_ = dict(penalties), np.asarray(groups)
         return self
 
+    def set_gamma(self, gamma: float) -> None:
+        """Fold with another γ; the parameters stay."""
+        self.gamma = gamma
+
     def pair_probabilities(self, X: pd.DataFrame) -> list[np.ndarray]:
         """The probability that bases i < j pair, an upper triangle (L, L) for every molecule."""
         return [
@@ -84,9 +88,9 @@ class RnaFolder(BaseEstimator):
         return np.array(found, dtype=object)
 
     def pair_counts(self, X: pd.DataFrame, y: Any) -> np.ndarray:
-        """Pairs rightly called, called, and true at every γ, shape (molecules, 16, 3)."""
+        """Pairs rightly called, called, and true at every γ and at the own one, (n, 17, 3)."""
         pairs = zip(self.pair_probabilities(X), list(y), strict=True)
-        return np.stack([pair_counts(P, truth) for P, truth in pairs])
+        return np.stack([pair_counts(P, truth, self.gamma) for P, truth in pairs])
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
         """−log p(structure) of every molecule in nats, shape (molecules,)."""

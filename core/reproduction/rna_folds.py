@@ -135,7 +135,7 @@ def _learning(folds: dict[str, Fold], name: str, grouping: str, fold: str) -> It
     folder = RnaFolder().take(loss, last.w, {}, groups)
     at_limit = last.switched_off if last.at_bound is None else last.at_bound
     yield {
-        "pairs": folder.pair_counts(X, test_structures).sum(axis=0).tolist(),
+        "pairs": folder.pair_counts(X, test_structures)[:, :-1].sum(axis=0).tolist(),
         "log_loss": float(folder.log_losses(X, test_structures).sum()),
         "penalties": dict(zip(MOTIFS, last.C.tolist(), strict=True))
         if grouping == "grouped"

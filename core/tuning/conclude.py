@@ -124,6 +124,10 @@ def conclusion(
     results["remarks"] = [*winner.remarks, *results["remarks"], *said]
     if problem.metric_reason:
         results["metric_reason"] = problem.metric_reason
+    if problem.dataset.task == "structure":
+        given = problem.plan.gamma
+        tuned = given if winner.gamma is None else winner.gamma
+        results["gamma"] = {"tuned": tuned, "default": given}
     if winner.threshold is not None:
         results["costs"] = of_costs(problem, winner.threshold, told)
     results |= _record(standing, winner, seconds, because, problem)

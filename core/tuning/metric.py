@@ -27,7 +27,8 @@ class Said:
         probabilities: of each class, (n, K); None where the model gives none.
         losses: −log p of what is true, (n,); only models of sequences and molecules say it.
         whole: for tokens, the predicted code and the sequence's number, (n, 2).
-        pairs: for molecules, base pairs rightly called, called, and true at every γ, (n, 16, 3).
+        pairs: for molecules, base pairs rightly called, called, and true at every γ and, last,
+            at the model's own, (n, 17, 3).
         documents: for documents, log p of the words asked for and how many they are, (n, 2).
     """
 

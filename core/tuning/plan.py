@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+from core.errors import UnusableError
 
 DECODINGS = ("posterior", "viterbi")
 EVALUATIONS = ("test", "nested")
 TEST_SHARE = 0.3  # of the rows, where nobody gave another
 MOST_TESTED = 10_000  # rows: a share of them is known to about ±1 point, and more rows can train
+GAMMA_CHOICES = ("hand", "f1", "sensitivity")
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,10 @@ class Plan:
         evaluation: how the result is judged: by one test set (test), by nested cross-validation
             (nested); "" for what suits the data, `core.tuning.evaluation.evaluation_of`.
         refit: whether the model that is taken away is fitted on all rows once it has been judged.
+        gamma: how much a base pair counts beside an unpaired base when molecules are folded.
+        gamma_by: how γ comes about: hand (as `gamma` says), or on training molecules held out, for
+            the best F1 (f1) or so that a share of the true pairs is found (sensitivity).
+        sensitivity: that share.
     """
 
     data: DataPlan
@@ -100,6 +108,9 @@ class Plan:
     time_limit: float | None = None
     standardize: bool = True
     decoding: str = "posterior"
+    gamma: float = 4.0
+    gamma_by: str = "hand"
+    sensitivity: float = 0.8
     costs: dict[str, float] = field(default_factory=dict)
     evaluation: str = ""
     refit: bool = True
@@ -117,3 +128,25 @@ def plan_from_dict(plain: Mapping[str, Any]) -> Plan:
     """The plan that `Plan.as_dict` gave."""
     data = DataPlan(**{"together": False, **plain["data"]})
     return Plan(**{**plain, "data": data})
+
+
+def check_gamma(plan: Plan) -> None:
+    """See that γ, its choice and the wanted sensitivity are in range; raises UnusableError."""
+    if plan.gamma_by not in GAMMA_CHOICES:
+        raise UnusableError(
+            f"there is no way “{plan.gamma_by}” to choose γ",
+            where="option gamma",
+            cure="choose one of " + ", ".join(GAMMA_CHOICES),
+        )
+    if not 0 < plan.gamma < math.inf:
+        raise UnusableError(
+            f"γ = {plan.gamma:g} is out of range",
+            where="option gamma",
+            cure="give a number above 0",
+        )
+    if not 0 < plan.sensitivity <= 1:
+        raise UnusableError(
+            f"a sensitivity of {plan.sensitivity:g} is out of range",
+            where="option sensitivity",
+            cure="give a share of the true pairs, above 0 and up to 1",
+        )

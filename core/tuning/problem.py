@@ -30,7 +30,7 @@ from core.tuning.events import RunStarted
 from core.tuning.imbalance import Rare, rare_class, recommended_metric
 from core.tuning.metric import Metric
 from core.tuning.metrics import EXPLAINED, METRICS, averaged_metric, codes_of, default_metric
-from core.tuning.plan import DECODINGS, DataPlan, Plan
+from core.tuning.plan import DECODINGS, DataPlan, Plan, check_gamma
 from core.tuning.scoring import FoldData, Work
 from core.tuning.strategies import STRATEGIES
 from core.tuning.strategy import Strategy
@@ -160,6 +160,8 @@ class Problem:
     @property
     def fixed(self) -> dict[str, Any]:
         """What a person settled beside the setting, as parameters of the estimator."""
+        if self.dataset.task == "structure":
+            return {"gamma": self.plan.gamma}
         return {"decoding": self.plan.decoding} if self.dataset.task == "sequence" else {}
 
     def estimator(self, setting: Setting) -> Any:
@@ -259,6 +261,7 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     _check_numbers(dataset)
     check_installed(model.extra)
     _check_budget(plan)
+    check_gamma(plan)
     costs = bool(costs_of(plan.costs, dataset, plan.model))
     if plan.metric:
         metric = _chosen(METRICS, "metric", plan.metric)

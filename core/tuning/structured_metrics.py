@@ -6,7 +6,7 @@
 | B | | | resamples |
 | w | ``weights`` | (B, n) | how often a resample contains a token (with its sequence) or molecule |
 | γ | ``GAMMAS`` | (16,) | how much a base pair counts beside an unpaired base when one is called |
-| | ``pairs`` | (n, 16, 3) | base pairs rightly called, called, and true |
+| | ``pairs`` | (n, 17, 3) | base pairs rightly called, called, and true; last at the own γ |
 
 Sensitivity is the share of true pairs that are called, specificity the share of called pairs that
 are true (Do 2008, footnote 4), both over all molecules together.
@@ -25,7 +25,7 @@ from core.tuning.metric import Metric, Said, mean, ratio
 TOKENS, MOLECULES = ("sequence",), ("structure",)
 STRUCTURED_TASKS = (*TOKENS, *MOLECULES)  # their models take raw rows
 GAMMAS = 2.0 ** np.arange(-5, 11)
-USUAL = 7  # γ = 4
+OWN = -1  # the model's γ, 4 unless another was chosen
 
 
 def _whole_sequences(y: np.ndarray, whole: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -46,29 +46,29 @@ def _mean_loss(_y: np.ndarray, losses: np.ndarray, weights: np.ndarray) -> np.nd
 
 
 def summed(pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pairs of all molecules of every resample, shape (B, 16, 3)."""
+    """Pairs of all molecules of every resample, shape (B, 17, 3)."""
     return np.tensordot(weights, pairs.astype(float), axes=1)
 
 
 def _sensitivity(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    right, _, true = np.moveaxis(summed(pairs, weights)[:, USUAL], -1, 0)
+    right, _, true = np.moveaxis(summed(pairs, weights)[:, OWN], -1, 0)
     return ratio(right, true)
 
 
 def _specificity(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    right, called, _ = np.moveaxis(summed(pairs, weights)[:, USUAL], -1, 0)
+    right, called, _ = np.moveaxis(summed(pairs, weights)[:, OWN], -1, 0)
     return ratio(right, called)
 
 
 def _pair_f1(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    right, called, true = np.moveaxis(summed(pairs, weights)[:, USUAL], -1, 0)
+    right, called, true = np.moveaxis(summed(pairs, weights)[:, OWN], -1, 0)
     return ratio(2.0 * right, called + true)
 
 
 def _roc_area(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
     from core.losses.rna.scores import roc_area
 
-    return np.array([roc_area(of_all) for of_all in summed(pairs, weights)])
+    return np.array([roc_area(of_all[:OWN]) for of_all in summed(pairs, weights)])
 
 
 STRUCTURED = (

@@ -3,7 +3,7 @@
 | key | meaning |
 | --- | --- |
 | sequences | {tuned, default, baseline: sequences with every token right, count} |
-| pairs | {tuned, default: {right, called, true} base pairs at γ = 4, molecules} |
+| pairs | {tuned, default: {right, called, true} base pairs at the model's own γ, molecules} |
 | curve | {tuned, default: [[γ, sensitivity, specificity] for every γ]} |
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from core.tuning.metric import Said, ratio
-from core.tuning.structured_metrics import GAMMAS, USUAL
+from core.tuning.structured_metrics import GAMMAS, OWN
 
 
 def of_sequences(y: np.ndarray, said: Mapping[str, Said]) -> dict[str, Any]:
@@ -38,9 +38,9 @@ def of_molecules(said: Mapping[str, Said]) -> dict[str, Any]:
         counted = said[name].pairs
         assert counted is not None
         of_all = counted.sum(axis=0)
-        counts = of_all[USUAL].tolist()
+        counts = of_all[OWN].tolist()
         pairs[name] = dict(zip(("right", "called", "true"), counts, strict=True))
-        right, called, true = of_all.T.astype(float)
+        right, called, true = of_all[:OWN].T.astype(float)
         curve[name] = np.stack([GAMMAS, ratio(right, true), ratio(right, called)], axis=1).tolist()
         pairs["molecules"] = len(counted)
     return {"pairs": pairs, "curve": curve}

@@ -128,6 +128,7 @@ class RnaTraining(Training):
     """
 
     loss: RnaLoss
+    gamma: float
     examples: tuple[tuple[str, str, str], ...]
 
     @property
@@ -150,7 +151,7 @@ class RnaTraining(Training):
 
     def _fitted(self, w: np.ndarray, penalties: dict[str, float]) -> RnaFolder:
         C = next(iter(penalties.values())) if len(penalties) == 1 else 1.0
-        return RnaFolder(C).take(self.loss, w, penalties, self.groups)
+        return RnaFolder(C, self.gamma).take(self.loss, w, penalties, self.groups)
 
     def pipeline(
         self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
@@ -193,7 +194,11 @@ def _rna_training(problem: Problem, rows: np.ndarray) -> RnaTraining:
     of_base = np.repeat(np.arange(len(letters)), [len(one) for one in letters])
     shown = list(dict.fromkeys(of_base[_examples(of_base, *_BASES, problem.plan.seed)].tolist()))
     return RnaTraining(
-        names, groups, loss, tuple((called[k], letters[k], structures[k]) for k in shown)
+        names,
+        groups,
+        loss,
+        problem.plan.gamma,
+        tuple((called[k], letters[k], structures[k]) for k in shown),
     )
 
 

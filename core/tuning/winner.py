@@ -14,6 +14,7 @@ from core.estimators.fitting import fit
 from core.space import Setting
 from core.tuning.averaged_model import averaged_model, refitted_average
 from core.tuning.learning import Learned, recorded, relearned
+from core.tuning.pair_tradeoff import choose_gamma, with_gamma
 from core.tuning.problem import Problem
 from core.tuning.scoring import in_a_sentence
 from core.tuning.standing import Standing
@@ -30,6 +31,7 @@ class Winner:
         learned: a penalty learner's own state.
         ensemble: what is told of an average.
         threshold: between two classes, where mistakes have costs.
+        gamma: of a folding model, where it was chosen on training molecules.
     """
 
     pipeline: Pipeline
@@ -39,6 +41,7 @@ class Winner:
     learned: Learned | None = None
     ensemble: dict[str, Any] | None = None
     threshold: Threshold | None = None
+    gamma: float | None = None
 
 
 def winner_of(
@@ -62,11 +65,18 @@ def winner_of(
     else:
         found = _of_learner(learned if learned is not None else recorded(problem, standing))
     threshold = choose_threshold(problem, found.pipeline, found.learned)
-    return _decided(problem, replace(found, threshold=threshold))
+    found = replace(found, threshold=threshold)
+    chosen = choose_gamma(problem, found.pipeline, found.learned)
+    if chosen is not None:
+        remarks = (*found.remarks, chosen.said) if chosen.said else found.remarks
+        found = replace(found, gamma=chosen.gamma, remarks=remarks)
+    return _decided(problem, found)
 
 
 def _decided(problem: Problem, winner: Winner) -> Winner:
-    """The same, its pipeline with the threshold between two classes where one was chosen."""
+    """The same, its pipeline with the threshold between two classes, or γ, that was chosen."""
+    if winner.gamma is not None:
+        return replace(winner, pipeline=with_gamma(winner.pipeline, winner.gamma))
     if winner.threshold is None:
         return winner
     classes = problem.dataset.classes

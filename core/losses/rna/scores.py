@@ -17,18 +17,23 @@ from core.datasets.molecules import bracket_pairs
 from core.losses.rna.decode import GAMMAS, best_partners
 
 
-def pair_counts(probabilities: np.ndarray, truth: str) -> np.ndarray:
-    """Right, called and true pairs of a molecule at every γ of `decode.GAMMAS`, shape (16, 3).
+def pair_counts(probabilities: np.ndarray, truth: str, own: float) -> np.ndarray:
+    """Right, called and true pairs of a molecule at every γ of `decode.GAMMAS`, and at one more.
 
     Args:
         probabilities: of base pairs, shape (n, n), above the diagonal.
         truth: the true structure, in brackets; crossing pairs count as true ones.
+        own: the γ that the model calls pairs with, the last row.
+
+    Returns:
+        Shape (17, 3).
     """
     true = bracket_pairs(truth)
     first = np.array([i for i, _ in true], dtype=np.int64)
     second = np.array([j for _, j in true], dtype=np.int64)
-    counts = np.zeros((len(GAMMAS), 3), dtype=np.int64)
-    for row, gamma in enumerate(GAMMAS):
+    gammas = [*GAMMAS, own]
+    counts = np.zeros((len(gammas), 3), dtype=np.int64)
+    for row, gamma in enumerate(gammas):
         partners = best_partners(probabilities, gamma)
         right = np.count_nonzero(partners[first] == second)
         counts[row] = right, np.count_nonzero(partners >= 0) // 2, len(true)

@@ -55,9 +55,9 @@ def test_molecules_get_no_pairs_and_equal_chances():
     model = NoPairs().fit(X, ["(...)", "....."])
     assert model.predict(X).tolist() == [".....", "....."]
     counts = model.pair_counts(X, ["(...)", "....."])
-    assert counts.shape == (2, 16, 3)
+    assert counts.shape == (2, 17, 3)
     assert counts[:, :, :2].sum() == 0
-    assert counts[:, :, 2].tolist() == [[1] * 16, [0] * 16]
+    assert counts[:, :, 2].tolist() == [[1] * 17, [0] * 17]
     assert np.isfinite(model.log_losses(X, ["(...)", "....."])).all()
 
 

@@ -10,12 +10,14 @@ from core.estimators.rna_folder import RnaFolder
 from core.losses.rna import decode
 from core.tuning.metric import Said
 from core.tuning.metrics import METRICS, default_metric, score_said
-from core.tuning.structured_metrics import GAMMAS, USUAL, say_of_tokens
+from core.tuning.structured_metrics import GAMMAS, OWN, say_of_tokens
 from core.tuning.structured_results import of_molecules, of_sequences
 
 Y = np.array([0, 1, 1, 0, 2])  # sequences a: three tokens, b: two
 CALLED = np.array([0, 1, 0, 0, 2])
 SEQUENCES = np.array([0, 0, 0, 1, 1])
+
+FOUR = 7  # where γ = 4 is
 
 
 def tokens():
@@ -27,9 +29,9 @@ def tokens():
 
 
 def molecules():
-    pairs = np.zeros((2, len(GAMMAS), 3), dtype=int)
-    pairs[0, USUAL] = (6, 8, 10)
-    pairs[1, USUAL] = (0, 2, 10)
+    pairs = np.zeros((2, len(GAMMAS) + 1, 3), dtype=int)
+    pairs[0, [FOUR, OWN]] = (6, 8, 10)
+    pairs[1, [FOUR, OWN]] = (0, 2, 10)
     return Said(np.zeros(2), losses=np.array([4.0, 8.0]), pairs=pairs)
 
 
@@ -70,13 +72,13 @@ def test_the_curve_holds_every_gamma_and_none_where_nothing_was_called():
     assert results["pairs"]["molecules"] == 2
     gammas = [gamma for gamma, _, _ in results["curve"]["tuned"]]
     assert gammas == [2.0**k for k in range(-5, 11)]
-    assert results["curve"]["tuned"][USUAL] == pytest.approx([4.0, 0.3, 0.6])
+    assert results["curve"]["tuned"][FOUR] == pytest.approx([4.0, 0.3, 0.6])
     assert np.isnan(results["curve"]["tuned"][0][2])
 
 
 def test_the_metrics_have_the_gammas_that_structures_are_called_at():
     assert GAMMAS.tolist() == decode.GAMMAS.tolist()
-    assert GAMMAS[USUAL] == RnaFolder().gamma
+    assert GAMMAS[FOUR] == RnaFolder().gamma
 
 
 def test_the_usual_metric_fits_the_task():

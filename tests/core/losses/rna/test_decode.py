@@ -74,8 +74,9 @@ def test_larger_gamma_calls_more_pairs() -> None:
 def test_counts_of_pairs_by_hand() -> None:
     P = np.zeros((8, 8))
     P[0, 7], P[1, 6], P[2, 5] = 0.9, 0.6, 0.05
-    counts = pair_counts(P, "((....))")
-    at = {float(gamma): row.tolist() for gamma, row in zip(GAMMAS, counts, strict=True)}
+    *counts, own = pair_counts(P, "((....))", 20.0).tolist()
+    assert own == [2, 3, 2]
+    at = {float(gamma): row for gamma, row in zip(GAMMAS, counts, strict=True)}
     assert at[0.03125] == [0, 0, 2]
     # 2 γ p exceeds what the two bases score unpaired: 0.8 for the second pair, 1.9 for the third.
     assert at[1.0] == [2, 2, 2]
