@@ -11,7 +11,7 @@ from core.errors import UnusableError
 from core.options import option_from_dict
 from core.tuning.plan import Plan
 
-# Of every strategy: what it is for, and what a remembered value may be. Score, seed and decoding
+# Of every strategy: what it is for, and what a remembered value may be. Score, seed, decoding and γ
 # belong to one run and are not kept.
 _OF_EVERY = {
     "minutes": (float, int, type(None)),
@@ -21,7 +21,9 @@ _OF_EVERY = {
     "standardize": (bool,),
     "refit": (bool,),
 }
-_CHOSEN = ("options", "trials", "metric", "seed", "decoding", "evaluation", *_OF_EVERY)
+_GAMMA = ("gamma", "gamma_by", "sensitivity")
+_OF_A_RUN = ("metric", "seed", "decoding", "evaluation", *_GAMMA)
+_CHOSEN = ("options", "trials", *_OF_A_RUN, *_OF_EVERY)
 _SHARE = "data/test_size"
 _EVERY = "choices/every strategy"
 

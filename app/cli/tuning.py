@@ -124,6 +124,13 @@ def add_to(commands: Any) -> None:
         default=True,
         help="keep equal rows, and molecules of one family, on one side of every split",
     )
+    tune.add_argument(
+        "--gamma",
+        default="",
+        metavar="NUMBER|best|sensitivity=SHARE",
+        help="for molecules: how much a base pair counts beside an unpaired base (default: 4); best"
+        " F1, or finding a share of the true pairs, on training molecules held out",
+    )
     tune.add_argument("--workers", type=int, default=1, metavar="N", help="trials at a time")
     tune.add_argument("--events", metavar="FILE.jsonl", help="write every event there as well")
     tune.add_argument("--run-dir", metavar="DIR", help="the folder of this run")
@@ -272,6 +279,7 @@ def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
         costs=_costs(given.mistake_costs),
         evaluation="" if given.evaluation == "auto" else given.evaluation,
         refit=given.refit,
+        **_gamma(given.gamma),
         **of_plan,
     )
 
@@ -308,6 +316,25 @@ def _pair(text: str) -> tuple[str, str]:
             f"“{text}” is not KEY=VALUE", where="--option", cure="write for example tau=0.8"
         )
     return key.strip(), value.strip()
+
+
+def _gamma(text: str) -> dict[str, Any]:
+    """The fields of the plan that say γ."""
+    if not text:
+        return {}
+    if text == "best":
+        return {"gamma_by": "f1"}
+    name, wants_share, share = text.partition("=")
+    try:
+        if wants_share and name == "sensitivity":
+            return {"gamma_by": "sensitivity", "sensitivity": float(share)}
+        return {"gamma": float(text)}
+    except ValueError:
+        raise UnusableError(
+            f"“{text}” is no γ",
+            where="--gamma",
+            cure="give a number such as 4, best, or sensitivity=0.8",
+        ) from None
 
 
 def _costs(given: Sequence[str]) -> dict[str, float]:

@@ -20,7 +20,7 @@ from app.widgets.labels import label
 from app.widgets.option_form import OptionForm
 from core.options import Option, option_from_dict
 from core.tuning.evaluation import FEW_ROWS, OUTER_FOLDS, TABLES
-from core.tuning.plan import DECODINGS, EVALUATIONS
+from core.tuning.plan import DECODINGS, EVALUATIONS, GAMMA_CHOICES
 
 if TYPE_CHECKING:
     from app.session import Session
@@ -78,6 +78,9 @@ class AdvancedCard(Card):
             "decoding": plan.decoding,
             "evaluation": plan.evaluation or USUAL,
             "refit": plan.refit,
+            "gamma": plan.gamma,
+            "gamma_by": plan.gamma_by,
+            "sensitivity": plan.sensitivity,
         }
         self.run.show_options(self._run_options(), given)
 
@@ -136,7 +139,7 @@ class AdvancedCard(Card):
         """What only models of this task can be told."""
         task = self.session.summary["task"] if self.session.summary else ""
         if task == "structure":
-            return ()
+            return _of_molecules()
         if task == "sequence":
             return (
                 Option("decoding", self.tr("How labels are chosen"), "choice", DECODINGS[0],
@@ -167,6 +170,24 @@ class AdvancedCard(Card):
                    choice_labels=("The usual one", "One test set",
                                   f"Nested cross-validation ({OUTER_FOLDS} times as long)")),
         )  # fmt: skip
+
+
+def _of_molecules() -> tuple[Option, ...]:
+    """How many base pairs are called: by hand, or chosen on training molecules held out."""
+    return (
+        Option("gamma_by", "How many base pairs are called", "choice", GAMMA_CHOICES[0],
+               "A larger trade-off γ finds more of the true pairs and calls more wrong ones. It "
+               "can be given, or chosen on training molecules held out: five fits more.",
+               choices=GAMMA_CHOICES,
+               choice_labels=("As given below (γ)", "For the best F1",
+                              "So that a share of the true pairs is found")),
+        Option("gamma", "Trade-off γ", "float", 4.0,
+               "How much a base pair counts beside an unpaired base. Used where it is given.",
+               low=0.0, low_open=True, high=1e6),
+        Option("sensitivity", "Share of true pairs to find", "float", 0.8,
+               "Used where a share of the true pairs is to be found.",
+               low=0.0, low_open=True, high=1.0),
+    )  # fmt: skip
 
 
 def _metrics(summary: Mapping[str, Any] | None) -> dict[str, Metric]:

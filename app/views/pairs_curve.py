@@ -18,7 +18,7 @@ from app.views.numbers import fixed, plain
 from app.views.result_view import ResultView
 from app.views.twin import Table
 
-USUAL = 4.0  # the γ that the scores are of
+USUAL = 4.0  # the γ that the scores are of, in runs that do not say it
 
 
 class PairsCurve(ResultView):
@@ -56,18 +56,31 @@ class PairsCurve(ResultView):
         rows = [[math.nan if value is None else value for value in row] for row in found]
         return np.array(rows, dtype=float).reshape(-1, 3) * [1.0, 100.0, 100.0]
 
+    def own(self, who: str) -> np.ndarray:
+        """The point of the γ that pairs are called with, as in `points`, shape (1, 3)."""
+        gamma = (self.results.get("gamma") or {}).get(who, USUAL)
+        points = self.points(who)
+        at = points[:, 0] == gamma
+        counts = (self.results.get("pairs") or {}).get(who)
+        if at.any() or counts is None:
+            return points[at]
+        right, called, true = (float(counts[name]) for name in ("right", "called", "true"))
+        shares = [100 * right / whole if whole else math.nan for whole in (true, called)]
+        return np.array([[gamma, *shares]])
+
     def draw(self) -> None:
         """Both curves; the balance that the scores are of is marked."""
         theme = appearance.current()
         for who, colour, dashed in (("tuned", theme.model, False), ("default", theme.muted, True)):
             points = self.points(who)
-            at = points[:, 0] == USUAL
+            own = self.own(who)
+            at = np.isin(points[:, 0], own[:, 0])
             self.lines[who].set_style(pen(colour, 2.0, dashed=dashed))
             self.dots[who].set_style(colour, colour)
             self.usual[who].set_style(colour, theme.ink, 1.2)
             self.lines[who].set_data(points[:, 2], points[:, 1])
             self.dots[who].set_data(points[~at, 2], points[~at, 1])
-            self.usual[who].set_data(points[at, 2], points[at, 1])
+            self.usual[who].set_data(own[:, 2], own[:, 1])
         self._draw_legend()
         both = np.vstack([self.points("tuned"), self.points("default")])
         for hold, column in ((self.plot.hold_x, 2), (self.plot.hold_y, 1)):
@@ -89,11 +102,10 @@ class PairsCurve(ResultView):
         """Both settings at the usual balance."""
         parts = []
         for who, words in (("tuned", self.tr("tuned")), ("default", self.tr("default setting"))):
-            for gamma, found, right in self.points(who):
-                if gamma == USUAL:
-                    said = self.tr("{}: {} of the true pairs found, {} of the called pairs right")
-                    shares = (f"{fixed(v, 1)} %" for v in (found, right))
-                    parts.append(said.format(words, *shares))
+            for gamma, found, right in self.own(who):
+                said = "{}: {} of the true pairs found, {} of the called pairs right (γ = {})"
+                shares = (f"{fixed(v, 1)} %" for v in (found, right))
+                parts.append(said.format(words, *shares, plain(gamma, 4)))
         return "; ".join(parts) + "."
 
     def rows(self) -> Table:

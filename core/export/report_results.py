@@ -9,7 +9,7 @@ from core.export import figures
 from core.export.average import members_of
 from core.export.finished_run import FinishedRun
 from core.export.html import folded, paragraphs, section, table
-from core.export.report_structured import curve_section, example_sections, unit
+from core.export.report_structured import curve_section, example_sections, gammas_of, unit
 from core.tuning.events import PenaltyStep
 from core.tuning.metrics import METRICS
 
@@ -25,7 +25,7 @@ def result_sections(run: FinishedRun) -> list[str]:
     if predictions := results.get("predictions"):
         sections.append(_predictions(run, predictions))
     if curve := results.get("curve"):
-        sections.append(curve_section(curve))
+        sections.append(curve_section(curve, gammas_of(results)["tuned"]))
     if confusion := results.get("confusion"):
         sections.append(_confusion(confusion, unit(run.takeaway.task)))
     if costs := results.get("costs"):

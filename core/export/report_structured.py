@@ -30,20 +30,26 @@ def result_words(results: dict[str, Any]) -> list[str]:
             f"{sequences['default']:,}."
         )
     if pairs := results.get("pairs"):
-        tuned, default = pairs["tuned"], pairs["default"]
+        tuned, default, gammas = pairs["tuned"], pairs["default"], gammas_of(results)
         sentences.append(
             f"{pairs['molecules']:,} test molecules have "
-            f"{tuned['true']:,} base pairs. At γ = {plain(USUAL_GAMMA)} the tuned model calls "
-            f"{tuned['called']:,} and is right on {tuned['right']:,}; the default setting calls "
-            f"{default['called']:,} and is right on {default['right']:,}."
+            f"{tuned['true']:,} base pairs. At γ = {plain(gammas['tuned'])} the tuned model calls "
+            f"{tuned['called']:,} and is right on {tuned['right']:,}; at γ = "
+            f"{plain(gammas['default'])} the default setting calls {default['called']:,} and is "
+            f"right on {default['right']:,}."
         )
     return sentences
 
 
-def curve_section(curve: dict[str, list[list[float]]]) -> str:
-    """Sensitivity over specificity for every γ."""
+def gammas_of(results: dict[str, Any]) -> dict[str, float]:
+    """The γ that the tuned and the default model call pairs with; 4 in runs that do not say."""
+    return dict(results.get("gamma") or dict.fromkeys(("tuned", "default"), USUAL_GAMMA))
+
+
+def curve_section(curve: dict[str, list[list[float]]], gamma: float = USUAL_GAMMA) -> str:
+    """Sensitivity over specificity for every γ; the tuned model's own is marked."""
     tuned, default = curve["tuned"], curve["default"]
-    drawn = figures.pair_curves({"tuned": tuned, "default setting": default}, USUAL_GAMMA)
+    drawn = figures.pair_curves({"tuned": tuned, "default setting": default}, gamma)
     rows = [
         (point[0], *(_rounded(value) for value in (*point[1:], *other[1:])))
         for point, other in zip(tuned, default, strict=True)

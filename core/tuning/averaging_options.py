@@ -30,8 +30,8 @@ JUDGED = Option(
     "cv: every row is predicted by a model that did not see it (cross-validation). validation: a "
     "fifth of the training rows, held out once, which costs one fit a trial. training: the rows "
     "that the model was fitted to, as the paper does without validation; only for models of how "
-    "the data come about (topics, deep latent Gaussian). Automatic takes training for those and cv "
-    "for all others.",
+    "the data come about (topics, by document completion; deep latent Gaussian). Automatic takes "
+    "training for those and cv for all others.",
     choices=("automatic", "cv", "validation", "training"),
     choice_labels=(
         "Automatic",

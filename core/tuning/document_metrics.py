@@ -37,7 +37,7 @@ def _perplexity(y: np.ndarray, documents: np.ndarray, weights: np.ndarray) -> np
 DOCUMENTS = (
     Metric(
         "completion",
-        "How well unseen words are foreseen (log likelihood)",
+        "Document completion (log likelihood of a held-out word)",
         TOPICS,
         True,
         False,
@@ -53,6 +53,19 @@ DOCUMENTS = (
         "documents",
         _perplexity,
     ),
+)
+
+
+# How a setting is judged by the texts that it was fitted to: no score of new texts, nor the
+# likelihood of whole texts under their own posterior (McInerney 2017, section 4).
+COMPLETED = Metric(
+    "training_completion",
+    "Document completion of the training texts (log likelihood of a word)",
+    (),
+    True,
+    False,
+    "documents",
+    _completion,
 )
 
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from core.errors import UnusableError
 from core.evaluation import influence
-from core.tuning.document_metrics import DOCUMENTS, say_of_documents
+from core.tuning.document_metrics import COMPLETED, DOCUMENTS, say_of_documents
 from core.tuning.metric import Metric, Said, mean, ratio
 from core.tuning.structured_metrics import STRUCTURED, say_of_molecules, say_of_tokens
 
@@ -214,7 +214,7 @@ EXPLAINED = Metric(
     lambda _, losses, weights: mean(-losses, weights),
 )
 
-_EVERY = (*_ALL, *STRUCTURED, *DOCUMENTS, EXPLAINED)
+_EVERY = (*_ALL, *STRUCTURED, *DOCUMENTS, COMPLETED, EXPLAINED)
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _EVERY}
 
 

@@ -29,7 +29,14 @@ from core.tuning.evaluation import OUTER_FOLDS, evaluation_of
 from core.tuning.events import RunStarted
 from core.tuning.imbalance import Rare, rare_class, recommended_metric
 from core.tuning.metric import Metric
-from core.tuning.metrics import EXPLAINED, METRICS, averaged_metric, codes_of, default_metric
+from core.tuning.metrics import (
+    COMPLETED,
+    EXPLAINED,
+    METRICS,
+    averaged_metric,
+    codes_of,
+    default_metric,
+)
 from core.tuning.plan import DECODINGS, DataPlan, Plan, check_gamma
 from core.tuning.scoring import FoldData, Work
 from core.tuning.strategies import STRATEGIES
@@ -116,8 +123,10 @@ class Problem:
 
     @property
     def scored_by(self) -> Metric:
-        """What trials' scores are: the metric, or how well the training rows are explained."""
-        return EXPLAINED if self.judged == "training" else self.metric
+        """What trials' scores are: the metric, or what the training rows say of the model."""
+        if self.judged != "training":
+            return self.metric
+        return COMPLETED if self.dataset.task == "topics" else EXPLAINED
 
     @property
     def minutes(self) -> float | None:

@@ -18,6 +18,7 @@ from core.errors import UnusableError
 from core.export import exporters
 from core.export.exporters import exporters_for
 from core.tuning.events import RunFinished, from_json
+from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_folder import RunFolder
 
 ROOT = Path(__file__).parents[3]
@@ -392,3 +393,27 @@ def test_another_model_than_the_tuned_one_is_exported(capsys, tmp_path):
     assert main(["export", result["run"], str(tmp_path / "x.skops"), "--which", "best"]) == 2
     assert "choose tuned, default, baseline" in capsys.readouterr().err
     assert not (tmp_path / "x.skops").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("", (4.0, "hand", 0.8)),
+        ("7.5", (7.5, "hand", 0.8)),
+        ("best", (4.0, "f1", 0.8)),
+        ("sensitivity=0.9", (4.0, "sensitivity", 0.9)),
+    ],
+)
+def test_the_trade_off_of_base_pairs_is_given_or_chosen(given, expected):
+    from app.cli.tuning import _gamma
+
+    plan = Plan(DataPlan("sample:molecules"), "rna", "mm", **_gamma(given))
+    assert (plan.gamma, plan.gamma_by, plan.sensitivity) == expected
+
+
+@pytest.mark.parametrize("given", ["much", "sensitivity=", "share=0.9"])
+def test_what_is_no_trade_off_is_refused(given):
+    from app.cli.tuning import _gamma
+
+    with pytest.raises(UnusableError, match="is no γ"):
+        _gamma(given)

@@ -145,6 +145,19 @@ def test_the_curve_of_found_and_right_pairs(shown, structured):
     assert len(view.rows()[1]) == 32
 
 
+def test_the_point_of_a_chosen_gamma_is_marked(shown, structured):
+    results = structured.results_of("structure")
+    at_eight = results["curve"]["tuned"][8]
+    view = shown(PairsCurve, results | {"gamma": {"tuned": 8.0, "default": 4.0}})
+    assert np.allclose(view.usual["tuned"].x, [100 * at_eight[2]])
+    assert "(γ = 8)" in view.describe()
+    counts = {"right": 3, "called": 4, "true": 10}
+    pairs = {"tuned": counts, "default": counts, "molecules": 1}
+    between = {"gamma": {"tuned": 5.0, "default": 4.0}, "pairs": pairs}
+    view = shown(PairsCurve, results | between)
+    assert np.allclose([view.usual["tuned"].x[0], view.usual["tuned"].y[0]], [75.0, 30.0])
+
+
 def test_a_curve_without_any_called_pair(shown, structured):
     results = structured.results_of("structure")
     results["curve"]["tuned"][0][2] = None

@@ -19,8 +19,6 @@ from core.estimators.lda_likelihood import (
     halves,
     predictive_log_densities,
     topic_bound,
-    train_log_densities,
-    train_log_likelihood,
 )
 
 SETTLED = {"tolerance": 1e-12, "iterations": 5000}
@@ -133,10 +131,6 @@ def test_completion_is_the_mixture_that_the_first_half_gives():
     expected = (second.toarray() * np.log(theta @ beta)).sum(axis=1)
     np.testing.assert_allclose(logs, expected, rtol=1e-10)
     assert tokens.tolist() == [15.0] * 40
-    own, own_tokens = train_log_densities(model, X)
-    np.testing.assert_allclose(own, (X.toarray() * np.log(model.transform(X) @ beta)).sum(axis=1))
-    assert own_tokens.tolist() == [30.0] * 40
-    assert train_log_likelihood(model, X) == pytest.approx(own.sum())
 
 
 def test_one_topic_predicts_the_frequencies_of_words():

@@ -193,7 +193,7 @@ def test_topics_judged_by_their_own_texts_are_averaged_by_document():
     events = list(tune(plan, texts))
     started, last = events[0], events[-1]
     assert (started.metric, started.judged, started.maximize) == (
-        "log_likelihood",
+        "training_completion",
         "training",
         True,
     )
