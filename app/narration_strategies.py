@@ -170,6 +170,11 @@ def what_is_held_out(started: RunStarted) -> str:
                     "needed.").format(units=whole)  # fmt: skip
     elif strategy == "gradient":
         return aside
+    elif started.judged == "training" and task == "topics":
+        words = (
+            "Each score is the document completion of the training texts: how likely the second "
+            "half of their words is, given the first. No validation is needed."
+        )
     elif started.judged == "training":
         words = _tr("Each score says how well the model explains the training {units} themselves: "
                     "no validation is needed.").format(units=whole)  # fmt: skip

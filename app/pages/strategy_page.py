@@ -231,6 +231,11 @@ class StrategyPage(Page):
                 "Each trial fits the model once, on all training data, and scores how well it "
                 "explains them."
             )
+            if plan.model == "lda":
+                said = (
+                    "Each trial fits the model once, on all training texts, and scores how likely "
+                    "the second half of their words is, given the first (document completion)."
+                )
         more = self.tr("At the end one model in ten is averaged, two of 20 trials, four of 40.")
         return f"{said} {more}"
 
