@@ -25,12 +25,12 @@ from core.estimators.registry import MODELS, model_named
 from core.options import complete
 from core.samplers.grid import check_grid
 from core.space import Axis, Setting, axis_from_dict, default_setting
+from core.tuning.document_metrics import COMPLETED
 from core.tuning.evaluation import OUTER_FOLDS, evaluation_of
 from core.tuning.events import RunStarted
 from core.tuning.imbalance import Rare, rare_class, recommended_metric
 from core.tuning.metric import Metric
 from core.tuning.metrics import (
-    COMPLETED,
     EXPLAINED,
     METRICS,
     averaged_metric,
