@@ -9,8 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from app.cli.arguments import add_ending
 from app.cli.progress import ProgressLine
-from app.cli.tuning import add_ending, follow, give_result
+from app.cli.tuning import follow, give_result
 from app.cli.words import result_in_words
 from core.errors import UnusableError
 

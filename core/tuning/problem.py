@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +15,7 @@ from core.datasets.dataset import Dataset
 from core.datasets.documents import refuse_too_few
 from core.datasets.preparation import output_names, preparation
 from core.datasets.reading import read_dataset
-from core.datasets.splits import folds, hold_out
+from core.datasets.splits import folds
 from core.datasets.vocabulary import chosen_rules
 from core.errors import UnusableError
 from core.estimators.model import Model
@@ -25,8 +24,9 @@ from core.estimators.registry import MODELS, model_named
 from core.options import complete
 from core.samplers.grid import check_grid
 from core.space import Axis, Setting, axis_from_dict, default_setting
+from core.tuning.checks import check_budget, check_numbers, check_pair, chosen
 from core.tuning.document_metrics import COMPLETED
-from core.tuning.evaluation import OUTER_FOLDS, evaluation_of
+from core.tuning.evaluation import divided
 from core.tuning.events import RunStarted
 from core.tuning.imbalance import Rare, rare_class, recommended_metric
 from core.tuning.metric import Metric
@@ -37,17 +37,14 @@ from core.tuning.metrics import (
     codes_of,
     default_metric,
 )
-from core.tuning.plan import DECODINGS, DataPlan, Plan, check_gamma
+from core.tuning.plan import DataPlan, Plan, check_gamma
 from core.tuning.scoring import FoldData, Work
 from core.tuning.strategies import STRATEGIES
 from core.tuning.strategy import Strategy
 from core.tuning.threshold import costs_of
 
 VALIDATION_FOLDS = 5  # one of them is held out
-LARGEST_SEED = 2**32 - 1  # of numpy's and scikit-learn's generators
-MOST_WORKERS = 512
 NUMBERS_ONLY = ("cma-es",)  # strategies that know no choices
-MOST_NUMBER, LEAST_NUMBER = 1e150, 1e-150  # of a target: sums of squares have to be finite, not 0
 
 
 @dataclass(frozen=True)
@@ -263,17 +260,17 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
             packages that are not installed, or the rows are too few for the folds, with the cure.
     """
     model, strategy = (
-        _chosen(MODELS, "model", plan.model),
-        _chosen(STRATEGIES, "strategy", plan.strategy),
+        chosen(MODELS, "model", plan.model),
+        chosen(STRATEGIES, "strategy", plan.strategy),
     )
-    _check_pair(model, strategy, dataset.task)
-    _check_numbers(dataset)
+    check_pair(model, strategy, dataset.task)
+    check_numbers(dataset)
     check_installed(model.extra)
-    _check_budget(plan)
+    check_budget(plan)
     check_gamma(plan)
     costs = bool(costs_of(plan.costs, dataset, plan.model))
     if plan.metric:
-        metric = _chosen(METRICS, "metric", plan.metric)
+        metric = chosen(METRICS, "metric", plan.metric)
         if dataset.task not in metric.tasks:
             fitting = [name for name, other in METRICS.items() if dataset.task in other.tasks]
             raise UnusableError(
@@ -281,7 +278,7 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
                 where="option metric",
                 cure="choose one of " + ", ".join(fitting),
             )
-    train, test, outer = _divided(plan, dataset, strategy.kind)
+    train, test, outer = divided(plan, dataset, strategy.kind)
     options = complete(strategy.options, plan.options)
     rare, reason = rare_class(dataset.task, _counted(dataset, train)), ""
     if not plan.metric and strategy.averages:
@@ -338,100 +335,6 @@ def _counted(dataset: Dataset, rows: np.ndarray) -> dict[str, int]:
     return {str(label): int(n) for label, n in zip(dataset.classes, found, strict=True)}
 
 
-def _divided(
-    plan: Plan, dataset: Dataset, kind: str
-) -> tuple[np.ndarray, np.ndarray, tuple[tuple[np.ndarray, np.ndarray], ...]]:
-    """The rows to train on, those to test on, and the outer folds of nested cross-validation."""
-    every = np.arange(dataset.rows)
-    if evaluation_of(plan, dataset.task, dataset.rows, kind) == "nested":
-        try:
-            return every, every, _outer_folds(dataset, every, plan.seed)
-        except UnusableError:  # too few rows, or groups, for so many folds
-            if plan.evaluation:
-                raise
-    if dataset.test is not None:
-        return every, every[:0], ()
-    units = dataset.rows
-    if dataset.task == "sequence":
-        assert dataset.row_groups is not None  # the sequences
-        units = len(np.unique(dataset.row_groups))
-    train, test = hold_out(dataset, plan.data.share_tested(units), plan.seed)
-    return train, test, ()
-
-
-def _outer_folds(
-    dataset: Dataset, rows: np.ndarray, seed: int
-) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """The outer folds; each leaves two rows of every class to tune on.
-
-    Raises:
-        UnusableError: rows, classes or groups are too few.
-    """
-    found = tuple(folds(dataset, rows, OUTER_FOLDS, seed))
-    for fit_rows, _ in found:
-        labels, counts = np.unique(dataset.target[fit_rows], return_counts=True)
-        if dataset.classes and (len(labels) < len(dataset.classes) or counts.min() < 2):
-            raise UnusableError(
-                "a class has too few rows to tune without each of five folds",
-                where=f"{dataset.name}, column {dataset.target_name}",
-                cure="choose evaluation test, or give more rows of this class",
-            )
-    return found
-
-
-def _chosen(registry: dict[str, Any], kind: str, name: str) -> Any:
-    if name not in registry:
-        raise UnusableError(
-            f"there is no {kind} “{name}”", cure=f"choose one of {', '.join(registry)}"
-        )
-    return registry[name]
-
-
-def _check_pair(model: Model, strategy: Strategy, task: str) -> None:
-    if task not in model.tasks:
-        fitting = [name for name, other in MODELS.items() if task in other.tasks]
-        raise UnusableError(
-            f"{model.name} cannot do {task}", cure="choose one of " + ", ".join(fitting)
-        )
-    if strategy.tasks and task not in strategy.tasks:
-        raise UnusableError(
-            f"{strategy.name} learns penalties for classes of table rows only",
-            cure="choose the strategy evidence, or mm",
-        )
-    if strategy.kind == "penalties" and task not in model.loss:
-        others = [name for name, other in STRATEGIES.items() if other.kind == "trials"]
-        raise UnusableError(
-            f"{strategy.name} learns the penalties of a model's weights, not of {model.name}",
-            cure=f"choose {_with_losses(task)}, or one of the strategies " + ", ".join(others),
-        )
-
-
-def _check_numbers(dataset: Dataset) -> None:
-    """Squares of the target must be numbers that a computer has."""
-    if dataset.task != "regression":
-        return
-    for rows in (dataset.target, dataset.test.target if dataset.test is not None else ()):
-        size = float(np.max(np.abs(rows), initial=0.0))
-        spread = float(np.ptp(rows)) if len(rows) else 0.0
-        for wrong, what in (
-            (size > MOST_NUMBER, "too large"),
-            (0 < spread < LEAST_NUMBER, "too small"),
-        ):
-            if wrong:
-                raise UnusableError(
-                    f"the numbers to predict are {what} to be squared (about "
-                    f"{size if what == 'too large' else spread:.0e})",
-                    where=f"{dataset.name}, column {dataset.target_name}",
-                    cure="give them in another unit",
-                )
-
-
-def _with_losses(task: str) -> str:
-    """The models of a task whose penalties can be learned."""
-    named = [name for name, model in MODELS.items() if task in model.loss]
-    return "model " + " or ".join(named)
-
-
 def _check_minibatch(problem: Problem) -> None:
     least = min(len(fit_rows) for fit_rows, _ in problem.splits)
     refuse_too_few(least, problem.estimator(problem.default).minibatch, problem.dataset.name)
@@ -443,32 +346,4 @@ def _check_judged(problem: Problem) -> None:
             f"{problem.model.name} can only be judged by rows that it has not seen",
             where="option judged",
             cure="choose cv or validation",
-        )
-
-
-def _check_budget(plan: Plan) -> None:
-    limits = (
-        ("trials", plan.trials, 1, math.inf),
-        ("workers", plan.workers, 1, MOST_WORKERS),
-        ("folds", plan.folds, 2, math.inf),
-        ("seed", plan.seed, 0, LARGEST_SEED),
-    )
-    for name, value, least, most in limits:
-        if value is not None and not least <= value <= most:
-            range_ = f"at least {least}" if most == math.inf else f"{least} to {most:,}"
-            raise UnusableError(f"“{value}” is out of range", where=name, cure=f"give {range_}")
-    for name, time in (("minutes", plan.minutes), ("time limit", plan.time_limit)):
-        if time is not None and not 0 < time < math.inf:
-            raise UnusableError(
-                f"“{time:g}” is out of range", where=name, cure="give a number above 0"
-            )
-    if plan.decoding not in DECODINGS:
-        raise UnusableError(
-            f"there is no decoding “{plan.decoding}”",
-            where="option decoding",
-            cure="choose one of " + ", ".join(DECODINGS),
-        )
-    if plan.data.test_size is not None and not 0 < plan.data.test_size < 1:
-        raise UnusableError(
-            f"“{plan.data.test_size}” is out of range", where="test size", cure="give 0.05 to 0.9"
         )

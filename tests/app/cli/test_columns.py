@@ -41,6 +41,7 @@ def table(tmp_path: Path) -> Path:
 
 def test_the_rows_of_a_group_are_on_one_side(capsys, table):
     given = ["--role", "patient=group", "--role", "b=ignore", "--kind", "code=category"]
+    given += ["--evaluation", "test"]
     assert main(["tune", str(table), *given, *MM]) == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
     run = finished_run(RunFolder.open(result["run"]))

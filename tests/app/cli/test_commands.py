@@ -405,7 +405,7 @@ def test_another_model_than_the_tuned_one_is_exported(capsys, tmp_path):
     ],
 )
 def test_the_trade_off_of_base_pairs_is_given_or_chosen(given, expected):
-    from app.cli.tuning import _gamma
+    from app.cli.planning import _gamma
 
     plan = Plan(DataPlan("sample:molecules"), "rna", "mm", **_gamma(given))
     assert (plan.gamma, plan.gamma_by, plan.sensitivity) == expected
@@ -413,7 +413,7 @@ def test_the_trade_off_of_base_pairs_is_given_or_chosen(given, expected):
 
 @pytest.mark.parametrize("given", ["much", "sensitivity=", "share=0.9"])
 def test_what_is_no_trade_off_is_refused(given):
-    from app.cli.tuning import _gamma
+    from app.cli.planning import _gamma
 
     with pytest.raises(UnusableError, match="is no γ"):
         _gamma(given)

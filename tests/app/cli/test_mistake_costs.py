@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from app.cli import main
-from app.cli.tuning import _costs
+from app.cli.planning import _costs
 from core.errors import UnusableError
 
 

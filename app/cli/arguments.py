@@ -1,0 +1,123 @@
+"""The arguments of `tunescope tune`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+
+def add_to(commands: Any) -> argparse.ArgumentParser:
+    """Add the command to the parser; what it runs is the caller's."""
+    tune = commands.add_parser("tune", help="tune a model on a file")
+    tune.add_argument("file", metavar="FILE", help="CSV or LIBSVM file, or sample:NAME")
+    tune.add_argument("--target", default="", metavar="COL", help="the column to predict")
+    tune.add_argument(
+        "--task",
+        default="",
+        metavar="NAME",
+        help="regression, binary, multiclass, sequence, structure, or topics: those of the texts"
+        " in the column of --target (default: told from the file)",
+    )
+    tune.add_argument(
+        "--role",
+        action="append",
+        default=[],
+        metavar="COLUMN=ROLE",
+        help="what a column is for: feature, ignore, or group (its equal values stay on one side"
+        " of every split); may be given again for another column",
+    )
+    tune.add_argument(
+        "--kind",
+        action="append",
+        default=[],
+        metavar="COLUMN=KIND",
+        help="what a column holds: number, category, yes/no or date; may be given again",
+    )
+    tune.add_argument("--model", default="", metavar="NAME", help="see tunescope models")
+    tune.add_argument("--strategy", default="", metavar="NAME", help="see tunescope strategies")
+    tune.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="an option of the strategy, or metric, folds, time_limit, standardize; for"
+        " topics, vocabulary (how many words count) and stop_words (auto, none, frequency, or a"
+        " language: en, de, fr, es, it, pt, nl, sv, da, pl, ru)",
+    )
+    tune.add_argument(
+        "--groups",
+        default="",
+        metavar="prefix|each|column|single|FILE.json",
+        help="which columns share one penalty (default: single, or what is recommended)",
+    )
+    tune.add_argument("--trials", type=int, metavar="N", help="how many trials at most")
+    tune.add_argument("--minutes", type=float, metavar="M", help="how long at most")
+    tune.add_argument("--seed", type=int, default=0, metavar="K", help="of everything random")
+    testing = tune.add_mutually_exclusive_group()
+    testing.add_argument("--test", default="", metavar="FILE", help="a second file to test on")
+    testing.add_argument(
+        "--test-size",
+        type=float,
+        metavar="SHARE",
+        help="share of rows held out (default: 0.3, at most some 10,000 rows)",
+    )
+    tune.add_argument(
+        "--evaluation",
+        choices=("auto", "test", "nested"),
+        default="auto",
+        help="how the result is judged: by one test set, or by nested cross-validation, in which"
+        " every row is tested once and the tuning is done 5 times more (default: nested for"
+        " penalty learners on tables of fewer than 1,000 rows)",
+    )
+    tune.add_argument(
+        "--no-refit",
+        dest="refit",
+        action="store_false",
+        help="keep exactly the model that was tested; otherwise the model is fitted on all rows"
+        " once it has been tested",
+    )
+    tune.add_argument(
+        "--mistake-costs",
+        action="append",
+        default=[],
+        metavar="CLASS=COST,CLASS=COST",
+        help="for two classes: what it costs to call a row of each class the other one, for"
+        " example healthy=1,sick=5; the threshold between them is chosen by it",
+    )
+    tune.add_argument(
+        "--test-latest",
+        default="",
+        metavar="COLUMN",
+        help="test on the rows that are the latest by this column of dates",
+    )
+    tune.add_argument(
+        "--together",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="keep equal rows, and molecules of one family, on one side of every split",
+    )
+    tune.add_argument(
+        "--gamma",
+        default="",
+        metavar="NUMBER|best|sensitivity=SHARE",
+        help="for molecules: how much a base pair counts beside an unpaired base (default: 4); best"
+        " F1, or finding a share of the true pairs, on training molecules held out",
+    )
+    tune.add_argument("--workers", type=int, default=1, metavar="N", help="trials at a time")
+    tune.add_argument("--events", metavar="FILE.jsonl", help="write every event there as well")
+    tune.add_argument("--run-dir", metavar="DIR", help="the folder of this run")
+    add_ending(tune)
+    return tune
+
+
+def add_ending(parser: argparse.ArgumentParser) -> None:
+    """The arguments that say what is done with the result."""
+    parser.add_argument(
+        "--export",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="save the result: .skops .joblib .onnx .json .py .html; for sequences and molecules "
+        ".npz .json .py .html; for topics and deep latent Gaussian models .zip .json .html",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")

@@ -1,0 +1,195 @@
+"""What the arguments of `tunescope tune` ask for: which data, and the plan of a run on them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from app.cli.columns import of_columns
+from core.errors import UnusableError
+from core.options import Option
+
+if TYPE_CHECKING:
+    from core.datasets.dataset import Dataset
+    from core.tuning.plan import DataPlan, Plan
+
+PLAN_OPTIONS = {
+    "metric": str,
+    "folds": int,
+    "time_limit": float,
+    "standardize": Option("standardize", "", "bool", True, "").read,
+    "decoding": str,
+}
+DATA_OPTIONS = {"vocabulary": int, "stop_words": str}
+
+
+def data_of(given: argparse.Namespace) -> DataPlan:
+    """The data that the arguments name."""
+    from core.tuning.plan import DataPlan
+
+    return DataPlan(
+        given.file,
+        target=given.target,
+        task=given.task or _task_of(given.model),
+        roles=of_columns(given.role, "--role"),
+        kinds=of_columns(given.kind, "--kind"),
+        test_file=given.test,
+        test_size=given.test_size,
+        together=given.together,
+        latest=given.test_latest,
+        **_options_of_data(given),
+    )
+
+
+def _options_of_data(given: argparse.Namespace) -> dict[str, Any]:
+    """The options that say which words of texts count."""
+    options = dict(_pair(text) for text in given.option)
+    return {name: _read(name, options[name]) for name in DATA_OPTIONS if name in options}
+
+
+def _refuse_word_options(options: dict[str, str], task: str) -> None:
+    named = [name for name in DATA_OPTIONS if name in options]
+    if named and task != "topics":
+        raise UnusableError(
+            "only texts whose topics are found have words that count",
+            where=f"option {named[0]}",
+            cure="leave it out, or choose topics as the task",
+        )
+
+
+def _task_of(model: str) -> str:
+    """The task that the model alone says: whoever wants this one looks for topics."""
+    from core.estimators.registry import MODELS
+
+    only = MODELS[model].tasks if model in MODELS else ()
+    return "topics" if only == ("topics",) else ""
+
+
+def wherever_from(data: DataPlan) -> DataPlan:
+    """The same files by paths that a later resume finds from any folder."""
+    file = data.file if data.file.startswith("sample:") else os.path.abspath(data.file)
+    return replace(data, file=file, test_file=data.test_file and os.path.abspath(data.test_file))
+
+
+def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
+    """The plan that the arguments ask for; the guidance fills what they leave open."""
+    from core.datasets.groups import groups_from_file
+    from core.tuning.plan import Plan
+    from core.tuning.strategies import STRATEGIES
+
+    options = dict(_pair(text) for text in given.option)
+    _refuse_word_options(options, dataset.task)
+    options = {name: text for name, text in options.items() if name not in DATA_OPTIONS}
+    model, strategy, groups = _recommended(given, dataset)
+    of_strategy = {o.name for o in STRATEGIES[strategy].options} if strategy in STRATEGIES else ()
+    of_plan = {
+        name: _read(name, options.pop(name))
+        for name in PLAN_OPTIONS
+        if name in options and name not in of_strategy
+    }
+    groups = given.groups or groups
+    if groups not in ("single", "each", "column", "prefix"):
+        groups = groups_from_file(groups)
+    return Plan(
+        data=data,
+        model=model,
+        strategy=strategy,
+        options=options,
+        groups=groups,
+        trials=given.trials,
+        minutes=given.minutes,
+        seed=given.seed,
+        workers=given.workers,
+        costs=_costs(given.mistake_costs),
+        evaluation="" if given.evaluation == "auto" else given.evaluation,
+        refit=given.refit,
+        **_gamma(given.gamma),
+        **of_plan,
+    )
+
+
+def _recommended(given: argparse.Namespace, dataset: Dataset) -> tuple[str, str, str]:
+    """Model, strategy and groups: as given, the rest as the guidance recommends."""
+    structured = dataset.task in ("sequence", "structure")
+    if given.model and given.strategy and not structured:
+        return given.model, given.strategy, "single"
+    from core.datasets.summary import summarize
+    from core.tuning.guidance import advise
+
+    advice = advise(summarize(dataset))
+    # Where none fits, the best one is refused with its reason.
+    fitting = [entry for entry in advice["models"] if entry["fits_task"]] or advice["models"][:1]
+    fitting.sort(key=lambda entry: not entry["recommended"])
+    for entry in [{"name": given.model}] if given.model else fitting:
+        offered = advice["strategies"].get(entry["name"], [])
+        offered = sorted(offered, key=lambda strategy: not strategy["recommended"])
+        groups = {strategy["name"]: strategy["groups"] for strategy in offered}
+        if not given.strategy and offered:
+            return entry["name"], offered[0]["name"], offered[0]["groups"]
+        if given.strategy in groups:
+            # Every parameter of a structured model has a kind; columns of a table may have none.
+            of_kind = groups[given.strategy] if structured else "single"
+            return entry["name"], given.strategy, of_kind
+    return given.model or fitting[0]["name"], given.strategy or "random", "single"
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise UnusableError(
+            f"“{text}” is not KEY=VALUE", where="--option", cure="write for example tau=0.8"
+        )
+    return key.strip(), value.strip()
+
+
+def _gamma(text: str) -> dict[str, Any]:
+    """The fields of the plan that say γ."""
+    if not text:
+        return {}
+    if text == "best":
+        return {"gamma_by": "f1"}
+    name, wants_share, share = text.partition("=")
+    try:
+        if wants_share and name == "sensitivity":
+            return {"gamma_by": "sensitivity", "sensitivity": float(share)}
+        return {"gamma": float(text)}
+    except ValueError:
+        raise UnusableError(
+            f"“{text}” is no γ",
+            where="--gamma",
+            cure="give a number such as 4, best, or sensitivity=0.8",
+        ) from None
+
+
+def _costs(given: Sequence[str]) -> dict[str, float]:
+    """{class: cost} of every CLASS=COST; a comma may also be part of a class."""
+    costs, parts = {}, [part for text in given for part in text.split(",")]
+    label = ""
+    for part in parts:
+        label += part
+        name, equals, cost = label.rpartition("=")
+        try:
+            costs[name.strip()] = float(cost if equals and name.strip() else "")
+        except ValueError:
+            label += ","
+        else:
+            label = ""
+    if label:
+        raise UnusableError(
+            f"“{label.rstrip(',')}” is not CLASS=COST",
+            where="--mistake-costs",
+            cure="write for example healthy=1,sick=5",
+        )
+    return costs
+
+
+def _read(name: str, text: str) -> Any:
+    try:
+        return (PLAN_OPTIONS | DATA_OPTIONS)[name](text)
+    except ValueError:
+        raise UnusableError(
+            f"“{text}” is not a number", where=f"option {name}", cure="give a number"
+        ) from None

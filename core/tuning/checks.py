@@ -1,0 +1,104 @@
+"""What must hold of a plan before a run: names, pairs that fit, numbers in range."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from core.datasets.dataset import Dataset
+from core.errors import UnusableError
+from core.estimators.model import Model
+from core.estimators.registry import MODELS
+from core.tuning.plan import DECODINGS, Plan
+from core.tuning.strategies import STRATEGIES
+from core.tuning.strategy import Strategy
+
+LARGEST_SEED = 2**32 - 1  # of numpy's and scikit-learn's generators
+MOST_WORKERS = 512
+MOST_NUMBER, LEAST_NUMBER = 1e150, 1e-150  # of a target: sums of squares have to be finite, not 0
+
+
+def chosen(registry: dict[str, Any], kind: str, name: str) -> Any:
+    """The entry of a registry; UnusableError with the names there are."""
+    if name not in registry:
+        raise UnusableError(
+            f"there is no {kind} “{name}”", cure=f"choose one of {', '.join(registry)}"
+        )
+    return registry[name]
+
+
+def check_pair(model: Model, strategy: Strategy, task: str) -> None:
+    """Model, strategy and task fit each other."""
+    if task not in model.tasks:
+        fitting = [name for name, other in MODELS.items() if task in other.tasks]
+        raise UnusableError(
+            f"{model.name} cannot do {task}", cure="choose one of " + ", ".join(fitting)
+        )
+    if strategy.tasks and task not in strategy.tasks:
+        raise UnusableError(
+            f"{strategy.name} learns penalties for classes of table rows only",
+            cure="choose the strategy evidence, or mm",
+        )
+    if strategy.kind == "penalties" and task not in model.loss:
+        others = [name for name, other in STRATEGIES.items() if other.kind == "trials"]
+        raise UnusableError(
+            f"{strategy.name} learns the penalties of a model's weights, not of {model.name}",
+            cure=f"choose {_with_losses(task)}, or one of the strategies " + ", ".join(others),
+        )
+
+
+def check_numbers(dataset: Dataset) -> None:
+    """Squares of the target must be numbers that a computer has."""
+    if dataset.task != "regression":
+        return
+    for rows in (dataset.target, dataset.test.target if dataset.test is not None else ()):
+        size = float(np.max(np.abs(rows), initial=0.0))
+        spread = float(np.ptp(rows)) if len(rows) else 0.0
+        for wrong, what in (
+            (size > MOST_NUMBER, "too large"),
+            (0 < spread < LEAST_NUMBER, "too small"),
+        ):
+            if wrong:
+                raise UnusableError(
+                    f"the numbers to predict are {what} to be squared (about "
+                    f"{size if what == 'too large' else spread:.0e})",
+                    where=f"{dataset.name}, column {dataset.target_name}",
+                    cure="give them in another unit",
+                )
+
+
+def _with_losses(task: str) -> str:
+    """The models of a task whose penalties can be learned."""
+    named = [name for name, model in MODELS.items() if task in model.loss]
+    return "model " + " or ".join(named)
+
+
+def check_budget(plan: Plan) -> None:
+    """Every number and choice of a plan is in its range."""
+    limits = (
+        ("trials", plan.trials, 1, math.inf),
+        ("workers", plan.workers, 1, MOST_WORKERS),
+        ("folds", plan.folds, 2, math.inf),
+        ("seed", plan.seed, 0, LARGEST_SEED),
+    )
+    for name, value, least, most in limits:
+        if value is not None and not least <= value <= most:
+            range_ = f"at least {least}" if most == math.inf else f"{least} to {most:,}"
+            raise UnusableError(f"“{value}” is out of range", where=name, cure=f"give {range_}")
+    for name, time in (("minutes", plan.minutes), ("time limit", plan.time_limit)):
+        if time is not None and not 0 < time < math.inf:
+            raise UnusableError(
+                f"“{time:g}” is out of range", where=name, cure="give a number above 0"
+            )
+    if plan.decoding not in DECODINGS:
+        raise UnusableError(
+            f"there is no decoding “{plan.decoding}”",
+            where="option decoding",
+            cure="choose one of " + ", ".join(DECODINGS),
+        )
+    if plan.data.test_size is not None and not 0 < plan.data.test_size < 1:
+        raise UnusableError(
+            f"“{plan.data.test_size}” is out of range", where="test size", cure="give 0.05 to 0.9"
+        )
