@@ -15,6 +15,7 @@ from core.tuning.problem import read_data
 from core.tuning.run_folder import RunFolder
 
 MM = ["--model", "logistic", "--strategy", "mm", "--json"]
+ONE_TEST = [*MM, "--evaluation", "test"]
 
 
 @pytest.fixture(autouse=True)
@@ -41,8 +42,7 @@ def table(tmp_path: Path) -> Path:
 
 def test_the_rows_of_a_group_are_on_one_side(capsys, table):
     given = ["--role", "patient=group", "--role", "b=ignore", "--kind", "code=category"]
-    given += ["--evaluation", "test"]
-    assert main(["tune", str(table), *given, *MM]) == 0
+    assert main(["tune", str(table), *given, *ONE_TEST]) == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
     run = finished_run(RunFolder.open(result["run"]))
     assert run.plan.data.roles == {"patient": "group", "b": "ignore"}
@@ -73,7 +73,7 @@ def test_what_is_proposed_is_printed_with_its_option(capsys, table):
 def test_equal_rows_can_be_divided_all_the_same(capsys, table):
     found = {}
     for option in ("--together", "--no-together"):
-        assert main(["tune", str(table), "--role", "patient=ignore", option, *MM]) == 0
+        assert main(["tune", str(table), "--role", "patient=ignore", option, *ONE_TEST]) == 0
         run = finished_run(RunFolder.open(json.loads(capsys.readouterr().out)["run"]))
         test = set(run.takeaway.test_rows)
         found[option] = sum((k in test) != (k + 10 in test) for k in range(10))
@@ -83,7 +83,7 @@ def test_equal_rows_can_be_divided_all_the_same(capsys, table):
 
 def test_a_run_of_before_goes_on_with_its_rows(capsys, table):
     """A plan that does not say whether equal rows stay together was made when they did not."""
-    assert main(["tune", str(table), "--no-together", *MM]) == 0
+    assert main(["tune", str(table), "--no-together", *ONE_TEST]) == 0
     folder = RunFolder.open(json.loads(capsys.readouterr().out)["run"])
     rows = finished_run(folder).takeaway.test_rows
     plain = json.loads((folder.path / "plan.json").read_text())
