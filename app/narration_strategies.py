@@ -163,7 +163,7 @@ def what_is_held_out(started: RunStarted) -> str:
     if folds := started.dataset.get("outer_folds"):
         aside = f"Every row is tested once at the end, in {folds} parts."
     elif aside:
-        aside = _tr("{much} are put aside; tuning never sees them.").format(much=aside)
+        aside = _tr("{much} are the test set; tuning never sees them.").format(much=aside)
     whole = _whole_units(task)
     if strategy in FROM_TRAINING_ALONE:
         words = _tr("The penalty comes from the training {units} themselves: no validation is "

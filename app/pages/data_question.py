@@ -82,7 +82,7 @@ class QuestionCard(Card):
         self.spin.setKeyboardTracking(False)
         for control in (self.share, self.spin):
             control.setRange(SMALLEST_TEST, LARGEST_TEST)
-            control.setAccessibleName(self.tr("Share of rows put aside for the test"))
+            control.setAccessibleName(self.tr("Share of rows in the test set"))
         self.share.setTracking(False)
         self.share.sliderMoved.connect(self._preview_share)
         self.share.valueChanged.connect(self._share_chosen)
@@ -99,7 +99,7 @@ class QuestionCard(Card):
         column = QVBoxLayout(whole_part)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
-        column.addWidget(label(self.tr("Put aside to test the result"), "small"))
+        column.addWidget(label(self.tr("Test set, to judge the result"), "small"))
         column.addWidget(self._share_row)
         column.addWidget(self._test_words)
         below = QHBoxLayout()

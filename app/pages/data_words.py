@@ -36,7 +36,7 @@ TASKS = {
 
 
 def test_rows(summary: Mapping[str, Any], data: DataPlan) -> int:
-    """How many rows wait for the test: those of the second file, or the share put aside."""
+    """How many rows wait for the test: those of the second file, or the share of the test set."""
     return summary["test_rows"] if data.test_file else _share(summary["rows"], data)
 
 
@@ -62,7 +62,7 @@ def every_row_tests(summary: Mapping[str, Any], data: DataPlan) -> bool:
 
 
 def unit_words(summary: Mapping[str, Any]) -> tuple[str, str]:
-    """What is put aside: "{count} of {all} rows", and "{count} of them from a second file"."""
+    """What tests: "{count} of {all} rows", and "{count} of them from a second file"."""
     kind = summary.get("structured", {}).get("kind", "row")
     return {
         "row": (tr("{count} of {all} rows"), tr("{count} rows of {file}")),
@@ -188,27 +188,27 @@ def _test_sentence(summary: Mapping[str, Any], data: DataPlan) -> str:
         }[kind]
     elif every_row_tests(summary, data):
         words = {
-            "row": "{count} rows are put aside now, before anything is tuned, to test the result"
-            " honestly at the end. Where penalties are learned, every row is tested once instead,"
+            "row": "{count} rows are the test set: tuning never sees them, and they test the result"
+            " at the end. Where penalties are learned, every row is tested once instead,"
             " by a model fitted without it: there are few rows."
         }[kind]
     else:
         words = {
             "row": tr(
-                "{count} rows are put aside now, before anything is tuned, to test the result"
-                " honestly at the end."
+                "{count} rows are the test set: tuning never sees them, and they test the"
+                " result at the end."
             ),
             "sequence": tr(
-                "{count} whole sequences are put aside now, before anything is tuned, to test the"
-                " result honestly at the end."
+                "{count} whole sequences are the test set: tuning never sees them, and they test"
+                " the result at the end."
             ),
             "molecule": tr(
-                "{count} molecules are put aside now, before anything is tuned, to test the result"
-                " honestly at the end."
+                "{count} molecules are the test set: tuning never sees them, and they test the"
+                " result at the end."
             ),
             "document": tr(
-                "{count} texts are put aside now, before anything is tuned, to test the result"
-                " honestly at the end."
+                "{count} texts are the test set: tuning never sees them, and they test the"
+                " result at the end."
             ),
         }[kind]
     return words.format(count=whole(tested(summary, data)[0]))

@@ -76,8 +76,8 @@ class ModelChooser(QWidget):
 
 
 def _in_a_line(choice: Choice) -> str:
-    """Its title and its best known score: that of the test set, otherwise that of validation."""
-    score, where = choice.test.get(choice.metric), "on the test set"
+    """Its title and its best known score: that of the test, otherwise that of validation."""
+    score, where = choice.test.get(choice.metric), "in the test"
     metric = choice.metric
     if score is None:
         score, where, metric = choice.validation, "in validation", choice.judged_by

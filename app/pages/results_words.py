@@ -237,7 +237,7 @@ def _what_it_took(results: dict[str, Any], started: RunStarted) -> str:
     if results["trials"]:
         said = _tr("{trials} settings were tried in {time}, with {fits} fits.").format(**values)
     else:
-        said = _tr("The whole run needed {fits} fits and took {time}.").format(**values)
+        said = _tr("Learning needed {fits} fits, and the whole run {time}.").format(**values)
     needed = grid_fits(started)
     if needed is None or needed <= results["fits"]:
         return said

@@ -132,8 +132,7 @@ class Confusion(ResultView):
         caption = self.tr("{} of the test set; right answers are bold. Recall: the share of a "
                           "class that is found. Precision: the share of answers that are right."
                           )  # fmt: skip
-        if len(self.results["confusion"]["labels"]) > MANY:
-            caption = self.tr("Across: what the model said.") + " " + caption
+        caption = self.tr("Across: what the model said.") + " " + caption
         called = units(task_of(self.results))
         self._caption.setText(caption.format(called[:1].upper() + called[1:]))
         self.model.classes = len(self.results["confusion"]["labels"])
@@ -184,12 +183,9 @@ class Confusion(ResultView):
     def rows(self) -> Table:
         """One row a class with its recall, and below the precision of each answer."""
         labels, counts = self._counts()
-        said, true = self.tr("said “{}”"), self.tr("is “{}”")
-        if len(labels) > MANY:
-            said, true = "{}", self.tr("is {}")
-        headers = ["", *(said.format(label) for label in labels), self.tr("recall")]
+        headers = ["", *labels, self.tr("recall")]
         rows: list[list[Any]] = [
-            [true.format(label), *row, _share(row[at], sum(row))]
+            [self.tr("is {}").format(label), *row, _share(row[at], sum(row))]
             for at, (label, row) in enumerate(zip(labels, counts, strict=True))
         ]
         precision = [

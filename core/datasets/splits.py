@@ -68,7 +68,7 @@ def hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
 
 
 def _test_count(dataset: Dataset, units: int, test_size: float) -> int:
-    """How many rows, sequences, molecules or texts are put aside."""
+    """How many rows, sequences, molecules or texts test."""
     count = round(units * test_size)
     if units < 4 or count < 1 or units - count < 2:
         word = _UNITS.get(dataset.task, "row")

@@ -82,7 +82,7 @@ def _tuned(results: dict[str, Any]) -> Choice:
     return Choice(
         TUNED,
         "The tuned model",
-        "What tuning found. The test set has judged it: believe that score.",
+        "What tuning found. Rows that it had not seen judged it: believe that score.",
         dict(results.get("setting") or {}),
         metric,
         metric,
@@ -96,7 +96,7 @@ def _default(results: dict[str, Any], standing: Standing) -> Choice:
     return Choice(
         DEFAULT,
         "The default setting",
-        "What a person gets without tuning. The test set has judged it beside the tuned model.",
+        "What a person gets without tuning. The same rows judged it as the tuned model.",
         dict(results.get("default_setting") or {}),
         results.get("metric", ""),
         standing.started.metric if standing.started else "",

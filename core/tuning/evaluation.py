@@ -10,10 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from core.datasets.dataset import Dataset
-from core.datasets.splits import folds, hold_out
 from core.errors import UnusableError
 from core.tuning.plan import EVALUATIONS, Plan
 
@@ -103,44 +99,3 @@ def _fitted(facts: Mapping[str, Any]) -> str:
     if facts["kind"] == "nested":
         return rows[0].upper() + rows[1:]
     return f"The score was measured on a model fitted without the test {facts['units']}; {rows}"
-
-
-def divided(
-    plan: Plan, dataset: Dataset, kind: str
-) -> tuple[np.ndarray, np.ndarray, tuple[tuple[np.ndarray, np.ndarray], ...]]:
-    """The rows to train on, those to test on, and the outer folds of nested cross-validation."""
-    every = np.arange(dataset.rows)
-    if evaluation_of(plan, dataset.task, dataset.rows, kind) == "nested":
-        try:
-            return every, every, _outer_folds(dataset, every, plan.seed)
-        except UnusableError:  # too few rows, or groups, for so many folds
-            if plan.evaluation:
-                raise
-    if dataset.test is not None:
-        return every, every[:0], ()
-    units = dataset.rows
-    if dataset.task == "sequence":
-        assert dataset.row_groups is not None  # the sequences
-        units = len(np.unique(dataset.row_groups))
-    train, test = hold_out(dataset, plan.data.share_tested(units), plan.seed)
-    return train, test, ()
-
-
-def _outer_folds(
-    dataset: Dataset, rows: np.ndarray, seed: int
-) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """The outer folds; each leaves two rows of every class to tune on.
-
-    Raises:
-        UnusableError: rows, classes or groups are too few.
-    """
-    found = tuple(folds(dataset, rows, OUTER_FOLDS, seed))
-    for fit_rows, _ in found:
-        labels, counts = np.unique(dataset.target[fit_rows], return_counts=True)
-        if dataset.classes and (len(labels) < len(dataset.classes) or counts.min() < 2):
-            raise UnusableError(
-                "a class has too few rows to tune without each of five folds",
-                where=f"{dataset.name}, column {dataset.target_name}",
-                cure="choose evaluation test, or give more rows of this class",
-            )
-    return found

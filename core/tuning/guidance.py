@@ -24,6 +24,7 @@ from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
 from core.estimators.registry import MODELS
 from core.penalties.recommendation import recommend_update
 from core.space import Axis
+from core.tuning.evaluation import FEW_ROWS, TABLES
 from core.tuning.forecast import estimate
 from core.tuning.guidance_deep import warning_of_deep
 from core.tuning.guidance_structured import best_structured_learner, structured_costs
@@ -71,6 +72,12 @@ class Facts:
     def weights(self) -> int:
         """Penalized weights of a linear model."""
         return self.inputs * (self.classes if self.classes > 2 else 1)
+
+    @property
+    def learning(self) -> int:
+        """Rows that a penalty learner trains on: all where every row tests once."""
+        few = self.rows < FEW_ROWS and self.task in TABLES
+        return self.rows if few else self.training
 
     @property
     def trees(self) -> int:
@@ -227,7 +234,7 @@ def _best_model(facts: Facts) -> tuple[str, str]:
         why = f"mostly zeros, as in such files, suit a {title}, which never fills them in."
     elif facts.weights > facts.training:
         why = (
-            f"with {facts.weights:,} weights for {facts.training:,} training rows, a {title} with "
+            f"with {facts.weights:,} weights for {facts.learning:,} training rows, a {title} with "
             "a learned penalty is safest; a flexible model would learn the rows by heart."
         )
     elif facts.groups and facts.rows < _ENOUGH_ROWS:
@@ -326,5 +333,5 @@ def _best_learner(facts: Facts) -> tuple[str, str]:
         return best_structured_learner(facts.task, weights, facts.training)
     classes = 0 if facts.task == "regression" else facts.classes
     groups = max(1, len(facts.groups))
-    chosen = recommend_update(facts.weights, facts.training, classes, groups=groups)
+    chosen = recommend_update(facts.weights, facts.learning, classes, groups=groups)
     return chosen.strategy, chosen.reason

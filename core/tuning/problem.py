@@ -25,8 +25,8 @@ from core.options import complete
 from core.samplers.grid import check_grid
 from core.space import Axis, Setting, axis_from_dict, default_setting
 from core.tuning.checks import check_budget, check_numbers, check_pair, chosen
+from core.tuning.division import divided
 from core.tuning.document_metrics import COMPLETED
-from core.tuning.evaluation import divided
 from core.tuning.events import RunStarted
 from core.tuning.imbalance import Rare, rare_class, recommended_metric
 from core.tuning.metric import Metric

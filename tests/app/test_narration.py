@@ -54,7 +54,7 @@ def test_the_strategy_and_the_rows_put_aside_come_first():
     said = told()
     assert "Gaussian process" in said
     assert "One in five goes where the guess is least certain" in said
-    assert "81 rows are put aside" in said
+    assert "81 rows are the test set" in said
 
 
 def test_the_share_of_exploring_follows_the_option():

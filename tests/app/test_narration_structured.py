@@ -55,13 +55,13 @@ def said(*events):
 def test_sequences_and_their_tokens_are_put_aside():
     words = said(begun("sequence", test_sequences=12))
     assert words.startswith("The model learns which features speak for which label")
-    assert "12 sequences (90 tokens) are put aside" in words
+    assert "12 sequences (90 tokens) are the test set" in words
     assert "training sequences themselves" in words
 
 
 def test_molecules_are_put_aside():
     words = said(begun("structure", "gradient"))
-    assert "90 molecules are put aside" in words
+    assert "90 molecules are the test set" in words
     assert "Some molecules are held out" in words
     step = HyperGradientStep(step=0, holdout_loss=2.0, d={"g0": 0.0})
     assert "error on held-out molecules is 2" in said(begun("structure", "gradient"), step)

@@ -106,7 +106,7 @@ def test_a_validation_score_above_the_test_score_is_weighed_by_its_standard_erro
 def test_a_learned_penalty_is_compared_with_the_search_it_saved():
     mm = run("mm", "penalties", groups=("a", "b"))
     said = " ".join(in_plain_words(results(trials=0, fits=11, switched_off=["b"]), mm))
-    assert "The whole run needed 11 fits" in said
+    assert "Learning needed 11 fits" in said
     assert "A grid search for one common penalty would have needed 106." in said
     assert "Switched off, because they add nothing: “b”." in said
 

@@ -87,7 +87,7 @@ def test_texts_are_counted_and_their_words_shown(page_of):
     assert len(said.split(", ")) == 30
     model = page.table.preview
     assert [model.index(0, at).data() for at in range(2)] == ["text", "left out"]
-    assert any(sentence.startswith("120 texts are put aside") for sentence in page.words[1])
+    assert any(sentence.startswith("120 texts are the test set") for sentence in page.words[1])
     assert step_states(page.session)["data"].chosen == "texts · 400 texts"
     _accessible.assert_accessible(page)
 

@@ -51,7 +51,7 @@ def test_the_panel_has_every_finding(page):
     assert title == "What was found"
     for finding in page.session.summary["findings"]:
         assert finding["sentence"] in sentences
-    assert any(sentence.startswith("180 rows are put aside") for sentence in sentences)
+    assert any(sentence.startswith("180 rows are the test set") for sentence in sentences)
 
 
 def test_enter_in_the_table_asks_for_the_menu_of_the_column(page, qtbot):

@@ -48,7 +48,7 @@ def test_sequences_are_counted_and_put_aside_whole(page_of):
     assert page.question.task.currentText() == "The label of every token"
     assert page.question._test_words.text() == "90 of 300 sequences"
     sentences = page.words[1]
-    assert any(sentence.startswith("90 whole sequences are put aside") for sentence in sentences)
+    assert any(sentence.startswith("90 whole sequences are the test set") for sentence in sentences)
     assert any("rows with the same “sequence” are one sequence" in s for s in sentences)
     model = page.table.preview
     assert model.index(0, model.names.index("sequence")).data() == "sequence"

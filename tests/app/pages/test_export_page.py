@@ -200,9 +200,9 @@ def test_the_default_the_baseline_and_trials_can_be_chosen(ended):
     box = page.chooser.box
     assert page.chooser.isVisible()
     assert [box.itemText(at) for at in range(box.count())] == [
-        "The tuned model · accuracy 70.0 % on the test set",
-        "The default setting · accuracy 75.0 % on the test set",
-        "The baseline · accuracy 50.0 % on the test set",
+        "The tuned model · accuracy 70.0 % in the test",
+        "The default setting · accuracy 75.0 % in the test",
+        "The baseline · accuracy 50.0 % in the test",
         "Trial 1 · accuracy 90.0 % in validation",
         "Trial 0 · accuracy 80.0 % in validation",
     ]

@@ -55,14 +55,14 @@ def test_a_small_table_gets_a_model_that_can_be_read():
         "270 rows, 13 columns, two classes: a logistic regression has little to overfit here and "
         "every weight can be read."
     )
-    assert "13 weights for 189 training rows" in why
+    assert "13 weights for 270 training rows" in why
 
 
 def test_a_number_to_predict_gets_linear_regression():
     model, reason, strategy, why, _ = first(advise(summary(classes=0)))
     assert (model, strategy) == ("linear", "evidence")
     assert reason.startswith("270 rows, 13 columns, a number to predict: ")
-    assert why.startswith("13 weights for 189 training rows, and a number to predict: ")
+    assert why.startswith("13 weights for 270 training rows, and a number to predict: ")
 
 
 def test_a_middle_sized_table_gets_boosting_and_a_gaussian_process():
@@ -82,8 +82,8 @@ def test_many_classes_get_a_forest_and_very_many_rows_a_linear_model():
 def test_more_weights_than_rows_get_a_linear_model():
     model, reason, strategy, why, _ = first(advise(summary(rows=100, features=500)))
     assert (model, strategy) == ("logistic", "loo")
-    assert "500 weights for 70 training rows" in reason
-    assert "500 weights for 70 training rows" in why
+    assert "500 weights for 100 training rows" in reason
+    assert "500 weights for 100 training rows" in why
 
 
 def test_a_second_file_leaves_all_rows_for_training():
