@@ -31,12 +31,13 @@ def result_words(results: dict[str, Any]) -> list[str]:
         )
     if pairs := results.get("pairs"):
         tuned, default, gammas = pairs["tuned"], pairs["default"], gammas_of(results)
+        same = gammas["tuned"] == gammas["default"]
+        at_default = "" if same else f"at γ = {plain(gammas['default'])} "
         sentences.append(
             f"{pairs['molecules']:,} test molecules have "
             f"{tuned['true']:,} base pairs. At γ = {plain(gammas['tuned'])} the tuned model calls "
-            f"{tuned['called']:,} and is right on {tuned['right']:,}; at γ = "
-            f"{plain(gammas['default'])} the default setting calls {default['called']:,} and is "
-            f"right on {default['right']:,}."
+            f"{tuned['called']:,} and is right on {tuned['right']:,}; {at_default}the default "
+            f"setting calls {default['called']:,} and is right on {default['right']:,}."
         )
     return sentences
 

@@ -1,1 +1,1 @@
-"""Strategies that learn L2 penalties on a loss: mm, evidence, leave-one-out, direct and implicit gradient."""
+"""Learners of L2 penalties on a loss: mm, evidence, leave-one-out, direct, implicit gradient."""

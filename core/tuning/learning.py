@@ -301,7 +301,8 @@ def relearned(problem: Problem, learned: Learned) -> Learned:
     """The weights fitted to the training rows of a problem, at penalties learned on other rows.
 
     The penalties keep their value whatever the number of rows (Foo, Do and Ng 2008: the final fit
-    on training and holdout data has C unscaled). A group that only these rows have, such as a
+    on training and holdout data has C unscaled); those of numbers the value that they have in ridge
+    regression, σ² C. A group that only these rows have, such as a
     category with a penalty of its own, gets the median of the others.
     """
     training = training_of(problem, like=learned.training)

@@ -129,7 +129,6 @@ def test_numbers_name_the_members(make_run: Callable[..., Any], tmp_path: Path) 
     assert [member["parameters"]["C"] for member in average["members"]] == [0.1, 3.0, 1.0]
     assert average["members"][1]["trial"] == 1
     assert average["members"][1]["score"] == pytest.approx(0.89)
-    assert average["single_best_test"] == {"accuracy": 0.85}
     assert average["left_out"][0]["trial"] == 9
 
 

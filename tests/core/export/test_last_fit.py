@@ -88,8 +88,10 @@ def test_more_rows_may_have_columns_of_their_own(runs: Any) -> None:
     takeaway = read_takeaway(runs["each"][0].path)
     assert "town=Zug" in takeaway.output_names
     assert "town=Zug" not in takeaway.judged["penalties"]
-    others = list(takeaway.judged["penalties"].values())
-    assert takeaway.penalties["town=Zug"] == pytest.approx(np.median(others))
+    others = takeaway.judged["penalties"]
+    # All penalties of numbers move with the noise variance; those of ridge regression stay.
+    scale = takeaway.penalties["a"] / others["a"]
+    assert takeaway.penalties["town=Zug"] == pytest.approx(scale * np.median(list(others.values())))
 
 
 @pytest.mark.parametrize("ending", [".skops", ".joblib", ".onnx"])
@@ -98,7 +100,7 @@ def test_every_model_file_holds_the_kept_model(
     runs: Any, tmp_path: Path, name: str, ending: str
 ) -> None:
     if ending == ".onnx":
-        pytest.importorskip("skl2onnx")
+        pytest.importorskip("onnxruntime")
     folder, _ = runs[name]
     file = folder.path.parent / "data.csv"
     export(folder, tmp_path / f"model{ending}")

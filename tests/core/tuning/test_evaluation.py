@@ -303,7 +303,10 @@ def test_learned_penalties_are_kept_where_the_weights_are_fitted_on_all_rows(
     X, y = StandardScaler().fit_transform(table[list("abcd")]), table["y"]
     kept = joblib.load(folder.model_path)
     if task == "regression":
-        by_hand = Ridge(takeaway.noise_variance * C).fit(X, y)
+        # σ² C is kept: what the penalty is in ridge regression.
+        before = takeaway.judged.get("noise_variance", takeaway.noise_variance)
+        by_hand = Ridge(before * C).fit(X, y)
+        assert takeaway.noise_variance * takeaway.penalties["all"] == pytest.approx(before * C)
         # σ² is that of all rows, in the unit in which the penalty was learned.
         unit = y.std(ddof=0) / 10 if evaluation == "nested" else None
         if unit is None:
@@ -312,8 +315,8 @@ def test_learned_penalties_are_kept_where_the_weights_are_fitted_on_all_rows(
         assert takeaway.noise_variance == pytest.approx(np.mean(residuals**2), rel=1e-6)
     else:
         by_hand = LogisticRegression(C=1 / C, tol=1e-12, max_iter=1000).fit(X, y)
+        assert takeaway.penalties["all"] == pytest.approx(C)
     np.testing.assert_allclose(kept[-1].coef_.ravel(), by_hand.coef_.ravel(), rtol=1e-5)
-    assert takeaway.penalties["all"] == pytest.approx(C)
     assert takeaway.refitted == (evaluation == "test")
 
 

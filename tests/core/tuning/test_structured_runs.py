@@ -174,7 +174,7 @@ def test_a_resumed_run_ends_like_an_uninterrupted_one(tagged):
 @pytest.mark.parametrize("kind", ["tagged", "folded"])
 def test_a_stopped_run_keeps_the_model_of_its_last_step(kind, request, tmp_path):
     file = request.getfixturevalue(kind)
-    dataset, plan = read_dataset(file), planned(file, "mm")
+    dataset, plan = read_dataset(file), planned(file, "mm", refit=False)
     folder = RunFolder.create(plan, tmp_path)
     stream = tune(plan, dataset, folder=folder)
     for event in stream:
@@ -195,7 +195,7 @@ def test_a_stopped_run_keeps_the_model_of_its_last_step(kind, request, tmp_path)
 @pytest.mark.parametrize("strategy", ["mm", "grid"])
 def test_whole_sequences_are_decoded_at_once_where_a_person_wants_it(tagged, strategy, tmp_path):
     dataset = read_dataset(tagged)
-    plan = planned(tagged, strategy, decoding="viterbi", trials=2, folds=2)
+    plan = planned(tagged, strategy, decoding="viterbi", trials=2, folds=2, refit=False)
     folder = RunFolder.create(plan, tmp_path)
     last = list(tune(plan, dataset, folder=folder))[-1]
     kept = joblib.load(folder.model_path)
