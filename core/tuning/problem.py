@@ -25,6 +25,7 @@ from core.options import complete
 from core.samplers.grid import check_grid
 from core.space import Axis, Setting, axis_from_dict, default_setting
 from core.tuning.checks import check_budget, check_numbers, check_pair, chosen
+from core.tuning.costs import costs_of
 from core.tuning.division import divided
 from core.tuning.document_metrics import COMPLETED
 from core.tuning.events import RunStarted
@@ -41,7 +42,6 @@ from core.tuning.plan import DataPlan, Plan, check_gamma
 from core.tuning.scoring import FoldData, Work
 from core.tuning.strategies import STRATEGIES
 from core.tuning.strategy import Strategy
-from core.tuning.threshold import costs_of
 
 VALIDATION_FOLDS = 5  # one of them is held out
 NUMBERS_ONLY = ("cma-es",)  # strategies that know no choices

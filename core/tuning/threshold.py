@@ -16,28 +16,23 @@ probabilities that are off. Test rows have no part in it.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 
-from core.datasets.dataset import Dataset
-from core.errors import UnusableError
+from core.estimators.fitting import fit
 from core.penalties.descent import solve
+from core.tuning.costs import Costs, costs_of
+from core.tuning.learning import Learned
 from core.tuning.metrics import codes_of, say
+from core.tuning.problem import Problem, take
+from core.tuning.table_training import table_training
+from core.tuning.told import Told
 
-if TYPE_CHECKING:
-    from core.tuning.learning import Learned
-    from core.tuning.problem import Problem
-    from core.tuning.told import Told
-
-Costs = tuple[float, float]
-AS_NUMBERS_ONLY = ("dlgm",)  # models that are taken away without scikit-learn
 HALF = 0.5
 _ENOUGH = 1e-8  # how near its minimum a fold's model must be
 
@@ -59,52 +54,6 @@ class Threshold:
     theoretical_cost: float
     half_cost: float
     rows: int
-
-
-def costs_of(given: Mapping[str, float], dataset: Dataset, model: str) -> Costs | None:
-    """What calling a row of the first and of the second class the other one costs.
-
-    Args:
-        given: {class: cost}; a class that is not named costs 1. Empty for no costs.
-        dataset: the data.
-        model: the model's name.
-
-    Raises:
-        UnusableError: there are not two classes, a class is unknown, or a cost is none.
-    """
-    if not given:
-        return None
-    where, labels = "costs of mistakes", [str(label) for label in dataset.classes]
-    if dataset.task != "binary":
-        there = f"{len(labels)} classes" if labels else "no classes"
-        raise UnusableError(
-            f"mistakes can have costs between two classes only, and here are {there}",
-            where=where,
-            cure="leave the costs out, or choose a target of two classes",
-        )
-    if model in AS_NUMBERS_ONLY:
-        raise UnusableError(
-            f"{model} cannot carry a threshold into its exports",
-            where=where,
-            cure="leave the costs out, or choose another model",
-        )
-    for label, cost in given.items():
-        if label not in labels:
-            raise UnusableError(
-                f"there is no class “{label}”",
-                where=where,
-                cure=f"the classes are {labels[0]} and {labels[1]}",
-            )
-        if not (math.isfinite(cost) and cost >= 0):
-            raise UnusableError(f"“{cost:g}” is no cost", where=where, cure="give 0 or more")
-    first, second = (float(given.get(label, 1.0)) for label in labels)
-    if first == second == 0:
-        raise UnusableError(
-            "both kinds of mistakes cost nothing",
-            where=where,
-            cure="give at least one of them a cost above 0",
-        )
-    return first, second
 
 
 def cost_at(value: float, second: np.ndarray, is_second: np.ndarray, costs: Costs) -> float:
@@ -174,8 +123,6 @@ def choose_threshold(
 def _out_of_fold(
     problem: Problem, pipeline: Pipeline, learned: Learned | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    from core.estimators.fitting import fit
-    from core.tuning.problem import take
 
     dataset, parts, truths = problem.dataset, [], []
     for fit_rows, held_rows in problem.splits:
@@ -193,8 +140,6 @@ def _out_of_fold(
 
 def _at_penalties(problem: Problem, learned: Learned, rows: np.ndarray) -> Pipeline:
     """The model at the learned penalties, fitted on some rows."""
-    from core.tuning.table_training import table_training
-
     training = table_training(problem, rows)
     by_group = {name: learned.penalties[name] for name in training.group_names}
     penalties = np.concatenate(([0.0], list(by_group.values())))[training.groups + 1]

@@ -15,11 +15,12 @@ from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 
 from core.errors import UnusableError
 from core.tuning.conclude import conclude
+from core.tuning.costs import costs_of
 from core.tuning.events import RunFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.run_folder import RunFolder
-from core.tuning.threshold import choose_threshold, cost_at, costs_of, least_cost
+from core.tuning.threshold import choose_threshold, cost_at, least_cost
 from core.tuning.tune import tune
 
 

@@ -1,0 +1,58 @@
+"""What the two kinds of mistakes between two classes cost, as a person gives it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from core.datasets.dataset import Dataset
+from core.errors import UnusableError
+
+Costs = tuple[float, float]
+AS_NUMBERS_ONLY = ("dlgm",)  # models that are taken away without scikit-learn
+
+
+def costs_of(given: Mapping[str, float], dataset: Dataset, model: str) -> Costs | None:
+    """What calling a row of the first and of the second class the other one costs.
+
+    Args:
+        given: {class: cost}; a class that is not named costs 1. Empty for no costs.
+        dataset: the data.
+        model: the model's name.
+
+    Raises:
+        UnusableError: there are not two classes, a class is unknown, or a cost is none.
+    """
+    if not given:
+        return None
+    where, labels = "costs of mistakes", [str(label) for label in dataset.classes]
+    if dataset.task != "binary":
+        there = f"{len(labels)} classes" if labels else "no classes"
+        raise UnusableError(
+            f"mistakes can have costs between two classes only, and here are {there}",
+            where=where,
+            cure="leave the costs out, or choose a target of two classes",
+        )
+    if model in AS_NUMBERS_ONLY:
+        raise UnusableError(
+            f"{model} cannot carry a threshold into its exports",
+            where=where,
+            cure="leave the costs out, or choose another model",
+        )
+    for label, cost in given.items():
+        if label not in labels:
+            raise UnusableError(
+                f"there is no class “{label}”",
+                where=where,
+                cure=f"the classes are {labels[0]} and {labels[1]}",
+            )
+        if not (math.isfinite(cost) and cost >= 0):
+            raise UnusableError(f"“{cost:g}” is no cost", where=where, cure="give 0 or more")
+    first, second = (float(given.get(label, 1.0)) for label in labels)
+    if first == second == 0:
+        raise UnusableError(
+            "both kinds of mistakes cost nothing",
+            where=where,
+            cure="give at least one of them a cost above 0",
+        )
+    return first, second
