@@ -1,8 +1,8 @@
 """Guidance for sequences and molecules: which learner, why, and what each really costs here.
 
-On every corpus tried the gradient was ahead of the default and of MM for sequences, whether or not
-the weights outnumber the tokens: most weights belong to words that come once or twice, and MM
-switches such kinds off. For molecules MM by kind was ahead by log loss, and costs a tenth.
+For sequences the gradient was ahead of the default and of MM on parts of an English treebank of 60
+to 300 sentences, where the weights outnumber the tokens and most belong to words that come once or
+twice: MM switches such kinds off. For molecules MM by kind was ahead of the default by log loss.
 """
 
 from __future__ import annotations
