@@ -19,7 +19,7 @@ from resources.theme import TARGET
 MANY = 8  # classes from which on names stand alone, and those of the rows stay in view
 LOW = 22  # pixels of a row of many
 SEEN = 20  # rows of many that are seen without scrolling
-SPARE = 12  # pixels of a column that it can do without
+SPARE = (16, 21, 0)  # pixels that the first, the middle and the last column can do without
 LONGEST_CLASS, LONGEST_ANSWER = 150, 96  # pixels of names before they are cut
 
 
@@ -132,7 +132,7 @@ class Confusion(ResultView):
         caption = self.tr("{} of the test set; right answers are bold. Recall: the share of a "
                           "class that is found. Precision: the share of answers that are right."
                           )  # fmt: skip
-        caption = self.tr("Across: what the model said.") + " " + caption
+        caption = self.tr("Across: what the model said; down: what is.") + " " + caption
         called = units(task_of(self.results))
         self._caption.setText(caption.format(called[:1].upper() + called[1:]))
         self.model.classes = len(self.results["confusion"]["labels"])
@@ -154,8 +154,9 @@ class Confusion(ResultView):
         # A few answers may share what room there is; many must not push the last out of sight.
         longest = max(appearance.pixels(LONGEST_ANSWER), room // columns)
         most = [appearance.pixels(LONGEST_CLASS)] + [longest] * (columns - 1)
+        spare = [SPARE[0], *[SPARE[1]] * (columns - 2), SPARE[2]]
         for column, width in enumerate(needed):
-            self.table.setColumnWidth(column, min(most[column], width - SPARE))
+            self.table.setColumnWidth(column, min(most[column], width - spare[column]))
 
     def _keep_names_in_view(self, many: bool) -> None:
         self.wide = many
@@ -185,7 +186,7 @@ class Confusion(ResultView):
         labels, counts = self._counts()
         headers = ["", *labels, self.tr("recall")]
         rows: list[list[Any]] = [
-            [self.tr("is {}").format(label), *row, _share(row[at], sum(row))]
+            [label, *row, _share(row[at], sum(row))]
             for at, (label, row) in enumerate(zip(labels, counts, strict=True))
         ]
         precision = [

@@ -173,7 +173,7 @@ def test_seventeen_labels_keep_their_names_in_view(shown, structured):
     assert view.wide
     assert table.isColumnHidden(0)
     assert not table.verticalHeader().isHidden()
-    assert model.headerData(0, vertical) == "is ADJ"
+    assert model.headerData(0, vertical) == "ADJ"
     assert model.headerData(17, vertical) == "precision"
     assert model.headerData(18, Qt.Orientation.Horizontal) == "recall"
     counts = results["confusion"]["tuned"]
