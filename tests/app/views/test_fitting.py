@@ -121,7 +121,7 @@ def test_every_answer_is_seen_beside_long_class_names(qtbot, qapp):
     view.show_results({"confusion": {"labels": labels, "tuned": counts, "default": counts}})
     qapp.processEvents()
     assert view.table.columnViewportPosition(2) < view.table.viewport().width()
-    assert view.model.headerData(1, view.table.horizontalHeader().orientation(), 3).endswith("0”")
+    assert view.model.headerData(1, view.table.horizontalHeader().orientation(), 3).endswith("0")
 
 
 def test_axes_name_metrics_as_people_do(qtbot):

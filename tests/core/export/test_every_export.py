@@ -129,28 +129,44 @@ def run_of(folder: Path, task: str, model: str, metric: str) -> Case:
     return case
 
 
-@pytest.fixture(scope="module")
-def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], Case]:
-    folder = tmp_path_factory.mktemp("every")
-    for task in TABLES:
-        write_table(folder / f"{task}.csv", task)
-    return {
-        case: run_of(folder, *case)
-        for case in CASES
-        if not MODELS[case[1]].extra or is_installed(MODELS[case[1]].extra)
-    }
+class Made:
+    """The runs of a task, made where one of its tests is run, and what their files say outside."""
+
+    def __init__(self, folder: Path, run_outside: Any) -> None:
+        self.folder, self.run_outside = folder, run_outside
+        self._kept: dict[tuple[str, ...], Any] = {}
+
+    def cases(self, task: str) -> dict[tuple[str, ...], Case]:
+        return self._once(("cases", task), lambda: self._make(task))
+
+    def opened(self, task: str) -> dict[str, Any]:
+        """{file: predictions and probabilities} of its model files, opened without the program."""
+        made = self.cases(task)
+        files = ("skops", "joblib")
+        return self._once(("opened", task), lambda: outside(made, self.run_outside, OPEN, *files))
+
+    def printed(self, task: str) -> dict[str, Any]:
+        """{file: what it prints} of its scripts, run without the program."""
+        made = self.cases(task)
+        return self._once(("printed", task), lambda: outside(made, self.run_outside, RUN, "script"))
+
+    def _make(self, task: str) -> dict[tuple[str, ...], Case]:
+        write_table(self.folder / f"{task}.csv", task)
+        return {
+            case: run_of(self.folder, *case)
+            for case in tables_of(task)
+            if not MODELS[case[1]].extra or is_installed(MODELS[case[1]].extra)
+        }
+
+    def _once(self, key: tuple[str, ...], work: Callable[[], Any]) -> Any:
+        if key not in self._kept:
+            self._kept[key] = work()
+        return self._kept[key]
 
 
 @pytest.fixture(scope="module")
-def opened(cases: dict[tuple[str, ...], Case], run_outside: Any) -> dict[str, Any]:
-    """{file: predictions and probabilities} of all model files, opened without the program."""
-    return outside(cases, run_outside, OPEN, "skops", "joblib")
-
-
-@pytest.fixture(scope="module")
-def printed(cases: dict[tuple[str, ...], Case], run_outside: Any) -> dict[str, Any]:
-    """{file: what it prints} of all scripts, run without the program."""
-    return outside(cases, run_outside, RUN, "script")
+def made(tmp_path_factory: pytest.TempPathFactory, run_outside: Any) -> Made:
+    return Made(tmp_path_factory.mktemp("every"), run_outside)
 
 
 def outside(
@@ -274,8 +290,7 @@ CHECKS: dict[str, Callable[[Case, Path], None]] = {
 
 @pytest.mark.parametrize(("task", "model", "metric", "format"), ALL)
 def test_every_model_in_every_format(
-    cases: dict[tuple[str, ...], Case],
-    request: pytest.FixtureRequest,
+    made: Made,
     task: str,
     model: str,
     metric: str,
@@ -284,15 +299,15 @@ def test_every_model_in_every_format(
     for part in (MODELS[model].extra, LIBRARIES.get(format, "")):
         if part and not is_installed(part):
             pytest.skip(f"{OPTIONAL_PARTS[part].does} are not installed")
-    case = cases[task, model, metric]
+    case = made.cases(task)[task, model, metric]
     if format == "onnx" and model in NO_COUNTERPART:
         assert "ONNX has no counterpart" in case.failed["onnx"]
         return
     assert format not in case.failed, case.failed[format]
     path = case.folder.path.parent / case.files[format]
     if format in ("skops", "joblib"):
-        check_model_file(case, request.getfixturevalue("opened")[path.name])
+        check_model_file(case, made.opened(task)[path.name])
     elif format == "script":
-        check_script(case, request.getfixturevalue("printed")[path.name])
+        check_script(case, made.printed(task)[path.name])
     else:
         CHECKS[format](case, path)
