@@ -35,8 +35,8 @@ from core.penalties.step import Step
 _FIRST_STEP = 1.5
 _LONGEST_STEP = 4.0
 # The log loss is so flat at its minimum that nobody could tell models nearer than this apart.
-_NEAR = 0.2
-_ACCURACY = 1e-6  # of the fits, as a share of the loss
+_NEAR = 0.35
+_ACCURACY = 1e-4  # of the fits, as a share of the loss
 _LOWEST, _HIGHEST = -14.0, 16.0  # log C
 
 
@@ -210,7 +210,7 @@ def _inside(left: _Tried, middle: _Tried, right: _Tried) -> float | None:
         return None
     move = 0.5 * (down * b * b - up * a * a) / bent
     if abs(move) < _NEAR:
-        return None if max(a, b) <= _FIRST_STEP else _halfway(left, middle, right)
+        return None if max(a, b) <= 2.0 * _FIRST_STEP else _halfway(left, middle, right)
     return middle.t + float(np.clip(move, -0.7 * a, 0.7 * b))
 
 
