@@ -38,6 +38,7 @@ _LONGEST_STEP = 4.0
 _NEAR = 0.35
 _ACCURACY = 1e-4  # of the fits, as a share of the loss
 _LOWEST, _HIGHEST = -14.0, 16.0  # log C
+_SEARCH_STEPS = 30  # of all steps, kept for the search after the evidence
 
 
 @dataclass(frozen=True)
@@ -83,14 +84,16 @@ def run(
         )
     grouped = grouping(groups, group_count)
     start, number = _Start(np.ones(grouped.count), loss.start(), 0), 0
+    most = int(options.get("max_steps", 130))
     if grouped.count - int(grouped.empty.sum()) > 1:
-        for step in evidence.run(loss, groups, {}, seed, group_count=grouped.count):
+        before = {"max_steps": max(1, most - _SEARCH_STEPS)}
+        for step in evidence.run(loss, groups, before, seed, group_count=grouped.count):
             value = left_out_loss(loss, step.w, grouped.spread(step.C))
             yield replace(step, objective=value, parameters=None, remarks=())
             start, number = _Start(step.C, step.w, step.fits), step.number + 1
     search = _Search(loss, grouped, start)
     yield search.step(number)
-    yield from _searched(search, number, int(options.get("max_steps", 30)))
+    yield from _searched(search, number, max(1, most - number - 1))
 
 
 def _searched(search: _Search, number: int, most: int) -> Iterator[Step]:

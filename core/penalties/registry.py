@@ -92,7 +92,7 @@ _DIRECT_STEPS = Option(
     "max_steps", "Most steps", "int", 500, "The method stops earlier by itself.", low=1, high=10000
 )
 _SEARCH_STEPS = Option(
-    "max_steps", "Most steps", "int", 30, "The method stops earlier by itself.", low=1, high=1000
+    "max_steps", "Most steps", "int", 130, "The method stops earlier by itself.", low=1, high=10000
 )
 _TOLERANCE = Option(
     "tolerance",

@@ -9,9 +9,11 @@ from scipy import sparse
 
 from core.errors import UnusableError
 from core.losses import build, parameter_groups
+from core.options import complete
 from core.penalties import evidence, leave_one_out
 from core.penalties.descent import solve
 from core.penalties.left_out import _by_rows, left_out_loss
+from core.penalties.registry import LEARNERS
 
 
 def exactly(name: str, X: np.ndarray, y: np.ndarray, penalties: np.ndarray) -> float:
@@ -118,3 +120,13 @@ def test_numbers_are_refused_in_a_sentence():
     loss = build("linear", X, y)
     with pytest.raises(UnusableError, match="worked out for classes"):
         next(leave_one_out.run(loss, parameter_groups(loss), {}))
+
+
+def test_a_search_after_the_evidence_does_not_end_at_its_limit_of_steps():
+    X, y = table("logistic", rows=150, columns=6, useless=3, seed=5)
+    loss = build("logistic", X, y)
+    options = complete(LEARNERS["loo"].options, {})
+    *_, last = leave_one_out.run(loss, np.array([0, 0, 1, 1, 2, 2, -1]), options)
+    assert last.number < options["max_steps"]
+    *_, cut = leave_one_out.run(loss, np.array([0, 0, 1, 1, 2, 2, -1]), {"max_steps": 4})
+    assert cut.number <= 4
