@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 from collections.abc import Sequence
 
@@ -24,6 +25,8 @@ COMMANDS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Open the window (on a file, if one is given), or run a command; returns the exit status."""
+    # No process of ours looks for modules in the folder that it happens to be started in.
+    os.environ["PYTHONSAFEPATH"] = "1"
     multiprocessing.freeze_support()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given and (given[0] in COMMANDS or given[0].startswith("-")):
