@@ -19,7 +19,7 @@ from resources.theme import TARGET
 MANY = 8  # classes from which on names stand alone, and those of the rows stay in view
 LOW = 22  # pixels of a row of many
 SEEN = 20  # rows of many that are seen without scrolling
-SPARE = (16, 21, 0)  # pixels that the first, the middle and the last column can do without
+SPARE = 16  # pixels that `fit_columns` gives each column but the last beyond its contents
 LONGEST_CLASS, LONGEST_ANSWER = 150, 96  # pixels of names before they are cut
 
 
@@ -154,9 +154,8 @@ class Confusion(ResultView):
         # A few answers may share what room there is; many must not push the last out of sight.
         longest = max(appearance.pixels(LONGEST_ANSWER), room // columns)
         most = [appearance.pixels(LONGEST_CLASS)] + [longest] * (columns - 1)
-        spare = [SPARE[0], *[SPARE[1]] * (columns - 2), SPARE[2]]
-        for column, width in enumerate(needed):
-            self.table.setColumnWidth(column, min(most[column], width - spare[column]))
+        for column, width in enumerate(needed[:-1]):
+            self.table.setColumnWidth(column, min(most[column], width - SPARE))
 
     def _keep_names_in_view(self, many: bool) -> None:
         self.wide = many
