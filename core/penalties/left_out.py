@@ -6,19 +6,26 @@
 | z_i | ``Z`` | (K,) | scores of row i at ŵ; one number with two classes |
 | g_i, S_i | ``g``, ``S`` | (K,), (K, K) | gradient and Hessian of row i's loss in its scores |
 | G_i | ``G`` | (K, K) | x_i A⁻¹ x_iᵀ, the variance of row i's scores |
+| u_i | ``u`` | (K,) | S_i z_i − g_i, what a Newton step fits: its scores are G u |
+| R_i, d | ``R``, ``shares`` | (K, n), (n,) | x_i V, where Vᵀ A V = 1 and Vᵀ diag(c) V = diag(d) |
 
 One Newton step from ŵ without row i moves its scores to z_i + G_i (I − S_i G_i)⁻¹ g_i (Beirami et
 al. 2017; Rad and Maleki 2020, theorem 1; for least squares it is exact, Allen's PRESS). One factor
 of A serves all rows, so that leaving every row out costs about as much as one Newton step.
+
+Where A is small, V serves other penalties eᵗ c as well: with the Hessian as it is at ŵ, G_i is
+R_i diag(1 / (1 + (eᵗ − 1) d)) R_iᵀ there, and the weights follow by the same division.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 from core.losses.design import Design
 from core.losses.logistic import LogisticLoss
@@ -30,10 +37,13 @@ from core.penalties.preconditioner import cholesky
 _ENOUGH_ROWS = 3000
 # Parameters up to which A is formed, and rows up to which the rows' own matrix is.
 LARGEST = 2000
+# Parameters, or rows, up to which V costs little beside the fits that it saves.
+_DECOMPOSED = 300
 # Entries of a block of rows and its scores' factors that are held at once.
 _BLOCK = 1 << 22
 # The prior variance that stands for none, where the intercept is one more column of the rows.
 _UNPENALIZED = 1e6
+_HERE, _ONE = np.zeros(1), np.ones(1)
 
 
 def can_leave_out(loss: object) -> TypeGuard[LogisticLoss | MultinomialLoss]:
@@ -43,83 +53,225 @@ def can_leave_out(loss: object) -> TypeGuard[LogisticLoss | MultinomialLoss]:
     return isinstance(loss, MultinomialLoss) and loss.size <= LARGEST
 
 
-def left_out_loss(
-    loss: LogisticLoss | MultinomialLoss, w: np.ndarray, penalties: np.ndarray
-) -> float:
-    """Σ_i −log p(y_i | x_i, the model fitted without row i), scaled up to all rows.
+@dataclass(frozen=True)
+class LeftOut:
+    """What leaving rows out in turn tells at one fit.
+
+    Attributes:
+        value: Σ_i −log p(y_i | x_i, the model fitted without row i), scaled up to all rows.
+        w: the weights a Newton step nearer the minimizer, shape (n,); None where rows stand for
+            them.
+        nearby: the same at other penalties, where the table is small.
+    """
+
+    value: float
+    w: np.ndarray | None
+    nearby: Nearby | None
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """The leave-one-out loss at penalties eᵗ c, with a Hessian that changes by a factor σ only.
+
+    Attributes:
+        R: shape (m, K, n).
+        shares: d, of each direction's precision the prior's share, shape (n,).
+        bent, steep: Vᵀ H ŵ and Vᵀ of the gradient of the loss, shape (n,).
+        codes: the rows' classes, shape (m,).
+        scale: all rows' number over m.
+        V: shape (n, n); None where rows stand for the parameters.
+    """
+
+    R: np.ndarray
+    shares: np.ndarray
+    bent: np.ndarray
+    steep: np.ndarray
+    codes: np.ndarray
+    scale: float
+    V: np.ndarray | None
+
+    def values(self, t: np.ndarray) -> np.ndarray:
+        """The leave-one-out loss at every t, scaled up to all rows; t and it of shape (T,)."""
+        sigma = self._sigma(t)
+        W, D = self._solved(t, 0.5 * (1.0 + sigma)), self._factors(t, sigma)
+        Z = self.R @ self._solved(_HERE, _ONE)[0]
+        if self.R.shape[1] == 1:
+            R, p = self.R[:, 0], expit(Z[:, 0])
+            S = np.multiply.outer(sigma, p * (1.0 - p))
+            return _two((R @ W.T).T, (np.square(R) @ D.T).T, S, self.codes) * self.scale
+        S = _several_variances(softmax(Z, axis=1))
+        each = [
+            _several(self.R @ w, self.R * np.sqrt(d), factor * S, self.codes)
+            for w, d, factor in zip(W, D, sigma, strict=True)
+        ]
+        return np.array(each) * self.scale
+
+    def weights(self, t: float) -> np.ndarray | None:
+        """Near the minimizer there, shape (n,); None where it is not worked out."""
+        if self.V is None:
+            return None
+        one = np.array([t])
+        return self.V @ self._solved(one, 0.5 * (1.0 + self._sigma(one)))[0]
+
+    def thinned(self, most: int) -> Nearby:
+        """The same of some of the rows."""
+        step = max(1, len(self.R) // most)
+        scale = self.scale * len(self.R) / len(self.R[::step])
+        return replace(self, R=self.R[::step], codes=self.codes[::step], scale=scale)
+
+    def _sigma(self, t: np.ndarray) -> np.ndarray:
+        """σ: what the rows' variances become on average, by a Newton step; shape (T,)."""
+        there = self._variances(self._solved(t, np.ones(len(t))))
+        return np.clip(there / self._variances(self._solved(_HERE, _ONE)), 0.2, 5.0)
+
+    def _variances(self, W: np.ndarray) -> np.ndarray:
+        """The mean variance of the classes with weights V w, for w the rows of (T, n)."""
+        Z = np.moveaxis(self.R @ W.T, -1, 0)
+        if Z.shape[-1] == 1:
+            P = expit(Z)
+            return (P * (1.0 - P)).mean(axis=(1, 2))
+        return 1.0 - np.square(softmax(Z, axis=-1)).sum(axis=-1).mean(axis=1)
+
+    def _solved(self, t: np.ndarray, sigma: np.ndarray) -> np.ndarray:
+        return self._factors(t, sigma) * (np.multiply.outer(sigma, self.bent) - self.steep)
+
+    def _factors(self, t: np.ndarray, sigma: np.ndarray) -> np.ndarray:
+        data, prior = 1.0 - self.shares, self.shares
+        return 1.0 / (np.multiply.outer(sigma, data) + np.multiply.outer(np.exp(t), prior))
+
+
+def left_out(loss: LogisticLoss | MultinomialLoss, w: np.ndarray, penalties: np.ndarray) -> LeftOut:
+    """Every row left out in turn.
 
     Args:
         loss: of all rows.
-        w: ŵ, the minimizer of loss + ½ Σ c_i w_i², shape (n,).
+        w: ŵ, near the minimizer of loss + ½ Σ c_i w_i², shape (n,).
         penalties: c, shape (n,), 0 for intercepts.
     """
-    if isinstance(loss, LogisticLoss):
-        return _of_two(loss, w, penalties)
-    return _of_several(loss, w, penalties)
+    if isinstance(loss, MultinomialLoss):
+        return _by_columns(loss, w, penalties, _several_bent(loss, w), loss.codes, loss.K)
+    if loss.size > min(loss.examples, LARGEST):
+        return _by_rows(loss, w, penalties)
+    codes = (loss.sign > 0).astype(int)
+    return _by_columns(loss, w, penalties, _two_bent(loss, w)[0], codes, 1)
 
 
-def _of_two(loss: LogisticLoss, w: np.ndarray, penalties: np.ndarray) -> float:
-    z = loss.design.scores(w)
-    p = 1.0 / (1.0 + np.exp(-z))
-    S = np.maximum(p * (1.0 - p), 1e-12)
-    g = p - 0.5 * (1.0 + loss.sign)
+def _by_columns(
+    loss: LogisticLoss | MultinomialLoss,
+    w: np.ndarray,
+    penalties: np.ndarray,
+    bent: np.ndarray,
+    codes: np.ndarray,
+    K: int,
+) -> LeftOut:
+    """From A, the (n, n) matrix of the parameters; ``bent`` is S_i z_i of every row."""
+    V, shares = _directions(dense_exact(loss, loss.at(w), penalties), penalties)
+    bent, steep = V.T @ loss.design.back(bent).ravel(), V.T @ loss.at(w).gradient
     rows = _some_rows(loss.examples)
-    if loss.size <= min(loss.examples, LARGEST):
-        L = cholesky(dense_exact(loss, loss.at(w), penalties))
-        G = np.concatenate([np.square(part[0]).sum(axis=0) for part in _halves(loss, L, rows, 1)])
-    else:
-        G, rows = _by_rows(loss.design, S, penalties), np.arange(loss.examples)
-    moved = z[rows] + G * g[rows] / np.maximum(1.0 - G * S[rows], 1e-6)
-    each = np.logaddexp(0.0, -loss.sign[rows] * moved)
-    return float(each.mean()) * loss.examples
+    total, parts = 0.0, 0
+    for own, R in _scored(loss, V, rows, K):
+        part = Nearby(R, shares, bent, steep, codes[own], loss.examples / len(rows), V)
+        total, parts = total + float(part.values(_HERE)[0]), parts + 1
+    nearby = part if parts == 1 and len(V) <= _DECOMPOSED else None
+    return LeftOut(total, V @ (bent - steep), nearby)
 
 
-def _by_rows(design: Design, S: np.ndarray, penalties: np.ndarray) -> np.ndarray:
-    """G of every row from the (m, m) matrix of the rows: S⁻¹ − S⁻¹ (S⁻¹ + X C⁻¹ Xᵀ)⁻¹ S⁻¹."""
+def _two_bent(loss: LogisticLoss, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """S z and S of every row, both (m,)."""
+    z = loss.design.scores(w)
+    p = expit(z)
+    S = np.maximum(p * (1.0 - p), 1e-12)
+    return S * z, S
+
+
+def _several_bent(loss: MultinomialLoss, w: np.ndarray) -> np.ndarray:
+    """S_i z_i of every row, shape (K, m)."""
+    Z = loss.design.scores(w.reshape(loss.K, -1))
+    P = softmax(Z, axis=0)
+    return P * (Z - (P * Z).sum(axis=0))
+
+
+def _directions(A: np.ndarray, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """V and d; where A is large V is the inverse factor's transpose, and d nothing."""
+    inverse = solve_triangular(cholesky(A), np.eye(len(A)), lower=True)
+    if len(A) > _DECOMPOSED:
+        return inverse.T, np.zeros(len(A))
+    shares, turn = np.linalg.eigh((inverse * penalties) @ inverse.T)
+    return inverse.T @ turn, np.clip(shares, 0.0, 1.0)
+
+
+def _by_rows(loss: LogisticLoss, w: np.ndarray, penalties: np.ndarray) -> LeftOut:
+    """The same from the (m, m) matrix S^½ X C⁻¹ Xᵀ S^½ of the rows, with values λ and vectors Q.
+
+    There R = S^−½ Q diag(λ / (λ + 1))^½ and d = 1 / (λ + 1).
+    """
+    bent, S = _two_bent(loss, w)
+    g = expit(bent / S) - 0.5 * (1.0 + loss.sign)
+    roots = np.sqrt(S)
+    B = roots[:, None] * _kernel(loss.design, penalties) * roots
+    codes, decomposed = (loss.sign > 0).astype(int), len(B) <= _DECOMPOSED
+    if decomposed:
+        values, Q = np.linalg.eigh(B)
+        values = np.maximum(values, 0.0)
+        R, shares = Q * np.sqrt(values / (values + 1.0)) / roots[:, None], 1.0 / (values + 1.0)
+        part = Nearby(R[:, None], shares, R.T @ bent, R.T @ g, codes, 1.0, None)
+        return LeftOut(float(part.values(_HERE)[0]), None, part)
+    B.flat[:: len(B) + 1] += 1.0
+    inverse = solve_triangular(cholesky(B), np.eye(len(B)), lower=True)
+    # G = S^−½ (1 − B⁻¹) S^−½
+    G = (1.0 - np.square(inverse).sum(axis=0)) / S
+    u = bent - g
+    z = (u - roots * (inverse.T @ (inverse @ (u / roots)))) / S
+    return LeftOut(float(_two(z, G, S, codes)), None, None)
+
+
+def _kernel(design: Design, penalties: np.ndarray) -> np.ndarray:
+    """X C⁻¹ Xᵀ, shape (m, m), the intercept as one more column."""
     p = design.columns
     variances = np.full(len(penalties), _UNPENALIZED)
     np.divide(1.0, penalties, out=variances, where=penalties > 0)
     X = design.X.toarray() if design.is_sparse else design.X
     K = (X * variances[:p]) @ X.T
-    if design.intercept:
-        K += variances[p]
-    roots = np.sqrt(S)
-    B = roots[:, None] * K * roots
-    B.flat[:: len(B) + 1] += 1.0
-    inverse = solve_triangular(cholesky(B), np.eye(len(B)), lower=True)
-    return (1.0 - np.square(inverse).sum(axis=0)) / S
+    return K + variances[p] if design.intercept else K
 
 
-def _of_several(loss: MultinomialLoss, w: np.ndarray, penalties: np.ndarray) -> float:
-    K, rows = loss.K, _some_rows(loss.examples)
-    L = cholesky(dense_exact(loss, loss.at(w), penalties))
-    Z = loss.design.scores(w.reshape(K, -1)).T[rows]
-    P, codes = softmax(Z, axis=1), loss.codes[rows]
-    g, at = P.copy(), np.arange(len(rows))
+def _two(z: np.ndarray, G: np.ndarray, S: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Σ −log p of each row's class once it is left out; z, G and S of shape (…, m)."""
+    moved = z + G * (expit(z) - codes) / np.maximum(1.0 - G * S, 1e-6)
+    return np.logaddexp(0.0, (1.0 - 2.0 * codes) * moved).sum(axis=-1)
+
+
+def _several(Z: np.ndarray, scaled: np.ndarray, S: np.ndarray, codes: np.ndarray) -> float:
+    """The same of scores (m, K), a factor of G (m, K, n) and S (m, K, K)."""
+    G = scaled @ scaled.transpose(0, 2, 1)
+    g, at = softmax(Z, axis=1), np.arange(len(Z))
     g[at, codes] -= 1.0
-    S = P[:, :, None] * (np.eye(K) - P[:, None, :])
-    G = np.concatenate([np.einsum("kri,lri->ikl", V, V) for V in _halves(loss, L, rows, K)])
-    inner = np.linalg.solve(np.eye(K) - S @ G, g[:, :, None])
+    inner = np.linalg.solve(np.eye(Z.shape[1]) - S @ G, g[:, :, None])
     moved = Z + (G @ inner)[:, :, 0]
-    each = np.logaddexp.reduce(moved, axis=1) - moved[at, codes]
-    return float(each.mean()) * loss.examples
+    return float((np.logaddexp.reduce(moved, axis=1) - moved[at, codes]).sum())
+
+
+def _several_variances(P: np.ndarray) -> np.ndarray:
+    """S of every row from its probabilities, shape (m, K, K)."""
+    return P[:, :, None] * (np.eye(P.shape[1]) - P[:, None, :])
 
 
 def _some_rows(examples: int) -> np.ndarray:
     return np.arange(0, examples, max(1, examples // _ENOUGH_ROWS))
 
 
-def _halves(
-    loss: LogisticLoss | MultinomialLoss, L: np.ndarray, rows: np.ndarray, K: int
-) -> list[np.ndarray]:
-    """L⁻¹ x_iᵀ for the scores of every row, in blocks (K, n, rows of the block)."""
-    design, q = loss.design, loss.design.width
-    whitened = solve_triangular(L, np.eye(len(L)), lower=True).reshape(len(L), K, q)
-    block, found = max(1, _BLOCK // (len(L) * K)), []
+def _scored(
+    loss: LogisticLoss | MultinomialLoss, V: np.ndarray, rows: np.ndarray, K: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Blocks of rows, each with its R, shape (rows of the block, K, n)."""
+    design, n = loss.design, len(V)
+    stacked = V.reshape(K, design.width, n)
+    block = max(1, _BLOCK // (n * K))
     for first in range(0, len(rows), block):
-        X = design.X[rows[first : first + block]]
+        own = rows[first : first + block]
+        X = design.X[own]
         X = X.toarray() if design.is_sparse else X
+        R = np.stack([X @ part[: design.columns] for part in stacked], axis=1)
         if design.intercept:
-            X = np.column_stack((X, np.ones(len(X))))
-        found.append(np.stack([whitened[:, k] @ X.T for k in range(K)]))
-    return found
+            R += stacked[:, -1]
+        yield own, R
