@@ -43,7 +43,7 @@ def open_window(file: str) -> int:
     """Show the window until it is closed."""
     import PySide6
 
-    from app.qt_versions import refuse_bad_qt
+    from app.diagnostics.qt_versions import refuse_bad_qt
     from core.errors import UnusableError
 
     try:
@@ -51,7 +51,7 @@ def open_window(file: str) -> int:
     except UnusableError as error:
         sys.stderr.write(f"tunescope: {error.sentence}\n")
         return 2
-    from app.window import run
+    from app.window.window import run
 
     return run(file)
 

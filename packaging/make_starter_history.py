@@ -25,19 +25,19 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from core.estimators.elastic_net import STANDARD
 from core.estimators.model import Model
 from core.estimators.registry import MODELS
+from core.estimators.tables.elastic_net import STANDARD
 from core.samplers.registry import SAMPLERS
 from core.samplers.search_space import distributions
 from core.space import Axis, Setting, default_setting
-from core.tuning.executors import Executor
-from core.tuning.history_exchange import as_json, records_in
-from core.tuning.history_facts import statistics_of
-from core.tuning.history_records import Record, Trial, settings_in
-from core.tuning.metrics import METRICS, default_metric
-from core.tuning.run_folder import write_whole
-from core.tuning.scoring import FoldData, Outcome, Work
+from core.tuning.history.exchange import as_json, records_in
+from core.tuning.history.facts import statistics_of
+from core.tuning.history.records import Record, Trial, settings_in
+from core.tuning.runs.run_folder import write_whole
+from core.tuning.scores.metrics import METRICS, default_metric
+from core.tuning.scores.scoring import FoldData, Outcome, Work
+from core.tuning.trials.executors import Executor
 
 FILE = Path(__file__).resolve().parent.parent / "resources" / "starter_history.json"
 START, FOLDS, SEED = 5, 3, 0

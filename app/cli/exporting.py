@@ -44,7 +44,7 @@ def run(given: argparse.Namespace) -> int:
     from core.export.chosen import chosen_run
     from core.export.exporters import check_export, export_all
     from core.export.finished_run import finished_run
-    from core.tuning.run_folder import RunFolder
+    from core.tuning.runs.run_folder import RunFolder
 
     finished = finished_run(RunFolder.open(given.folder))
     if not given.paths:

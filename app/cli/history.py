@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import UnusableError
 
 if TYPE_CHECKING:
-    from core.tuning.history import Entry, History, Imported
+    from core.tuning.history.store import Entry, History, Imported
 
 USUAL_ROWS, USUAL_COLUMNS = 1000, 10  # of the data of studies, where nobody says
 
@@ -168,7 +168,7 @@ def _import(given: argparse.Namespace) -> int:
 
 def _import_optuna(given: argparse.Namespace) -> int:
     from core.estimators.registry import MODELS
-    from core.tuning.history import statistics_of
+    from core.tuning.history.store import statistics_of
 
     if given.model not in MODELS:
         raise UnusableError(
@@ -211,7 +211,7 @@ def _taken_in(take: Callable[[History], Imported]) -> int:
 
 def _opened() -> History:
     """The history; what was noticed while it was opened is said."""
-    from core.tuning.history import History
+    from core.tuning.history.store import History
 
     history = History()
     for sentence in history.notices:

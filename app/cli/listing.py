@@ -94,7 +94,7 @@ def _finite(option: dict[str, Any]) -> dict[str, Any]:
 
 
 def _samples(given: argparse.Namespace) -> int:
-    from core.datasets.samples import SAMPLES
+    from core.datasets.samples.registry import SAMPLES
 
     if given.json:
         print(

@@ -42,7 +42,7 @@ def add_to(commands: Any) -> None:
 
 
 def _runs(given: argparse.Namespace) -> int:
-    from core.tuning.past_runs import list_runs
+    from core.tuning.runs.past_runs import list_runs
 
     summaries = list_runs()
     if given.json:
@@ -64,9 +64,9 @@ def _runs(given: argparse.Namespace) -> int:
 def _resume(given: argparse.Namespace) -> int:
     from core.export.exporters import check_export
     from core.tuning.events import RunFinished
-    from core.tuning.history import History
+    from core.tuning.history.store import History
     from core.tuning.problem import read_data
-    from core.tuning.run_folder import RunFolder
+    from core.tuning.runs.run_folder import RunFolder
     from core.tuning.tune import tune
 
     if given.trials < 0:
@@ -89,7 +89,7 @@ def _resume(given: argparse.Namespace) -> int:
 
 def _replay(given: argparse.Namespace) -> int:
     from core.tuning.events import RunFailed, RunFinished, RunStopped, to_json
-    from core.tuning.run_folder import RunFolder
+    from core.tuning.runs.run_folder import RunFolder
 
     folder = RunFolder.open(given.folder)
     line = ProgressLine(sys.stdout)
@@ -108,7 +108,7 @@ def _replay(given: argparse.Namespace) -> int:
 
 def _report(given: argparse.Namespace) -> int:
     from core.export.exporters import export
-    from core.tuning.run_folder import RunFolder
+    from core.tuning.runs.run_folder import RunFolder
 
     folder = RunFolder.open(given.folder)
     out = Path(given.out) if given.out else Path(f"{folder.name}.html")

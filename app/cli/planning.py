@@ -117,7 +117,7 @@ def _recommended(given: argparse.Namespace, dataset: Dataset) -> tuple[str, str,
     if given.model and given.strategy and not structured:
         return given.model, given.strategy, "single"
     from core.datasets.summary import summarize
-    from core.tuning.guidance import advise
+    from core.tuning.guidance.advice import advise
 
     advice = advise(summarize(dataset))
     # Where none fits, the best one is refused with its reason.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from core.datasets.dataset import Dataset
     from core.tuning.events import Event
     from core.tuning.plan import Plan
-    from core.tuning.run_folder import RunFolder
+    from core.tuning.runs.run_folder import RunFolder
 
 
 def add_to(commands: Any) -> None:
@@ -32,10 +32,10 @@ def add_to(commands: Any) -> None:
 def run(given: argparse.Namespace) -> int:
     """Tune, print the result, export."""
     from core.export.exporters import check_export
-    from core.tuning.history import History
-    from core.tuning.power_words import power_of
+    from core.tuning.history.store import History
     from core.tuning.problem import build_problem, read_data
-    from core.tuning.run_folder import RunFolder
+    from core.tuning.runs.run_folder import RunFolder
+    from core.tuning.scores.power_words import power_of
     from core.tuning.tune import tune
 
     data = data_of(given)
@@ -119,8 +119,8 @@ def follow(
     past: Sequence[Event] = (),
 ) -> int:
     """Show a run's progress until it ends or is interrupted, then give its result."""
-    from core.tuning.conclude import conclude
     from core.tuning.events import RunFailed
+    from core.tuning.results.conclude import conclude
 
     status, last = 0, None
     line = ProgressLine(sys.stderr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from core.tuning.evaluation import evaluation_in_words
+from core.tuning.results.evaluation import evaluation_in_words
 
 if TYPE_CHECKING:
     from core.tuning.plan import Plan
@@ -45,7 +45,7 @@ def result_in_words(results: Mapping[str, Any], plan: Plan) -> str:
     elif results["setting"]:
         lines.append(f"Setting: {setting_in_words(results['setting'])}")
     if "costs" in results:
-        from core.tuning.cost_words import costs_in_words
+        from core.tuning.scores.cost_words import costs_in_words
 
         lines += [f"Costs:   {sentence}" for sentence in costs_in_words(results["costs"])]
     for group, penalty in list(results["groups"].items())[:30]:
@@ -76,7 +76,7 @@ def tested_in_words(results: Mapping[str, Any]) -> str:
 
 def gain_in_words(gain: Mapping[str, Any]) -> str:
     """The gain over the default with its confidence interval, shares in points."""
-    from core.tuning.metrics import METRICS
+    from core.tuning.scores.metrics import METRICS
 
     share = METRICS[gain["metric"]].share
     unit = " points" if share else ""

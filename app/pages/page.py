@@ -13,12 +13,12 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from app import appearance
+from app.look import appearance
 from app.widgets.buttons import PlainButton, PrimaryButton
 from app.widgets.labels import label
 
 if TYPE_CHECKING:
-    from app.session import Session
+    from app.session.session import Session
 
 
 class Page(QWidget):

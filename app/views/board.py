@@ -10,10 +10,10 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
 
-from app import appearance
-from app.views.record import Record
+from app.look import appearance
+from app.views.plot.record import Record
+from app.views.plot.view import View
 from app.views.registry import VIEWS
-from app.views.view import View
 from core.tuning.events import Event, RunStarted
 from resources.theme import GAP
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
-from app import icons
+from app.look import icons
 from resources.theme import TARGET
 
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QVBoxLayout, QWidget
 
-from app import settings
+from app.preferences import preferences as settings
 from app.widgets.buttons import PrimaryButton
 from app.widgets.labels import label, restyle
 from app.widgets.sign import Sign

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app import icons, settings
+from app.look import icons
+from app.preferences import preferences as settings
 from app.widgets.buttons import LinkButton
 
 

@@ -19,14 +19,14 @@ from core.export.choices import TUNED
 from core.export.chosen import chosen_run
 from core.export.exporters import EXPORTERS, export_run
 from core.export.finished_run import FinishedRun, finished_run
-from core.tuning.conclude import conclude
 from core.tuning.events import Event, TrialExcluded
-from core.tuning.guidance import advise, estimate
-from core.tuning.history import History, statistics_of
+from core.tuning.guidance.advice import advise, estimate
+from core.tuning.history.remembering import facts_of
+from core.tuning.history.store import History, statistics_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
-from core.tuning.remembering import facts_of
-from core.tuning.run_folder import RunFolder
+from core.tuning.results.conclude import conclude
+from core.tuning.runs.run_folder import RunFolder
 from core.tuning.strategies import STRATEGIES
 from core.tuning.tune import tune
 

@@ -36,7 +36,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             "surrogate", "space", "first", "second", "at"}; "common slice" and "common surface"
             likewise, with the fields of PastRecalled under "past".
     """
-    from core.gp import lens, transfer_lens
+    from core.gp import lens
+    from core.gp.transfer import lens as transfer_lens
 
     common = "past" in request
     past = (request["past"],) if common else ()

@@ -181,7 +181,7 @@ class _Worker:
 
     def _guarded(self, ticket: int, call: Any) -> Any:
         """Do it; what goes wrong becomes a sentence."""
-        from core.datasets.unusable_target import UnusableTargetError
+        from core.datasets.understanding.unusable_target import UnusableTargetError
         from core.errors import UnusableError
 
         try:

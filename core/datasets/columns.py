@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.datasets.dataset import Column, Kind, Role
 from core.datasets.dates import date_format
-from core.datasets.words import UNDIVIDED
+from core.datasets.texts.words import UNDIVIDED
 from core.errors import UnusableError
 
 YES_NO = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("off", "on"))

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from core.datasets.vocabulary import PAPER_RULES, WordRules
+from core.datasets.texts.vocabulary import PAPER_RULES, WordRules
 
 if TYPE_CHECKING:
-    from core.datasets.documents import Documents
+    from core.datasets.texts.documents import Documents
 
 Role = Literal["target", "feature", "group", "ignore", "sequence"]
 Kind = Literal["number", "category", "yes/no", "date", "text", "identifier", "constant"]
@@ -204,7 +204,7 @@ class Dataset:
         Raises:
             UnusableError: there is no text, no word left, or a number that is no count.
         """
-        from core.datasets.documents import documents_of_counts, documents_of_texts
+        from core.datasets.texts.documents import documents_of_counts, documents_of_texts
 
         if self.matrix is not None:
             return documents_of_counts(self.matrix, where=self.name, rules=self.words)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets.opening import check_path, file_faults
+from core.datasets.files.opening import check_path, file_faults
 from core.errors import UnusableError
 
 SPECS = ("single", "each", "column", "prefix")

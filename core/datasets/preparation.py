@@ -23,7 +23,7 @@ from sklearn.preprocessing import (
 
 from core.datasets.columns import YES_NO
 from core.datasets.dataset import Column, Dataset
-from core.datasets.word_counts import CommonCounts, TextCounts
+from core.datasets.texts.word_counts import CommonCounts, TextCounts
 from core.errors import UnusableError
 
 MOST_CATEGORIES = 50  # of one column; the others share one output

@@ -8,18 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.datasets import libsvm
-from core.datasets.assembling import assemble, assemble_test, roles_of_rows
-from core.datasets.csv_table import CsvTable, first_cells, read_csv_table
 from core.datasets.dataset import Dataset
-from core.datasets.opening import HEAD_BYTES, check_path, compression_of, read_head
-from core.datasets.recognition import STRUCTURED, Shape, confirmed, recognize
-from core.datasets.samples import SAMPLES
-from core.datasets.sniffing import MISSING, decode, looks_like_libsvm
-from core.datasets.target import check_task
-from core.datasets.text_table import with_words
-from core.datasets.units import shared_finding, with_units
-from core.datasets.vocabulary import USUAL_RULES, WordRules
+from core.datasets.files import libsvm
+from core.datasets.files.csv_table import CsvTable, first_cells, read_csv_table
+from core.datasets.files.opening import HEAD_BYTES, check_path, compression_of, read_head
+from core.datasets.files.sniffing import MISSING, decode, looks_like_libsvm
+from core.datasets.samples.registry import SAMPLES
+from core.datasets.splits.units import shared_finding, with_units
+from core.datasets.texts.vocabulary import USUAL_RULES, WordRules
+from core.datasets.understanding.assembling import assemble, assemble_test, roles_of_rows
+from core.datasets.understanding.recognition import STRUCTURED, Shape, confirmed, recognize
+from core.datasets.understanding.target import check_task
+from core.datasets.understanding.text_table import with_words
 from core.errors import UnusableError
 
 _LIBSVM_ENDINGS = (".libsvm", ".svm", ".svmlight")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.dataset import Dataset
-from core.datasets.molecule_table import dropped_pairs
+from core.datasets.understanding.molecule_table import dropped_pairs
 
 
 def describe(dataset: Dataset) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.pipeline import Pipeline
 
 from core.datasets.molecules import bracket_pairs
-from core.estimators.lda_likelihood import HALVES, halves
-from core.estimators.rna_folder import letters_of
+from core.estimators.lda.likelihood import HALVES, halves
+from core.estimators.structured.rna_folder import letters_of
 from core.losses.rna.decode import GAMMAS
 from core.losses.rna.loss import build_rna
 from core.losses.rna.parameters import NAMES

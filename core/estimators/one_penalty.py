@@ -35,7 +35,7 @@ def warm_fit(memory: dict[str, Any], make: Callable[[], Any], C: float, toleranc
     """
     import numpy as np
 
-    from core.penalties.descent import solve
+    from core.optimize.descent import solve
 
     if "loss" not in memory:
         memory["loss"] = make()

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from core.estimators.boosting import BOOSTING
-from core.estimators.crf import CRF
-from core.estimators.dlgm_model import DLGM
-from core.estimators.elastic_net import ELASTIC_NET
-from core.estimators.forest import FOREST
-from core.estimators.lda_model import LDA
-from core.estimators.linear import LINEAR
-from core.estimators.logistic import LOGISTIC
-from core.estimators.logistic_l1l2 import LOGISTIC_L1L2
-from core.estimators.mlp import MLP
+from core.estimators.dlgm.model import DLGM
+from core.estimators.lda.model import LDA
 from core.estimators.model import Model
-from core.estimators.rna import RNA
-from core.estimators.svm import SVM
-from core.estimators.vote7 import VOTE7
+from core.estimators.structured.crf import CRF
+from core.estimators.structured.rna import RNA
+from core.estimators.tables.boosting import BOOSTING
+from core.estimators.tables.elastic_net import ELASTIC_NET
+from core.estimators.tables.forest import FOREST
+from core.estimators.tables.linear import LINEAR
+from core.estimators.tables.logistic import LOGISTIC
+from core.estimators.tables.logistic_l1l2 import LOGISTIC_L1L2
+from core.estimators.tables.mlp import MLP
+from core.estimators.tables.svm import SVM
+from core.estimators.vote7.model import VOTE7
 
 _ALL = (
     *(LINEAR, LOGISTIC, LOGISTIC_L1L2, ELASTIC_NET),

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.errors import UnusableError
 from core.tuning.events import Event, RunFinished, RunStopped
-from core.tuning.standing import Standing
+from core.tuning.runs.standing import Standing
 
 TUNED, DEFAULT, BASELINE = "tuned", "default", "baseline"
 TABLES = ("regression", "binary", "multiclass")

@@ -15,7 +15,7 @@ from core.estimators.fitting import fit
 from core.export.choices import BASELINE, TUNED, Choice, choice_named
 from core.export.finished_run import FinishedRun
 from core.tuning.problem import Problem, build_problem, read_data, take
-from core.tuning.structured_metrics import STRUCTURED_TASKS
+from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
 
 _OF_RUN = ("metric", "maximize", "default_setting", "default_test", "baseline_test", "evaluation")
 _COST = ("fits", "trials", "failed", "seconds", "stopped_because", "seed")

@@ -9,22 +9,17 @@ from pathlib import Path
 from core.errors import UnusableError
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
 from core.estimators.registry import MODELS
-from core.export import (
-    folder_file,
-    joblib_file,
-    json_file,
-    npz_file,
-    onnx_file,
-    python_script,
-    report,
-    skops_file,
-    structured_script,
-)
+from core.export.bundle import folder_file
 from core.export.choices import AS_FOLDERS, TABLES, TUNED
 from core.export.destination import check_destination, write_whole_file
+from core.export.files import joblib_file, json_file, npz_file, skops_file
 from core.export.finished_run import FinishedRun, finished_run
-from core.tuning.run_folder import RunFolder
-from core.tuning.scoring import in_a_sentence
+from core.export.onnx import file as onnx_file
+from core.export.report import page as report
+from core.export.script import python_script
+from core.export.script import structured as structured_script
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.scores.scoring import in_a_sentence
 
 SEQUENCES, MOLECULES = ("sequence",), ("structure",)
 TOPICS = ("topics",)

@@ -13,11 +13,11 @@ from core.estimators.model import Model
 from core.estimators.registry import model_named
 from core.export.choices import TUNED
 from core.tuning.events import Event, RunFinished, RunStarted, RunStopped
-from core.tuning.metrics import METRICS
 from core.tuning.plan import Plan
-from core.tuning.run_folder import RunFolder
+from core.tuning.results.takeaway import Takeaway, read_takeaway
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.scores.metrics import METRICS
 from core.tuning.strategies import STRATEGIES
-from core.tuning.takeaway import Takeaway, read_takeaway
 
 E = TypeVar("E", bound=Event)
 

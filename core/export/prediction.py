@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.opening import check_path
+from core.datasets.files.opening import check_path
 from core.errors import UnusableError
-from core.export import folder_file, joblib_file, json_model, npz_file, skops_file
+from core.export.bundle import folder_file
+from core.export.bundle.structured_prediction import predict_rows
 from core.export.destination import write_whole_file
-from core.export.model_card import card_of
-from core.export.onnx_file import OnnxModel
+from core.export.files import joblib_file, json_model, npz_file, skops_file
+from core.export.files.model_card import card_of
+from core.export.onnx.file import OnnxModel
 from core.export.raw_rows import read_rows
-from core.export.structured_prediction import predict_rows
 
 _LOADERS = {".skops": skops_file.load, ".joblib": joblib_file.load}
 _ARRAYS = {".npz": npz_file.load, ".json": json_model.load}
@@ -44,7 +45,7 @@ def predict_file(
 
     Returns:
         Columns "prediction" and, where the model gives them, "probability of CLASS"; before them
-        the sequence of a token; for molecules what core.export.script_folds says.
+        the sequence of a token; for molecules what core.export.bundle.folds says.
 
     Raises:
         UnusableError: an unusable model or file, a missing column, or nowhere to write.

@@ -11,10 +11,16 @@ import pandas as pd
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from core.datasets import libsvm, libsvm_faults
-from core.datasets.csv_table import read_csv_table
-from core.datasets.opening import HEAD_BYTES, check_path, compression_of, open_bytes, read_head
-from core.datasets.sniffing import decode, looks_like_libsvm
+from core.datasets.files import libsvm, libsvm_faults
+from core.datasets.files.csv_table import read_csv_table
+from core.datasets.files.opening import (
+    HEAD_BYTES,
+    check_path,
+    compression_of,
+    open_bytes,
+    read_head,
+)
+from core.datasets.files.sniffing import decode, looks_like_libsvm
 from core.errors import UnusableError
 
 _PAIR = re.compile(rb"\d+:\S+")
@@ -28,7 +34,7 @@ def read_rows(file: str, card: dict[str, Any]) -> pd.DataFrame | sparse.csr_matr
 
     Args:
         file: a CSV or LIBSVM file, the same kind as the model was trained on.
-        card: what the model says about itself (core.export.model_card).
+        card: what the model says about itself (core.export.files.model_card).
 
     Raises:
         UnusableError: unreadable, another kind of file, or a column is missing.

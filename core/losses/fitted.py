@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.losses.linear import LinearLoss
+from core.losses.linear.linear import LinearLoss
 from core.losses.registry import TableLoss
 
 

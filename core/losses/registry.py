@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from core.losses.linear import LinearLoss, build_linear
-from core.losses.logistic import LogisticLoss, build_logistic
-from core.losses.multinomial import MultinomialLoss, build_multinomial
+from core.losses.linear.linear import LinearLoss, build_linear
+from core.losses.linear.logistic import LogisticLoss, build_logistic
+from core.losses.linear.multinomial import MultinomialLoss, build_multinomial
 
 TableLoss = LinearLoss | LogisticLoss | MultinomialLoss
 

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from core.losses.loss import Loss
-from core.penalties.blas_threads import one_blas_thread
+from core.optimize.blas_threads import one_blas_thread
+from core.optimize.lbfgs import minimize_steps
+from core.optimize.loss import Loss
+from core.optimize.newton import Newton
 from core.penalties.group_penalty import grouping, log_penalty
-from core.penalties.lbfgs import minimize_steps
 from core.penalties.mm import prior
-from core.penalties.newton import Newton
 from core.penalties.remarks import collapse, floor
 from core.penalties.start import first_point
 from core.penalties.step import Step

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh_tridiagonal, lapack
 
-from core.losses.loss import Loss, LossAt
+from core.optimize.loss import Loss, LossAt
+from core.optimize.newton import Newton, dense_majorized, majorized
+from core.optimize.preconditioner import Preconditioner, cholesky
 from core.penalties.group_penalty import Grouping
-from core.penalties.newton import Newton, dense_majorized, majorized
-from core.penalties.preconditioner import Preconditioner, cholesky
 
 _LANCZOS_STEPS = 100
 # Relative residual at which a probe is solved well enough; its quadrature errs by the square.

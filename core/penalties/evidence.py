@@ -26,17 +26,17 @@ from typing import Any
 
 import numpy as np
 
-from core.losses.fixed_noise import FixedNoise
-from core.losses.linear import LinearLoss
-from core.losses.loss import Loss, LossAt
-from core.losses.rotated import RotatedLinear, rotated
-from core.penalties.blas_threads import one_blas_thread
-from core.penalties.descent import STALLED, by_lbfgs, line_search
+from core.losses.linear.fixed_noise import FixedNoise
+from core.losses.linear.linear import LinearLoss
+from core.losses.linear.rotated import RotatedLinear, rotated
+from core.optimize.blas_threads import one_blas_thread
+from core.optimize.descent import STALLED, by_lbfgs, line_search
+from core.optimize.lbfgs import minimize_steps
+from core.optimize.loss import Loss, LossAt
+from core.optimize.newton import Newton
 from core.penalties.effective import Effective, effective
 from core.penalties.group_penalty import Grouping, grouping
-from core.penalties.lbfgs import minimize_steps
 from core.penalties.marginal import GroupedMarginal, Marginal, best_single
-from core.penalties.newton import Newton
 from core.penalties.remarks import without_error
 from core.penalties.rotation import easiest
 from core.penalties.start import first_point

@@ -25,12 +25,12 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.sparse.linalg import LinearOperator, minres
 
-from core.losses.loss import Loss, LossAt
-from core.penalties.blas_threads import one_blas_thread
-from core.penalties.descent import solve
+from core.optimize.blas_threads import one_blas_thread
+from core.optimize.descent import solve
+from core.optimize.lbfgs import Iterate, minimize_steps
+from core.optimize.loss import Loss, LossAt
+from core.optimize.newton import Newton, conjugate_gradients, dense_exact, exact
 from core.penalties.group_penalty import Grouping, grouping
-from core.penalties.lbfgs import Iterate, minimize_steps
-from core.penalties.newton import Newton, conjugate_gradients, dense_exact, exact
 from core.penalties.step import Step
 
 LOWEST, HIGHEST = -10.0, 12.0

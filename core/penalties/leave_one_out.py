@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from core.errors import UnusableError
-from core.losses.loss import Loss
+from core.optimize.blas_threads import one_blas_thread
+from core.optimize.loss import Loss
 from core.penalties import evidence
-from core.penalties.blas_threads import one_blas_thread
 from core.penalties.group_penalty import grouping
 from core.penalties.left_out import can_leave_out, left_out
 from core.penalties.scale_search import HIGHEST, NEAR, ScaleSearch, spread, surprise

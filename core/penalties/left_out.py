@@ -27,11 +27,11 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import expit, softmax
 
-from core.losses.design import Design
-from core.losses.logistic import LogisticLoss
-from core.losses.multinomial import MultinomialLoss
-from core.penalties.newton import dense_exact
-from core.penalties.preconditioner import cholesky
+from core.losses.linear.design import Design
+from core.losses.linear.logistic import LogisticLoss
+from core.losses.linear.multinomial import MultinomialLoss
+from core.optimize.newton import dense_exact
+from core.optimize.preconditioner import cholesky
 
 # More rows than these tell little more about one number; every so many-th is left out then.
 _ENOUGH_ROWS = 3000

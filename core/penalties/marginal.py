@@ -26,10 +26,10 @@ import numpy as np
 from scipy.linalg import blas, lapack, solve_triangular
 from scipy.optimize import minimize_scalar
 
-from core.losses.linear import LinearLoss
-from core.losses.rotated import RotatedLinear
+from core.losses.linear.linear import LinearLoss
+from core.losses.linear.rotated import RotatedLinear
+from core.optimize.preconditioner import cholesky
 from core.penalties.group_penalty import Grouping
-from core.penalties.preconditioner import cholesky
 
 # One ρ is searched from this share of the least eigenvalue to this multiple of the largest.
 _LOWEST, _HIGHEST = 1e-6, 1e8

@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from core.losses.loss import Loss, LossAt
-from core.penalties.blas_threads import one_blas_thread
-from core.penalties.descent import STALLED, by_lbfgs, line_search, loss_bends
+from core.optimize.blas_threads import one_blas_thread
+from core.optimize.descent import STALLED, by_lbfgs, line_search, loss_bends
+from core.optimize.loss import Loss, LossAt
+from core.optimize.newton import Bends, Newton
 from core.penalties.group_penalty import LogPenalty, grouping, log_penalty
-from core.penalties.newton import Bends, Newton
 from core.penalties.remarks import collapse, floor, mostly_off, nothing_to_prune
 from core.penalties.rotation import easiest
 from core.penalties.start import first_point

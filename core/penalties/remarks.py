@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.losses.loss import Loss
+from core.optimize.loss import Loss
 from core.penalties.group_penalty import LogPenalty
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.losses.linear import LinearLoss
-from core.losses.loss import Loss
-from core.losses.rotated import rotated
+from core.losses.linear.linear import LinearLoss
+from core.losses.linear.rotated import rotated
+from core.optimize.loss import Loss
 from core.penalties.group_penalty import Grouping
 
 # Beyond so many rows and columns both, the decomposition would cost more than it saves.

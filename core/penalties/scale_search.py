@@ -26,12 +26,12 @@ from typing import Any
 
 import numpy as np
 
-from core.losses.logistic import LogisticLoss
-from core.losses.multinomial import MultinomialLoss
-from core.penalties.descent import solve
+from core.losses.linear.logistic import LogisticLoss
+from core.losses.linear.multinomial import MultinomialLoss
+from core.optimize.descent import solve
+from core.optimize.newton import Newton
 from core.penalties.group_penalty import Grouping, log_penalty
 from core.penalties.left_out import Nearby, left_out
-from core.penalties.newton import Newton
 
 FIRST_STEP = 1.5
 _LONGEST_STEP = 4.0

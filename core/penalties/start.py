@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.losses.loss import Loss
-from core.penalties.descent import Solution, solve
-from core.penalties.newton import Newton
+from core.optimize.descent import Solution, solve
+from core.optimize.loss import Loss
+from core.optimize.newton import Newton
 
 # So many examples for every parameter of a score settle where Newton's last steps begin.
 _ROWS_A_COLUMN = 10

@@ -14,7 +14,7 @@ import numpy as np
 from core.reproduction.checkpoint import Checkpoint
 from core.reproduction.hidden_markov import METHODS, PAPERS, label_errors
 from core.reproduction.table import Cells
-from core.tuning.forecast import in_time
+from core.tuning.guidance.forecast import in_time
 
 RUNS, QUICK_RUNS = 100, 20
 OVER_R = [(10, R) for R in range(0, 41, 5)]

@@ -21,8 +21,8 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.losses.registry import TableLoss, build, parameter_groups
+from core.optimize.descent import solve
 from core.options import complete
-from core.penalties.descent import solve
 from core.penalties.registry import LEARNERS
 from core.penalties.step import Step
 from core.reproduction.papers import FOO_TABLE_1, FOO_TABLE_2, FOO_TABLE_3A

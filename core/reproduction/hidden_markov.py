@@ -14,8 +14,8 @@ import pandas as pd
 
 from core.losses.crf.chain import marginals
 from core.losses.crf.loss import CrfLoss, build_crf
+from core.optimize.descent import solve
 from core.options import complete
-from core.penalties.descent import solve
 from core.penalties.registry import LEARNERS
 from core.penalties.step import Step
 

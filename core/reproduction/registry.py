@@ -6,14 +6,14 @@ from core.errors import UnusableError
 from core.reproduction.brofos import credit_rows, sinc_rows
 from core.reproduction.do_simulation import figure2_rows
 from core.reproduction.foo import table1_rows, table2_rows, table3a_rows
-from core.reproduction.mcinerney import table2_rows as mcinerney_table2_rows
-from core.reproduction.mcinerney import table3_rows as mcinerney_table3_rows
-from core.reproduction.mcinerney_tabular import tabular_rows
+from core.reproduction.mcinerney.tables import table2_rows as mcinerney_table2_rows
+from core.reproduction.mcinerney.tables import table3_rows as mcinerney_table3_rows
+from core.reproduction.mcinerney.tabular import tabular_rows
 from core.reproduction.rna_folds import figure3_rows, table3b_rows, table4_rows
 from core.reproduction.table import Reproduction
-from core.reproduction.yogatama import figure3_rows as yogatama_figure3_rows
-from core.reproduction.yogatama import table2_rows as yogatama_table2_rows
-from core.reproduction.yogatama import table3_rows as yogatama_table3_rows
+from core.reproduction.yogatama.tables import figure3_rows as yogatama_figure3_rows
+from core.reproduction.yogatama.tables import table2_rows as yogatama_table2_rows
+from core.reproduction.yogatama.tables import table3_rows as yogatama_table3_rows
 
 FOO_CLOSING = (
     "Ours: mean over seeds of other random splits than the paper's (except where a file has its "

@@ -17,7 +17,7 @@ import pandas as pd
 
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
-from core.estimators.rna_folder import RnaFolder
+from core.estimators.structured.rna_folder import RnaFolder
 from core.losses.rna.loss import RnaLoss, build_rna
 from core.losses.rna.parameters import MOTIFS
 from core.losses.rna.scores import roc_area
@@ -32,7 +32,7 @@ from core.reproduction.papers import (
     FOO_TABLE_4,
 )
 from core.reproduction.table import Cells
-from core.tuning.forecast import in_time
+from core.tuning.guidance.forecast import in_time
 
 FILE = "rna_s151rfam.csv"
 FOLDS = ("A", "B")

@@ -12,11 +12,11 @@ from core.options import Option, complete
 from core.samplers.bayes import GpSampler, HybridSampler, VariableSampler
 from core.samplers.eb_hyp import EbHypSampler
 from core.samplers.grid import GridSampler
-from core.samplers.past import Memory
 from core.samplers.peers import NotedCmaEsSampler, NotedTpeSampler
 from core.samplers.random import RandomSampler
-from core.samplers.scot import ScotSampler
-from core.samplers.transfer import TransferSampler
+from core.samplers.transfer.past import Memory
+from core.samplers.transfer.sampler import TransferSampler
+from core.samplers.transfer.scot import ScotSampler
 from core.space import Axis
 
 Build = Callable[[Sequence[Axis], dict[str, Any], int, Memory], BaseSampler]

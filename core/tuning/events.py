@@ -119,7 +119,9 @@ class SurrogateFitted(Event):
 class PastRecalled(Event):
     """What is remembered of earlier datasets and may decide this run's trials."""
 
-    statistics: list[float] = field(default_factory=list)  # core.samplers.past.Statistics, now
+    statistics: list[float] = field(
+        default_factory=list
+    )  # core.samplers.transfer.past.Statistics, now
     axes: list[str] = field(default_factory=list)  # names, in the order of `values`
     # One a dataset, as they came in: id, statistics, values [trials][axes], scores [trials],
     # maximize, starter, distance (Memory.distances).
@@ -286,7 +288,7 @@ class FoldTested(Event):
 
 @dataclass(frozen=True)
 class RunFinished(Event):
-    """The run ended by itself; `results` as described in core.tuning.results."""
+    """The run ended by itself; `results` as described in core.tuning.results.comparison."""
 
     because: str = ""
     results: dict[str, Any] = field(default_factory=dict)

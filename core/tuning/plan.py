@@ -30,7 +30,7 @@ class DataPlan:
         test_size: the share of rows held out when there is no second file; None for the usual one,
             `share_tested`.
         vocabulary: how many words of texts count, the commonest.
-        stop_words: whose stop words are left out of texts (`core.datasets.stop_words.CHOICES`).
+        stop_words: whose stop words are left out of texts (core.datasets.texts.stop_words).
         together: whether equal rows, and molecules of one family, stay on one side of every split;
             off in plans of before, whose runs go on with the rows they began with.
         latest: the column by whose times the latest rows test; "" to draw them at random.
@@ -86,7 +86,7 @@ class Plan:
         costs: {class: what it costs to call a row of it the other one} for two classes, by which
             the threshold between them is chosen; empty for none.
         evaluation: how the result is judged: by one test set (test), by nested cross-validation
-            (nested); "" for what suits the data, `core.tuning.evaluation.evaluation_of`.
+            (nested); "" for what suits the data, `core.tuning.results.evaluation.evaluation_of`.
         refit: whether the model that is taken away is fitted on all rows once it has been judged.
         gamma: how much a base pair counts beside an unpaired base when molecules are folded.
         gamma_by: how γ comes about: hand (as `gamma` says), or on training molecules held out, for

@@ -12,11 +12,11 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Dataset
-from core.datasets.documents import refuse_too_few
 from core.datasets.preparation import output_names, preparation
 from core.datasets.reading import read_dataset
-from core.datasets.splits import folds
-from core.datasets.vocabulary import chosen_rules
+from core.datasets.splits.splitting import folds
+from core.datasets.texts.documents import refuse_too_few
+from core.datasets.texts.vocabulary import chosen_rules
 from core.errors import UnusableError
 from core.estimators.model import Model
 from core.estimators.optional_parts import check_installed
@@ -25,21 +25,21 @@ from core.options import complete
 from core.samplers.grid import check_grid
 from core.space import Axis, Setting, axis_from_dict, default_setting
 from core.tuning.checks import check_budget, check_numbers, check_pair, chosen
-from core.tuning.costs import costs_of
 from core.tuning.division import divided
-from core.tuning.document_metrics import COMPLETED
 from core.tuning.events import RunStarted
-from core.tuning.imbalance import Rare, rare_class, recommended_metric
-from core.tuning.metric import Metric
-from core.tuning.metrics import (
+from core.tuning.plan import DataPlan, Plan, check_gamma
+from core.tuning.scores.costs import costs_of
+from core.tuning.scores.document_metrics import COMPLETED
+from core.tuning.scores.imbalance import Rare, rare_class, recommended_metric
+from core.tuning.scores.metric import Metric
+from core.tuning.scores.metrics import (
     EXPLAINED,
     METRICS,
     averaged_metric,
     codes_of,
     default_metric,
 )
-from core.tuning.plan import DataPlan, Plan, check_gamma
-from core.tuning.scoring import FoldData, Work
+from core.tuning.scores.scoring import FoldData, Work
 from core.tuning.strategies import STRATEGIES
 from core.tuning.strategy import Strategy
 

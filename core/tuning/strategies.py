@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from core.penalties.registry import LEARNERS
 from core.samplers.registry import SAMPLERS
-from core.tuning.averaging_options import AVERAGING, without_averaging
+from core.tuning.averaging.averaging_options import AVERAGING, without_averaging
 from core.tuning.strategy import Strategy
 
 FOO = "Foo, Do and Ng 2009"

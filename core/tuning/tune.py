@@ -1,7 +1,7 @@
 """The tune generator: ask the strategy, evaluate, tell, report; one stream of events.
 
 The same generator serves the window's worker, the command line and the tests. Stopping closes it;
-pausing stops asking it; `core.tuning.conclude.conclude` then gives what was best until there.
+pausing stops asking it; `conclude` then gives what was best until there.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import numpy as np
 
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
-from core.tuning.clock import Clock
-from core.tuning.conclude import conclusion
 from core.tuning.events import Event, PastRecalled, RunFailed, RunFinished, RunStarted
-from core.tuning.history import History
-from core.tuning.judging import Course
-from core.tuning.learning import LearningRun
+from core.tuning.history.remembering import Remembering, recalled_before
+from core.tuning.history.store import History
+from core.tuning.learning.run import LearningRun
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, as_begun, build_problem
-from core.tuning.remembering import Remembering, recalled_before
-from core.tuning.run_folder import RunFolder, now
-from core.tuning.showing import shows
-from core.tuning.standing import Standing
-from core.tuning.trials import TrialRun, extended
+from core.tuning.results.conclude import conclusion
+from core.tuning.results.judging import Course
+from core.tuning.runs.clock import Clock
+from core.tuning.runs.run_folder import RunFolder, now
+from core.tuning.runs.showing import shows
+from core.tuning.runs.standing import Standing
+from core.tuning.trials.run import TrialRun, extended
 
 
 def tune(

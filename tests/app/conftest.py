@@ -15,8 +15,9 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QtMsgType, Signal
 from PySide6.QtWidgets import QApplication
 
-from app import appearance, settings
-from app.session import Session
+from app.look import appearance
+from app.preferences import preferences as settings
+from app.session.session import Session
 from app.worker.thread import WorkerThread
 from resources.theme import LIGHT
 
@@ -119,7 +120,7 @@ def clinic():
     """(summary, advice) of the sample with every kind of column, as the worker would send it."""
     from core.datasets.reading import read_dataset
     from core.datasets.summary import summarize
-    from core.tuning.guidance import advise
+    from core.tuning.guidance.advice import advise
 
     summary = summarize(read_dataset("sample:clinic"))
     return summary, advise(summary)

@@ -13,11 +13,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.help_dialog import HelpDialog
-from app.optuna_dialog import OptunaDialog
-from app.settings_dialog import SettingsDialog
-from app.target_dialog import TargetDialog
-from app.window import Window
+from app.dialogs.help import HelpDialog
+from app.dialogs.optuna import OptunaDialog
+from app.dialogs.settings import SettingsDialog
+from app.dialogs.target import TargetDialog
+from app.window.window import Window
 from resources.theme import DARK, LIGHT
 
 _spec = importlib.util.spec_from_file_location(

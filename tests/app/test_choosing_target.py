@@ -5,9 +5,9 @@ import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QPushButton
 
-from app.session import Session
-from app.target_dialog import TargetDialog
-from app.window import Window
+from app.dialogs.target import TargetDialog
+from app.session.session import Session
+from app.window.window import Window
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtWidgets import QLabel
 
 import app.__main__ as program
-from app.qt_versions import BAD, GOOD, refuse_bad_qt
+from app.diagnostics.qt_versions import BAD, GOOD, refuse_bad_qt
 from core.errors import UnusableError
 
 ROOT = Path(__file__).parents[2]
@@ -22,14 +22,14 @@ from app import appearance, settings
 settings.use_file(Path(sys.argv[1]))
 app = QApplication([])
 appearance.start(app)
-from app.session import Session
+from app.session.session import Session
 class Still(QObject):
     arrived = Signal(list)
     def start(self): pass
     def ask(self, request): pass
     def close(self): pass
 session = Session(runs_root=Path(sys.argv[1]).parent / "runs", worker=Still())
-from app.window import Window
+from app.window.window import Window
 window = Window(session)
 window.show()
 window.grab()

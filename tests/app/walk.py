@@ -17,9 +17,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
-from app import appearance, settings
-from app.session import Session
-from app.window import Window
+from app.look import appearance
+from app.preferences import preferences as settings
+from app.session.session import Session
+from app.window.window import Window
 from core.tuning.events import TrialFinished
 
 PATIENCE = 120  # seconds

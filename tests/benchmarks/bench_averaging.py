@@ -18,9 +18,9 @@ from typing import Any
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
-import core.tuning.averaged_model as averaged_model
+import core.tuning.averaging.averaged_model as averaged_model
 from core.samplers.averaging import member_count
-from core.tuning.ensemble import Ensemble
+from core.tuning.averaging.ensemble import Ensemble
 from core.tuning.events import TrialFinished, TrialStarted
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data

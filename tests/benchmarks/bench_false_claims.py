@@ -32,11 +32,11 @@ import pandas as pd
 from core.datasets.reading import read_dataset
 from core.evaluation.power import power
 from core.tuning.events import RunFinished
-from core.tuning.metric import Said
-from core.tuning.metrics import METRICS
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.results import Comparison, results_of
-from core.tuning.told import Told
+from core.tuning.results.comparison import Comparison, results_of
+from core.tuning.scores.metric import Said
+from core.tuning.scores.metrics import METRICS
+from core.tuning.scores.told import Told
 from core.tuning.tune import tune
 
 SHAPES = {"small": (200, 10), "wide": (100, 200)}

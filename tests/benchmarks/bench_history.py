@@ -20,7 +20,7 @@ from optuna.storages.journal import JournalFileBackend
 from core.estimators.registry import MODELS
 from core.samplers.search_space import distributions
 from core.space import default_setting
-from core.tuning.history import Facts, History, statistics_of
+from core.tuning.history.store import Facts, History, statistics_of
 
 SPACE = MODELS["svm"].space("binary")
 FACTS = Facts("svm", "binary", "accuracy", True, statistics_of(100, 4, 2), "gp", SPACE)

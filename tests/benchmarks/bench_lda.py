@@ -24,9 +24,9 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 from sklearn.decomposition import LatentDirichletAllocation
 
-from core.datasets.documents import divide_documents, documents_of_counts
-from core.estimators.lda import OnlineLda
-from core.estimators.lda_likelihood import completion_log_densities, halves
+from core.datasets.texts.documents import divide_documents, documents_of_counts
+from core.estimators.lda.estimator import OnlineLda
+from core.estimators.lda.likelihood import completion_log_densities, halves
 
 
 def generated(documents: int = 11_314, words: int = 1000) -> sparse.csr_matrix:

@@ -20,10 +20,10 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from core.datasets.reading import read_dataset
+from core.optimize.descent import solve
 from core.options import complete
-from core.penalties.descent import solve
 from core.penalties.registry import LEARNERS
-from core.tuning.learning import training_of
+from core.tuning.learning.run import training_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem
 

@@ -22,8 +22,8 @@ from PySide6.QtCore import QElapsedTimer, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.views.board import TICK
-from app.views.canvas import Canvas
-from app.views.items import Lines
+from app.views.plot.canvas import Canvas
+from app.views.plot.items import Lines
 from app.worker.process import settle_down
 
 SIZE = 1000  # rows of the kernel

@@ -24,10 +24,10 @@ import optuna
 from optuna.samplers import BaseSampler
 
 from core.samplers.bayes import GpSampler
-from core.samplers.past import Memory, PastDataset
-from core.samplers.scot import ScotSampler
 from core.samplers.search_space import distributions
-from core.samplers.transfer import TransferSampler
+from core.samplers.transfer.past import Memory, PastDataset
+from core.samplers.transfer.sampler import TransferSampler
+from core.samplers.transfer.scot import ScotSampler
 from core.space import Axis
 
 DATASETS = (5, 10, 20, 40, 100, 300, 1000)

@@ -25,7 +25,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app import appearance
+from app.look import appearance
 from app.views.board import Board
 from core.space import Axis
 from core.tuning.events import Event, Progress, RunStarted, TrialFailed, TrialFinished, TrialStarted

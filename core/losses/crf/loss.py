@@ -25,8 +25,8 @@ from core.errors import UnusableError
 from core.losses.crf.dense import dense_hessian
 from core.losses.crf.encoding import Encoding, Tokens, encoding_of
 from core.losses.crf.expected import At, Chains
-from core.losses.loss import Costs, Loss, LossAt
 from core.losses.threads import available
+from core.optimize.loss import Costs, Loss, LossAt
 
 _LARGEST_DENSE = 400
 

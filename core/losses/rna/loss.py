@@ -22,13 +22,13 @@ import numpy as np
 
 from core.datasets.molecules import KINDS, SHORTEST, Understood, understood
 from core.errors import UnusableError
-from core.losses.loss import Loss, LossAt
 from core.losses.rna.change import change_of_uses
 from core.losses.rna.fold import FIRST_C, Folded, fold, room_size
 from core.losses.rna.parameters import MOTIF_OF, MOTIFS, NAMES
 from core.losses.rna.structure import structure_uses
 from core.losses.rna.terms import codes_of, counts_of, terms_of
 from core.losses.threads import available
+from core.optimize.loss import Loss, LossAt
 
 CHUNKS = 16  # parts that threads work on; fixed, so that sums do not depend on the threads
 KEPT_BYTES = 300_000_000  # of tables kept at the last w; others are computed again for a product

@@ -12,7 +12,7 @@ import pytest
 from app.cli import main
 from core.export.finished_run import finished_run
 from core.tuning.problem import read_data
-from core.tuning.run_folder import RunFolder
+from core.tuning.runs.run_folder import RunFolder
 
 MM = ["--model", "logistic", "--strategy", "mm", "--json"]
 ONE_TEST = [*MM, "--evaluation", "test"]

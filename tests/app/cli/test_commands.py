@@ -19,7 +19,7 @@ from core.export import exporters
 from core.export.exporters import exporters_for
 from core.tuning.events import RunFinished, from_json
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.run_folder import RunFolder
+from core.tuning.runs.run_folder import RunFolder
 
 ROOT = Path(__file__).parents[3]
 QUICK = ["tune", "sample:iris", "--model", "logistic", "--option", "folds=3"]

@@ -8,7 +8,7 @@ import pytest
 
 from app.cli import main
 from core.space import Axis
-from core.tuning.history import Facts, History, statistics_of
+from core.tuning.history.store import Facts, History, statistics_of
 
 AXES = (Axis("C", "Penalty weight", "float", 1e-3, 1e3, log=True, default=1.0),)
 

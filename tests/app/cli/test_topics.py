@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from app.cli import main
-from core.datasets.samples import SAMPLES
-from core.tuning.run_folder import RunFolder
+from core.datasets.samples.registry import SAMPLES
+from core.tuning.runs.run_folder import RunFolder
 
 QUICK = ["--strategy", "random", "--trials", "1", "--option", "folds=2", "--json"]
 

@@ -2,9 +2,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from app import settings
-from app.pages.model_page import ModelPage
-from app.pages.strategy_page import StrategyPage
+from app.pages.model.model_page import ModelPage
+from app.pages.strategy.strategy_page import StrategyPage
+from app.preferences import preferences as settings
 from app.widgets.option_form import OptionForm
 from app.widgets.quiet_controls import QuietDoubleSpinBox
 from core.options import Option

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from app import appearance
+from app.look import appearance
 from app.views.board import Board
 from core.space import Axis
 from core.tuning.events import (

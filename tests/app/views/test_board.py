@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QScrollBar, QTableView
 
 from app.views.board import places
-from app.views.canvas import Canvas
+from app.views.plot.canvas import Canvas
 from app.views.registry import VIEWS
 from resources.theme import DARK
 

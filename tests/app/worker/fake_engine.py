@@ -19,7 +19,7 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
-from core.tuning.run_folder import RunFolder
+from core.tuning.runs.run_folder import RunFolder
 
 MODELS = [
     {"name": "svm", "title": "Support vector machine", "good_for": "", "cost": "",

@@ -7,7 +7,7 @@ import pytest
 from app.worker import messages as m
 from app.worker.engine import Engine
 from core.space import Axis
-from core.tuning.history import Facts, History, statistics_of
+from core.tuning.history.store import Facts, History, statistics_of
 from core.tuning.plan import DataPlan, Plan
 
 AXES = (

@@ -9,7 +9,7 @@ import pytest
 from app.worker.lens import Lens
 from app.worker.lens_process import answer
 from core.gp import lens as direct
-from core.gp import transfer_lens
+from core.gp.transfer import lens as transfer_lens
 from core.space import Axis
 
 SPACE = [

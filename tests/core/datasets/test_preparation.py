@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names, output_sources, preparation
 from core.datasets.reading import read_dataset
-from core.datasets.samples import SAMPLES
+from core.datasets.samples.registry import SAMPLES
 from core.errors import UnusableError
 
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from core.estimators.baseline import CommonestLabel, NoPairs, WordShares, baseline_pipeline
-from core.estimators.lda_likelihood import HALVES, halves
+from core.estimators.lda.likelihood import HALVES, halves
 
 
 def test_classes_get_their_shares_and_the_commonest_is_said():

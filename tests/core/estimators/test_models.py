@@ -16,7 +16,7 @@ from sklearn.svm import SVC, SVR
 from core.estimators.fitting import fit
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
 from core.estimators.registry import MODELS
-from core.estimators.svm import scale_gamma
+from core.estimators.tables.svm import scale_gamma
 from core.space import default_setting, setting_at, unit_vector
 
 ELSEWHERE = ("sequence", "structure", "topics")  # what takes no tables of numbers

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from core.errors import UnusableError
-from core.estimators.dlgm import DlgmClassifier
-from core.estimators.dlgm_training import compiled_step
+from core.estimators.dlgm.estimator import DlgmClassifier
+from core.estimators.dlgm.training import compiled_step
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed, optional_module
 
 
@@ -54,7 +54,7 @@ def test_a_fit_without_jax_says_what_to_install(monkeypatch):
 
 def test_the_model_is_built_without_importing_jax():
     code = (
-        "import sys; from core.estimators.dlgm_model import DLGM; "
+        "import sys; from core.estimators.dlgm.model import DLGM; "
         "from core.estimators.optional_parts import is_installed; is_installed('deep'); "
         "from core.space import default_setting; "
         "DLGM.build('binary', default_setting(DLGM.space('binary')), 0); "

@@ -24,8 +24,8 @@ from sklearn.pipeline import Pipeline
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names, output_sources, preparation
 from core.datasets.reading import read_dataset
-from core.datasets.splits import hold_out
-from core.estimators.averaged import averaged
+from core.datasets.splits.splitting import hold_out
+from core.estimators.averages.tables import averaged
 from core.estimators.fitting import fit
 from core.estimators.registry import MODELS, model_named
 from core.space import default_setting
@@ -40,8 +40,8 @@ from core.tuning.events import (
     TrialStarted,
 )
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.run_folder import RunFolder
-from core.tuning.takeaway import takeaway_of
+from core.tuning.results.takeaway import takeaway_of
+from core.tuning.runs.run_folder import RunFolder
 
 sys.path.insert(0, str(Path(__file__).parent))  # the runs that some of these tests share
 

@@ -15,10 +15,10 @@ from sklearn.pipeline import Pipeline
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names, preparation
 from core.datasets.reading import read_dataset
-from core.estimators.averaged import averaged
-from core.estimators.dlgm import DlgmClassifier
-from core.estimators.dlgm_network import first_weights
-from core.estimators.lda import OnlineLda
+from core.estimators.averages.tables import averaged
+from core.estimators.dlgm.estimator import DlgmClassifier
+from core.estimators.dlgm.network import first_weights
+from core.estimators.lda.estimator import OnlineLda
 from core.tuning.events import (
     EnsembleUpdated,
     ImagesDrawn,
@@ -28,8 +28,8 @@ from core.tuning.events import (
     TrialFinished,
 )
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.run_folder import RunFolder
-from core.tuning.takeaway import takeaway_of
+from core.tuning.results.takeaway import takeaway_of
+from core.tuning.runs.run_folder import RunFolder
 
 WEIGHTS = (0.2, 0.5, 0.3)
 SUBJECTS = (

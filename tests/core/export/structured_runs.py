@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Column, Dataset, Source
-from core.estimators.averaged import averaged
+from core.estimators.averages.tables import averaged
 from core.tuning.events import (
     Event,
     MoleculesFolded,
@@ -24,8 +24,8 @@ from core.tuning.events import (
     SequencesLabelled,
 )
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.run_folder import RunFolder
-from core.tuning.takeaway import takeaway_of
+from core.tuning.results.takeaway import takeaway_of
+from core.tuning.runs.run_folder import RunFolder
 
 WORDS = ["the", "dog", 'say "hi"', "a, b", "runs", "naïve", "3.0", "<b>"]
 
@@ -80,7 +80,7 @@ def molecules(seed: int = 0, count: int = 8) -> pd.DataFrame:
 
 def crf_run(path: Path, decoding: str = "posterior") -> Run:
     """A run of a tagger with a penalty for each kind of its weights."""
-    from core.estimators.crf_tagger import CrfTagger
+    from core.estimators.structured.crf_tagger import CrfTagger
     from core.losses.crf.loss import build_crf
 
     table = tokens()
@@ -120,7 +120,7 @@ def crf_run(path: Path, decoding: str = "posterior") -> Run:
 
 def rna_run(path: Path) -> Run:
     """A run of a folding model with one penalty."""
-    from core.estimators.rna_folder import RnaFolder
+    from core.estimators.structured.rna_folder import RnaFolder
 
     table = molecules()
     X, y = table[["sequence"]], table["structure"].to_numpy(dtype=object)

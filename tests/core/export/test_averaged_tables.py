@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import VotingClassifier
 
-from core.export import skops_file
 from core.export.exporters import export
-from core.export.plain_model import plain_pipeline
+from core.export.files import skops_file
+from core.export.files.plain_model import plain_pipeline
 from core.export.prediction import predict_file
 
 CASES: dict[str, tuple[str, str, list[tuple[dict[str, Any], float]]]] = {

@@ -22,10 +22,10 @@ from core.export.exporters import export_run
 from core.export.finished_run import FinishedRun, finished_run
 from core.export.prediction import load_model, predict_file
 from core.tuning.events import TrialFinished
-from core.tuning.metrics import score_one
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
-from core.tuning.run_folder import RunFolder
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.scores.metrics import score_one
 from core.tuning.tune import tune
 
 MODELS = {"binary": "logistic", "multiclass": "svm", "regression": "linear"}

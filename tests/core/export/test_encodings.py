@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.export.bundle.reading import text_of
 from core.export.exporters import export
 from core.export.prediction import predict_file
-from core.export.script_reading import text_of
-from core.tuning.history import History
+from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
-from core.tuning.run_folder import RunFolder
+from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
 
 WORDS = ["5 €", "“so”", "œuvre", "grün", "Žiga", "plain", "naïve", "…"]

@@ -27,10 +27,10 @@ from core.estimators.registry import MODELS
 from core.export.exporters import TABLES, export_run, exporters_for
 from core.export.finished_run import finished_run
 from core.export.prediction import predict_file
-from core.export.report_results import score_words
+from core.export.report.results import score_words
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
-from core.tuning.run_folder import RunFolder
+from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
 
 LIBRARIES = {"onnx": "onnx"}  # {format: the optional part that it needs}

@@ -16,7 +16,7 @@ from core.export import destination
 from core.export.destination import write_whole_file
 from core.export.exporters import EXPORTERS, check_export, export, exporters_for
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.run_folder import RunFolder
+from core.tuning.runs.run_folder import RunFolder
 
 TABLES = ["skops", "joblib", "onnx", "json", "script", "report"]
 FOLDERS = ["folder", "json", "report"]

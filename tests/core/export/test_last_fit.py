@@ -15,8 +15,8 @@ from core.export.exporters import export
 from core.export.prediction import predict_file
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
-from core.tuning.run_folder import RunFolder
-from core.tuning.takeaway import read_takeaway
+from core.tuning.results.takeaway import read_takeaway
+from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
 
 RUN = """

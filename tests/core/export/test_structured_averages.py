@@ -12,10 +12,10 @@ import pytest
 from structured_runs import Run, averaged_run, crf_run, rna_run
 
 from core.errors import UnusableError
-from core.export import npz_file
+from core.export.bundle.folds import sureness
 from core.export.exporters import export
+from core.export.files import npz_file
 from core.export.prediction import predict_file
-from core.export.script_folds import sureness
 
 SCRIPT = """
 import runpy

@@ -15,7 +15,7 @@ from core.export.exporters import export
 from core.export.prediction import predict_file
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
-from core.tuning.run_folder import RunFolder
+from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
 
 OPEN_OUTSIDE = """

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from core.losses import build
-from core.losses.loss import Loss, LossAt
+from core.optimize.loss import Loss, LossAt
 
 
 def table(

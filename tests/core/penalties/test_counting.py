@@ -10,8 +10,8 @@ import pytest
 
 from core.losses.crf.loss import CrfLoss, build_crf
 from core.losses.rna.loss import build_rna
+from core.optimize.descent import solve
 from core.penalties import direct, mm
-from core.penalties.descent import solve
 from core.penalties.group_penalty import grouping
 
 TAGS = list("ABCDEFGH")

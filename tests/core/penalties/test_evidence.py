@@ -8,12 +8,12 @@ from penalty_problems import Gaussian, Stubborn, loss_of, minimized, table
 from scipy.optimize import minimize, minimize_scalar
 
 from core.losses import build, parameter_groups
-from core.losses.loss import Loss
+from core.optimize.loss import Loss
+from core.optimize.newton import Newton
+from core.optimize.preconditioner import DiagonalLikeness
 from core.penalties import evidence
 from core.penalties.effective import _lanczos, _log_corner, effective
 from core.penalties.group_penalty import grouping
-from core.penalties.newton import Newton
-from core.penalties.preconditioner import DiagonalLikeness
 
 TIGHT = {"tolerance": 1e-6}
 
@@ -146,7 +146,7 @@ def test_probing_learns_nearly_the_same_penalty(monkeypatch: pytest.MonkeyPatch)
     groups = parameter_groups(loss)
     *_, exact = evidence.run(loss, groups, {})
     monkeypatch.setattr(evidence, "_PROBES", 64)  # few parameters need more probes than many
-    monkeypatch.setattr("core.penalties.newton.is_dense", lambda loss, traces=False: False)
+    monkeypatch.setattr("core.optimize.newton.is_dense", lambda loss, traces=False: False)
     *_, probed = evidence.run(loss, groups, {}, seed=5)
     *_, again = evidence.run(loss, groups, {}, seed=5)
     assert probed.C[0] == pytest.approx(exact.C[0], rel=0.1)

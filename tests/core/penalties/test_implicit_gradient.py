@@ -11,10 +11,10 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from core.losses import build, parameter_groups
+from core.optimize.newton import Solved, conjugate_gradients
 from core.penalties import implicit_gradient
 from core.penalties.group_penalty import grouping
 from core.penalties.implicit_gradient import HoldoutLoss, with_prior
-from core.penalties.newton import Solved, conjugate_gradients
 
 
 def split(name: str, **kwargs: Any) -> tuple[Any, list[tuple[Any, Any]]]:

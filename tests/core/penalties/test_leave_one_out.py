@@ -9,9 +9,9 @@ from scipy import sparse
 
 from core.errors import UnusableError
 from core.losses import build, parameter_groups
+from core.optimize.descent import solve
 from core.options import complete
 from core.penalties import evidence, leave_one_out
-from core.penalties.descent import solve
 from core.penalties.left_out import left_out
 from core.penalties.registry import LEARNERS
 

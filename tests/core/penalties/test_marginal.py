@@ -9,14 +9,14 @@ import pytest
 from scipy.optimize import minimize
 
 from core.losses import build, parameter_groups
-from core.losses.fixed_noise import FixedNoise
-from core.losses.linear import WIDE_FLOOR, LinearLoss
-from core.losses.rotated import rotated
+from core.losses.linear.fixed_noise import FixedNoise
+from core.losses.linear.linear import WIDE_FLOOR, LinearLoss
+from core.losses.linear.rotated import rotated
+from core.optimize.newton import Newton
 from core.penalties import evidence
 from core.penalties.effective import effective
 from core.penalties.group_penalty import Grouping, grouping
 from core.penalties.marginal import GroupedMarginal, best_single, single
-from core.penalties.newton import Newton
 
 TIGHT = {"tolerance": 1e-6, "max_steps": 300}
 Table = tuple[np.ndarray, np.ndarray]
@@ -195,7 +195,7 @@ def test_updates_in_turns_come_near_it_where_the_table_is_too_large(
     of_column = np.zeros(X.shape[1], dtype=int)
     best = minus_log_marginal(X, y, of_column, exact)
     assert minus_log_marginal(X, y, of_column, updated) <= best + 0.2
-    monkeypatch.setattr("core.penalties.newton.is_dense", lambda loss, traces=False: False)
+    monkeypatch.setattr("core.optimize.newton.is_dense", lambda loss, traces=False: False)
     monkeypatch.setattr(evidence, "_PROBES", 64)
     probed, _ = learned(loss, groups, {"max_steps": 20})
     assert minus_log_marginal(X, y, of_column, probed) <= best + 1.0

@@ -115,7 +115,7 @@ def test_conjugate_gradients_learn_what_cholesky_learns(
     loss = loss_of(name)
     groups = groups_of(loss, "pairs")
     *_, exact = mm.run(loss, groups, {})
-    monkeypatch.setattr("core.penalties.newton.is_dense", lambda loss, traces=False: False)
+    monkeypatch.setattr("core.optimize.newton.is_dense", lambda loss, traces=False: False)
     steps = list(mm.run(loss, groups, {}))
     values = [step.objective for step in steps]
     assert all(after <= before for before, after in itertools.pairwise(values))

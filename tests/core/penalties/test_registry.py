@@ -8,8 +8,8 @@ from penalty_problems import table
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from core.losses import LOSSES, build, parameter_groups
+from core.optimize.blas_threads import one_blas_thread
 from core.options import complete
-from core.penalties.blas_threads import one_blas_thread
 from core.penalties.recommendation import recommend_update
 from core.penalties.registry import LEARNERS
 

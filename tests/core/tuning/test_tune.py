@@ -20,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from core.errors import UnusableError
-from core.tuning.conclude import conclude
 from core.tuning.events import (
     HyperGradientStep,
     PenaltyStep,
@@ -35,11 +34,12 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
-from core.tuning.learning import recorded, step_event, training_of
+from core.tuning.learning.run import recorded, step_event, training_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
-from core.tuning.run_folder import RunFolder
-from core.tuning.standing import Standing
+from core.tuning.results.conclude import conclude
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.runs.standing import Standing
 from core.tuning.strategies import STRATEGIES
 from core.tuning.tune import tune
 
@@ -289,7 +289,7 @@ def test_a_kill_costs_the_trial_under_way_and_nothing_else(iris, tmp_path):
     folder = RunFolder.create(plan, path=tmp_path / "run")
     script = (
         "from core.tuning.problem import read_data\n"
-        "from core.tuning.run_folder import RunFolder\n"
+        "from core.tuning.runs.run_folder import RunFolder\n"
         "from core.tuning.tune import tune\n"
         f"folder = RunFolder({str(folder.path)!r})\n"
         "for event in tune(folder.plan, read_data(folder.plan.data), folder=folder): pass\n"

@@ -9,8 +9,8 @@ import pytest
 import core.losses.crf.expected as expected
 from core.errors import UnusableError
 from core.losses.crf.loss import build_crf
-from core.losses.loss import Loss
-from core.penalties.newton import is_dense
+from core.optimize.loss import Loss
+from core.optimize.newton import is_dense
 
 
 @pytest.mark.parametrize("K", [2, 3, 4])

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from core.errors import UnusableError
-from core.losses.loss import Loss
 from core.losses.rna import build_rna, log_partition
 from core.losses.rna import fold as fold_module
 from core.losses.rna import loss as loss_module
 from core.losses.rna.fold import fold, in_logarithms
 from core.losses.rna.parameters import MOTIFS, NAMES
 from core.losses.rna.terms import TERMS, codes_of, terms_of
+from core.optimize.loss import Loss
 
 STRUCTURE = "(((..((((...))))..(((....)))....)))......((.((((....)))).))."
 

@@ -1,0 +1,136 @@
+"""When something unforeseen happens: one hook, one plain sentence, details without any data.
+
+Uncaught exceptions in slots, threads and paint events all reach `sys.excepthook`, and the program
+lives on. A crash of the interpreter itself leaves its stack in a file that the next start offers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import platform
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from app.preferences import preferences as settings
+
+QUIET_SECONDS = 10.0  # between two messages, so that a failing paint event does not flood
+_ROOT = Path(__file__).parents[2]
+
+
+class Reporter:
+    """Turns exceptions nobody caught into a sentence, at most one in `QUIET_SECONDS`.
+
+    Args:
+        show: (sentence, details) -> None, called in the window's thread or another one.
+        clock: seconds that only grow.
+    """
+
+    def __init__(
+        self, show: Callable[[str, str], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._show = show
+        self._clock = clock
+        self._last = -QUIET_SECONDS
+        self._unsaid = 0
+        self._guard = threading.Lock()
+
+    def hook(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        """What `sys.excepthook` is set to."""
+        if issubclass(kind, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, trace)
+            return
+        with self._guard:
+            now = self._clock()
+            if now - self._last < QUIET_SECONDS:
+                self._unsaid += 1
+                return
+            self._last, unsaid, self._unsaid = now, self._unsaid, 0
+        sentence = (
+            "Something unforeseen happened, and the last action may not have been carried out. "
+            "Your files are untouched; you can go on."
+        )
+        self._show(sentence, details(kind, trace, unsaid))
+
+    def install(self) -> None:
+        """Become the one hook, for the window's thread and all others."""
+        sys.excepthook = self.hook
+        threading.excepthook = lambda args: self.hook(
+            args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback
+        )
+
+
+def details(kind: type[BaseException], trace: TracebackType | None, unsaid: int = 0) -> str:
+    """Versions and the places in the code; neither messages nor values, for they can hold data."""
+    lines = [
+        f"Tunescope on Python {platform.python_version()}, {platform.platform(terse=True)}",
+        f"{kind.__module__}.{kind.__qualname__}",
+    ]
+    for frame in traceback.extract_tb(trace):
+        lines.append(f"  {_place(frame.filename)}, line {frame.lineno}, in {frame.name}")
+    if unsaid:
+        lines.append(f"{unsaid} more like it before.")
+    return "\n".join(lines)
+
+
+def _place(file: str) -> str:
+    path = Path(file)
+    if path.is_relative_to(_ROOT):
+        return path.relative_to(_ROOT).as_posix()
+    return "/".join(path.parts[-3:])
+
+
+class FaultFile:
+    """The file into which a crash of the interpreter itself writes its stack."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or settings.folder()
+        self._path = self._folder / f"fault-{os.getpid()}.txt"
+        self._file: IO[str] | None = None
+
+    def left_behind(self) -> str:
+        """What an earlier crash wrote, "" if nothing did; the files are taken away."""
+        found = []
+        for path in sorted(self._folder.glob("fault-*.txt")):
+            if path == self._path or _is_alive(path.stem.removeprefix("fault-")):
+                continue
+            written = path.read_text(encoding="utf-8", errors="replace").strip()
+            if written:
+                found.append(written)
+            with contextlib.suppress(PermissionError):  # another window has it open
+                path.unlink(missing_ok=True)
+        return "\n\n".join(found)
+
+    def watch(self) -> None:
+        """From now on a crash writes into the file."""
+        self._file = self._path.open("w", encoding="utf-8")
+        faulthandler.enable(self._file)
+
+    def close(self) -> None:
+        """An orderly end: nothing to offer at the next start."""
+        if self._file is not None:
+            faulthandler.disable()
+            self._file.close()
+            self._file = None
+            self._path.unlink(missing_ok=True)
+
+
+def _is_alive(number: str) -> bool:
+    if not number.isdigit() or not hasattr(os, "kill") or os.name == "nt":
+        return False  # on Windows an open file cannot be taken away, which protects it well enough
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,143 @@
+"""Which Optuna studies to take in, of which model, and how large their data were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look import appearance
+from app.widgets.buttons import PlainButton, PrimaryButton
+from app.widgets.labels import label
+from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
+from app.worker.messages import TakeIn
+
+MOST = 2_000_000_000
+USUAL = (1000, 10, 2)  # rows, columns and classes where nobody says otherwise
+
+
+class OptunaDialog(QDialog):
+    """A storage, a model, and the size of the data that were tuned on.
+
+    Args:
+        model: that is chosen at first.
+        summary: of the data that are open, whose size is proposed; None for none.
+    """
+
+    def __init__(
+        self, model: str, summary: Mapping[str, Any] | None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Take in Optuna studies"))
+        self.setMinimumWidth(appearance.pixels(520))
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(20, 18, 20, 16)
+        whole.setSpacing(12)
+        words = self.tr("Finished trials of Optuna studies count as experience with one more "
+                        "dataset each.")  # fmt: skip
+        whole.addWidget(label(words))
+        whole.addLayout(self._make_form(model, _sizes(summary)))
+        whole.addWidget(
+            label(
+                self.tr("The size says to which datasets the studies can tell something; a rough "
+                        "number will do."),
+                "caption",
+            )
+        )  # fmt: skip
+        whole.addStretch(1)
+        whole.addLayout(self._make_foot())
+        self._allow()
+        self.storage.setFocus()
+
+    def _make_form(self, model: str, sizes: tuple[int, int, int]) -> QGridLayout:
+        from core.estimators.registry import MODELS  # not needed before
+
+        self.storage = QLineEdit()
+        self.storage.setPlaceholderText("sqlite:///studies.db")
+        self.storage.textChanged.connect(self._allow)
+        self.study = QLineEdit()
+        self.study.setPlaceholderText(self.tr("all of them"))
+        self.model = QuietComboBox()
+        for name, described in MODELS.items():
+            self.model.addItem(described.title, name)
+        self.model.setCurrentIndex(max(0, self.model.findData(model)))
+        self.rows, self.columns, self.classes = (QuietSpinBox() for _ in range(3))
+        for box, size, least in zip(
+            (self.rows, self.columns, self.classes), sizes, (1, 1, 0), strict=True
+        ):
+            box.setRange(least, MOST)
+            box.setGroupSeparatorShown(True)
+            box.setValue(size)
+        self.classes.setSpecialValueText(self.tr("none: a number is predicted"))
+        browse = PlainButton(self.tr("Browse…"), self._browse)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(10)
+        for row, (name, control) in enumerate(
+            (
+                (self.tr("Storage, a URL or a file"), self.storage),
+                (self.tr("Name of the study"), self.study),
+                (self.tr("Model that was tuned"), self.model),
+                (self.tr("Rows of its data"), self.rows),
+                (self.tr("Columns"), self.columns),
+                (self.tr("Classes"), self.classes),
+            )
+        ):
+            title = QLabel(name)
+            title.setBuddy(control)
+            control.setAccessibleName(name)
+            grid.addWidget(title, row, 0)
+            grid.addWidget(control, row, 1)
+        grid.addWidget(browse, 0, 2)
+        grid.setColumnStretch(1, 1)
+        return grid
+
+    def _make_foot(self) -> QHBoxLayout:
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(PlainButton(self.tr("Cancel"), self.reject))
+        self.take = PrimaryButton(self.tr("Take in"), self.accept)
+        self.take.setDefault(True)
+        foot.addWidget(self.take)
+        return foot
+
+    @property
+    def wanted(self) -> TakeIn:
+        """What is to be taken in."""
+        return TakeIn(
+            storage=self.storage.text().strip(),
+            model=self.model.currentData(),
+            rows=self.rows.value(),
+            columns=self.columns.value(),
+            classes=self.classes.value(),
+            study=self.study.text().strip(),
+        )
+
+    def ask(self) -> TakeIn | None:
+        """Show the dialog; what is wanted, or None if the person thinks better of it."""
+        return self.wanted if self.exec() == QDialog.DialogCode.Accepted else None
+
+    def _browse(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self, self.tr("Storage of Optuna studies"))
+        if path:
+            self.storage.setText(path)
+
+    def _allow(self) -> None:
+        named = bool(self.storage.text().strip())
+        self.take.allow(named, self.tr("Name a storage first."))
+
+
+def _sizes(summary: Mapping[str, Any] | None) -> tuple[int, int, int]:
+    if summary is None or "rows" not in summary:
+        return USUAL
+    return int(summary["rows"]), int(summary["features"]), len(summary.get("classes", ()))

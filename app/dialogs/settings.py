@@ -1,0 +1,81 @@
+"""Settings: light or dark, text size, and forgetting what was remembered."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app.look import appearance
+from app.preferences import preferences as settings
+from app.widgets.buttons import PlainButton, PrimaryButton
+from app.widgets.labels import label
+from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
+
+
+class SettingsDialog(QDialog):
+    """Every change shows at once."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Settings"))
+        self.setMinimumWidth(appearance.pixels(420))
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(20, 18, 20, 16)
+        whole.setSpacing(14)
+        whole.addLayout(self._make_look())
+        whole.addWidget(
+            label(self.tr("Everything stays on this computer; nothing is sent."), "muted")
+        )
+        whole.addStretch(1)
+        whole.addLayout(self._make_foot())
+
+    def _make_look(self) -> QGridLayout:
+        self.scheme = QuietComboBox()
+        words = {
+            "system": self.tr("As the system"),
+            "light": self.tr("Light"),
+            "dark": self.tr("Dark"),
+        }
+        for key in appearance.SCHEMES:
+            self.scheme.addItem(words[key], key)
+        self.scheme.setCurrentIndex(self.scheme.findData(settings.scheme()))
+        self.scheme.currentIndexChanged.connect(
+            lambda: appearance.choose(scheme=self.scheme.currentData())
+        )
+        self.size = QuietSpinBox()
+        self.size.setRange(appearance.SMALLEST_TEXT, appearance.LARGEST_TEXT)
+        self.size.setSingleStep(10)
+        self.size.setSuffix(" %")
+        self.size.setKeyboardTracking(False)
+        self.size.setValue(appearance.text_percent())
+        self.size.valueChanged.connect(lambda percent: appearance.choose(percent=percent))
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(10)
+        rows = ((self.tr("Colours"), self.scheme), (self.tr("Text size"), self.size))
+        for row, (name, control) in enumerate(rows):
+            title = QLabel(name)
+            title.setBuddy(control)
+            control.setAccessibleName(name)
+            grid.addWidget(title, row, 0)
+            grid.addWidget(control, row, 1)
+        grid.setColumnStretch(1, 1)
+        return grid
+
+    def _make_foot(self) -> QHBoxLayout:
+        foot = QHBoxLayout()
+        self.forget = PlainButton(self.tr("Forget my choices"), self._forget)
+        self.forget.setToolTip(
+            self.tr("Sizes, colours, opened files, options, time and trials; runs are kept.")
+        )
+        foot.addWidget(self.forget)
+        foot.addStretch(1)
+        foot.addWidget(PrimaryButton(self.tr("Close"), self.accept))
+        foot.setAlignment(Qt.AlignmentFlag.AlignBottom)
+        return foot
+
+    def _forget(self) -> None:
+        settings.forget()
+        self.scheme.setCurrentIndex(0)
+        self.size.setValue(100)
+        appearance.apply()

@@ -1,0 +1,1 @@
+"""The look: palette, stylesheet, icons."""

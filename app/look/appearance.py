@@ -1,0 +1,172 @@
+"""Light and dark: Fusion, an explicit palette and one stylesheet made from the design tokens.
+
+Whoever paints by hand asks `current()` for the tokens and repaints at `notifier.themed`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from string import Template
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication
+
+from app.preferences import preferences as settings
+from resources.theme import (
+    DARK,
+    FONT_BODY,
+    FONT_CARD,
+    FONT_HEADING,
+    FONT_SMALL,
+    LIGHT,
+    RADIUS,
+    TARGET,
+    Theme,
+)
+
+SCHEMES = ("system", "light", "dark")
+SMALLEST_TEXT, LARGEST_TEXT = 100, 200  # percent
+RESOURCES = Path(__file__).parents[2] / "resources"
+
+
+class Notifier(QObject):
+    """Tells everything that paints by hand that the colours or the text size are others now."""
+
+    themed = Signal(object)  # the Theme
+
+
+class _State:
+    theme: Theme = LIGHT
+    text_percent: int = 100
+    follows: bool = False
+
+
+notifier = Notifier()
+_state = _State()
+
+
+def current() -> Theme:
+    """The tokens that the window shows now."""
+    return _state.theme
+
+
+def text_percent() -> int:
+    """The text size in percent of the usual one."""
+    return _state.text_percent
+
+
+def points(size: float) -> float:
+    """A font size of the theme, in points, at the chosen text size."""
+    return size * _state.text_percent / 100
+
+
+def pixels(length: float) -> int:
+    """A length that has to grow with the text (a row, a side panel), in pixels."""
+    return round(length * _state.text_percent / 100)
+
+
+def start(app: QApplication) -> None:
+    """Give the application the remembered look, and follow the system where that was chosen."""
+    app.setStyle("Fusion")
+    if not _state.follows:
+        QGuiApplication.styleHints().colorSchemeChanged.connect(_system_changed)
+        _state.follows = True
+    apply()
+
+
+def apply() -> None:
+    """Show the remembered scheme and text size everywhere."""
+    app = QApplication.instance()
+    _state.theme = _theme_of(settings.scheme())
+    _state.text_percent = settings.text_percent()
+    app.setFont(_font(app))
+    app.setPalette(palette(_state.theme))
+    app.setStyleSheet(stylesheet(_state.theme))
+    notifier.themed.emit(_state.theme)
+
+
+def choose(*, scheme: str | None = None, percent: int | None = None) -> None:
+    """Change and remember the scheme (system, light, dark) or the text size in percent."""
+    if scheme is not None:
+        settings.remember_scheme(scheme)
+    if percent is not None:
+        settings.remember_text_percent(min(LARGEST_TEXT, max(SMALLEST_TEXT, percent)))
+    apply()
+
+
+def _system_changed() -> None:
+    if settings.scheme() == "system":
+        apply()
+
+
+def _theme_of(scheme: str) -> Theme:
+    if scheme == "system":
+        told = QGuiApplication.styleHints().colorScheme()
+        return DARK if told == Qt.ColorScheme.Dark else LIGHT
+    return DARK if scheme == "dark" else LIGHT
+
+
+def _font(app: QApplication) -> QFont:
+    system = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    font = QFont(app.font())
+    font.setFamilies(["Inter", "Segoe UI", "Noto Sans", system.family(), "DejaVu Sans"])
+    # DejaVu draws about a tenth wider and taller than the others at the same size.
+    wide = QFontInfo(font).family().startswith(("DejaVu", "Verdana"))
+    font.setPointSizeF(points(FONT_BODY) * (0.92 if wide else 1.0))
+    return font
+
+
+def palette(theme: Theme) -> QPalette:
+    """Every role of Qt's palette from the tokens."""
+    role = QPalette.ColorRole
+    colours = {
+        role.Window: theme.canvas,
+        role.WindowText: theme.ink,
+        role.Base: theme.paper,
+        role.AlternateBase: theme.canvas,
+        role.Text: theme.ink,
+        role.PlaceholderText: theme.muted,
+        role.Button: theme.paper,
+        role.ButtonText: theme.ink,
+        role.BrightText: theme.bad,
+        role.Highlight: theme.accent,
+        role.HighlightedText: theme.accent_text,
+        role.Accent: theme.accent,
+        role.Link: theme.accent,
+        role.LinkVisited: theme.accent,
+        role.ToolTipBase: theme.paper,
+        role.ToolTipText: theme.ink,
+        role.Light: theme.paper,
+        role.Midlight: theme.line,
+        role.Mid: theme.control,
+        role.Dark: theme.control,
+        role.Shadow: theme.control,
+    }
+    made = QPalette()
+    for name, colour in colours.items():
+        made.setColor(name, QColor(colour))
+    for name in (role.WindowText, role.Text, role.ButtonText):
+        made.setColor(QPalette.ColorGroup.Disabled, name, QColor(theme.muted))
+    made.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(theme.line))
+    made.setColor(QPalette.ColorGroup.Disabled, role.HighlightedText, QColor(theme.muted))
+    return made
+
+
+def stylesheet(theme: Theme) -> str:
+    """The one stylesheet: resources/style.qss with the tokens put in."""
+    template = Template((RESOURCES / "style.qss").read_text(encoding="utf-8"))
+    sizes = {
+        "body": f"{points(FONT_BODY):g}pt",
+        "small": f"{points(FONT_SMALL):g}pt",
+        "heading": f"{points(FONT_HEADING):g}pt",
+        "cardtitle": f"{points(FONT_CARD):g}pt",
+        "brand": f"{points(FONT_HEADING):g}pt",
+        "target": str(TARGET),
+        "inner": str(TARGET - 4),
+        "radius": str(RADIUS),
+        "icons": (RESOURCES / "icons").as_posix(),
+    }
+    colours = {name: value for name, value in asdict(theme).items() if isinstance(value, str)}
+    return template.substitute(colours | sizes)

@@ -1,0 +1,115 @@
+"""One group on the board: a coloured edge, its name, and its columns as chips."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import (
+    QColor,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QPainter,
+    QPaintEvent,
+)
+from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout, QWidget
+
+from app.look import appearance
+from app.widgets.chip import MIME, Chip
+from app.widgets.flow_layout import FlowLayout
+from app.widgets.labels import label, restyle
+
+
+class GroupBox(QFrame):
+    """A group takes columns that are dropped on it.
+
+    Args:
+        name: the group's name; it can be edited.
+        columns: its columns.
+        number: its place on the board, which gives its colour.
+
+    Signals:
+        dropped: the column that was dropped here.
+        renamed: the new name.
+        menu_wanted, step_wanted: as of its chips.
+    """
+
+    dropped = Signal(str)
+    renamed = Signal(str)
+    menu_wanted = Signal(str)
+    step_wanted = Signal(str, int)
+
+    def __init__(
+        self, name: str, columns: Sequence[str], number: int, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.name = name
+        self._number = number
+        self.setProperty("card", "group")
+        self.setAcceptDrops(True)
+        self.setAccessibleName(self.tr("Group {name}").format(name=name))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 10, 10, 10)
+        column.setSpacing(6)
+        self.chips: list[Chip] = []
+        self.title = QLineEdit(name)
+        self.title.setProperty("flat", True)
+        self.title.setAccessibleName(self.tr("Name of the group {name}").format(name=name))
+        hint = self.tr("{name}: click to give the group another name")
+        self.title.setToolTip(hint.format(name=name))
+        self.title.setCursorPosition(0)
+        self.title.editingFinished.connect(self._edited)
+        column.addWidget(self.title)
+        column.addWidget(self._make_chips(columns))
+        column.addStretch(1)
+
+    def _make_chips(self, columns: Sequence[str]) -> QWidget:
+        if not columns:
+            return label(self.tr("Drop a column here."), "caption")
+        holder = QWidget()
+        holder.setObjectName("scrolled")
+        flow = FlowLayout(holder, gap=5)
+        for name in columns:
+            chip = Chip(name, self.name)
+            chip.menu_wanted.connect(self.menu_wanted)
+            chip.step_wanted.connect(self.step_wanted)
+            flow.addWidget(chip)
+            self.chips.append(chip)
+        return holder
+
+    def _edited(self) -> None:
+        wanted = self.title.text().strip()
+        if wanted and wanted != self.name:
+            self.renamed.emit(wanted)
+        else:
+            self.title.setText(self.name)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The box, and over it the edge in the group's colour."""
+        super().paintEvent(event)
+        theme = appearance.current()
+        colour = theme.series[self._number % len(theme.series)]
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setClipRect(0, 0, self.width(), 5)
+        painter.setBrush(QColor(colour))
+        painter.setPen(QColor(theme.ink if colour in theme.outlined else colour))
+        painter.drawRoundedRect(self.rect().adjusted(0, 0, -1, 8), 8, 8)
+        painter.end()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """A column may be dropped."""
+        if event.mimeData().hasFormat(MIME):
+            event.acceptProposedAction()
+            restyle(self, over=True)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """The column is gone again."""
+        restyle(self, over=False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Take the column."""
+        restyle(self, over=False)
+        event.acceptProposedAction()
+        self.dropped.emit(bytes(event.mimeData().data(MIME).data()).decode())

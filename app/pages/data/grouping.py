@@ -1,0 +1,68 @@
+"""Groups of columns as the window shows and changes them: plain functions on plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.pages.data.motifs import MOTIFS
+
+Groups = dict[str, list[str]]
+Spec = str | Groups
+
+
+def feature_names(summary: Mapping[str, Any]) -> list[str]:
+    """What can be grouped: the columns that the model sees, in the file's order.
+
+    Of those that the summary lists. A model of sequences has weights for the first label and for
+    transitions as well, one of molecules for its motifs.
+    """
+    names = [column["name"] for column in summary["columns"] if column["role"] == "feature"]
+    if summary.get("task") == "structure":
+        return list(MOTIFS)
+    return ["initial", "transition", *names] if summary.get("task") == "sequence" else names
+
+
+def shown_groups(spec: Spec, summary: Mapping[str, Any], all_name: str, rest_name: str) -> Groups:
+    """The groups that a spec makes: {group: its columns}; columns left over go to `rest_name`."""
+    names = feature_names(summary)
+    if spec == "single":
+        return {all_name: names}
+    if spec in ("each", "column"):
+        return {name: [name] for name in names}
+    given: Mapping[str, list[str]] = summary["prefixes"] if isinstance(spec, str) else spec
+    if spec == "prefix" and summary.get("task") == "sequence":
+        given = {name: [name] for name in names[:2]} | dict(given)
+    known = set(names)
+    groups = {
+        group: [name for name in columns if name in known] for group, columns in given.items()
+    }
+    groups = {group: columns for group, columns in groups.items() if columns}
+    placed = {name for columns in groups.values() for name in columns}
+    rest = [name for name in names if name not in placed]
+    if rest:
+        groups[rest_name] = groups.get(rest_name, []) + rest
+    return groups
+
+
+def moved(groups: Groups, column: str, group: str) -> Groups:
+    """The same groups with a column in another (perhaps new) one; empty ones fall away."""
+    changed = {name: [c for c in columns if c != column] for name, columns in groups.items()}
+    changed.setdefault(group, []).append(column)
+    return {name: columns for name, columns in changed.items() if columns}
+
+
+def renamed(groups: Groups, old: str, new: str) -> Groups:
+    """The same groups with one under another name; two of the same name become one."""
+    changed: Groups = {}
+    for name, columns in groups.items():
+        changed.setdefault(new if name == old else name, []).extend(columns)
+    return changed
+
+
+def fresh_name(groups: Groups, pattern: str) -> str:
+    """A name that no group has: the pattern with the first free number."""
+    number = len(groups) + 1
+    while (name := pattern.format(number=number)) in groups:
+        number += 1
+    return name

@@ -1,0 +1,85 @@
+"""Which model of the run is saved: a list at the top of the Export page, and what to know of it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.text.numbers import shown
+from app.text.scores import metric_in_short, score_in_words
+from app.widgets.labels import label, titled
+from app.widgets.quiet_controls import QuietComboBox
+from core.export.choices import TUNED, Choice, choices
+from core.tuning.events import Event
+
+
+class ModelChooser(QWidget):
+    """The tuned model, the default setting, the baseline, or a trial.
+
+    Signals:
+        changed: another model is chosen.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._choices: list[Choice] = []
+        self.box = QuietComboBox()
+        self.box.setMinimumContentsLength(30)
+        self.box.setSizeAdjustPolicy(
+            QuietComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self._about = label("", "muted")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(titled("Which model?", self.box))
+        column.addWidget(self._about)
+        self.box.currentIndexChanged.connect(self._tell)
+        self.hide()
+
+    @property
+    def which(self) -> str:
+        """The name of the chosen model."""
+        return self._chosen.name if self._chosen else TUNED
+
+    @property
+    def _chosen(self) -> Choice | None:
+        at = self.box.currentIndex()
+        return self._choices[at] if 0 <= at < len(self._choices) else None
+
+    def show_choices(self, events: list[Event]) -> None:
+        """Offer the models of a run; nothing before it has ended. A choice stays where it can."""
+        found = choices(events)
+        if found == self._choices:
+            return
+        before, self._choices = self.which, found
+        self.box.blockSignals(True)
+        self.box.clear()
+        self.box.addItems([_in_a_line(choice) for choice in found])
+        names = [choice.name for choice in found]
+        self.box.setCurrentIndex(names.index(before) if before in names else 0)
+        self.box.blockSignals(False)
+        self.setVisible(bool(found))
+        self._tell()
+
+    def _tell(self) -> None:
+        chosen = self._chosen
+        if chosen is None:
+            return
+        setting = ", ".join(f"{name} = {shown(value)}" for name, value in chosen.setting.items())
+        self._about.setText(" ".join([chosen.sentence, *([f"{setting}."] if setting else [])]))
+        self.box.setAccessibleDescription(self._about.text())
+        self.changed.emit()
+
+
+def _in_a_line(choice: Choice) -> str:
+    """Its title and its best known score: that of the test, otherwise that of validation."""
+    score, where = choice.test.get(choice.metric), "in the test"
+    metric = choice.metric
+    if score is None:
+        score, where, metric = choice.validation, "in validation", choice.judged_by
+    if score is None:
+        return choice.title
+    return f"{choice.title} · {metric_in_short(metric)} {score_in_words(score, metric)} {where}"

@@ -1,0 +1,249 @@
+"""Export: a card for everything that can be taken away, with what each file is for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLabel, QWidget
+
+from app.look import icons
+from app.pages.export.choice import ModelChooser
+from app.pages.page import Page
+from app.preferences import preferences as settings
+from app.widgets.buttons import LinkButton, PlainButton
+from app.widgets.card import Card, clear
+from app.widgets.labels import label
+from core.export.choices import TUNED
+from core.tuning.events import RunStarted
+from core.tuning.results.evaluation import evaluation_in_words
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+
+FOLDER_KEY = "export/folder"
+
+
+class ExportCard(Card):
+    """One kind of file: what it is for, what to know before, Save as…, and what was saved."""
+
+    def __init__(self, exporter: dict[str, Any], page: ExportPage) -> None:
+        super().__init__(exporter["title"], exporter["sentence"])
+        self.exporter = exporter
+        if exporter["warning"]:
+            self.body.addLayout(self._warning(exporter["warning"]))
+        self.body.addStretch(1)
+        self._saved = label("", "good")
+        self._saved.hide()
+        self.body.addWidget(self._saved)
+        row = QHBoxLayout()
+        self.save_button = PlainButton(
+            self.tr("Save as…"), lambda: page.save(exporter["name"]), "save"
+        )
+        self.save_button.setAccessibleName(
+            self.tr("Save {title} as").format(title=exporter["title"])
+        )
+        row.addWidget(self.save_button)
+        self.folder_button = LinkButton(self.tr("Open folder"), self._open_folder, "folder")
+        self.folder_button.hide()
+        row.addWidget(self.folder_button)
+        row.addStretch(1)
+        row.addWidget(label(exporter["ending"], "caption"))
+        self.body.addLayout(row)
+        self._path: Path | None = None
+
+    def _warning(self, sentence: str) -> QHBoxLayout:
+        row = QHBoxLayout()
+        sign = QLabel()
+        sign.setPixmap(icons.icon("warning", "warning").pixmap(18, 18))
+        row.addWidget(sign)
+        row.addWidget(label(sentence, "warning"), 1)
+        return row
+
+    def show_saved(self, path: Path | None) -> None:
+        """Say where the file went; None says nothing."""
+        self._path = path
+        self._saved.setVisible(path is not None)
+        self.folder_button.setVisible(path is not None)
+        if path is not None:
+            self._saved.setText(self.tr("Saved as {path}").format(path=path))
+
+    def _open_folder(self) -> None:
+        if self._path is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._path.parent)))
+
+
+class ExportPage(Page):
+    """The last step: leave with a model, its numbers, a script or a report."""
+
+    topic = "export"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.cards: dict[str, ExportCard] = {}
+        self._saving: dict[Path, str] = {}  # where -> which kind of file
+        self.primary = self.add_primary(self.tr("Save the model…"), self._save_first, "save")
+        self.chooser = ModelChooser()
+        self.chooser.changed.connect(self._chosen)
+        self.body.addWidget(self.chooser)
+        self._grid = QGridLayout()
+        self._grid.setSpacing(12)
+        for column in (0, 1):
+            self._grid.setColumnStretch(column, 1)
+        self.body.addLayout(self._grid)
+        self._waiting = label(
+            self.tr("What can be saved appears here as soon as the worker is ready."), "muted"
+        )
+        self.body.addWidget(self._waiting)
+        self.body.addStretch(1)
+        session.exporters_changed.connect(self._make_cards)
+        session.data_changed.connect(self._make_cards)
+        session.plan_changed.connect(self._make_cards)
+        session.exported.connect(self._exported)
+        session.run_replaced.connect(self._forget)
+        session.run_changed.connect(self._make_cards)
+        session.run_changed.connect(self._show)
+        self._make_cards()
+
+    def visited(self) -> None:
+        """Bring head and buttons up to date."""
+        self._show()
+
+    def save(self, name: str) -> None:
+        """Ask for a place and save this kind of file there."""
+        exporter = self.cards[name].exporter
+        path = self._ask_path(exporter)
+        if not path:
+            return
+        if not Path(path).suffix:
+            path += exporter["ending"]
+        settings.remember(FOLDER_KEY, str(Path(path).parent))
+        self.cards[name].show_saved(None)
+        self._saving[Path(path)] = name
+        which = TUNED if exporter.get("of_run") else self.chooser.which
+        self.session.export(name, path, which)
+
+    def _ask_path(self, exporter: dict[str, Any]) -> str:
+        folder = settings.text(FOLDER_KEY, str(Path.home()))
+        proposed = str(Path(folder) / (self._file_name() + exporter["ending"]))
+        kind = f"{exporter['title']} (*{exporter['ending']})"
+        title = self.tr("Save {title}").format(title=exporter["title"])
+        return QFileDialog.getSaveFileName(self, title, proposed, kind)[0]
+
+    def _file_name(self) -> str:
+        plan, summary = self.session.plan, self.session.summary
+        name = Path(str((summary or {}).get("name") or "model")).name.split(".")[0]
+        which = self.chooser.which
+        words = [name, plan.model] if plan is not None else [name]
+        if which != TUNED:
+            words.append(f"trial {which}" if which.isdigit() else which)
+        return " ".join(words)
+
+    def _save_first(self) -> None:
+        if self.cards:
+            self.save(next(iter(self.cards)))
+
+    @property
+    def _started(self) -> RunStarted | None:
+        return next((e for e in self.session.events if isinstance(e, RunStarted)), None)
+
+    @property
+    def _model(self) -> str:
+        """The model of the run that is shown, or of the plan where there is none yet."""
+        started, plan = self._started, self.session.plan
+        chosen = plan.model if plan is not None else ""
+        return str(started.plan.get("model") or chosen) if started is not None else chosen
+
+    @property
+    def _task(self) -> str:
+        """The task of the run that is shown, or of the data where there is none yet."""
+        started = self._started
+        known = started.dataset if started is not None else self.session.summary
+        return str((known or {}).get("task") or "binary")
+
+    def _make_cards(self) -> None:
+        asked = (("tasks", self._task), ("models", self._model))
+        fitting = [
+            exporter
+            for exporter in self.session.exporters
+            if all(not one or one in exporter.get(name, (one,)) for name, one in asked)
+        ]
+        if not fitting or fitting == [card.exporter for card in self.cards.values()]:
+            return
+        clear(self._grid)
+        self.cards = {}
+        for at, exporter in enumerate(fitting):
+            card = ExportCard(exporter, self)
+            self.cards[exporter["name"]] = card
+            self._grid.addWidget(card, at // 2, at % 2)
+        self._waiting.hide()
+        self._show()
+
+    def _chosen(self) -> None:
+        """Another model is chosen: what was saved before is not it."""
+        for card in self.cards.values():
+            card.show_saved(None)
+
+    def _show(self) -> None:
+        self.chooser.show_choices(self.session.events if self.session.results else [])
+        ended = self.session.results is not None
+        self.set_head(
+            self.tr("Take the model away"),
+            self.tr("Everything is made on this computer and stays where you save it."),
+        )
+        why_not = self.tr("There is nothing to save before a run has ended, in step 4.")
+        for button in [self.primary, *(card.save_button for card in self.cards.values())]:
+            button.allow(ended and bool(self.cards), why_not)
+        self.tell(self.tr("Which one?"), self._advice())
+
+    def _advice(self) -> tuple[str, ...]:
+        report = self.tr("To show others what was found, save the report.")
+        match self._task:
+            case "sequence":
+                return (
+                    self.tr("To label new sequences here or with numpy, save the model."),
+                    self.tr("To label them elsewhere, save the Python script: the model is inside, "
+                            "and it needs neither your data nor this program."),
+                    report,
+                )  # fmt: skip
+            case "structure":
+                return (
+                    self.tr("To fold new molecules here or with numpy, save the model."),
+                    self.tr("To fold them elsewhere, save the Python script: the model is inside, "
+                            "and it needs neither your data nor this program."),
+                    report,
+                )  # fmt: skip
+        average = len(((self.session.results or {}).get("ensemble") or {}).get("members", []))
+        one = self.tr("The average of {count} models is one model in each of these files.")
+        first = (one.format(count=average),) if average > 1 else ()
+        if self._task == "topics" or self._model == "dlgm":
+            return (
+                *first,
+                self.tr("To predict here, save the folder: tunescope predict takes its file."),
+                self.tr("To predict elsewhere, unpack it: the program inside needs numpy, and "
+                        "neither your data nor this program."),
+                report,
+            )  # fmt: skip
+        fitted = evaluation_in_words(self.session.results or {})
+        return (
+            *first,
+            *((fitted,) if fitted else ()),
+            self.tr("To predict new rows, here or in Python, save the model."),
+            report,
+            self.tr("To check every step or train again, save the Python script: it needs your "
+                    "data file, and not this program."),
+            self.tr("The model takes rows just as they are in your file. Filling gaps, encoding "
+                    "categories and scaling are part of it."),
+        )  # fmt: skip
+
+    def _exported(self, path: str) -> None:
+        name = self._saving.pop(Path(path), "")
+        if name:
+            self.cards[name].show_saved(Path(path))
+
+    def _forget(self) -> None:
+        self._saving.clear()
+        for card in self.cards.values():
+            card.show_saved(None)

@@ -1,0 +1,257 @@
+"""What is remembered: what tuning keeps of past datasets, and everything one can do with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QAccessible, QAccessibleEvent
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QMessageBox, QWidget
+
+from app.pages.history.table import RememberedTable
+from app.pages.page import Page
+from app.preferences import preferences as settings
+from app.widgets.buttons import PlainButton
+from app.widgets.card import Card
+from app.widgets.flow_layout import FlowLayout
+from app.widgets.labels import label, restyle
+
+if TYPE_CHECKING:
+    from app.session.history import Remembered
+    from app.session.session import Session
+
+FOLDER_KEY = "history/folder"
+GOING_ON = ("running", "paused", "stopping")
+
+
+class RememberedPage(Page):
+    """The history of datasets, in plain words."""
+
+    topic = "remembered"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.experience = session.experience
+        self.set_head(
+            self.tr("What is remembered"),
+            self.tr("What worked on earlier datasets decides the first trials on a new one."),
+        )
+        self.outcome = label()
+        self.outcome.hide()
+        self.under_head.addWidget(self.outcome)
+        self.body.addWidget(self._make_kept())
+        self.body.addWidget(self._make_datasets())
+        self.body.addWidget(self._make_exchange())
+        self.body.addStretch(1)
+        self.experience.said.connect(self._say)
+        self.experience.changed.connect(self.refresh)
+        session.run_changed.connect(self._run_changed)
+        self.tell(self.tr("How it helps"), self._how_it_helps())
+
+    # Making it --------------------------------------------------------------------------------
+
+    def _make_kept(self) -> Card:
+        card = Card(self.tr("What is kept, and what never is"))
+        card.body.addWidget(
+            label(
+                self.tr("Kept of each dataset: how many rows, columns and classes it has, which "
+                        "settings were tried, and how they scored.")
+            )
+        )  # fmt: skip
+        card.body.addWidget(
+            label(self.tr("Never kept: a row, a column's name, a value, or the file's name."))
+        )
+        self.place = label("", "caption")
+        self.place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        card.body.addWidget(self.place)
+        self.switch = QCheckBox(self.tr("Remember what tuning learns"))
+        self.switch.setAccessibleName(self.tr("Remember what tuning learns"))
+        self.switch.setAccessibleDescription(
+            self.tr("Off: nothing more is remembered, and nothing is recalled.")
+        )
+        self.switch.setMinimumHeight(24)
+        self.switch.toggled.connect(self.experience.switch)
+        card.body.addWidget(self.switch)
+        self.trouble = label("", "warning")
+        self.trouble.hide()
+        card.body.addWidget(self.trouble)
+        return card
+
+    def _make_datasets(self) -> Card:
+        self.datasets = Card(self.tr("Datasets"))
+        self.empty = label(
+            self.tr("Nothing is remembered yet. When a run with trials has ended, its dataset "
+                    "stands here in one line."),
+            "muted",
+        )  # fmt: skip
+        self.table = RememberedTable()
+        self.table.chosen.connect(self._allow)
+        self.table.forget_pressed.connect(self.forget_chosen)
+        self.datasets.body.addWidget(self.empty)
+        self.datasets.body.addWidget(self.table)
+        self.forget = PlainButton(self.tr("Forget"), self.forget_chosen, "discard")
+        self.forget_all = PlainButton(self.tr("Forget all…"), self.ask_forget_all)
+        self.starter = PlainButton("", self._change_starter)
+        self.datasets.body.addWidget(_row(self.forget, self.forget_all, self.starter))
+        return self.datasets
+
+    def _make_exchange(self) -> Card:
+        card = Card(
+            self.tr("Other computers and programs"),
+            self.tr("What is remembered can be taken along, and what was learned elsewhere can be "
+                    "taken in."),
+        )  # fmt: skip
+        self.save = PlainButton(self.tr("Save as file…"), self.ask_save, "save")
+        self.take_in = PlainButton(self.tr("Take in from file…"), self.ask_take_in, "open")
+        self.optuna = PlainButton(self.tr("Take in Optuna studies…"), self.ask_optuna)
+        card.body.addWidget(_row(self.save, self.take_in, self.optuna))
+        return card
+
+    def _how_it_helps(self) -> tuple[str, ...]:
+        return (
+            self.tr("Strategies that learn from earlier datasets look up what worked on datasets "
+                    "of a similar size, and begin there."),
+            self.tr("Every run with trials adds one line here, whatever its strategy."),
+            self.tr("Some lines came along with Tunescope, so that this helps from the first day. "
+                    "You can remove them and bring them back."),
+            self.tr("Everything stays on this computer. What you forget is erased from the file."),
+        )  # fmt: skip
+
+    # Showing it -------------------------------------------------------------------------------
+
+    def visited(self) -> None:
+        """Look at the file anew."""
+        self._say("", True)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what the history holds now."""
+        self._show(self.experience.look())
+
+    def _show(self, now: Remembered) -> None:
+        self.place.setText(self.tr("It lies in {path}.").format(path=now.path))
+        with QSignalBlocker(self.switch):
+            self.switch.setChecked(now.enabled and now.readable)
+        self.switch.setEnabled(now.readable)
+        self.trouble.setText(now.problem)
+        self.trouble.setVisible(bool(now.problem))
+        self.empty.setVisible(not now.entries)
+        self.table.setVisible(bool(now.entries))
+        self.table.show_entries(now.entries, self._titles())
+        self._readable = now.readable
+        self._has_starter = any(entry.starter for entry in now.entries)
+        words = self.tr("Remove what came along")
+        if not self._has_starter:
+            words = self.tr("Bring back what came along")
+        self.starter.rename(words)
+        self.datasets.set_words(self._counted(len(now.entries)))
+        self._allow()
+
+    def _titles(self) -> dict[str, str]:
+        from core.estimators.registry import MODELS  # not needed before this page
+
+        return {name: model.title for name, model in MODELS.items()}
+
+    def _counted(self, count: int) -> str:
+        if count == 1:
+            return self.tr("1 dataset")
+        return self.tr("{count} datasets").format(count=count) if count else self.tr("Datasets")
+
+    def _allow(self) -> None:
+        unreadable = self.tr("The file cannot be read.")
+        nothing = self.tr("Nothing is remembered yet.")
+        there = bool(self.table.remembered.entries)
+        readable = getattr(self, "_readable", False)
+        chosen = bool(self.table.chosen_ids())
+        self.forget.allow(chosen, self.tr("Choose rows of the table first."))
+        self.forget_all.allow(there, nothing)
+        self.save.allow(there, nothing)
+        for button in (self.starter, self.take_in):
+            button.allow(readable, unreadable)
+        going_on = self.session.state in GOING_ON
+        why_not = self.tr("A run is going on. Take studies in when it has ended.")
+        self.optuna.allow(readable and not going_on, why_not if readable else unreadable)
+
+    def _run_changed(self) -> None:
+        if self.isVisible():
+            self.refresh()
+
+    def _say(self, sentence: str, well: bool) -> None:
+        self.outcome.setText(sentence)
+        self.outcome.setAccessibleName(sentence)
+        restyle(self.outcome, voice="good" if well else "bad")
+        self.outcome.setVisible(bool(sentence))
+        if sentence:
+            alert = QAccessibleEvent(self.outcome, QAccessible.Event.Alert)
+            QAccessible.updateAccessibility(alert)
+            if not well:
+                self.refresh()  # what was switched is not
+
+    # What a person does -----------------------------------------------------------------------
+
+    def forget_chosen(self) -> None:
+        """Forget the chosen rows."""
+        self.experience.forget(self.table.chosen_ids())
+
+    def ask_forget_all(self) -> None:
+        """Ask, then forget everything."""
+        box = QMessageBox(self)
+        box.setObjectName("forgetting")
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle(self.tr("Forget all"))
+        box.setText(self.tr("Forget everything that is remembered?"))
+        box.setInformativeText(
+            self.tr("It is erased from the file and cannot be brought back, except what came with "
+                    "Tunescope. Your runs and models stay.")
+        )  # fmt: skip
+        stay = box.addButton(self.tr("Keep it"), QMessageBox.ButtonRole.RejectRole)
+        gone = box.addButton(self.tr("Forget all"), QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(stay)
+        box.setEscapeButton(stay)
+        box.exec()
+        if box.clickedButton() is gone:
+            self.experience.forget_all()
+
+    def _change_starter(self) -> None:
+        if self._has_starter:
+            self.experience.forget_starter()
+        else:
+            self.experience.restore_starter()
+
+    def ask_save(self) -> None:
+        """Ask for a place and save there."""
+        proposed = str(Path(settings.text(FOLDER_KEY, str(Path.home()))) / "remembered.json")
+        title = self.tr("Save what is remembered")
+        path, _ = QFileDialog.getSaveFileName(self, title, proposed, "JSON (*.json)")
+        if path:
+            path = path if Path(path).suffix else f"{path}.json"
+            settings.remember(FOLDER_KEY, str(Path(path).parent))
+            self.experience.export_to(path)
+
+    def ask_take_in(self) -> None:
+        """Ask for a file and take in what it holds."""
+        folder = settings.text(FOLDER_KEY, str(Path.home()))
+        title = self.tr("Take in what was remembered elsewhere")
+        path, _ = QFileDialog.getOpenFileName(self, title, folder, "JSON (*.json)")
+        if path:
+            settings.remember(FOLDER_KEY, str(Path(path).parent))
+            self.experience.import_from(path)
+
+    def ask_optuna(self) -> None:
+        """Ask which studies, and let the worker take them in."""
+        from app.dialogs.optuna import OptunaDialog
+
+        plan, summary = self.session.plan, self.session.summary
+        wanted = OptunaDialog(plan.model if plan else "", summary, self).ask()
+        if wanted is not None:
+            self._say(self.tr("The studies are being read …"), True)
+            self.experience.import_optuna(wanted)
+
+
+def _row(*buttons: PlainButton) -> QWidget:
+    holder = QWidget()
+    flow = FlowLayout(holder, gap=8)
+    for button in buttons:
+        flow.addWidget(button)
+    return holder

@@ -1,0 +1,208 @@
+"""The table of what is remembered: a row for each dataset, the latest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QCoreApplication,
+    QDateTime,
+    QLocale,
+    QModelIndex,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from app.look import appearance
+from app.text.numbers import plain
+from app.text.scores import metric_in_short
+
+if TYPE_CHECKING:
+    from core.tuning.history.store import Entry
+
+Index = QModelIndex | QPersistentModelIndex
+LEAST_ROWS, MOST_ROWS = 4, 10  # that are seen without scrolling
+MODEL = 1  # the column that gives way where the place is narrow
+NARROWEST = 120  # pixels of it at the usual text size
+NUMBERS = (2, 3, 4, 5, 6)  # columns that stand to the right
+BEST = 6  # the column of the best score; which score it is, its tooltip says
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("RememberedTable", text)
+
+
+def origin_of(entry: Entry) -> str:
+    """Where a remembered dataset came from."""
+    if entry.starter:
+        return _tr("with Tunescope")
+    return _tr("taken in") if entry.imported else _tr("this computer")
+
+
+def when_of(entry: Entry) -> str:
+    """The day, in the person's own way of writing; "–" where nobody knows."""
+    moment = QDateTime.fromString(entry.when, Qt.DateFormat.ISODate)
+    if not moment.isValid():
+        return "–"
+    return QLocale().toString(moment.toLocalTime().date(), QLocale.FormatType.ShortFormat)
+
+
+class RememberedModel(QAbstractTableModel):
+    """When, model, rows, columns, classes, trials, best score, where from."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.entries: list[Entry] = []
+        self._titles: dict[str, str] = {}
+
+    def show_entries(self, entries: list[Entry], titles: dict[str, str]) -> None:
+        """Show these; `titles` are those of the models."""
+        self.beginResetModel()
+        self.entries, self._titles = entries, titles
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """The datasets."""
+        return 0 if parent.isValid() else len(self.entries)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """What is said of each."""
+        return 0 if parent.isValid() else len(self._heads())
+
+    def _heads(self) -> list[str]:
+        return [
+            self.tr("when"),
+            self.tr("model"),
+            self.tr("rows"),
+            self.tr("columns"),
+            self.tr("classes"),
+            self.tr("trials"),
+            self.tr("best"),
+            self.tr("where from"),
+        ]
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """The columns' heads; numbers to the right as their cells."""
+        if orientation != Qt.Orientation.Horizontal or section >= len(self._heads()):
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _side(section)
+        return self._heads()[section] if role == Qt.ItemDataRole.DisplayRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """A cell's text."""
+        if index.row() >= len(self.entries):
+            return None
+        entry = self.entries[index.row()]
+        text = self._cells(entry)[index.column()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return text
+        if index.column() == BEST and entry.best is not None:
+            text = f"{text} ({metric_in_short(entry.metric)})"
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return text
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{self._heads()[index.column()]}: {text}"
+        return _side(index.column()) if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+    def _cells(self, entry: Entry) -> list[str]:
+        number = QLocale().toString
+        return [
+            when_of(entry),
+            self._titles.get(entry.model, entry.model),
+            number(entry.rows),
+            number(entry.features),
+            number(entry.classes) if entry.classes else "–",
+            number(entry.trials),
+            plain(entry.best, 4),
+            origin_of(entry),
+        ]
+
+
+def _side(column: int) -> Qt.AlignmentFlag:
+    right = column in NUMBERS
+    side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter
+
+
+class RememberedTable(QTableView):
+    """The table; several rows can be chosen, and Delete asks to forget them.
+
+    Signals:
+        chosen: other rows are chosen.
+        forget_pressed: the key was pressed.
+    """
+
+    chosen = Signal()
+    forget_pressed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.remembered = RememberedModel(self)
+        self.setModel(self.remembered)
+        self.setAccessibleName(self.tr("Remembered datasets"))
+        self.setAccessibleDescription(self.tr("Choose rows to forget; Delete forgets them."))
+        self.setAlternatingRowColors(True)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.verticalHeader().hide()
+        head = self.horizontalHeader()
+        head.setHighlightSections(False)
+        head.setResizeContentsPrecision(200)
+        head.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        head.setAccessibleName(self.tr("Columns of the table"))
+        self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
+        self.remembered.modelReset.connect(self.fit)
+
+    def show_entries(self, entries: list[Entry], titles: dict[str, str]) -> None:
+        """Show these datasets; nothing is chosen."""
+        if entries != self.remembered.entries:
+            self.remembered.show_entries(entries, titles)
+            self.chosen.emit()
+
+    def chosen_ids(self) -> list[str]:
+        """The ids of the chosen datasets, from top to bottom."""
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        return [self.remembered.entries[row].id for row in rows]
+
+    def fit(self) -> None:
+        """As high as a few rows, columns as wide as their contents."""
+        line = self.fontMetrics().height() + 12
+        self.verticalHeader().setDefaultSectionSize(line)
+        rows = min(MOST_ROWS, max(LEAST_ROWS, self.remembered.rowCount()))
+        head = self.horizontalHeader().sizeHint().height()
+        self.setMinimumHeight(head + rows * line + 2 * self.frameWidth() + 4)
+        count = self.remembered.columnCount()
+        widths = [self._wanted(column) for column in range(count)]
+        spare = self.viewport().width() - sum(widths)
+        widths[MODEL] = max(widths[MODEL] + spare, min(widths[MODEL], appearance.pixels(NARROWEST)))
+        for column, width in enumerate(widths):
+            self.setColumnWidth(column, width)
+
+    def _wanted(self, column: int) -> int:
+        head = self.horizontalHeader().sectionSizeHint(column)
+        return max(head, self.sizeHintForColumn(column)) + 6
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Use the room there is."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Delete forgets what is chosen."""
+        if event.key() == Qt.Key.Key_Delete and self.chosen_ids():
+            self.forget_pressed.emit()
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,101 @@
+"""A table of the tuned model beside the default one and the baseline: setting, or scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QRect, Qt, QTimer
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHeaderView, QWidget
+
+from app.look import appearance
+from app.text.numbers import shown
+from app.text.scores import metric_title, score_in_words
+from app.text.units import units
+from app.views.plot.twin import Twin
+from app.widgets.card import Card
+
+ROWS = 6  # of the table that are seen without scrolling
+TWO_LINES = 40  # pixels of a row, for names that have to be broken
+PADDING, LINE_GAP = 28, 10  # pixels left and right of a name, and above and below it
+
+
+class BesideDefault(Card):
+    """One row a thing: what it is, for the tuned model, and for the others."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.table = Twin("")
+        self.table.setWordWrap(True)
+        self.body.addWidget(self.table, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Names break elsewhere in another width, which the table's columns take a moment later."""
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._fit_rows)
+
+    def show_settings(
+        self, space: list[dict[str, Any]], tuned: dict[str, Any], default: dict[str, Any]
+    ) -> None:
+        """Both settings in the order of the search space, under the words a person knows."""
+        self.set_words(self.tr("What did tuning change?"), self.tr("The settings of the model."))
+        labels = {axis["name"]: f"{axis['label']} ({axis['name']})" for axis in space}
+        names = [name for name in labels if name in tuned] or list(tuned)
+        rows = [
+            [labels.get(name, name), shown(tuned[name]), shown(default.get(name, "–"))]
+            for name in names
+        ]
+        self._show([self.tr("setting"), self.tr("tuned"), self.tr("default")], rows)
+
+    def show_scores(
+        self, scores: dict[str, dict[str, float]], task: str = "", baseline: str = ""
+    ) -> None:
+        """Every score of every model that has any, on test rows.
+
+        Args:
+            scores: {model: {metric: score}}, the tuned one first; "nothing" is the baseline.
+            task: as the dataset has it.
+            baseline: what that says.
+        """
+        words = self.tr("Several ways of measuring the same predictions on test {units}.")
+        caption = words.format(units=units(task))
+        if baseline:
+            caption += " " + self.tr("Nothing: {baseline}.").format(baseline=baseline)
+        self.set_words(self.tr("How good is it by other measures?"), caption)
+        models = {model: known for model, known in scores.items() if known}
+        metrics = next(iter(models.values()))
+        rows = [
+            [
+                metric_title(metric),
+                *(score_in_words(known.get(metric), metric) for known in models.values()),
+            ]
+            for metric in metrics
+        ]
+        self._show([self.tr("measure"), *models], rows)
+
+    def _show(self, headers: list[str], rows: list[list[str]]) -> None:
+        self.table.setAccessibleName(self.accessibleName())
+        self.table.setAccessibleDescription("; ".join(", ".join(row) for row in rows))
+        self.table.set_table((headers, rows))
+        header, size = self.table.horizontalHeader(), QHeaderView.ResizeMode
+        header.setStretchLastSection(False)
+        for column in range(len(headers)):
+            header.setSectionResizeMode(column, size.ResizeToContents if column else size.Stretch)
+        few = len(rows) <= ROWS
+        bars = Qt.ScrollBarPolicy
+        self.table.setVerticalScrollBarPolicy(
+            bars.ScrollBarAlwaysOff if few else bars.ScrollBarAsNeeded
+        )
+        self._fit_rows()
+
+    def _fit_rows(self) -> None:
+        """As many lines a row as its name needs; the first rows are seen without scrolling."""
+        header, rows_of = self.table.horizontalHeader(), self.table.verticalHeader()
+        metrics, two = self.table.fontMetrics(), appearance.pixels(TWO_LINES)
+        room = QRect(0, 0, header.sectionSize(0) - PADDING, 1000)
+        for row in range(rows_of.count()):
+            name = str(self.table.model().index(row, 0).data())
+            needed = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, name).height()
+            rows_of.resizeSection(row, max(two, needed + LINE_GAP))
+        seen = sum(rows_of.sectionSize(row) for row in range(min(rows_of.count(), ROWS)))
+        self.table.setMinimumHeight(header.sizeHint().height() + seen + 6)

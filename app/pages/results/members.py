@@ -1,0 +1,73 @@
+"""The members of the average in a table: how much each counts, its score, and its setting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.numbers import alike, percent, shown
+from app.text.scores import metric_in_short
+from app.views.plot.twin import Twin
+from app.widgets.card import Card
+from resources.theme import TARGET
+
+SEEN = 7  # rows that are seen without scrolling
+
+
+class MembersCard(Card):
+    """One row a member, the best first; the default setting below for comparison."""
+
+    wide = True
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.table = Twin("")
+        self.body.addWidget(self.table, 1)
+
+    def show_members(
+        self, results: dict[str, Any], space: list[dict[str, Any]], metric: str
+    ) -> None:
+        """The members of these results, with their scores by the metric of the run."""
+        ensemble = results["ensemble"]
+        count = len(ensemble["members"])
+        title = self.tr("The average of {} models").format(count)
+        if count == 1:
+            title = self.tr("The one model of the average")
+        words = self.tr(
+            "Which settings predict together, and how much does each count? Score: {} when it was "
+            "tried."
+        )
+        self.set_words(title, words.format(metric_in_short(metric)))
+        names = [axis["name"] for axis in space] or list(ensemble["settings"][0])
+        headers = [self.tr("trial"), self.tr("weight"), self.tr("score"), *names]
+        rows = [
+            [str(number), percent(weight), f, *(shown(setting.get(n, "–")) for n in names)]
+            for number, weight, f, setting in zip(
+                ensemble["members"],
+                ensemble["weights"],
+                alike(ensemble["scores"]),
+                ensemble["settings"],
+                strict=True,
+            )
+        ]
+        default = results.get("default_setting") or {}
+        others = [shown(default.get(name, "–")) for name in names]
+        rows.append([self.tr("default"), "–", "–", *others])
+        self.table.setAccessibleName(title)
+        self.table.setAccessibleDescription("; ".join(", ".join(row) for row in rows))
+        self.table.set_table((headers, rows))
+        header = self.table.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        seen = min(len(rows), SEEN)
+        row = appearance.pixels(TARGET)
+        self.table.verticalHeader().setDefaultSectionSize(row)
+        few = len(rows) <= SEEN
+        bars = Qt.ScrollBarPolicy
+        self.table.setVerticalScrollBarPolicy(
+            bars.ScrollBarAlwaysOff if few else bars.ScrollBarAsNeeded
+        )
+        head = self.table.horizontalHeader().sizeHint().height()
+        self.table.setMinimumHeight(head + seen * row + 22)

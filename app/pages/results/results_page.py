@@ -1,0 +1,219 @@
+"""Results: was tuning worth it, on rows that tuning never saw, in words and in pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from app.look import appearance
+from app.pages.page import Page
+from app.pages.results.beside_default import BesideDefault
+from app.pages.results.members import MembersCard
+from app.text.past_runs import SHOWN_RUNS
+from app.text.results import headline, in_plain_words, line
+from app.text.results_averaging import members_of
+from app.text.units import task_of
+from app.views.board import NARROW, places
+from app.views.penalties.group_penalties import GroupPenalties
+from app.views.results.comparison import Comparison
+from app.views.results.result_view import ResultView
+from app.views.results.results_views import RESULT_VIEWS
+from app.widgets.card import Card
+from app.widgets.labels import label
+from core.tuning.events import HyperGradientStep, PenaltyStep, RunStarted
+from resources.theme import GAP
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+    from core.tuning.runs.past_runs import RunSummary
+
+ROW = 290  # pixels, the least height of a row of cards
+
+
+class ResultsPage(Page):
+    """The tuned model, the default one and the baseline, and this run against earlier ones."""
+
+    topic = "results"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self._shown: dict[str, Any] | None = None
+        self._arranged: list[Card] = []
+        self._single = False
+        self.compare_button = self.add_button(
+            self.tr("Compare runs"), self.toggle_comparison, "history"
+        )
+        self.primary = self.add_primary(
+            self.tr("Export the model"), lambda: self.step_wanted.emit("export"), "arrow-right"
+        )
+        self._make_cards()
+        session.run_changed.connect(self._refresh)
+        session.run_replaced.connect(self._refresh)
+        self._refresh()
+
+    def _make_cards(self) -> None:
+        self._nothing = label(
+            self.tr("The results appear here when a run has ended, in step 4."), "muted"
+        )
+        self.body.addWidget(self._nothing)
+        self.comparison = Comparison()
+        self.comparison.setMinimumHeight(ROW)
+        self.comparison.hide()
+        self.body.addWidget(self.comparison, 1)
+        self.views: dict[str, ResultView] = {view.name: view() for view in RESULT_VIEWS}
+        self.penalties = GroupPenalties()
+        self.setting, self.measures = BesideDefault(), BesideDefault()
+        self.members = MembersCard()
+        self._cards: list[Card] = [
+            self.views["scores"],
+            self.views["curve"],
+            self.views["calibration"],
+            self.views["predicted"],
+            self.penalties,
+            self.members,
+            self.setting,
+            self.views["confusion"],
+            self.measures,
+        ]
+        for view in (*self.views.values(), self.comparison, self.penalties):
+            view.problem.connect(self.session.problem)
+        self._grid = QGridLayout()
+        self._grid.setSpacing(GAP)
+        self._grid.setColumnStretch(0, 3)
+        self._grid.setColumnStretch(1, 2)
+        self.body.addLayout(self._grid, 2)
+
+    # What happens -----------------------------------------------------------------------------
+
+    def visited(self) -> None:
+        """Bring everything up to date."""
+        self._refresh()
+        self._show_comparable()
+        QTimer.singleShot(0, self.penalties, self.penalties.redraw)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The penalties leave room for their words, so they are drawn for their new size."""
+        super().resizeEvent(event)
+        if self._single != self._is_narrow():
+            self._arrange(self._arranged)
+        QTimer.singleShot(0, self.penalties, self.penalties.redraw)
+
+    def toggle_comparison(self) -> None:
+        """Show or hide the runs of the same data side by side."""
+        shown = self.comparison.isHidden()
+        if shown:
+            self.comparison.show_runs([_of_run(run) for run in self._same_data()])
+        self.comparison.setVisible(shown)
+        words = self.tr("Hide the comparison") if shown else self.tr("Compare runs")
+        self.compare_button.rename(words)
+        if shown:
+            self.scroll.ensureWidgetVisible(self.comparison)
+
+    def _refresh(self) -> None:
+        results = self.session.results
+        if results is self._shown and results is not None:
+            return
+        self._shown = results
+        self._nothing.setVisible(results is None)
+        self.primary.allow(results is not None, self.tr("There is no result yet."))
+        if not self.comparison.isHidden():
+            self.toggle_comparison()
+        started = next((e for e in self.session.events if isinstance(e, RunStarted)), None)
+        if results is None or started is None:
+            self._arrange([])
+            self.set_head(self.tr("Results"))
+            self.tell(self.tr("In plain words"), ())
+            return
+        self._show_words(results, started)
+        self._show_pictures(results, started)
+        self._show_comparable()
+
+    def _show_words(self, results: dict[str, Any], started: RunStarted) -> None:
+        rows = int(started.dataset.get("test_rows", 0))
+        self.set_head(headline(results, rows), line(results))
+        self.tell(self.tr("In plain words"), in_plain_words(results, started))
+
+    def _show_pictures(self, results: dict[str, Any], started: RunStarted) -> None:
+        wanted: list[Card] = []
+        for card in self._cards:
+            if isinstance(card, ResultView) and card.suits(results):
+                card.show_results(results)
+                wanted.append(card)
+        if results.get("groups"):
+            self.penalties.consume(started)
+            for event in self.session.events:
+                if isinstance(event, (PenaltyStep, HyperGradientStep)):
+                    self.penalties.consume(event)
+            self.penalties.redraw()
+            wanted.append(self.penalties)
+        if members_of(results) > 1:
+            self.members.show_members(results, started.space, started.metric)
+            wanted.append(self.members)
+        elif results.get("setting"):
+            self.setting.show_settings(
+                started.space, results["setting"], results["default_setting"]
+            )
+            wanted.append(self.setting)
+        if len(results["test"]) > 1:
+            self.measures.show_scores(
+                {
+                    self.tr("tuned"): results["test"],
+                    self.tr("default"): results["default_test"],
+                    self.tr("nothing"): results.get("baseline_test") or {},
+                },
+                task_of(results),
+                results.get("baseline", ""),
+            )
+            wanted.append(self.measures)
+        self._arrange([card for card in self._cards if card in wanted])
+
+    def _arrange(self, cards: list[Card]) -> None:
+        for card in self._cards:
+            self._grid.removeWidget(card)
+            card.hide()
+        self._arranged, self._single = cards, self._is_narrow()
+        drawn = set()
+        for card, (row, column, across) in zip(cards, places(cards, self._single), strict=True):
+            self._grid.addWidget(card, row, column, 1, across)
+            card.show()  # not before it has a parent: it would be a window of its own
+            if not isinstance(card, (BesideDefault, MembersCard)):
+                drawn.add(row)
+        for row in range(self._grid.rowCount()):
+            self._grid.setRowMinimumHeight(row, ROW if row in drawn else 0)
+            self._grid.setRowStretch(row, 1 if row in drawn else 0)
+
+    def _is_narrow(self) -> bool:
+        return self.scroll.viewport().width() < appearance.pixels(NARROW)
+
+    # Other runs -------------------------------------------------------------------------------
+
+    def _same_data(self) -> list[RunSummary]:
+        """The newest runs of these data and this metric that have a test score."""
+        started = next((e for e in self.session.events if isinstance(e, RunStarted)), None)
+        if started is None:
+            return []
+        about = (started.dataset.get("fingerprint", ""), started.metric)
+        runs = self.session.past_runs()
+        same = [r for r in runs if (r.fingerprint, r.metric) == about and r.test is not None]
+        return same[:SHOWN_RUNS]
+
+    def _show_comparable(self) -> None:
+        enough = len(self._same_data()) > 1
+        self.compare_button.allow(enough, self.tr("There is no other run of these data yet."))
+
+
+def _of_run(run: RunSummary) -> dict[str, Any]:
+    """A run as the comparison takes it."""
+    return {
+        "name": f"{run.model} · {run.strategy}",
+        "strategy": run.strategy,
+        "fits": run.fits,
+        "seconds": run.seconds,
+        "test": run.test,
+        "gain": run.gain,
+        "metric": run.metric,
+        "interval": run.results.get("test_interval"),
+    }

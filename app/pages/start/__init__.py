@@ -1,0 +1,1 @@
+"""The first page: open a file, try a sample, continue a run."""

@@ -1,0 +1,93 @@
+"""The first page: open a file, try a sample, or continue the last run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QWidget
+
+from app.pages.page import Page
+from app.pages.start.samples import OFFERED
+from app.preferences import preferences as settings
+from app.text.past_runs import run_in_words
+from app.widgets.buttons import LinkButton
+from app.widgets.card import Card, clear
+from app.widgets.drop_area import DropArea
+from app.widgets.flow_layout import FlowLayout
+from app.widgets.tile import Tile
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+
+SHOWN_FILES = 4
+
+
+class StartPage(Page):
+    """What a person sees first."""
+
+    topic = "start"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.set_head(
+            self.tr("Tune a model while watching"),
+            self.tr("Open a file, pick a model, watch the tuning think, take the model away."),
+        )
+        self.drop = DropArea()
+        self.drop.file_chosen.connect(session.open_file)
+        self.body.addWidget(self.drop, 2)
+        self._continue = Card(self.tr("Continue where you were"))
+        self._continue.hide()
+        self.body.addWidget(self._continue)
+        self.body.addWidget(self._make_samples())
+        self.body.addStretch(1)
+        self.tell(
+            self.tr("How it works"),
+            (
+                self.tr("Open a table with one row for each case. One column is what you want to "
+                        "predict."),
+                self.tr("Tunescope puts some rows aside first. Nothing that follows sees them, so "
+                        "the result at the end is honest."),
+                self.tr("You choose a model and how to tune it. One of each is recommended, with "
+                        "the reason."),
+                self.tr("Everything stays on this computer."),
+            ),
+        )  # fmt: skip
+
+    def _make_samples(self) -> Card:
+        card = Card(
+            self.tr("Or try a sample"), self.tr("Small sets of data that come with the program.")
+        )
+        holder = QWidget()
+        flow = FlowLayout(holder, gap=10, column_width=200)
+        for name, (title, sentence) in OFFERED.items():
+            words = [QCoreApplication.translate("Samples", text) for text in (title, sentence)]
+            flow.addWidget(Tile(*words, lambda name=name: self.session.open_sample(name)))
+        card.body.addWidget(holder)
+        return card
+
+    def visited(self) -> None:
+        """Bring the last run and files up to date."""
+        self._show_last()
+
+    def _show_last(self) -> None:
+        clear(self._continue.body)
+        runs = self.session.past_runs()
+        files = [file for file in settings.recent_files() if Path(file).is_file()]
+        if runs:
+            self._continue.body.addWidget(self._run_button(runs[0]))
+        for file in files[:SHOWN_FILES]:
+            button = LinkButton(
+                self.tr("Open {file}").format(file=Path(file).name),
+                lambda file=file: self.session.open_file(file),
+                "file",
+            )
+            button.setToolTip(file)
+            self._continue.body.addWidget(button)
+        self._continue.setVisible(bool(runs or files))
+
+    def _run_button(self, run: Any) -> QWidget:
+        words = self.tr("Last run: {run}").format(run=run_in_words(run))
+        return LinkButton(words, lambda: self.run_wanted.emit(run.path), "history")

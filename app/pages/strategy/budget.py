@@ -1,0 +1,94 @@
+"""How long the tuning may take: minutes first, trials second, and what that will come to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.preferences import choices as remembered
+from app.widgets.card import Card
+from app.widgets.flow_layout import FlowLayout
+from app.widgets.labels import label, restyle, titled
+from app.widgets.quiet_controls import QuietDoubleSpinBox, QuietSpinBox
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+
+MOST_MINUTES = 60 * 24 * 7
+MOST_TRIALS = 100_000
+
+
+class BudgetCard(Card):
+    """Minutes and trials; whichever is used up first ends the run."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.session = session
+        self.set_words(
+            self.tr("How long may it take?"),
+            self.tr(
+                "Whichever comes first ends the tuning. You can always stop and keep the best."
+            ),
+        )
+        self.minutes = QuietDoubleSpinBox()
+        self.minutes.setRange(0, MOST_MINUTES)
+        self.minutes.setSpecialValueText(self.tr("no limit"))
+        self.minutes.setSuffix(self.tr(" minutes"))
+        self.minutes.setKeyboardTracking(False)
+        self.minutes.valueChanged.connect(lambda value: self._choose(minutes=value or None))
+        self.trials = QuietSpinBox()
+        self.trials.setRange(1, MOST_TRIALS)
+        self.trials.setSuffix(self.tr(" trials"))
+        self.trials.setKeyboardTracking(False)
+        self.trials.valueChanged.connect(lambda value: self._choose(trials=value or None))
+        holder = QWidget()
+        flow = FlowLayout(holder, gap=20, column_width=200)
+        for control in (self.minutes, self.trials):
+            control.setMaximumWidth(appearance.pixels(240))
+        flow.addWidget(titled(self.tr("Time at most"), self.minutes))
+        self._trials_part = titled(self.tr("Trials at most"), self.trials)
+        flow.addWidget(self._trials_part)
+        self._holder = holder
+        self.body.addWidget(holder)
+        self.estimate = label("")
+        self.body.addWidget(self.estimate)
+
+    def refresh(self, default_trials: int) -> None:
+        """Show the plan's budget; a strategy without trials has none to bound."""
+        plan = self.session.plan
+        if plan is None:
+            return
+        with QSignalBlocker(self.minutes):
+            self.minutes.setValue(plan.minutes or 0)
+        with QSignalBlocker(self.trials):
+            self._show_trials(plan.trials, default_trials if plan.minutes is None else 0)
+        self._trials_part.setVisible(default_trials > 0)
+        self._holder.updateGeometry()
+        self.show_estimate()
+
+    def _show_trials(self, trials: int | None, usual: int) -> None:
+        """Where the minutes bound the run (`usual` is 0), the trials need not."""
+        self.trials.setRange(min(1, usual), MOST_TRIALS)
+        self.trials.setSpecialValueText("" if usual else self.tr("no limit"))
+        self.trials.setValue(trials or usual)
+
+    def _choose(self, **fields: float | None) -> None:
+        self.session.set_plan(**fields)
+        remembered.keep(self.session.plan)
+
+    def show_estimate(self) -> None:
+        """Say how long it will take, or that this is being worked out."""
+        estimate = self.session.estimate
+        if estimate is None:
+            self.estimate.setText(self.tr("Estimating the time …"))
+        else:
+            self.estimate.setText(_said(estimate["sentence"]))
+        bad = bool(estimate and estimate.get("unusable"))
+        restyle(self.estimate, voice="bad" if bad else "")
+
+
+def _said(estimate: str) -> str:
+    return estimate[:1].upper() + estimate[1:].rstrip(".") + "."

@@ -1,0 +1,87 @@
+"""What the two kinds of mistakes between two classes cost, by which the threshold is chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.widgets.card import Card
+from app.widgets.flow_layout import FlowLayout
+from app.widgets.labels import label, titled
+from app.widgets.quiet_controls import QuietDoubleSpinBox
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+
+MOST = 1e6
+WITHOUT = ("dlgm",)  # models that carry no threshold into their exports
+
+
+class MistakesCard(Card):
+    """Two numbers, one a kind of mistake; there for two classes only."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.session = session
+        self.set_words(
+            self.tr("What does a mistake cost?"),
+            self.tr(
+                "Where one kind of mistake is worse than the other, say how many times. Rows are "
+                "then told apart where it costs least, and the exported model decides so too."
+            ),
+        )
+        self._classes: tuple[str, ...] = ()
+        self.controls: dict[str, QuietDoubleSpinBox] = {}
+        self._holder = QWidget()
+        self._row = FlowLayout(self._holder, gap=20, column_width=240)
+        self.body.addWidget(self._holder)
+        self.said = label("", "caption")
+        self.body.addWidget(self.said)
+
+    def refresh(self) -> None:
+        """Show the costs of the plan, for the classes of the data."""
+        plan, summary = self.session.plan, self.session.summary
+        if plan is None or summary is None:
+            return
+        suits = summary.get("task") == "binary" and plan.model not in WITHOUT
+        self.setVisible(suits)
+        if not suits:
+            return
+        classes = tuple(one["label"] for one in summary["classes"])
+        if classes != self._classes:
+            self._rebuild(classes)
+        for name, control in self.controls.items():
+            with QSignalBlocker(control):
+                control.setValue(plan.costs.get(name, 1.0))
+        self.said.setText(
+            self.tr("The threshold is chosen on the training rows alone, each predicted by a "
+                    "model that has not seen it.")
+            if plan.costs
+            else self.tr("Both cost the same: each row gets its likelier class.")
+        )  # fmt: skip
+
+    def _rebuild(self, classes: tuple[str, ...]) -> None:
+        while (item := self._row.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        self._classes, self.controls = classes, {}
+        for name, other in (classes, classes[::-1]):
+            control = QuietDoubleSpinBox()
+            control.setDecimals(2)
+            control.setRange(0, MOST)
+            control.setKeyboardTracking(False)
+            control.setMaximumWidth(appearance.pixels(240))
+            control.valueChanged.connect(self._choose)
+            words = self.tr("To call a “{name}” row “{other}” costs").format(name=name, other=other)
+            control.setAccessibleName(words)
+            self._row.addWidget(titled(words, control))
+            self.controls[name] = control
+
+    def _choose(self) -> None:
+        costs = {name: control.value() for name, control in self.controls.items()}
+        same = len(set(costs.values())) == 1 and all(costs.values())
+        self.session.set_plan(costs={} if same else costs)

@@ -1,0 +1,248 @@
+"""Step 3, the strategy: how to tune, how long, for which groups; the rest under Advanced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QWidget
+
+from app.pages.page import Page
+from app.pages.strategy.advanced import AdvancedCard
+from app.pages.strategy.budget import BudgetCard
+from app.pages.strategy.mistakes import MistakesCard
+from app.pages.strategy.values import ValuesCard
+from app.text.data import tested, whole
+from app.text.history import known_in_words
+from app.text.plan import model_title
+from app.text.units import units
+from app.widgets.buttons import LinkButton
+from app.widgets.card import Card
+from app.widgets.choice_card import Choice, ChoiceCards
+from app.widgets.flow_layout import FlowLayout
+from app.widgets.quiet_controls import QuietComboBox
+from core.tuning.results.evaluation import OUTER_FOLDS, evaluation_of
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+
+OWN = "own"
+GENERATIVE = ("lda", "dlgm")  # models that averages judge by the training rows, unless told
+
+
+class StrategyPage(Page):
+    """How the model is tuned."""
+
+    topic = "strategy"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.set_head(
+            self.tr("How to tune it?"),
+            self.tr("If unsure, take the first and press Start tuning."),
+        )
+        self.primary = self.add_primary(self.tr("Start tuning"), self._start, "play")
+        self.cards = ChoiceCards(self.tr("Recommended"), self.tr("Strategies"))
+        self.cards.chosen.connect(session.choose_strategy)
+        self.budget = BudgetCard(session)
+        self.groups = self._make_groups()
+        self.values = ValuesCard(session)
+        self.mistakes = MistakesCard(session)
+        self.advanced = AdvancedCard(session)
+        shown = (self.budget, self.cards, self.groups, self.values, self.mistakes, self.advanced)
+        for part in shown:
+            self.body.addWidget(part)
+        self.body.addStretch(1)
+        session.advice_changed.connect(self.refresh)
+        session.plan_changed.connect(self.refresh)
+        session.known_changed.connect(self.refresh)
+        session.estimate_changed.connect(self._estimate_changed)
+        session.run_changed.connect(self._allow_start)
+        self.refresh()
+
+    def _make_groups(self) -> Card:
+        card = Card(
+            self.tr("Penalties"),
+            self.tr("How many penalties are learned: one for all columns, or one for each group."),
+        )
+        self.ways = QuietComboBox()
+        self.ways.setAccessibleName(self.tr("How columns are grouped"))
+        self.ways.currentIndexChanged.connect(self._way_chosen)
+        holder = QWidget()
+        row = FlowLayout(holder, gap=8)
+        row.addWidget(self.ways)
+        row.addWidget(
+            LinkButton(self.tr("Arrange the groups"), lambda: self.step_wanted.emit("data"))
+        )
+        card.body.addWidget(holder)
+        return card
+
+    def _offered(self) -> list[Mapping[str, Any]]:
+        plan, advice = self.session.plan, self.session.advice
+        return advice["strategies"].get(plan.model, []) if plan and advice else []
+
+    def chosen(self) -> Mapping[str, Any] | None:
+        """What the advice says of the plan's strategy."""
+        plan = self.session.plan
+        return next((entry for entry in self._offered() if entry["name"] == plan.strategy), None)
+
+    def refresh(self) -> None:
+        """Show the strategies for the plan's model, and everything else of the plan."""
+        plan = self.session.plan
+        if plan is None:
+            return
+        choices = [
+            Choice(
+                key=entry["name"],
+                title=entry["title"],
+                paragraphs=tuple(filter(None, (entry["does"], self._known(entry)))),
+                captions=(
+                    entry["costs"],
+                    self.tr("You see: {what}").format(what=_small_first(entry["shows"])),
+                ),
+                reason=entry["reason"],
+                recommended=entry["recommended"],
+            )
+            for entry in self._offered()
+        ]
+        self.cards.show_choices(choices, plan.strategy)
+        entry = self.chosen()
+        self.budget.refresh(entry["default_trials"] if entry else 0)
+        self.groups.setVisible(bool(entry) and entry["kind"] == "penalties")
+        self._show_ways()
+        self.values.refresh()
+        self.mistakes.refresh()
+        self.advanced.refresh(entry)
+        self._allow_start()
+        self._tell(entry)
+
+    def _known(self, entry: Mapping[str, Any]) -> str:
+        """What a strategy that remembers can start from; "" for the others."""
+        return known_in_words(self.session.known) if entry.get("remembers") else ""
+
+    def _show_ways(self) -> None:
+        spec = self.session.plan.groups
+        own = not isinstance(spec, str)
+        words = {
+            "single": self.tr("One penalty for all columns"),
+            "prefix": self.tr("One for each start of a name"),
+            "column": self.tr("One for each column"),
+            "each": self.tr("One for each column and each category value"),
+        }
+        if own:
+            words[OWN] = self.tr("One for each of my {count} groups").format(count=len(spec))
+        with QSignalBlocker(self.ways):
+            self.ways.clear()
+            for key, text in words.items():
+                self.ways.addItem(text, key)
+            self.ways.setCurrentIndex(self.ways.findData(OWN if own else spec))
+
+    def _way_chosen(self) -> None:
+        if self.ways.currentData() not in (None, OWN):
+            self.session.set_groups(self.ways.currentData())
+
+    def _estimate_changed(self) -> None:
+        self.budget.show_estimate()
+        self.values.refresh()
+        self.advanced.refresh(self.chosen())  # which score is the usual one comes with it
+        self._allow_start()
+        self._tell(self.chosen())
+
+    def _allow_start(self) -> None:
+        estimate = self.session.estimate
+        if self.session.state in ("running", "paused", "stopping"):
+            self.primary.allow(False, self.tr("A run is going on. Stop it first."))
+        elif estimate and estimate.get("unusable"):
+            self.primary.allow(False, estimate["sentence"])
+        else:
+            self.primary.allow(self.session.plan is not None)
+
+    def _tell(self, entry: Mapping[str, Any] | None) -> None:
+        summary, data = self.session.summary, self.session.data
+        if entry is None or summary is None:
+            return
+        task = summary["task"]
+        waiting, there = tested(summary, data)
+        if self._nested(entry):
+            sentences = [
+                f"{model_title(self.session)} is tuned on {whole(there)} rows. Then every row is "
+                f"tested once: the tuning is repeated {OUTER_FOLDS} times, each time without a "
+                "part of the rows, which tests what came out."
+            ]
+        else:
+            learned = there if data.test_file else there - waiting
+            sentences = [
+                self.tr(
+                    "{model} is tuned on {learned} {units}. {test} other {units} wait for the test."
+                ).format(
+                    model=model_title(self.session),
+                    learned=whole(learned),
+                    units=self.tr("sequences") if task == "sequence" else units(task),
+                    test=whole(waiting),
+                )
+            ]
+        if entry["kind"] == "trials":
+            sentences.append(self._of_a_trial(entry))
+            if known := self._known(entry):
+                sentences.append(known)
+            if entry["name"] == "grid":
+                sentences.append(
+                    self.tr("The values that will be tried stand below the strategies.")
+                )
+        elif entry["name"] == "gradient":
+            sentences.append(self.tr("A part of the training data is held out to see which "
+                                     "penalties help; the last fit is on all of it."))  # fmt: skip
+        else:
+            sentences.append(self.tr("Nothing is given up for scoring trials: the penalty comes "
+                                     "from the training data itself."))  # fmt: skip
+        if reason := (self.session.estimate or {}).get("metric_reason"):
+            sentences.append(reason)
+        if power := (self.session.estimate or {}).get("power"):
+            sentences.append(power)
+        sentences.append(
+            self.tr("You can stop at any time. The best setting found so far is kept.")
+        )
+        self.tell(self.tr("What will happen"), sentences)
+
+    def _nested(self, entry: Mapping[str, Any]) -> bool:
+        """Whether every row will be tested."""
+        summary, plan = self.session.summary, self.session.plan
+        plan = plan.changed(data=self.session.data)
+        return evaluation_of(plan, summary["task"], summary["rows"], entry["kind"]) == "nested"
+
+    def _of_a_trial(self, entry: Mapping[str, Any]) -> str:
+        """What one trial costs, and for strategies that average what becomes of the best."""
+        plan = self.session.plan
+        said = self.tr(
+            "Each trial fits the model {folds} times, each time on other rows, and scores it on "
+            "the rest."
+        ).format(folds=plan.folds)
+        if not any(option["name"] == "judged" for option in entry["options"]):
+            return said
+        judged = plan.options.get("judged", "automatic")
+        if judged == "validation":
+            said = self.tr(
+                "Each trial fits the model once, on four fifths of the training rows, and scores "
+                "it on the others."
+            )
+        elif judged == "training" or (judged == "automatic" and plan.model in GENERATIVE):
+            said = self.tr(
+                "Each trial fits the model once, on all training data, and scores how well it "
+                "explains them."
+            )
+            if plan.model == "lda":
+                said = (
+                    "Each trial fits the model once, on all training texts, and scores how likely "
+                    "the second half of their words is, given the first (document completion)."
+                )
+        more = self.tr("At the end one model in ten is averaged, two of 20 trials, four of 40.")
+        return f"{said} {more}"
+
+    def _start(self) -> None:
+        self.session.start()
+        self.step_wanted.emit("tune")
+
+
+def _small_first(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]

@@ -1,0 +1,129 @@
+"""The replay of a run that is not going on: a slider over its trials or steps, and play."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+
+from app.look import icons
+from app.text.numbers import seconds
+from app.widgets.buttons import IconButton
+from app.widgets.labels import OneLine
+from app.widgets.quiet_controls import QuietSlider
+from core.tuning.events import (
+    Event,
+    HyperGradientStep,
+    MoleculesFolded,
+    PenaltyStep,
+    SequencesLabelled,
+    TrialFailed,
+    TrialFinished,
+)
+
+ENDS_A_STEP = (TrialFinished, TrialFailed, PenaltyStep, HyperGradientStep)
+BELONGS_TO_IT = (SequencesLabelled, MoleculesFolded)  # what a step says about the examples
+PLAYING = 8_000  # milliseconds that a whole run takes to play
+FASTEST = 40  # milliseconds between two positions
+
+
+class Replay(QFrame):
+    """Chooses how much of a run the views show.
+
+    Signals:
+        moved: how many of the events are shown from now on.
+    """
+
+    moved = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._stops: list[int] = []
+        self._events: Sequence[Event] = ()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        self.play_button = IconButton("play", self.tr("Play the run again"), self.play)
+        row.addWidget(self.play_button)
+        self.slider = QuietSlider(Qt.Orientation.Horizontal)
+        self.slider.setAccessibleName(self.tr("Moment of the run"))
+        self.slider.setMinimumHeight(28)
+        self.slider.valueChanged.connect(self._moved)
+        row.addWidget(self.slider, 1)
+        self._where = OneLine("", "caption")
+        self._where.setMinimumWidth(170)
+        row.addWidget(self._where)
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._advance)
+
+    def load(self, events: Sequence[Event]) -> None:
+        """Take the events of a run and stand at its end; nothing is told."""
+        self.stop()
+        self._events = events
+        self._stops = _stops_of(events)
+        if self._stops:
+            self._stops[-1] = len(events)
+        self.slider.blockSignals(True)
+        self.slider.setRange(min(1, len(self._stops)), len(self._stops))
+        self.slider.setPageStep(max(1, len(self._stops) // 10))
+        self.slider.setValue(len(self._stops))
+        self.slider.blockSignals(False)
+        self._say()
+
+    def play(self) -> None:
+        """Play from here, from the start where it stands at the end; pressed again, stop."""
+        if self._timer.isActive():
+            self.stop()
+            return
+        if self.slider.value() == self.slider.maximum():
+            self.slider.setValue(self.slider.minimum())
+        self._timer.start(max(FASTEST, PLAYING // max(1, len(self._stops))))
+        self._show_button("pause", self.tr("Stop playing"))
+
+    def stop(self) -> None:
+        """Stay where it is."""
+        self._timer.stop()
+        self._show_button("play", self.tr("Play the run again"))
+
+    def _show_button(self, icon: str, name: str) -> None:
+        self.play_button.setIcon(icons.icon(icon, "muted"))
+        self.play_button.setAccessibleName(name)
+        self.play_button.setToolTip(name)
+
+    def _advance(self) -> None:
+        ticks = PLAYING // FASTEST
+        self.slider.setValue(self.slider.value() + max(1, len(self._stops) // ticks))
+        if self.slider.value() == self.slider.maximum():
+            self.stop()
+
+    def _moved(self, position: int) -> None:
+        self._say()
+        self.moved.emit(self._stops[position - 1] if position and self._stops else 0)
+
+    def _say(self) -> None:
+        position = self.slider.value()
+        if not self._stops or not position:
+            self._where.setText("")
+            return
+        event = self._events[self._stops[position - 1] - 1]
+        trials = any(isinstance(e, (TrialFinished, TrialFailed)) for e in self._events)
+        words = self.tr("after trial {at} of {all}, {time}")
+        count = len(self._stops)
+        if not trials:  # the first step is the start, number 0
+            words = self.tr("after step {at} of {all}, {time}")
+            position, count = position - 1, count - 1
+        said = words.format(at=position, all=count, time=seconds(event.seconds))
+        self._where.setText(said)
+        self.slider.setAccessibleDescription(said)
+
+
+def _stops_of(events: Sequence[Event]) -> list[int]:
+    """How many events belong to the run until the end of each trial or step."""
+    stops = []
+    for at, event in enumerate(events):
+        if isinstance(event, ENDS_A_STEP):
+            stops.append(at + 1)
+        elif isinstance(event, BELONGS_TO_IT) and stops and stops[-1] == at:
+            stops[-1] = at + 1
+    return stops

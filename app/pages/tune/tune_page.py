@@ -1,0 +1,257 @@
+"""Tune: the live views of the run, how far it is, and everything one can do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QFrame, QMessageBox, QProgressBar, QVBoxLayout, QWidget
+
+from app.pages.page import Page
+from app.pages.tune.replay import Replay
+from app.text.narrator import Narrator
+from app.text.plan import strategy_title
+from app.text.run import Standing, model_in_words
+from app.views.board import Board
+from app.widgets.card import Card
+from app.widgets.labels import label
+from core.tuning.events import Event, RunFailed, TrialFailed, TrialFinished
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+
+MORE = 20
+FINE = 1000  # steps of the progress bar
+
+
+class TunePage(Page):
+    """One page for all runs: before the start, while running, and looking back."""
+
+    topic = "tune"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.narrator, self.standing = Narrator(), Standing()
+        self._shown = 0  # how many of the session's events the views have seen
+        self._lead_on: Callable[[], None] = session.start
+        self._make_buttons()
+        self._make_bar()
+        self._make_middle()
+        session.event_arrived.connect(self._arrived)
+        session.run_replaced.connect(self._begin_again)
+        session.run_changed.connect(self._state_changed)
+        session.plan_changed.connect(self._show)
+        session.estimate_changed.connect(self._show)
+        self._begin_again()
+
+    # Making it --------------------------------------------------------------------------------
+
+    def _make_buttons(self) -> None:
+        self.discard_button = self.add_button(self.tr("Discard"), self.discard, "discard")
+        self.more_button = self.add_button(
+            self.tr("{count} more trials").format(count=MORE),
+            lambda: self.session.more_trials(MORE),
+            "plus",
+        )
+        self.keep_button = self.add_button(
+            self.tr("Keep what there is"), self.session.stop, "check"
+        )
+        self.pause_button = self.add_button(self.tr("Pause"), self.session.pause, "pause")
+        self.resume_button = self.add_button(self.tr("Resume"), self.session.resume, "play")
+        self.primary = self.add_primary(self.tr("Start tuning"), self._primary_pressed)
+
+    def _make_bar(self) -> None:
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setFixedHeight(8)
+        self.bar.setAccessibleName(self.tr("Progress of the run"))
+        self.replay = Replay()
+        self.replay.moved.connect(self._replayed)
+        self.under_head.addWidget(self.bar)
+        self.under_head.addWidget(self.replay)
+
+    def _make_middle(self) -> None:
+        self.before = Card(self.tr("What will happen"))
+        self._before_words = label("")
+        self.before.body.addWidget(self._before_words)
+        self.board = Board()
+        self.board.setFrameShape(QFrame.Shape.NoFrame)
+        self.board.exclude_requested.connect(self.session.exclude)
+        self.board.lens_wanted.connect(self.session.look)
+        self.board.problem.connect(self.session.problem)
+        self.session.looked.connect(self.board.lens_arrived)
+        self.body.addWidget(self.before)
+        self.body.addWidget(self.board, 1)
+        self._filler = QWidget()
+        QVBoxLayout(self._filler)
+        self.body.addWidget(self._filler, 1)
+
+    # What happens -----------------------------------------------------------------------------
+
+    def visited(self) -> None:
+        """Bring everything up to date."""
+        self._show()
+
+    def _arrived(self, event: Event) -> None:
+        if self._shown < len(self.session.events) - 1:
+            self._feed(self.session.events)  # the replay stood at an earlier moment
+        else:
+            self._take(event)
+        self._shown = len(self.session.events)
+        self._show()
+
+    def _begin_again(self) -> None:
+        self._feed(self.session.events)
+        self._state_changed()
+
+    def _feed(self, events: Sequence[Event]) -> None:
+        self.narrator, self.standing = Narrator(), Standing()
+        for event in events:
+            self._take(event)
+        self._shown = len(events)
+
+    def _take(self, event: Event) -> None:
+        self.narrator.consume(event)
+        self.standing.consume(event)
+        self.board.consume(event)
+
+    def _replayed(self, count: int) -> None:
+        events = self.session.events
+        if count >= self._shown:
+            for event in events[self._shown : count]:
+                self._take(event)
+        else:
+            self._feed(events[:count])
+        self._shown = count
+        self._show_words()
+
+    def _state_changed(self) -> None:
+        if self.session.state in ("finished", "interrupted"):
+            self.replay.load(list(self.session.events))
+        else:
+            self.replay.stop()
+        self._show()
+
+    # Showing it -------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        begun = bool(self.session.events)
+        self.before.setVisible(not begun)
+        self._filler.setVisible(not begun)
+        self.board.setVisible(begun)
+        self._show_buttons()
+        self._show_progress()
+        self._show_words()
+
+    def _show_buttons(self) -> None:
+        state, begun = self.session.state, bool(self.session.events)
+        trials = not self.standing.learns_penalties
+        self.pause_button.setVisible(state == "running")
+        self.resume_button.setVisible(state == "paused")
+        self.more_button.setVisible(state == "finished" and trials)
+        self.keep_button.setVisible(state == "interrupted" and begun)
+        self.discard_button.setVisible(begun or state in ("running", "paused"))
+        self.discard_button.allow(state != "stopping", self.tr("The run is just ending."))
+        text, action, why_not = self._primary()
+        self.primary.rename(text)
+        self.primary.allow(not why_not, why_not)
+        self._lead_on = action
+
+    def _primary(self) -> tuple[str, Callable[[], None], str]:
+        """The one thing that leads on: words, action, and why it cannot be had now."""
+        session = self.session
+        match session.state:
+            case "running" | "paused":
+                return self.tr("Stop and keep best"), session.stop, ""
+            case "stopping":
+                return self.tr("Stopping …"), session.stop, self.tr("The results are coming.")
+            case "interrupted":
+                return self.tr("Go on"), session.resume, ""
+            case "finished" if session.results is not None:
+                return self.tr("See the results"), self._go_to_results, ""
+        why_not = "" if session.plan is not None else self.tr("Open a file first, in step 1.")
+        return self.tr("Start tuning"), session.start, why_not
+
+    def _primary_pressed(self) -> None:
+        self._lead_on()
+
+    def _go_to_results(self) -> None:
+        self.step_wanted.emit("results")
+
+    def _show_progress(self) -> None:
+        state = self.session.state
+        self.bar.setVisible(state in ("running", "paused", "stopping"))
+        looks_back = state in ("finished", "interrupted") and bool(self.session.events)
+        self.replay.setVisible(looks_back)
+        share = self.standing.share(state)
+        if share is None and state == "running":
+            self.bar.setRange(0, 0)
+        else:
+            self.bar.setRange(0, FINE)
+            self.bar.setValue(round(FINE * (share or 0.0)))
+
+    def _show_words(self) -> None:
+        session = self.session
+        if not session.events:
+            self._show_before()
+            return
+        self.set_head(self.standing.title(), self.standing.line(session.state))
+        self.bar.setAccessibleDescription(self.standing.line(session.state))
+        self.tell(self.tr("What is happening"), (*self._of_the_state(), *self.narrator.sentences))
+
+    def _show_before(self) -> None:
+        session = self.session
+        if session.state == "running":
+            self.set_head(self.tr("Tuning"), self.tr("The worker is getting ready …"))
+            self.tell(self.tr("What is happening"), (self.tr("The data are being prepared."),))
+            return
+        estimate = (session.estimate or {}).get("sentence", "")
+        self.set_head(self.tr("Ready to tune"), estimate)
+        if session.plan is None:
+            self._before_words.setText(self.tr("Open a file first, in step 1."))
+            return
+        words = self.tr(
+            "The program tunes {model}. Strategy: {strategy}. While it runs, you see here what it "
+            "has tried and what it has learned. You can pause or stop at any time and keep the "
+            "best."
+        )
+        model, strategy = model_in_words(session.plan.model), strategy_title(session)
+        self._before_words.setText(words.format(model=model, strategy=strategy))
+        self.tell(self.tr("What is happening"), (self.tr("Nothing yet. Press “Start tuning”."),))
+
+    def _of_the_state(self) -> tuple[str, ...]:
+        last = self.session.events[-1]
+        match self.session.state:
+            case "paused":
+                return (self.tr("The run is paused. “Resume” goes on where it stands."),)
+            case "stopping":
+                return (self.tr("The run stops. The best setting is fitted on all training rows "
+                                "and tested on rows that tuning never saw."),)  # fmt: skip
+            case "interrupted" if not isinstance(last, RunFailed):
+                kept = sum(isinstance(e, (TrialFinished, TrialFailed)) for e in self.session.events)
+                words = self.tr("The run was interrupted. {kept} trials are kept. “Go on” "
+                                "continues with the next one.")  # fmt: skip
+                if self.standing.learns_penalties:
+                    words = self.tr("The run was interrupted. “Go on” continues it.")
+                return (words.format(kept=kept),)
+        return ()
+
+    # What a person does -----------------------------------------------------------------------
+
+    def discard(self) -> None:
+        """Ask, then end the run and delete what it found."""
+        box = QMessageBox(self)
+        box.setObjectName("discarding")
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle(self.tr("Discard the run"))
+        box.setText(self.tr("Discard this run?"))
+        box.setInformativeText(
+            self.tr("Its trials and its model are deleted. This cannot be undone.")
+        )
+        stay = box.addButton(self.tr("Keep it"), QMessageBox.ButtonRole.RejectRole)
+        gone = box.addButton(self.tr("Discard"), QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(stay)
+        box.setEscapeButton(stay)
+        box.exec()
+        if box.clickedButton() is gone:
+            self.session.discard()

@@ -1,0 +1,1 @@
+"""The session: what the window knows, what a person may do, and what was asked of the worker."""

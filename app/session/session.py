@@ -1,0 +1,402 @@
+"""The session: what the window knows, what a person may do, and which signals tell the pages.
+
+The pages speak with nothing else. The session holds plain data only; reading, tuning and exporting
+happen in the worker, which keeps the rows to itself.
+
+States of the run: idle (none yet), running, paused, stopping (the best is being worked out),
+interrupted (the worker was lost; `resume` goes on), finished.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Signal
+
+from app.preferences import choices as remembered
+from app.session.busy import Busy
+from app.session.history import Experience
+from app.session.plan import Planning
+from app.session.plan_choice import plan_for
+from app.session.requests import Tickets
+from app.session.run import ShownRun
+from app.worker import messages as m
+from app.worker.lens import Lens
+from app.worker.thread import WorkerThread
+from core.tuning.events import Event, Noticed, RunFailed
+from core.tuning.plan import DataPlan, Plan
+
+if TYPE_CHECKING:
+    from core.tuning.runs.past_runs import RunSummary
+
+
+class Session(Planning):
+    """Everything that the pages show and change; what the plan is made of is Planning's.
+
+    Attributes:
+        data: which data are open and how they are understood, or None.
+        summary: what the data look like, as `core.datasets.summary.summarize` gives it.
+        state: idle, running, paused, stopping, interrupted or finished.
+        details: what "Copy details" copies for the last problem; no data in it.
+        other_targets, texts: the columns to choose from where the last problem was the target, and
+            those whose topics could be looked for instead.
+        experience: the history of datasets, for the page about it.
+        exporters: {name, title, sentence, warning, ending} of everything that can be saved.
+    """
+
+    data_changed = Signal()
+    file_opened = Signal()  # after `data_changed`, where a person gave a file or a sample
+    advice_changed = Signal()
+    run_changed = Signal()  # the state, the folder or the results
+    run_replaced = Signal()  # another run is shown now: begin again with `events`
+    event_arrived = Signal(object)
+    exported = Signal(str)
+    looked = Signal(object)  # the answer to `look`
+    exporters_changed = Signal()
+    problem = Signal(str)
+    busy_changed = Signal(str)
+
+    def __init__(self, runs_root: Path | None = None, worker: WorkerThread | None = None) -> None:
+        super().__init__()
+        self.data: DataPlan | None = None
+        self.summary: dict[str, Any] | None = None
+        self.state = "idle"
+        self._run = ShownRun([], None)
+        self.details = ""
+        self.other_targets: tuple[str, ...] = ()
+        self.texts: tuple[str, ...] = ()
+        self._opening: DataPlan | None = None
+        self._is_given = False  # whether a person gave the file that is opened
+        self.exporters: list[dict[str, Any]] = []
+        self.experience = Experience(self)
+        self.experience.changed.connect(self._ask_known)
+        self.experience.import_wanted.connect(self._take_in)
+        self._runs_root = runs_root
+        self._keeps_best = True
+        self._plan_to_restore: Plan | None = None
+        self._busy = Busy(self)
+        self._busy.changed.connect(self.busy_changed)
+        self._worker = worker or WorkerThread()
+        self._worker.arrived.connect(self._take)
+        self._worker.start()
+        self._asked = Tickets(self._worker.ask)
+        self._lens = Lens()
+        self._lens.arrived.connect(self.looked)
+
+    # The run that is shown --------------------------------------------------------------------
+
+    @property
+    def events(self) -> list[Event]:
+        """Of the run that is shown, oldest first."""
+        return self._run.events
+
+    @property
+    def results(self) -> dict[str, Any] | None:
+        """Of the run that is shown, once it ended (core.tuning.results.comparison)."""
+        return self._run.results
+
+    @property
+    def run_folder(self) -> Path | None:
+        """Where the run that is shown keeps everything."""
+        return self._run.folder
+
+    # Data -----------------------------------------------------------------------------------
+
+    def open_file(self, path: str | Path) -> None:
+        """Open a file; on success `data_changed` and `advice_changed` follow."""
+        self._open(DataPlan(file=str(path), test_size=remembered.test_size()), given=True)
+
+    def open_sample(self, name: str) -> None:
+        """Open a sample that comes with the program."""
+        self._open(DataPlan(file=f"sample:{name}", test_size=remembered.test_size()), given=True)
+
+    def open_with_target(self, name: str, task: str = "") -> None:
+        """Open the file that was refused because of its target once more, with another one."""
+        if self._opening is not None:
+            roles = {column: role for column, role in self._opening.roles.items() if column != name}
+            other = replace(self._opening, target=name, task=task, roles=roles)
+            self._open(other, given=self._is_given)
+
+    def change_data(self, **fields: Any) -> None:
+        """Read the same file with other fields of DataPlan: target, task, roles, kinds or test."""
+        if self.data is not None:
+            self._open(replace(self.data, **fields))
+
+    def _open(self, data: DataPlan, given: bool = False) -> None:
+        if self._is_tuning():
+            self.problem.emit(self.tr("A run is going on. Stop it first, then change the data."))
+            return
+        name = data.file.removeprefix("sample:").replace("\\", "/").rsplit("/", 1)[-1]
+        self._busy.say(self.tr("Reading {name} …").format(name=name))
+        self._opening, self._is_given = data, given
+        self._asked.ask(m.Open(data))
+
+    def _ask_estimate(self) -> None:
+        if self.plan is not None and not self._is_tuning():
+            self._ask_known()  # first: an estimate takes a second
+            self._asked.ask(m.Estimate(self.plan))
+
+    def _ask_known(self) -> None:
+        if self.plan is not None and not self._is_tuning():
+            self._asked.ask(m.Recall(self.plan))
+
+    def _take_in(self, wanted: m.TakeIn) -> None:
+        self._busy.say(self.tr("Reading the studies …"))
+        self._asked.ask(wanted)
+
+    def _forget_estimate(self) -> None:
+        self._asked.forget(m.Estimate)
+
+    # Run ------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin a new run of the plan."""
+        if self.plan is None or self._is_tuning():
+            return
+        self._show_run([], None)
+        self._tune(m.Tune(self.plan, root=str(self._root())))
+
+    def pause(self) -> None:
+        """Wait after the current trial; the state becomes paused when it is done."""
+        if self.state == "running":
+            self._asked.tell(m.Pause())
+
+    def resume(self) -> None:
+        """Go on after a pause, or after the worker was lost."""
+        if self.state == "paused":
+            self._asked.tell(m.Resume())
+            self._set_state("running")
+        elif self.state == "interrupted" and self.run_folder is not None:
+            self._tune(m.Tune(self._run.plan, folder=str(self.run_folder)))
+
+    def stop(self) -> None:
+        """End the run and keep the best; results follow even if the worker does not react."""
+        if self.state == "interrupted" and self.run_folder is not None:
+            self._conclude()
+        elif self._is_tuning():
+            self._end(keep=True)
+
+    def discard(self) -> None:
+        """End the run and delete everything it found."""
+        if self._is_tuning() and self._asked.waits_for(m.Tune):
+            self._end(keep=False)
+        else:
+            self._forget_run()
+
+    def more_trials(self, count: int) -> None:
+        """Go on with a run that ended, for more trials and without a limit of minutes."""
+        if self.state in ("finished", "interrupted") and self.run_folder is not None:
+            plan, more = self._run.plan.changed(minutes=None), self._run.budget_for(count)
+            self._tune(m.Tune(plan, folder=str(self.run_folder), more_trials=more))
+
+    def exclude(self, number: int, excluded: bool = True) -> None:
+        """Take a trial out of the competition, or back in; the best is chosen anew."""
+        control = m.Exclude(number, excluded)
+        if self.state in ("running", "paused"):
+            self._asked.tell(control)
+        elif self.state in ("finished", "interrupted") and self.run_folder is not None:
+            self._conclude(control)
+
+    def export(self, format: str, path: str | Path, which: str = "tuned") -> None:
+        """Save something of the run that is shown, or another of its models; `exported` tells."""
+        if self.run_folder is not None:
+            fitting = which != "tuned"
+            self._busy.say("Fitting the model …" if fitting else self.tr("Saving …"))
+            self._asked.ask(m.Export(str(self.run_folder), format, str(path), which))
+
+    def look(self, request: dict[str, Any]) -> None:
+        """Evaluate a surrogate for a view; `looked` brings the answer."""
+        self._lens.ask(request)
+
+    # Past runs ------------------------------------------------------------------------------
+
+    def past_runs(self) -> list[RunSummary]:
+        """The runs kept on this computer, as `core.tuning.runs.past_runs.list_runs` gives them."""
+        from core.tuning.runs.past_runs import list_runs  # not needed for the first paint
+
+        return list_runs(self._root())
+
+    def open_run(self, folder: str | Path) -> None:
+        """Show a past run in the same views, and open its data so that it can go on."""
+        from core.errors import UnusableError
+        from core.tuning.runs.run_folder import RunFolder
+
+        if self._is_tuning():
+            self.problem.emit(self.tr("A run is going on. Stop it first, then open another."))
+            return
+        try:
+            run = RunFolder.open(Path(folder))
+            events, plan = run.events(), run.plan
+        except UnusableError as error:
+            self.problem.emit(error.sentence)
+            return
+        self._show_run(events, Path(folder))
+        self._plan_to_restore, self._is_given = plan, False
+        self._asked.ask(m.Open(plan.data))
+
+    def shutdown(self) -> None:
+        """End the worker; a run that is going on can be continued at the next start."""
+        self._busy.stop()
+        self._estimate_timer.stop()
+        self._worker.close()
+        self._lens.shutdown()
+
+    # What the run is made of ----------------------------------------------------------------
+
+    def _is_tuning(self) -> bool:
+        return self.state in ("running", "paused", "stopping")
+
+    def _tune(self, request: m.Tune) -> None:
+        self._keeps_best = True
+        self._run.results = None
+        self._asked.ask(request)
+        self._set_state("running")
+
+    def _conclude(self, exclude: m.Exclude | None = None) -> None:
+        self._keeps_best = True
+        self._asked.conclude(m.Conclude(str(self.run_folder), exclude))
+        self._set_state("stopping")
+
+    def _end(self, keep: bool) -> None:
+        self._keeps_best = keep
+        self._asked.tell(m.Stop(keep))
+        self._set_state("stopping")
+
+    def _forget_run(self) -> None:
+        folder = self.run_folder
+        self._asked.forget(m.Tune)
+        self._show_run([], None)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _show_run(self, events: list[Event], folder: Path | None) -> None:
+        self._run = ShownRun(events, folder)
+        self.state = self._run.state
+        self.run_replaced.emit()
+        self.run_changed.emit()
+
+    def _root(self) -> Path:
+        if self._runs_root is None:
+            from core.tuning.runs.run_folder import runs_root
+
+            self._runs_root = runs_root()
+        return self._runs_root
+
+    # The worker -----------------------------------------------------------------------------
+
+    def _take(self, batch: list[m.Message]) -> None:
+        for message in batch:
+            counts, kind = self._asked.answered(message)
+            if counts:
+                self._match(message.answer, kind)
+
+    def _match(self, answer: m.Answer, kind: type | None) -> None:
+        match answer:
+            case m.Ready():
+                self.exporters = answer.exporters
+                self.exporters_changed.emit()
+            case m.Opened():
+                self._take_data(answer)
+            case m.Estimated():
+                self.estimate = answer.estimate
+                self.estimate_changed.emit()
+            case m.Recalled():
+                self.known = answer.known
+                self.known_changed.emit()
+            case m.TakenIn():
+                self._busy.say("")
+                self._asked.forget(m.TakeIn)
+                self.experience.take_answer(answer.imported)
+            case m.FolderMade():
+                self._run.folder = Path(answer.folder)
+                self.run_changed.emit()
+            case m.Happened():
+                self._take_event(answer.event)
+            case m.Paused():
+                self._set_state("paused")
+            case m.Ended():
+                self._take_end()
+            case m.Exported():
+                self._busy.say("")
+                self.exported.emit(answer.path)
+            case m.Refused():
+                opening = kind is m.Open
+                self.other_targets = answer.columns if opening else ()
+                self.texts = answer.texts if opening else ()
+                self._take_refusal(kind, answer.sentence)
+            case m.Broke():
+                self.details = answer.details
+                self._take_refusal(kind, answer.sentence)
+            case m.Died():
+                self._take_death(answer)
+
+    def _take_data(self, opened: m.Opened) -> None:
+        self._busy.say("")
+        other = self.data is None or self.data.file != opened.data.file
+        self.data, self.summary, self.advice = opened.data, opened.summary, opened.advice
+        self.estimate, self.known = None, {}
+        before, self._plan_to_restore = self._plan_to_restore, None
+        if before is None and other and self.events:
+            self._show_run([], None)
+        self.plan = before or plan_for(opened.data, opened.advice, None if other else self.plan)
+        self.data_changed.emit()
+        self.advice_changed.emit()
+        self.plan_changed.emit()
+        self._estimate_timer.start()
+        if self._is_given:
+            self.file_opened.emit()
+
+    def _take_event(self, event: Event) -> None:
+        self._run.take(event)
+        self.event_arrived.emit(event)
+        if isinstance(event, (RunFailed, Noticed)):
+            self.problem.emit(event.sentence)
+
+    def _take_end(self) -> None:
+        if self._keeps_best:
+            self._set_state(self._run.state)
+            self._estimate_timer.start()
+        else:
+            self._forget_run()
+
+    def _take_refusal(self, kind: type | None, sentence: str) -> None:
+        if kind is m.Estimate and not self.details:
+            self.refuse_estimate(sentence)
+            return
+        if kind is m.Recall and not self.details:
+            return  # the estimate says why the plan cannot be carried out
+        self._busy.say("")
+        if kind is m.TakeIn:
+            self._asked.forget(kind)
+            self.experience.refuse(sentence)
+            if not self.details:
+                return
+        if kind is m.Open and self._plan_to_restore is not None:
+            self._plan_to_restore, self.other_targets, self.texts = None, (), ()
+            sentence = self.tr("The run is shown without its data. {why}").format(why=sentence)
+        if kind in (m.Tune, m.Conclude):
+            self._set_state("interrupted" if self.events else "idle")
+        self.problem.emit(sentence)
+
+    def _take_death(self, died: m.Died) -> None:
+        self._busy.say("")
+        if self._asked.forget(m.TakeIn):
+            self.experience.refuse(died.sentence)
+        if not self._is_tuning():
+            self.problem.emit(died.sentence)
+        elif not self._keeps_best:
+            self._forget_run()
+        elif died.forced and self.run_folder is not None:
+            self._conclude()
+        else:
+            lost = self.tr("{count} trials are kept; the current one is lost.")
+            self._set_state("interrupted" if self.run_folder is not None else "idle")
+            self.problem.emit(f"{died.sentence} {lost.format(count=self._run.kept)}")
+
+    def _set_state(self, state: str) -> None:
+        if state != self.state:
+            self.state = state
+            self.run_changed.emit()

@@ -1,0 +1,151 @@
+"""The average in plain words: who is in it, what each counts, and whether it is ahead."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.text.numbers import percent, plain
+from app.text.scores import metric_in_short
+from core.tuning.events import EnsembleUpdated, MembersDisagree, RunStarted, TrialStarted
+
+NAMED = 3  # members whose weights are named
+ONE_IN = 10  # of the trials is in the average
+FOCUSED = 2.0  # settings in question below which hardly any choice is left
+HARDLY = 0.005  # relative difference of scores that is hardly one
+ALIKE = 1e-6  # relative difference of weights that are the same
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Narration", text)
+
+
+def how_averaging_works(rule: str) -> str:
+    """How the next setting is found, and what becomes of the best; two or three sentences."""
+    drawn = _tr(
+        "The next setting is drawn at random: the likelier a setting is to be good, the likelier "
+        "it is drawn."
+    )
+    if rule == "thompson":
+        drawn = _tr(
+            "The next setting is the best one of a guess that is drawn at random among those that "
+            "agree with the trials."
+        )
+    kept = _tr(
+        "One setting that looks best on little data can be luck, so the best tenth of the models "
+        "predicts together."
+    )
+    return f"{drawn} {kept}"
+
+
+def who_is_in(event: EnsembleUpdated) -> str:
+    """How many models are in the average, and what each counts."""
+    counting = [(n, w) for n, w in zip(event.members, event.weights, strict=True) if w > 0]
+    if len(event.members) == 1:
+        return _only_member(event)
+    weights = [weight for _, weight in counting]
+    if len(counting) == len(event.members) and max(weights) - min(weights) <= ALIKE:
+        words = _tr("{count} of {tried} models are in the average; each counts {share}.")
+        share = _equal_share(len(counting))
+        return words.format(count=len(counting), tried=event.finished, share=share)
+    counting.sort(key=lambda pair: -pair[1])
+    named = ", ".join(
+        _tr("trial {number} {share}").format(number=number, share=percent(weight))
+        for number, weight in counting[:NAMED]
+    )
+    rest = len(counting) - NAMED
+    if rest > 0:
+        named += _tr(" and {rest} more the rest").format(rest=rest)
+    words = _tr("{count} of {tried} models are in the average: {named}.")
+    said = words.format(count=len(counting), tried=event.finished, named=named)
+    weightless = len(event.members) - len(counting)
+    if weightless:
+        more = _tr("{none} more of the best get no weight, because they would not improve it.")
+        if weightless == 1:
+            more = _tr("One more of the best gets no weight, because it would not improve it.")
+        said = f"{said} {more.format(none=weightless)}"
+    return said
+
+
+def _only_member(event: EnsembleUpdated) -> str:
+    words = _tr(
+        "The average has one member so far, trial {number}; from {two} trials on there are two."
+    )
+    if event.finished >= 2 * ONE_IN:  # others were left out
+        words = _tr("The average has one member, trial {number}.")
+    return words.format(number=event.members[0], two=2 * ONE_IN)
+
+
+def _equal_share(count: int) -> str:
+    words = {2: _tr("half"), 3: _tr("a third"), 4: _tr("a quarter"), 5: _tr("a fifth")}
+    return words.get(count, percent(1.0 / count))
+
+
+def which_is_ahead(event: EnsembleUpdated, run: RunStarted) -> str:
+    """The average against the single best on fair rows; "" where there is nothing to compare."""
+    if event.average is None or event.single is None or len(event.members) == 1:
+        return ""
+    values = {
+        "metric": metric_in_short(run.metric),
+        "average": plain(event.average, 4),
+        "single": plain(event.single, 4),
+    }
+    ahead = event.average - event.single
+    ahead = ahead if run.maximize else -ahead
+    if abs(ahead) <= HARDLY * abs(event.single):
+        words = _tr(
+            "On held-out data that chose neither, the average has {metric} {average} and the "
+            "single best {single}: they hardly differ."
+        )
+    elif ahead > 0:
+        words = _tr(
+            "On held-out data that chose neither, the average has {metric} {average} and the "
+            "single best {single}: the average is ahead by {by}."
+        )
+    else:
+        words = _tr(
+            "On held-out data that chose neither, the average has {metric} {average} and the "
+            "single best {single}: the single best is ahead by {by}."
+        )
+    return words.format(by=plain(abs(ahead), 2), **values)
+
+
+def who_is_left_out(event: EnsembleUpdated) -> str:
+    """Why trials that are good enough are not in the average; "" where all are."""
+    reasons = [one["reason"] for one in event.left_out]
+    if len(reasons) <= 1:
+        return "".join(reasons)
+    more = _tr("So are {count} others.").format(count=len(reasons) - 1)
+    if len(reasons) == 2:
+        more = _tr("So is one other.")
+    return f"{reasons[-1]} {more}"
+
+
+def where_they_differ(event: MembersDisagree) -> str:
+    """The row that they disagree about most; "" where there is none."""
+    if not event.rows or len(event.members) < 2:
+        return ""
+    row = event.rows[0]
+    if len(event.classes) == 2:
+        given = [said[1] for said in row["said"]]
+        words = _tr(
+            "The members disagree most about row {row}: “{name}” is {low} to {high} likely."
+        )
+        return words.format(
+            row=row["row"] + 1,
+            name=event.classes[1],
+            low=percent(min(given)),
+            high=percent(max(given)),
+        )
+    return _tr("The members disagree most about row {row}.").format(row=row["row"] + 1)
+
+
+def why_drawn(event: TrialStarted) -> str:
+    """Why a drawn setting is tried, with a place for the setting."""
+    words = _tr("Now: {setting} is tried; it is drawn from what the scores so far make likely.")
+    if event.candidates is None:
+        return words
+    if event.candidates < FOCUSED:
+        return f"{words} {_tr('Hardly any other setting is in question.')}"
+    among = _tr("In effect about {count} settings are in question.")
+    rough = float(f"{event.candidates:.2g}")  # two digits: 1442 says no more than 1400
+    return f"{words} {among.replace('{count}', plain(rough, 4))}"

@@ -1,0 +1,105 @@
+"""Earlier datasets in words: how large they were, how alike they are, and what they found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from app.text.numbers import plain, shown
+from core.tuning.events import CommonSurfaceFitted, PastRecalled
+
+NAMED_AXES = 3  # of a setting, in a sentence
+SPEAK = 20  # datasets that are listed while nobody knows yet which ones speak
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("PastWords", text)
+
+
+def size_in_words(statistics: Sequence[float], short: bool = False) -> str:
+    """A dataset's size: "1,200 rows × 14 columns, 2 classes", or "1,200 × 14, 2 classes"."""
+    rows, columns, classes = counts(statistics)
+    named = _tr("1 class") if classes == 1 else _tr("{count} classes").format(count=classes)
+    words = _tr("{rows} rows × {columns} columns, {classes}")
+    if short:
+        words = _tr("{rows} × {columns}, {classes}")
+    return words.format(
+        rows=QLocale().toString(rows),
+        columns=QLocale().toString(columns),
+        classes=named if classes else _tr("numbers"),
+    )
+
+
+def counts(statistics: Sequence[float]) -> tuple[int, int, int]:
+    """Rows, columns and classes of a dataset (0 classes where a number is predicted)."""
+    rows, columns, classes = statistics
+    return round(math.exp(rows)), round(math.exp(columns)), round(classes)
+
+
+def likeness(distance: float) -> float:
+    """How alike two datasets are, from 0 to 1 (the same statistics)."""
+    return 1.0 / (1.0 + distance)
+
+
+def best_setting(dataset: Mapping[str, Any], axes: Sequence[str]) -> dict[str, Any]:
+    """The setting of a recalled dataset's best trial; empty where it has no score."""
+    scored = [at for at, score in enumerate(dataset["scores"]) if _is_number(score)]
+    if not scored:
+        return {}
+    sign = 1.0 if dataset["maximize"] else -1.0
+    best = max(scored, key=lambda at: sign * dataset["scores"][at])
+    return dict(zip(axes, dataset["values"][best], strict=True))
+
+
+def _is_number(score: Any) -> bool:
+    return isinstance(score, (int, float)) and math.isfinite(score)
+
+
+def setting_in_words(setting: Mapping[str, Any], most: int = NAMED_AXES) -> str:
+    """A setting as "C = 0.27, gamma = 0.03"; the first few of many numbers."""
+    named = [f"{name} = {shown(value)}" for name, value in setting.items()]
+    return ", ".join(named[:most] + (["…"] if len(named) > most else []))
+
+
+def speaking(past: PastRecalled | None, common: CommonSurfaceFitted | None) -> list[dict[str, Any]]:
+    """The recalled datasets that decide trials now, nearest first."""
+    if past is None:
+        return []
+    if common is not None and common.neighbours:
+        return [past.datasets[at] for at in common.neighbours]
+    return sorted(past.datasets, key=lambda dataset: dataset["distance"])[:SPEAK]
+
+
+def recalled_in_words(past: PastRecalled, common: CommonSurfaceFitted | None) -> str:
+    """How many earlier datasets are known, and how many of them speak."""
+    known, speak = len(past.datasets), len(speaking(past, common))
+    if not known:
+        return _tr("Nothing is remembered yet of other datasets with this model.")
+    if known == 1:
+        return _tr("One earlier dataset is known, and it speaks.")
+    if speak == known:
+        return _tr("{known} earlier datasets are known, and all of them speak.").format(known=known)
+    words = _tr("{known} earlier datasets are known; the {speak} nearest speak.")
+    return words.format(known=known, speak=speak)
+
+
+def standard_in_words(mean: float, scale: float, settled: bool, scores: int, past: bool) -> str:
+    """By what scores are standardized, and whose these numbers are.
+
+    Args:
+        mean, scale, settled: as in CommonSurfaceFitted.
+        scores: of this dataset so far.
+        past: whether there is a past that they could be borrowed from.
+    """
+    if settled:
+        words = _tr("Mean {mean}, deviation {scale}: from this dataset's {scores} scores.")
+    elif past:
+        words = _tr("Mean {mean}, deviation {scale}: borrowed from the past until two scores that "
+                    "differ are there.")  # fmt: skip
+    else:
+        words = _tr("Mean {mean}, deviation {scale}: assumed until two scores that differ are "
+                    "there.")  # fmt: skip
+    return words.format(mean=plain(mean), scale=plain(scale, 2), scores=scores)

@@ -1,0 +1,60 @@
+"""Past runs in one line or two: data, strategy, score and gain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
+
+SHOWN_RUNS = 12  # at most, in lists
+_STATES = {
+    "running": QT_TRANSLATE_NOOP("Rail", "not finished"),
+    "interrupted": QT_TRANSLATE_NOOP("Rail", "not finished"),
+    "failed": QT_TRANSLATE_NOOP("Rail", "failed"),
+    "stopped": QT_TRANSLATE_NOOP("Rail", "stopped"),
+    "finished": QT_TRANSLATE_NOOP("Rail", "finished"),
+}
+
+
+def run_in_words(run: Any) -> str:
+    """A past run in one line: data, strategy, score on unseen rows, gain over the default."""
+    line = f"{_what(run)} · {_score(run)}"
+    if run.gain is None:
+        return line
+    share = _is_share(run)
+    said = _tr("{gain} points over the default") if share else _tr("{gain} over the default")
+    return f"{line} · {said.format(gain=_gain(run))}"
+
+
+def run_in_two_lines(run: Any) -> tuple[str, str]:
+    """A past run for a narrow place: data and strategy, then score and gain."""
+    return _what(run), _score(run) if run.gain is None else f"{_score(run)} ({_gain(run)})"
+
+
+def _what(run: Any) -> str:
+    return f"{str(run.dataset).removesuffix('.csv')} · {run.strategy}"
+
+
+def _score(run: Any) -> str:
+    from app.text.numbers import fixed, plain  # not needed for the first paint
+
+    if run.test is None:
+        return _tr(_STATES.get(run.state, run.state))
+    return f"{fixed(100 * run.test, 1)}\u00a0%" if _is_share(run) else plain(run.test)
+
+
+def _gain(run: Any) -> str:
+    from app.text.numbers import fixed, plain
+
+    gain = fixed(100 * run.gain, 1) if _is_share(run) else plain(run.gain)
+    return f"+{gain}" if run.gain >= 0 else gain
+
+
+def _is_share(run: Any) -> bool:
+    from core.tuning.scores.metrics import METRICS
+
+    return run.metric in METRICS and METRICS[run.metric].share
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Rail", text)

@@ -1,0 +1,73 @@
+"""How metrics, differences of scores and durations are said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QCoreApplication
+
+from app.text.numbers import alike, fixed, plain
+from core.tuning.scores.metrics import METRICS
+
+SHARES = tuple(name for name, metric in METRICS.items() if metric.share)  # of one: in percent
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Scores", text)
+
+
+def metric_title(metric: str) -> str:
+    """A metric's name inside a sentence: "accuracy", "share of variance explained (R²)"."""
+    title = METRICS[metric].title if metric in METRICS else metric
+    return title if title[:2].isupper() or title[:2] == "F1" else title[:1].lower() + title[1:]
+
+
+def metric_as_noun(metric: str) -> str:
+    """A metric after "has": its title, or its short name where the title is a clause."""
+    title = metric_title(metric)
+    return metric_in_short(metric) if title.startswith("how ") else title
+
+
+def metric_in_short(metric: str) -> str:
+    """A metric's shortest name: what stands in brackets behind its title, if anything does."""
+    title = metric_title(metric)
+    return title[title.index("(") + 1 : -1] if title.endswith(")") else title
+
+
+def difference_in_words(metric: str, difference: float | None) -> str:
+    """A difference of scores, with its unit: "3.7 points", "0.041"."""
+    if difference is None:
+        return "–"
+    if metric not in SHARES:
+        return plain(difference)
+    points = fixed(100 * difference, 1)
+    unit = _tr("{points} point") if abs(round(100 * difference, 1)) == 1 else _tr("{points} points")
+    return unit.format(points=points)
+
+
+def duration_in_words(seconds: float) -> str:
+    """A duration to wait for: "1 s", "40 s", "3 min", "2 h 10 min"."""
+    if seconds < 1:
+        return _tr("less than 1 s")
+    if seconds < 10:
+        return f"{seconds:.0f} s"
+    if seconds < 90:
+        return f"{5 * round(seconds / 5):.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min" if minutes % 60 else f"{minutes // 60} h"
+
+
+def score_in_words(value: float | None, metric: str) -> str:
+    """A score as people say it: "87.7 %" for a share of rows, a plain number otherwise."""
+    if value is not None and metric in SHARES:
+        return f"{fixed(100 * value, 1)} %"
+    return plain(value)
+
+
+def scores_in_words(values: Sequence[float], metric: str) -> list[str]:
+    """Several scores that stand side by side: percent, or numbers with equally many decimals."""
+    if metric in SHARES:
+        return [score_in_words(value, metric) for value in values]
+    return alike(values)

@@ -1,0 +1,1 @@
+"""Views of an average over models: members, weights, disagreement."""

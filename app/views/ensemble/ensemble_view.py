@@ -1,0 +1,66 @@
+"""What views of an average over models share: whose runs they show, its colour, and its range."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from PySide6.QtGui import QFontMetricsF
+
+from app.look import appearance
+from app.text.scores import metric_in_short
+from app.views.plot.axes import small_font
+from app.views.plot.view import View
+from core.tuning.events import RunStarted
+
+# Values further from the best than so many times the middle one are not shown.
+REACH = 4.0
+FEW = 4  # values that are all shown
+
+
+class EnsembleView(View):
+    """A view of runs that average their best models."""
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        """Runs of trials whose strategy averages."""
+        return started.kind == "trials" and started.averages
+
+    def measured(self) -> str:
+        """The metric's shortest name."""
+        return metric_in_short(self.record.started.metric)
+
+    def measured_with_direction(self, room: float) -> str:
+        """The metric and, where so many pixels have room for it, which way is better."""
+        words = self.tr("{} (lower is better)")
+        if self.record.started.maximize:
+            words = self.tr("{} (higher is better)")
+        whole = words.format(self.measured())
+        fits = QFontMetricsF(small_font()).horizontalAdvance(whole) <= room
+        return whole if fits else self.measured()
+
+    def better_by(self, one: float, other: float) -> float:
+        """How much better one score is than another; below 0 where it is worse."""
+        return one - other if self.record.started.maximize else other - one
+
+
+def average_colour() -> str:
+    """The colour of the average and its members in every picture."""
+    return appearance.current().series[2]
+
+
+def near_the_best(values: np.ndarray, maximize: bool, reach: float = REACH) -> tuple[float, float]:
+    """The range of values to show when a few bad ones must not press all others together.
+
+    Ends at the last value that is not `reach` times as far from the best as the middle one.
+    """
+    finite = np.sort(values[np.isfinite(values)])
+    if not len(finite):
+        return math.nan, math.nan
+    if len(finite) < FEW:
+        return float(finite[0]), float(finite[-1])
+    ordered = finite[::-1] if maximize else finite
+    far = np.abs(ordered - ordered[0])
+    if far[len(far) // 2] > 0:
+        ordered = ordered[far <= reach * far[len(far) // 2]]
+    return float(ordered.min()), float(ordered.max())

@@ -1,0 +1,94 @@
+"""How focused the search is: among how many settings the next one is drawn, in effect."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QT_TRANSLATE_NOOP
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.numbers import plain
+from app.views.ensemble.ensemble_view import EnsembleView
+from app.views.plot.highlight import Highlight
+from app.views.plot.items import Dots, Lines, pen
+from app.views.plot.record import Record
+from app.views.plot.scales import Scale
+from app.views.plot.twin import Table
+from core.tuning.events import RunResumed, TrialFailed, TrialFinished
+
+ANYWHERE = 4096  # candidates of a draw
+MARKED = 150  # trials up to which each has a dot
+
+
+class Focus(EnsembleView):
+    """The effective number of candidates of every trial, on a logarithmic scale."""
+
+    name = "focus"
+    title = QT_TRANSLATE_NOOP("Focus", "How focused the search is")
+    question = QT_TRANSLATE_NOOP(
+        "Focus",
+        "Among how many settings is the next one drawn? 1: it is certain. 4,096: it could be "
+        "anywhere.",
+    )
+    waiting = QT_TRANSLATE_NOOP(
+        "Focus", "It appears here when the first even spread of trials is done."
+    )
+    zooms = True
+    listens = (TrialFinished, TrialFailed, RunResumed)
+
+    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.plot = self.canvas.add_plot(Scale("whole"), Scale("log"))
+        self.plot.bottom.set_title(self.tr("trial"))
+        self.plot.left.set_title(self.tr("settings in question"))
+        self.line, self.dots, self.highlight = Lines(), Dots("circle", 7), Highlight()
+        for item in (self.line, self.dots, self.highlight):
+            self.plot.addItem(item)
+
+    def paint_theme(self) -> None:
+        """In the blue of what the model believes."""
+        theme = appearance.current()
+        self.line.set_style(pen(theme.model, 1.6))
+        self.dots.set_style(theme.model, theme.paper, 1.0)
+
+    def drawn(self) -> list[tuple[int, float]]:
+        """(trial, candidates) of the trials that were drawn, in order."""
+        known = ((t.number, t.candidates) for t in self.record.trials)
+        return sorted((number, float(c)) for number, c in known if c)
+
+    def has_content(self) -> bool:
+        """From the first draw."""
+        return any(trial.candidates for trial in self.record.trials)
+
+    def draw(self) -> None:
+        """A dot a trial, joined."""
+        self.paint_theme()
+        record = self.record
+        counts = np.array([trial.candidates or np.nan for trial in record.trials], dtype=float)
+        places, heights = record.numbers.astype(float), np.log10(counts)
+        order = np.argsort(places, kind="stable")
+        order = order[np.isfinite(heights[order])]
+        x, y = places[order], heights[order]
+        self.line.set_data(x, y)
+        self.dots.set_data(*(x, y) if len(x) <= MARKED else (x[-1:], y[-1:]))
+        end = max(float(record.total - 1), x[-1])
+        room = 0.03 * end + 0.5
+        self.plot.hold_x(-room, end + room, exact=True)
+        self.plot.hold_y(-0.1, max(float(np.log10(ANYWHERE)), float(y.max())) + 0.1, exact=True)
+        self.highlight.mark(record, places, heights)
+        self.canvas.set_pickable(self.plot, places, heights, record.numbers)
+
+    def describe(self) -> str:
+        """The first, the last and what they mean."""
+        drawn = self.drawn()
+        (first, before), (last, now) = drawn[0], drawn[-1]
+        words = self.tr("Trial {} was drawn among {} settings in effect.")
+        said = words.format(last, plain(now, 2))
+        if len(drawn) > 1:
+            said += " " + self.tr("At trial {} it was {}.").format(first, plain(before, 2))
+        return said
+
+    def rows(self) -> Table:
+        """Trial and candidates."""
+        headers = [self.tr("trial"), self.tr("settings in question, in effect")]
+        return headers, [[number, count] for number, count in self.drawn()]

@@ -1,0 +1,228 @@
+"""Who is in the average: a bar a trial, the best first, as high as its weight."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QRectF, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.numbers import alike, percent, plain
+from app.views.ensemble.ensemble_view import EnsembleView, average_colour
+from app.views.plot.axes import small_font
+from app.views.plot.canvas import EDGES
+from app.views.plot.columns import Columns, ColumnWords
+from app.views.plot.highlight import Highlight
+from app.views.plot.items import clear_colour, pen
+from app.views.plot.legend import Entry, Legend
+from app.views.plot.record import Record
+from app.views.plot.scales import Scale, Ticks
+from app.views.plot.twin import Table
+from core.tuning.events import (
+    EnsembleUpdated,
+    RunFinished,
+    RunStopped,
+    TrialExcluded,
+    TrialFinished,
+)
+
+ROOM = 17.0  # pixels a bar at least, as long as others can be left away for it
+OTHERS = 6  # trials that are shown beside the members at least
+UPRIGHT = 9.0  # pixels a bar below which not even upright words have room
+SLOTS = 10  # bars that the width has room for at least, so that one alone is no wall
+HEADROOM = 1.04
+NAMED = 6  # members that are named in a sentence
+TARGETS = 9  # places of a bar that can be clicked
+
+
+@dataclass(frozen=True)
+class SomeNamed(Scale):
+    """Choices of which only those with a name have a tick."""
+
+    def ticks(self, low: float, high: float, most: int) -> Ticks:
+        """All ticks that have a name."""
+        return [(at, name) for at, name in super().ticks(low, high, most) if name]
+
+
+class Members(EnsembleView):
+    """Filled bars for members, pale stubs for the others, which count nothing."""
+
+    name = "members"
+    title = QT_TRANSLATE_NOOP("Members", "Who is in the average")
+    question = QT_TRANSLATE_NOOP(
+        "Members", "Which models predict together, and how much does each count? Best first."
+    )
+    waiting = QT_TRANSLATE_NOOP(
+        "Members", "The first model joins the average when the first trial has a score."
+    )
+    listens = (EnsembleUpdated, TrialFinished, TrialExcluded, RunFinished, RunStopped)
+
+    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.legend = Legend()
+        self.canvas.addItem(self.legend, row=0, col=0)
+        self.plot = self.canvas.add_plot(Scale("choice"), row=1)
+        self.plot.left.set_title(self.tr("weight in %"))
+        self.plot.bottom.set_title(self.tr("trial, best first"))
+        self.columns, self.words, self.highlight = Columns(), ColumnWords(), Highlight()
+        for item in (self.columns, self.words, self.highlight):
+            self.plot.addItem(item)
+
+    def has_content(self) -> bool:
+        """From the first member."""
+        return bool(self.record.weights)
+
+    def ranked(self) -> list[int]:
+        """The trials that compete, the best first; members in any case."""
+        record = self.record
+        rows = record.best_rows(record.best_k or len(record.trials))
+        numbers = record.numbers[rows].tolist()
+        there = set(numbers)
+        return [*numbers, *(n for n in record.weights if n not in there)]
+
+    def left_out(self) -> dict[int, str]:
+        """Trials good enough for the average that are not in it, and why."""
+        there = self.record.ensemble
+        return {one["number"]: one["reason"] for one in there.left_out} if there else {}
+
+    def shown(self, ranked: list[int]) -> list[int]:
+        """The trials that have a bar: of many others only those for which there is room."""
+        weights = self.record.weights
+        last = max(at for at, number in enumerate(ranked) if number in weights)
+        wide = self.plot.bottom.metrics.horizontalAdvance(str(max(weights))) + 6
+        fit = int(self.canvas.inner_width(self.plot) // max(ROOM, wide))
+        return ranked[: max(last + 1 + OTHERS, fit)]
+
+    def draw(self) -> None:
+        """The bars, the members' scores above them, and what is not shown in words."""
+        record, ranked = self.record, self.ranked()
+        numbers = self.shown(ranked)
+        weights, out = record.weights, self.left_out()
+        heights = [100 * weights.get(number, 0.0) for number in numbers]
+        member = [number in weights for number in numbers]
+        crossed = [number in out for number in numbers]
+        self.columns.set_data(heights, member, crossed, average_colour())
+        slots = max(SLOTS, len(numbers))
+        room = self.canvas.inner_width(self.plot) / slots
+        over = self.words.set_data(self._scores(numbers, heights) if room >= UPRIGHT else [], room)
+        self._label(numbers, member, room)
+        self.plot.hold_x(-0.6, slots - 0.4, exact=True)
+        tall = max(60.0, self.plot.vb.height())
+        top = HEADROOM * max(heights) / (1 - min(0.6, over / tall))
+        self.plot.hold_y(0.0, top, exact=True)
+        self._draw_legend(len(numbers), len(ranked))
+        self._make_pickable(numbers, heights)
+
+    def _scores(self, numbers: list[int], heights: list[float]) -> list[tuple[float, float, str]]:
+        ensemble = self.record.ensemble
+        said = dict(zip(ensemble.members, alike(ensemble.scores), strict=True))
+        return [(at, heights[at], said[n]) for at, n in enumerate(numbers) if n in said]
+
+    def _label(self, numbers: list[int], member: list[bool], room: float) -> None:
+        """Trial numbers below all bars where they have room, else below members, evenly thinned."""
+        wide = self.plot.bottom.metrics.horizontalAdvance(str(max(numbers))) + 5
+        every = max(1, math.ceil(wide / room))
+        texts = [
+            str(number) if at % every == 0 and (inside or room >= wide) else ""
+            for at, (number, inside) in enumerate(zip(numbers, member, strict=True))
+        ]
+        self.plot.bottom.set_scale(SomeNamed("choice", tuple(texts)))
+
+    def _draw_legend(self, shown: int, count: int) -> None:
+        weights = list(self.record.weights.values())
+        inside, idle = sum(w > 0 for w in weights), sum(w == 0 for w in weights)
+        rest = count - len(weights)
+        words = self.tr("{} in the average, score above") if self.words.words else ""
+        words = words or self.tr("{} in the average")
+        entries = [Entry(_filled, words.format(inside))]
+        if idle:
+            entries.append(Entry(_empty, self.tr("{} without weight").format(idle)))
+        if rest:
+            others = self.tr("1 other") if rest == 1 else self.tr("{} others").format(rest)
+            hidden = rest + inside + idle - shown
+            more = self.tr("{}, {} of them shown").format(others, rest - hidden)
+            entries.append(Entry(_pale, more if hidden else others))
+        self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
+
+    def _make_pickable(self, numbers: list[int], heights: list[float]) -> None:
+        record = self.record
+        x, y = (np.full(len(record.numbers), np.nan) for _ in range(2))
+        for at, number in enumerate(numbers):
+            if number in record.row_of:
+                x[record.row_of[number]], y[record.row_of[number]] = at, heights[at]
+        self.highlight.mark(record, x, y)
+        shares = np.linspace(0.0, 1.0, TARGETS)  # a bar is met anywhere, not at its top alone
+        self.canvas.set_pickable(
+            self.plot,
+            np.repeat(np.arange(len(numbers), dtype=float), TARGETS),
+            np.outer(heights, shares).ravel(),
+            np.repeat(np.array(numbers), TARGETS),
+        )
+
+    def _tell(self, number: int) -> str:
+        words = self.tr("weight {} of the average").format(
+            percent(self.record.weights.get(number, 0.0))
+        )
+        reason = self.left_out().get(number, "")
+        return "\n".join(part for part in (super()._tell(number), words, reason) if part)
+
+    def describe(self) -> str:
+        """How many of how many, and what the first of them weigh."""
+        ensemble = self.record.ensemble
+        members = list(zip(ensemble.members, ensemble.weights, ensemble.scores, strict=True))
+        if len(members) == 1:
+            words = self.tr("After {} trials the average has one member: trial {} with {} {}.")
+            return words.format(
+                ensemble.finished, members[0][0], self.measured(), plain(members[0][2])
+            )
+        each = [
+            self.tr("trial {} counts {} and has {} {}").format(
+                number, percent(weight), self.measured(), plain(score)
+            )
+            for number, weight, score in members[:NAMED]
+        ]
+        rest = "; …" if len(members) > NAMED else ""
+        words = self.tr("{} of {} models are averaged: {}{}.")
+        count = sum(weight > 0 for _, weight, _ in members)
+        said = words.format(count, ensemble.finished, "; ".join(each), rest)
+        return " ".join([said, *self.left_out().values()])
+
+    def rows(self) -> Table:
+        """Every trial, the best first, with its weight and score."""
+        record, weights, out = self.record, self.record.weights, self.left_out()
+        said = dict(zip(record.ensemble.members, record.ensemble.scores, strict=True))
+        rows = []
+        for place, number in enumerate(self.ranked(), start=1):
+            trial = record.trial(number)
+            score = said.get(number, trial.score if trial is not None else None)
+            note = self.tr("in the average") if number in weights else out.get(number, "")
+            rows.append([place, number, 100 * weights.get(number, 0.0), score, note])
+        headers = [self.tr("place"), self.tr("trial"), self.tr("weight in %"), self.measured()]
+        return [*headers, self.tr("note")], rows
+
+
+def _filled(painter: QPainter, box: QRectF) -> None:
+    painter.fillRect(_bar(box, 0.9), clear_colour(average_colour(), 1.0))
+
+
+def _empty(painter: QPainter, box: QRectF) -> None:
+    painter.setPen(pen(average_colour(), 1.0))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRect(_bar(box, 0.4))
+
+
+def _pale(painter: QPainter, box: QRectF) -> None:
+    theme = appearance.current()
+    painter.setPen(pen(theme.control, 1.0))
+    painter.setBrush(clear_colour(theme.control, 0.3))
+    painter.drawRect(_bar(box, 0.4))
+
+
+def _bar(box: QRectF, share: float) -> QRectF:
+    tall = share * 0.7 * small_font().pointSizeF() * 1.4
+    foot = box.center().y() + 0.35 * small_font().pointSizeF() * 1.4
+    return QRectF(box.center().x() - 4, foot - tall, 8, tall)

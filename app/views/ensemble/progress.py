@@ -1,0 +1,189 @@
+"""The average against the single best, after every trial, on rows that did not choose either."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QT_TRANSLATE_NOOP
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.numbers import alike, plain
+from app.views.ensemble.ensemble_view import EnsembleView, average_colour, near_the_best
+from app.views.plot.canvas import EDGES
+from app.views.plot.items import Dots, Lines, pen
+from app.views.plot.labels import EndLabels
+from app.views.plot.legend import Entry, Legend, line_sample
+from app.views.plot.marker import Marker
+from app.views.plot.record import Record
+from app.views.plot.scales import Scale
+from app.views.plot.twin import Table
+from core.tuning.events import EnsembleUpdated, RunFinished, RunResumed, RunStopped
+
+MARKED = 60  # points beyond which only the last of a line has a symbol
+
+
+class Parting(Marker):
+    """The line from where on both can differ, quieter than the lines themselves."""
+
+    def colour(self) -> str:
+        """Grey."""
+        return appearance.current().control
+
+
+class AverageAgainstBest(EnsembleView):
+    """A solid green line with circles for the average, a dashed one with diamonds for the best."""
+
+    name = "average"
+    title = QT_TRANSLATE_NOOP("AverageAgainstBest", "Average against single best")
+    question = QT_TRANSLATE_NOOP(
+        "AverageAgainstBest",
+        "Does the average beat the one best setting, on held-out data that chose neither?",
+    )
+    waiting = QT_TRANSLATE_NOOP(
+        "AverageAgainstBest",
+        "Both appear here when the first trial has a score. They part when the average has two "
+        "members, after 20 trials.",
+    )
+    zooms = True
+    listens = (EnsembleUpdated, RunFinished, RunStopped, RunResumed)
+
+    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.legend = Legend()
+        self.canvas.addItem(self.legend, row=0, col=0)
+        self.plot = self.canvas.add_plot(Scale("whole"), row=1)
+        self.plot.bottom.set_title(self.tr("trials with a score"))
+        self.average_line, self.single_line = Lines(), Lines()
+        self.average_dots, self.single_dots = Dots("circle", 8), Dots("diamond", 8)
+        self.ends, self.parting = EndLabels(), Parting()
+        for item in (self.parting, self.average_line, self.single_line, self.single_dots):
+            self.plot.addItem(item)
+        for item in (self.average_dots, self.ends):
+            self.plot.addItem(item)
+
+    def paint_theme(self) -> None:
+        """The average in green, what was observed of the single best in vermilion."""
+        theme, green = appearance.current(), average_colour()
+        self.average_line.set_style(pen(green, 2.4))
+        self.single_line.set_style(pen(theme.observed, 2.0, dashed=True))
+        self.average_dots.set_style(green, theme.paper, 1.0)
+        self.single_dots.set_style(theme.paper, theme.observed, 1.6)
+
+    def updates(self) -> list[EnsembleUpdated]:
+        """Those that say how good both are, in the order of trials."""
+        updates = self.record.ensembles
+        return [
+            updates[count]
+            for count in sorted(updates)
+            if updates[count].average is not None and updates[count].single is not None
+        ]
+
+    def has_content(self) -> bool:
+        """From the first of them."""
+        return bool(self.updates())
+
+    def waits_for(self) -> str:
+        """What will appear, or why there is nothing fair to show."""
+        if not self.record.ensembles:
+            return super().waits_for()
+        if self.record.started.judged == "training":
+            return self.tr(
+                "No rows are held out here that could say which is better: settings are judged by "
+                "the training rows. The Results page compares both on test data when the run has "
+                "ended."
+            )
+        return self.tr(
+            "What the members say about held-out rows is not at hand: the run was resumed, or this "
+            "score can only be had of a whole model. The Results page compares both on test data "
+            "when the run has ended."
+        )
+
+    def draw(self) -> None:
+        """Both lines, their ends named, and from where on they can differ."""
+        self.paint_theme()
+        updates = self.updates()
+        x = np.array([update.finished for update in updates], dtype=float)
+        average = np.array([update.average for update in updates], dtype=float)
+        single = np.array([update.single for update in updates], dtype=float)
+        self.plot.left.set_title(self.measured_with_direction(self.plot.vb.height()))
+        self.average_line.set_data(x, average)
+        self.single_line.set_data(x, single)
+        marked = slice(None) if len(x) <= MARKED else slice(-1, None)
+        self.average_dots.set_data(x[marked], average[marked])
+        self.single_dots.set_data(x[marked], single[marked])
+        self._name_ends(updates[-1])
+        first = next((u.finished for u in updates if len(u.members) > 1), None)
+        self.parting.set_value(first, "")
+        self._hold(np.concatenate([average, single]), average[-1], single[-1])
+        self._draw_legend(x, np.stack([average, single]))
+        self._make_room(float(x[0]), float(x[-1]))
+
+    def _name_ends(self, last: EnsembleUpdated) -> None:
+        ink, x = appearance.current().ink, float(last.finished)
+        if len(last.members) == 1:
+            words = self.tr("one model so far {}").format(plain(last.average))
+            self.ends.set_data([(x, last.average, words, ink)])
+            return
+        shown = alike([last.average, last.single])
+        average = self.tr("average {}").format(shown[0])
+        single = self.tr("single best {}").format(shown[1])
+        self.ends.set_data([(x, last.average, average, ink), (x, last.single, single, ink)])
+
+    def _hold(self, values: np.ndarray, *ends: float) -> None:
+        low, high = near_the_best(values, self.record.started.maximize)
+        low, high = min(low, *ends), max(high, *ends)
+        self.plot.hold_y(low, high)
+
+    def _draw_legend(self, x: np.ndarray, lines: np.ndarray) -> None:
+        """The parting, and the bad first trials that would press the rest together."""
+        low, high = self.plot.vb.viewRange()[1]
+        outside = ((lines < low) | (lines > high)).any(axis=0)
+        entries = []
+        if self.parting.value is not None:
+            grey = pen(self.parting.colour(), 1.8, dashed=True)
+            entries.append(Entry(line_sample(grey), self.tr("two members or more from here on")))
+        if outside.any():
+            far = lines.min() if self.record.started.maximize else lines.max()
+            words = self.tr("not shown: worse scores until trial {}, up to {}")
+            entries.append(Entry(_nothing, words.format(int(x[outside].max()), plain(far))))
+        self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
+
+    def _make_room(self, first: float, last: float) -> None:
+        # The names stand right of the last trial: their pixels belong to the range.
+        share = min(0.6, (self.ends.width() + 6) / self.canvas.inner_width(self.plot))
+        end = max(float(self.record.total), last, first + 4)
+        needed = first + (last - first) / (1 - share)
+        if last == first:
+            needed = end
+        self.plot.hold_x(first - 0.03 * (end - first), max(end, needed), exact=True)
+
+    def describe(self) -> str:
+        """Both after the last trial, and which is ahead."""
+        last = self.updates()[-1]
+        if len(last.members) == 1:
+            words = self.tr("After {} trials there is one member, with {} {} on held-out rows.")
+            return words.format(last.finished, self.measured(), plain(last.average))
+        words = self.tr("After {} trials the average of {} has {} {}, the single best {}.")
+        said = words.format(
+            last.finished,
+            sum(weight > 0 for weight in last.weights),
+            self.measured(),
+            plain(last.average),
+            plain(last.single),
+        )
+        ahead = self.better_by(last.average, last.single)
+        if ahead == 0:
+            return f"{said} {self.tr('Neither is ahead.')}"
+        leads = self.tr("The average is ahead by {}.")
+        trails = self.tr("The single best is ahead by {}.")
+        return f"{said} {(leads if ahead > 0 else trails).format(plain(abs(ahead), 2))}"
+
+    def rows(self) -> Table:
+        """After each trial: members, the average's score, the single best's."""
+        rows = [[u.finished, len(u.members), u.average, u.single] for u in self.updates()]
+        headers = [self.tr("trials with a score"), self.tr("members")]
+        return [*headers, self.tr("average"), self.tr("single best")], rows
+
+
+def _nothing(*_args: object) -> None:
+    """A line of the legend that has words only."""

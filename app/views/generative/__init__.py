@@ -1,0 +1,1 @@
+"""Views of topics and of pictures."""

@@ -1,0 +1,174 @@
+"""Rows of small grey pictures under captions, their points kept sharp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen
+
+from app.look import appearance
+from app.views.plot.axes import small_font
+
+EDGE, GAP = 6, 6  # pixels around everything, and between pictures
+APART = 8  # pixels between two rows
+BESIDE = 24  # pixels between the last row and the others, if it stands beside them
+WHOLE = 3  # screen points a point, from which on there is no fraction: all points are alike then
+LARGEST = 150  # pixels of a picture's longer side
+
+
+@dataclass(frozen=True)
+class PictureRow:
+    """A caption, its pictures, and a word above each of them (or none)."""
+
+    caption: str
+    pictures: tuple[QImage, ...]
+    words: tuple[str, ...] = ()
+
+
+@dataclass
+class _Placed:
+    """Where a row lies on the page: its caption, its words and its pictures."""
+
+    row: PictureRow
+    caption: QRectF = field(default_factory=QRectF)
+    boxes: list[QRectF] = field(default_factory=list)
+
+    def words_height(self) -> float:
+        """Pixels of the caption and of the words below it."""
+        return _line() * (2 if self.row.words else 1)
+
+
+def grey_picture(values: Sequence[float], height: int, width: int) -> QImage:
+    """A picture of grey values from 0 (dark) to 1, row by row."""
+    shades = np.clip(np.asarray(values).reshape(height, width) * 255 + 0.5, 0, 255)
+    shades = np.ascontiguousarray(shades, dtype=np.uint8)
+    image = QImage(shades.data, width, height, width, QImage.Format.Format_Grayscale8)
+    return image.copy()  # the numbers do not outlive this function
+
+
+class PictureRows:
+    """The drawing; `set_data` gives the rows from above to below.
+
+    The last row stands beside the others, in as many lines as they are, where all pictures can be
+    larger then.
+    """
+
+    def __init__(self) -> None:
+        self.rows: list[_Placed] = []
+        self.least = 0.0
+
+    def set_data(self, rows: Sequence[PictureRow]) -> None:
+        """Other pictures, all of one size."""
+        self.rows = [_Placed(row) for row in rows]
+
+    def lay_out(self, width: float, height: float) -> float:
+        """Pictures as large as fit beside and above each other, and never tiny."""
+        if not self.rows:
+            return 0.0
+        above, room = self.rows[:-1], width - 2 * EDGE
+        wide, tall = self._limits(self.rows, room, height)
+        if above:
+            further = _columns(self.rows[-1], len(above))
+            beside = self._limits(above, room - BESIDE + GAP, height, further)
+            if min(beside) > min(wide, tall):
+                return self._place_beside(_scale(*beside))
+        return self._place(self.rows, _scale(wide, tall), room)
+
+    def _limits(
+        self, rows: list[_Placed], width: float, height: float, further: int = 0
+    ) -> tuple[float, float]:
+        """Screen points for a point of a picture at most, for the width and for the height.
+
+        Each row has a line of its own, and so many `further` pictures stand beside the longest.
+        """
+        size = self.rows[0].row.pictures[0].size()
+        across = max(_columns(placed, 1) for placed in rows) + further
+        wide = ((width + GAP) / across - GAP) / size.width()
+        words = sum(placed.words_height() for placed in rows)
+        tall = (height - 2 * EDGE - words - APART * (len(rows) - 1)) / len(rows) / size.height()
+        return min(wide, LARGEST / max(size.width(), size.height())), tall
+
+    def _place(self, rows: list[_Placed], scale: float, room: float) -> float:
+        """One row below the other; where the last one ends."""
+        size = self.rows[0].row.pictures[0].size()
+        wide, tall, top = size.width() * scale, size.height() * scale, float(EDGE)
+        for placed in rows:
+            placed.caption = QRectF(EDGE, top, room, _line())
+            top += placed.words_height()
+            count = len(placed.row.pictures)
+            placed.boxes = [
+                QRectF(EDGE + at * (wide + GAP), top, wide, tall) for at in range(count)
+            ]
+            top += tall + APART
+        return top - APART + EDGE
+
+    def _place_beside(self, scale: float) -> float:
+        """The last row at the right of the others, its lines at their heights."""
+        above, last = self.rows[:-1], self.rows[-1]
+        right = 0.0
+        low = self._place(above, scale, 0.0)
+        for placed in above:
+            right = max(right, placed.boxes[-1].right())
+        for placed in above:
+            placed.caption.setWidth(right - EDGE)
+        lines, columns = [placed.boxes[0] for placed in above], _columns(last, len(above))
+        step = lines[0].width() + GAP
+        last.boxes = [
+            lines[at // columns].translated(right - EDGE + BESIDE + at % columns * step, 0)
+            for at in range(len(last.row.pictures))
+        ]
+        last.caption = QRectF(right + BESIDE, EDGE, columns * step - GAP, _line())
+        return low
+
+    def paint(self, painter: QPainter) -> None:
+        """Every row: its caption, the words, the pictures."""
+        theme, metrics = appearance.current(), QFontMetricsF(small_font())
+        left, elide = int(Qt.AlignmentFlag.AlignLeft), Qt.TextElideMode.ElideRight
+        painter.setFont(small_font())
+        for placed in self.rows:
+            painter.setPen(QColor(theme.ink))
+            said = metrics.elidedText(placed.row.caption, elide, placed.caption.width())
+            painter.drawText(placed.caption, left, said)
+            painter.setPen(QColor(theme.muted))
+            for word, box in zip(placed.row.words, placed.boxes, strict=False):
+                above = QRectF(box.left(), box.top() - _line(), box.width(), _line())
+                painter.drawText(above, left, metrics.elidedText(word, elide, box.width()))
+            for picture, box in zip(placed.row.pictures, placed.boxes, strict=True):
+                _paint_picture(painter, picture, box)
+
+    def told_at(self, place: QPointF) -> str:
+        """The caption of the row, and the word of the picture."""
+        for placed in self.rows:
+            for at, box in enumerate(placed.boxes):
+                if box.contains(place):
+                    word = placed.row.words[at] if placed.row.words else ""
+                    return f"{placed.row.caption}: {word}" if word else placed.row.caption
+        return ""
+
+
+def _scale(wide: float, tall: float) -> float:
+    """Screen points for a point of a picture; low rows scroll instead of making them tiny."""
+    fit = min(wide, max(tall, wide / 2))
+    return float(int(fit)) if fit >= WHOLE else fit
+
+
+def _line() -> float:
+    """Pixels of a line of words."""
+    return QFontMetricsF(small_font()).height() + 2
+
+
+def _columns(placed: _Placed, lines: int) -> int:
+    """How many pictures of a row stand side by side in so many lines."""
+    return -(-len(placed.row.pictures) // lines)
+
+
+def _paint_picture(painter: QPainter, picture: QImage, box: QRectF) -> None:
+    smooth = box.width() < picture.width()  # smaller than it is: points would be left out
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, smooth)
+    painter.drawImage(box, picture)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(QColor(appearance.current().control), 1))
+    painter.drawRect(box.adjusted(-0.5, -0.5, 0.5, 0.5))

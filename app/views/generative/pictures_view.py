@@ -1,0 +1,119 @@
+"""What a model of pictures makes up, and how it sees pictures that there are."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP
+from PySide6.QtWidgets import QWidget
+
+from app.views.generative.picture_rows import PictureRow, PictureRows, grey_picture
+from app.views.plot.painted_page import PaintedPage
+from app.views.plot.twin import Table
+from app.views.plot.view import View
+from core.tuning.events import Event, ImagesDrawn, RunStarted
+
+
+class PicturesView(View):
+    """Pictures of the data over the same as the model sees them; below, those that it makes up."""
+
+    name = "pictures"
+    title = QT_TRANSLATE_NOOP("PicturesView", "What the model draws")
+    question = QT_TRANSLATE_NOOP(
+        "PicturesView", "Has the model understood what the pictures are made of?"
+    )
+    waiting = QT_TRANSLATE_NOOP(
+        "PicturesView", "Pictures that the best setting so far draws appear here after a trial."
+    )
+    listens = (ImagesDrawn,)
+    wide = True
+    interval = 0.2
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        """Models that draw, of columns that are the pixels of pictures."""
+        return bool(started.dataset.get("pictures"))
+
+    def make_content(self) -> QWidget:
+        """Rows of pictures; they scroll where they do not fit."""
+        self.drawn: ImagesDrawn | None = None
+        self.pictures = PictureRows()
+        self.page = PaintedPage(self.pictures)
+        return self.page
+
+    def picture(self) -> QWidget:
+        """All rows, scrolled or not."""
+        return self.page.whole()
+
+    def start(self, started: RunStarted) -> None:
+        """Another run draws anew."""
+        self.drawn = None
+        self.page.verticalScrollBar().setValue(0)
+
+    def consume(self, event: Event) -> None:
+        """Keep the latest pictures."""
+        if isinstance(event, ImagesDrawn):
+            self.drawn = event
+        super().consume(event)
+
+    def has_content(self) -> bool:
+        """From the first trial that draws."""
+        return self.drawn is not None and bool(self.drawn.originals or self.drawn.samples)
+
+    def captions(self) -> tuple[str, str, str]:
+        """What the three rows are."""
+        first = self.tr("Pictures that the model was not trained on, with their labels")
+        if self.record.started.judged == "training":
+            first = self.tr("Pictures that the model was trained on, with their labels")
+        return (
+            first,
+            self.tr("The same, as the model sees them"),
+            self.tr("Made up by the model"),
+        )
+
+    def draw(self) -> None:
+        """The rows that there are."""
+        drawn, captions = self.drawn, self.captions()
+        kinds = (drawn.originals, drawn.reconstructions, drawn.samples)
+        rows = []
+        for caption, kind in zip(captions, kinds, strict=True):
+            made = tuple(grey_picture(values, drawn.height, drawn.width) for values in kind)
+            words = tuple(drawn.labels) if kind is drawn.originals else ()
+            if made:
+                rows.append(PictureRow(caption, made, words))
+        self.pictures.set_data(rows)
+        self.page.fit()
+
+    def paint_theme(self) -> None:
+        """The captions may have another size now."""
+        self.page.fit()
+
+    def describe(self) -> str:
+        """How many pictures of which kind there are."""
+        return self.tr(
+            "Trial {number}, the best so far: {originals} pictures of the data, each as the model "
+            "sees it below, and {samples} pictures that it makes up; {height} by {width} points."
+        ).format(
+            number=self.drawn.number,
+            originals=len(self.drawn.originals),
+            samples=len(self.drawn.samples),
+            height=self.drawn.height,
+            width=self.drawn.width,
+        )
+
+    def rows(self) -> Table:
+        """The grey of every point, 0 for black, in every picture; a row a point."""
+        drawn = self.drawn
+        kinds = (
+            (self.tr("data"), drawn.originals, drawn.labels),
+            (self.tr("as seen"), drawn.reconstructions, drawn.labels),
+            (self.tr("made up"), drawn.samples, [""] * len(drawn.samples)),
+        )
+        headers = [self.tr("row"), self.tr("column")]
+        for said, pictures, labels in kinds:
+            numbered = enumerate(zip(pictures, labels, strict=True), start=1)
+            headers += [f"{said} {number} {label}".strip() for number, (_, label) in numbered]
+        whole = [values for _, pictures, _ in kinds for values in pictures]
+        rows = [
+            [at // drawn.width + 1, at % drawn.width + 1, *(values[at] for values in whole)]
+            for at in range(drawn.height * drawn.width)
+        ]
+        return headers, rows

@@ -1,0 +1,161 @@
+"""Cards of topics: the share of each as a bar, its words larger where they are likelier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+
+from app.look import appearance
+from app.text.numbers import percent
+from app.views.plot.axes import small_font
+from app.views.plot.legend import Entry, height_of, paint_entries
+from resources.theme import FONT_SMALL, RADIUS
+
+EDGE, GAP = 6, 8  # pixels around everything, and between cards
+INSIDE = 8  # pixels between a card's outline and its words
+NARROWEST = 205  # pixels of a card at the usual text size
+SEEN = 2  # rows of cards that are seen without scrolling
+LARGEST = 14.0  # points of the likeliest word; the least likely have FONT_SMALL
+BAR = 6  # pixels of the bar
+BETWEEN = 8  # pixels between two words
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One topic: its share of all words, and its likeliest words with their probabilities."""
+
+    share: float
+    words: tuple[str, ...]
+    weights: tuple[float, ...]
+
+
+@dataclass
+class _Card:
+    """A topic's card: its own place, and the place of every word on the page."""
+
+    topic: Topic
+    place: QRectF = field(default_factory=QRectF)
+    words: list[tuple[str, QFont, QRectF]] = field(default_factory=list)
+
+
+class TopicCards:
+    """The drawing; `set_data` gives the topics, the largest first."""
+
+    def __init__(self) -> None:
+        self.cards: list[_Card] = []
+        self.least = 0.0
+        self._said = ""
+        self._entries: list[Entry] = []
+        self._width = 0.0
+
+    def set_data(self, topics: Sequence[Topic], said: str, entries: list[Entry]) -> None:
+        """Other topics, a line about them, and what bars and sizes mean."""
+        self.cards = [_Card(topic) for topic in topics]
+        self._said, self._entries = said, entries
+
+    def lay_out(self, width: float, height: float) -> float:
+        """As many cards side by side as have room for their words; rows as tall as they need."""
+        self._width = width
+        room, line = width - 2 * EDGE, QFontMetricsF(small_font()).height() + 2
+        top = EDGE + line + height_of(self._entries, room) + 6
+        across = max(1, int((room + GAP) // (appearance.pixels(NARROWEST) + GAP)))
+        across = min(across, max(1, len(self.cards)))
+        wide = (room - GAP * (across - 1)) / across
+        for first in range(0, len(self.cards), across):
+            row = self.cards[first : first + across]
+            for at, card in enumerate(row):
+                _place_words(card, EDGE + at * (wide + GAP), top, wide)
+            tall = max(card.place.height() for card in row)
+            for card in row:
+                card.place.setHeight(tall)
+            top += tall + GAP
+            if first < SEEN * across:
+                self.least = top - GAP + EDGE
+        return top - GAP + EDGE
+
+    def paint(self, painter: QPainter) -> None:
+        """The line, what bars and sizes mean, then the cards."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        metrics, room = QFontMetricsF(small_font()), self._width - 2 * EDGE
+        painter.setFont(small_font())
+        painter.setPen(QColor(appearance.current().ink))
+        said = metrics.elidedText(self._said, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(QPointF(EDGE, EDGE + metrics.ascent()), said)
+        below = EDGE + metrics.height() + 2
+        paint_entries(painter, self._entries, QRectF(EDGE, below, room, 0))
+        most = max((card.topic.share for card in self.cards), default=0.0)
+        for card in self.cards:
+            _paint_card(painter, card, most)
+
+    def told_at(self, place: QPointF) -> str:
+        """A word and how likely it is in its topic."""
+        for card in self.cards:
+            pairs = zip(card.words, card.topic.weights, strict=True)
+            for (word, _, box), weight in pairs:
+                if box.contains(place):
+                    return f"{word}: {percent(weight)}"
+        return ""
+
+
+def _place_words(card: _Card, left: float, top: float, width: float) -> None:
+    """Words side by side on common baselines, on a new line where the width is used up."""
+    x, y = left + INSIDE, top + INSIDE + QFontMetricsF(small_font()).height() + 5
+    right = left + width - INSIDE
+    card.words, line = [], list[tuple[str, QFont, float]]()
+    strongest = max(card.topic.weights, default=1.0) or 1.0
+    for word, weight in zip(card.topic.words, card.topic.weights, strict=True):
+        font = _font(weight / strongest)
+        metrics = QFontMetricsF(font)
+        said = metrics.elidedText(word, Qt.TextElideMode.ElideRight, right - left - INSIDE)
+        wide = metrics.horizontalAdvance(said)
+        if line and x + wide > right:
+            y = _end_line(card, line, y)
+            x, line = left + INSIDE, []
+        line.append((said, font, x))
+        x += wide + BETWEEN
+    y = _end_line(card, line, y)
+    card.place = QRectF(left, top, width, y + INSIDE - 2 - top)
+
+
+def _end_line(card: _Card, line: list[tuple[str, QFont, float]], top: float) -> float:
+    """Put a line's words on one baseline; where the next line begins."""
+    above = max((QFontMetricsF(font).ascent() for _, font, _ in line), default=0.0)
+    below = max((QFontMetricsF(font).descent() for _, font, _ in line), default=0.0)
+    for word, font, x in line:
+        metrics = QFontMetricsF(font)
+        box = QRectF(x, top + above - metrics.ascent(), metrics.horizontalAdvance(word) + 1,
+                     metrics.height())  # fmt: skip
+        card.words.append((word, font, box))
+    return top + above + below
+
+
+def _font(strength: float) -> QFont:
+    """The font of a word that is so likely beside the likeliest one; areas compare, not heights."""
+    font = QFont(small_font())
+    font.setPointSizeF(appearance.points(FONT_SMALL + (LARGEST - FONT_SMALL) * strength**0.5))
+    return font
+
+
+def _paint_card(painter: QPainter, card: _Card, most: float) -> None:
+    theme, place = appearance.current(), card.place
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(QColor(theme.line), 1))
+    painter.drawRoundedRect(place.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+    bold = QFont(small_font())
+    bold.setBold(True)
+    metrics, said = QFontMetricsF(bold), percent(card.topic.share)
+    wide = max(metrics.horizontalAdvance(said), metrics.horizontalAdvance(percent(0.055)))
+    head = QRectF(place.left() + INSIDE, place.top() + INSIDE - 2, wide, metrics.height())
+    painter.setFont(bold)
+    painter.setPen(QColor(theme.ink))
+    painter.drawText(head, int(Qt.AlignmentFlag.AlignVCenter), said)
+    room = place.right() - INSIDE - head.right() - 6
+    share = card.topic.share / most if most > 0 else 0.0
+    bar = QRectF(head.right() + 6, head.center().y() - BAR / 2, max(1.0, room * share), BAR)
+    painter.fillRect(bar, QColor(theme.model))
+    for word, font, box in card.words:
+        painter.setFont(font)
+        painter.drawText(QPointF(box.left(), box.top() + QFontMetricsF(font).ascent()), word)

@@ -1,0 +1,132 @@
+"""The topics of the best setting so far: how large each is, and which words it is made of."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QPointF, QRectF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.numbers import percent
+from app.views.generative.topic_cards import BAR, Topic, TopicCards
+from app.views.plot.axes import small_font
+from app.views.plot.legend import Entry
+from app.views.plot.painted_page import PaintedPage
+from app.views.plot.twin import Table
+from app.views.plot.view import View
+from core.tuning.events import Event, RunStarted, TopicsFound
+
+DESCRIBED, NAMED = 3, 4  # topics in the description, and words of each
+
+
+class TopicsView(View):
+    """A card for each of the largest topics; the words of a topic are larger where likelier."""
+
+    name = "topics"
+    title = QT_TRANSLATE_NOOP("TopicsView", "Topics found")
+    question = QT_TRANSLATE_NOOP("TopicsView", "What are the texts about?")
+    waiting = QT_TRANSLATE_NOOP(
+        "TopicsView", "The topics of the best setting so far appear here after the first trial."
+    )
+    listens = (TopicsFound,)
+    wide = True
+    interval = 0.2
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        """Runs that find topics."""
+        return started.dataset.get("task") == "topics"
+
+    def make_content(self) -> QWidget:
+        """Cards that scroll."""
+        self.found: TopicsFound | None = None
+        self.cards = TopicCards()
+        self.page = PaintedPage(self.cards)
+        return self.page
+
+    def picture(self) -> QWidget:
+        """All cards, scrolled or not."""
+        return self.page.whole()
+
+    def start(self, started: RunStarted) -> None:
+        """Another run has other topics."""
+        self.found = None
+        self.page.verticalScrollBar().setValue(0)
+
+    def consume(self, event: Event) -> None:
+        """Keep the latest topics."""
+        if isinstance(event, TopicsFound):
+            self.found = event
+        super().consume(event)
+
+    def has_content(self) -> bool:
+        """From the first trial that shows some."""
+        return self.found is not None and bool(self.found.topics)
+
+    def topics(self) -> list[Topic]:
+        """The topics that are shown, the largest first."""
+        found = self.found.topics if self.found is not None else []
+        return [Topic(one["share"], tuple(one["words"]), tuple(one["weights"])) for one in found]
+
+    def said(self) -> str:
+        """Which topics they are."""
+        count, seen = self.found.count, len(self.found.topics)
+        words = self.tr("Trial {number}, the best so far: the {seen} largest of {count} topics.")
+        if seen == count:
+            words = self.tr("Trial {number}, the best so far: its topics, the largest first.")
+        return words.format(number=self.found.number, seen=seen, count=count)
+
+    def draw(self) -> None:
+        """The cards, and what their bars and sizes mean."""
+        entries = [
+            Entry(_bar, self.tr("share of all words")),
+            Entry(_letters, self.tr("larger words are likelier in the topic")),
+        ]
+        self.cards.set_data(self.topics(), self.said(), entries)
+        self.page.fit()
+
+    def paint_theme(self) -> None:
+        """The text may have another size now."""
+        self.page.fit()
+
+    def describe(self) -> str:
+        """How many topics there are, and what the largest are about."""
+        largest = [
+            self.tr("{words} ({share})").format(
+                words=", ".join(topic.words[:NAMED]), share=percent(topic.share)
+            )
+            for topic in self.topics()[:DESCRIBED]
+        ]
+        words = self.tr(
+            "{said} With their shares of all words in {documents} texts: {largest}; and so on."
+        )
+        return words.format(
+            said=self.said(), documents=f"{self.found.documents:,}", largest="; ".join(largest)
+        )
+
+    def rows(self) -> Table:
+        """Every word shown with its topic and its probability there."""
+        words = ("topic", "share of all words", "word", "probability in the topic")
+        rows = [
+            [number, topic.share, word, weight]
+            for number, topic in enumerate(self.topics(), start=1)
+            for word, weight in zip(topic.words, topic.weights, strict=True)
+        ]
+        return [self.tr(word) for word in words], rows
+
+
+def _bar(painter: QPainter, box: QRectF) -> None:
+    bar = QRectF(box.left(), box.center().y() - BAR / 2, box.width(), BAR)
+    painter.fillRect(bar, QColor(appearance.current().model))
+
+
+def _letters(painter: QPainter, box: QRectF) -> None:
+    painter.setPen(QColor(appearance.current().ink))
+    x = box.left()
+    baseline = box.top() + QFontMetricsF(small_font()).ascent()
+    for size in (1.3, 0.8):
+        font = QFont(small_font())
+        font.setPointSizeF(font.pointSizeF() * size)
+        painter.setFont(font)
+        painter.drawText(QPointF(x, baseline), "a")
+        x += QFontMetricsF(font).horizontalAdvance("a") + 3

@@ -1,0 +1,1 @@
+"""Views of penalty learning: trajectories, group penalties, the objective."""

@@ -1,0 +1,36 @@
+"""The colour of each group of columns, the same in every plot of a run."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QPen
+
+from app.look import appearance
+from app.views.plot.items import pen
+
+
+class GroupColours:
+    """Groups take the series colours in the order of the run; beyond, they begin anew."""
+
+    def __init__(self) -> None:
+        self._rank: dict[str, int] = {}
+
+    def start(self, groups: list[str]) -> None:
+        """The groups of a run in their order."""
+        self._rank = {name: rank for rank, name in enumerate(groups)}
+
+    def again(self, name: str) -> bool:
+        """Whether another group before it has the same colour."""
+        count = len(appearance.current().series)
+        return self._rank.setdefault(name, len(self._rank)) // count % 2 == 1
+
+    def of(self, name: str) -> str:
+        """A group's colour in the current theme."""
+        series = appearance.current().series
+        return series[self._rank.setdefault(name, len(self._rank)) % len(series)]
+
+
+def pens_of(colour: str, width: float = 2.0, dashed: bool = False) -> tuple[QPen, QPen | None]:
+    """The pen of a line and, for a colour too light for the paper, the ink below it."""
+    theme = appearance.current()
+    made = pen(colour, width, dashed)
+    return made, pen(theme.ink, width + 1.6) if colour in theme.outlined else None

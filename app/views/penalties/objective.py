@@ -1,0 +1,129 @@
+"""The objective over the steps: what the penalty learner brings down."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QT_TRANSLATE_NOOP
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.numbers import plain
+from app.views.plot.items import Dots, Lines, pen
+from app.views.plot.record import Record
+from app.views.plot.scales import Scale
+from app.views.plot.twin import Table
+from app.views.plot.view import View
+from core.tuning.events import HyperGradientStep, PenaltyStep, RunStarted
+
+MARKED = 60  # steps up to which each has a dot
+
+
+class Objective(View):
+    """One line over steps."""
+
+    name = "objective"
+    title = QT_TRANSLATE_NOOP("Objective", "Objective")
+    question = QT_TRANSLATE_NOOP(
+        "Objective", "Is it still falling? The run stops when it no longer moves."
+    )
+    waiting = QT_TRANSLATE_NOOP("Objective", "A line appears here after the first step.")
+    zooms = True
+    listens: tuple = (PenaltyStep,)
+    quantity = QT_TRANSLATE_NOOP("Objective", "objective")
+
+    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.plot = self.canvas.add_plot(Scale("whole"))
+        self.plot.bottom.set_title(self.tr("step"))
+        self.plot.left.set_title(self.tr(self.quantity))
+        self.line, self.dots = Lines(), Dots("circle", 6)
+        self.plot.addItem(self.line)
+        self.plot.addItem(self.dots)
+        self.paint_theme()
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        """Penalty learners, except the gradient one, which has a holdout loss instead."""
+        return started.kind == "penalties" and started.plan.get("strategy") != "gradient"
+
+    def paint_theme(self) -> None:
+        """The model's colour."""
+        theme = appearance.current()
+        self.line.set_style(pen(theme.model, 2.2))
+        self.dots.set_style(theme.model, theme.model)
+
+    def points(self) -> tuple[np.ndarray, np.ndarray]:
+        """Steps and values."""
+        steps = self.record.steps
+        return np.array([s.step for s in steps], float), np.array([s.objective for s in steps])
+
+    def has_content(self) -> bool:
+        """From the first step."""
+        return bool(self.record.steps)
+
+    def draw(self) -> None:
+        """The line with a dot a step, or at its end when there are many."""
+        x, y = self.points()
+        self.line.set_data(x, y)
+        marked = slice(None) if len(x) <= MARKED else slice(-1, None)
+        self.dots.set_data(x[marked], y[marked])
+        last = float(x[-1])
+        self.plot.hold_x(-0.3, max(5.0, last) + 0.3, exact=self.record.ended)
+        if np.isfinite(y).any():
+            self.plot.hold_y(float(np.nanmin(y)), float(np.nanmax(y)))
+
+    def describe(self) -> str:
+        """Where it began and where it is."""
+        x, y = self.points()
+        said = self.tr("{} {} at step {}, from {} at the start.")
+        return said.format(
+            self.tr(self.quantity).capitalize(), plain(y[-1], 4), int(x[-1]), plain(y[0], 4)
+        )
+
+    def rows(self) -> Table:
+        """Step, objective, loss, solver iterations and fits."""
+        headers = ["step", "objective", "loss", "solver iterations", "fits so far"]
+        rows = [[s.step, s.objective, s.loss, s.iterations, s.fits] for s in self.record.steps]
+        return [self.tr(header) for header in headers], rows
+
+
+class HoldoutLoss(Objective):
+    """The loss on the held-out part, which the gradient strategy brings down."""
+
+    name = "holdout"
+    title = QT_TRANSLATE_NOOP("HoldoutLoss", "Held-out loss")
+    question = QT_TRANSLATE_NOOP(
+        "HoldoutLoss", "Do the penalties help on data that were not fitted? Lower is better."
+    )
+    waiting = QT_TRANSLATE_NOOP("HoldoutLoss", "A line appears here after the first step.")
+    listens = (HyperGradientStep,)
+    quantity = QT_TRANSLATE_NOOP("HoldoutLoss", "held-out loss")
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        """The gradient strategy."""
+        return started.kind == "penalties" and started.plan.get("strategy") == "gradient"
+
+    def points(self) -> tuple[np.ndarray, np.ndarray]:
+        """Steps and losses."""
+        steps = self.record.gradients
+        return np.array([s.step for s in steps], float), np.array([s.holdout_loss for s in steps])
+
+    def has_content(self) -> bool:
+        """From the first step."""
+        return bool(self.record.gradients)
+
+    def rows(self) -> Table:
+        """Step, loss, gradient norm, solver iterations and fits."""
+        headers = [
+            "step",
+            "held-out loss",
+            "gradient norm",
+            "solver iterations",
+            "fits so far",
+        ]
+        rows = [
+            [s.step, s.holdout_loss, s.gradient_norm, s.iterations, s.fits]
+            for s in self.record.gradients
+        ]
+        return [self.tr(header) for header in headers], rows

@@ -1,0 +1,92 @@
+"""The path of d: the logarithm of every group's penalty over the gradient's steps, and bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QT_TRANSLATE_NOOP
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.views.penalties.trajectory import Trajectory
+from app.views.plot.items import pen
+from app.views.plot.record import Record
+from app.views.plot.scales import Scale
+from app.views.plot.twin import Table
+from core.tuning.events import HyperGradientStep, RunStarted
+
+USUAL = {"low": -10.0, "high": 12.0}  # of d, when the plan names none
+NEAR = 2.0  # of d: closer than this to a bound, the bound is drawn
+
+
+class PathOfD(Trajectory):
+    """One line a group; dashed lines where d may go no further."""
+
+    name = "path"
+    title = QT_TRANSLATE_NOOP("PathOfD", "Path of the penalties")
+    question = QT_TRANSLATE_NOOP(
+        "PathOfD", "Where does each penalty go? d is the logarithm of C; dashed lines are bounds."
+    )
+    waiting = QT_TRANSLATE_NOOP("PathOfD", "A line for every group appears here at step 0.")
+    listens = (HyperGradientStep,)
+    quantity = "d"
+
+    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.plot.left.set_scale(Scale())
+        self.plot.left.set_title(self.tr("d = log C"))
+        self.bounds = [pg.InfiniteLine(angle=0, movable=False) for _ in range(2)]
+        for line in self.bounds:
+            line.hide()
+            line.setZValue(-10)
+            self.plot.addItem(line)
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        """The gradient strategy."""
+        return started.kind == "penalties" and started.plan.get("strategy") == "gradient"
+
+    def steps(self) -> list:
+        """The gradient's steps."""
+        return self.record.gradients
+
+    def values(self, step: HyperGradientStep) -> dict[str, float]:
+        """D of every group."""
+        return step.d
+
+    def limits(self) -> tuple[float, float]:
+        """The least and the largest d of this run, as its plan or else the strategy has them."""
+        options = self.record.started.plan.get("options", {})
+        return tuple(float(options.get(name, usual)) for name, usual in USUAL.items())
+
+    def draw(self) -> None:
+        """The lines, and each bound once a group comes near it."""
+        super().draw()
+        _, _, values = self.table()
+        finite = values[np.isfinite(values)]
+        if not len(finite):
+            return
+        low, high = self.limits()
+        nears = (finite.min() < low + NEAR, finite.max() > high - NEAR)
+        for line, bound, near in zip(self.bounds, (low, high), nears, strict=True):
+            line.setValue(bound)
+            line.setPen(pen(appearance.current().muted, 1.4, dashed=True))
+            line.setVisible(bool(near))
+            if near:
+                self.plot.hold_y(min(bound, finite.min()), max(bound, finite.max()))
+
+    def describe(self) -> str:
+        """As the trajectory, and which groups are at a bound."""
+        at_bound = self.record.gradients[-1].at_bound
+        said = super().describe()
+        return said + (
+            " " + self.tr("At a bound: {}.").format(", ".join(at_bound)) if at_bound else ""
+        )
+
+    def rows(self) -> Table:
+        """One row a step, one column a group, and the groups at a bound."""
+        headers, rows = super().rows()
+        noted = [
+            [*row, ", ".join(step.at_bound)] for row, step in zip(rows, self.steps(), strict=True)
+        ]
+        return [*headers, self.tr("at a bound")], noted

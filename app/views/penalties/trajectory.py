@@ -1,0 +1,191 @@
+"""The regularization trajectory: every group's penalty over the steps, on a log axis."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QT_TRANSLATE_NOOP
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.numbers import plain
+from app.views.penalties.group_colours import GroupColours, pens_of
+from app.views.plot.axes import small_font
+from app.views.plot.canvas import EDGES
+from app.views.plot.items import Dots, Lines, pen
+from app.views.plot.labels import EndLabels
+from app.views.plot.record import Record
+from app.views.plot.scales import Scale
+from app.views.plot.twin import Table
+from app.views.plot.view import View
+from core.tuning.events import PenaltyStep, RunStarted
+
+ALL_NAMED = 16  # groups up to which each has a colour and a name, if the height allows
+NAMED = 12  # of more groups, only so many of the most extreme have them
+LEAST_SPAN = 0.4  # of the values: all alike at step 0, they still get ticks that mean something
+MARKED = 40  # steps up to which each has a dot
+
+
+class Trajectory(View):
+    """One line a group; the learned penalty C at the left, names at the right ends."""
+
+    name = "trajectory"
+    title = QT_TRANSLATE_NOOP("Trajectory", "Regularization trajectory")
+    question = QT_TRANSLATE_NOOP(
+        "Trajectory", "Which groups are trusted? A high line means: mostly noise."
+    )
+    waiting = QT_TRANSLATE_NOOP("Trajectory", "The penalty of every group appears here at step 0.")
+    zooms = True
+    listens: tuple = (PenaltyStep,)
+    wide = True
+    quantity = "C"
+
+    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.plot = self.canvas.add_plot(Scale("whole"), Scale("log"))
+        self.plot.bottom.set_title(self.tr("step"))
+        self.plot.left.set_title(self.tr("learned penalty C"))
+        self.muted, self.ends = Lines(), EndLabels()
+        self.lines: dict[str, Lines] = {}
+        self.dots: dict[str, Dots] = {}
+        self.plot.addItem(self.muted)
+        self.plot.addItem(self.ends)
+        self.colours = GroupColours()
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        """Penalty learners, except the gradient one, which has its own picture of d."""
+        return started.kind == "penalties" and started.plan.get("strategy") != "gradient"
+
+    def start(self, started: RunStarted) -> None:
+        """Other groups."""
+        for item in (*self.lines.values(), *self.dots.values()):
+            self.plot.removeItem(item)
+        self.lines, self.dots = {}, {}
+        self.colours.start(list(started.groups))
+        self.canvas.setMinimumHeight(self._height_for_names(len(started.groups)))
+
+    def has_content(self) -> bool:
+        """From step 0."""
+        return bool(self.steps())
+
+    def steps(self) -> list:
+        """The steps that are drawn."""
+        return self.record.steps
+
+    def values(self, step: object) -> dict[str, float]:
+        """Every group's value at a step."""
+        return step.penalties
+
+    def table(self) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """Group names, step numbers, and values of shape (steps, groups), NaN where unknown."""
+        steps = self.steps()
+        names = list(self.values(steps[-1]))
+        values = [_in_order(self.values(step), names) for step in steps]
+        numbers = np.array([step.step for step in steps], dtype=float)
+        return names, numbers, np.array(values, dtype=float)
+
+    def draw(self) -> None:
+        """Coloured and named lines for few groups; of many, the most extreme above the rest."""
+        names, numbers, values = self.table()
+        places = self.plot.left.scale_of_places.places(values.ravel()).reshape(values.shape)
+        most = self._room_for_names(len(names))
+        chosen = most_extreme(places[-1], most) if len(names) > most else range(len(names))
+        chosen = [int(column) for column in chosen]
+        rest = [column for column in range(len(names)) if column not in set(chosen)]
+        self._draw_rest(numbers, places[:, rest])
+        self._draw_chosen(numbers, places, [(column, names[column]) for column in chosen])
+        if np.isfinite(places).any():
+            low, high = float(np.nanmin(places)), float(np.nanmax(places))
+            alike = max(0.0, LEAST_SPAN - (high - low)) / 2
+            self.plot.hold_y(low - alike, high + alike)
+        self._make_room(float(numbers[-1]))
+
+    def _height_for_names(self, count: int) -> int:
+        named = count if count <= ALL_NAMED else NAMED
+        tall = QFontMetricsF(small_font()).height()
+        return round((named + 0.5) * tall + self.plot.bottom.needed() + EDGES[1] + EDGES[3])
+
+    def _room_for_names(self, count: int) -> int:
+        tall = self.plot.vb.height() / QFontMetricsF(small_font()).height()
+        return max(2, min(ALL_NAMED if count <= ALL_NAMED else NAMED, int(tall)))
+
+    def _draw_rest(self, numbers: np.ndarray, places: np.ndarray) -> None:
+        self.muted.set_style(pen(appearance.current().control, 1.0))
+        gap = np.full((1, places.shape[1]), np.nan)
+        x = np.tile(np.append(numbers, np.nan), places.shape[1])
+        self.muted.set_data(x, np.vstack([places, gap]).T.ravel())
+
+    def _draw_chosen(
+        self, numbers: np.ndarray, places: np.ndarray, chosen: list[tuple[int, str]]
+    ) -> None:
+        theme = appearance.current()
+        self._keep_items([name for _, name in chosen])
+        ends = []
+        for column, name in chosen:
+            colour = self.colours.of(name)
+            self.lines[name].set_style(*pens_of(colour, dashed=self.colours.again(name)))
+            self.lines[name].set_data(numbers, places[:, column])
+            self.dots[name].set_style(colour, theme.ink if colour in theme.outlined else colour)
+            marked = places[:, column] if len(numbers) <= MARKED else places[-1:, column]
+            self.dots[name].set_data(numbers[-len(marked) :], marked)
+            if np.isfinite(places[-1, column]):
+                ends.append((float(numbers[-1]), float(places[-1, column]), name, theme.ink))
+        self.ends.set_data(ends)
+
+    def _keep_items(self, names: list[str]) -> None:
+        for name in set(self.lines) - set(names):
+            self.plot.removeItem(self.lines.pop(name))
+            self.plot.removeItem(self.dots.pop(name))
+        for name in names:
+            if name not in self.lines:
+                self.lines[name], self.dots[name] = Lines(), Dots("circle", 6)
+                self.plot.addItem(self.lines[name])
+                self.plot.addItem(self.dots[name])
+
+    def _make_room(self, last: float) -> None:
+        # The names stand right of the last step: their pixels belong to the range.
+        pixels = self.canvas.inner_width(self.plot)
+        share = min(0.6, (self.ends.width() + 6) / pixels)
+        shown = max(5.0, last if self.record.ended else 1.25 * last)
+        high = max(shown, last / (1 - share) if share < 1 else shown)
+        held = self.plot.vb.viewRange()[0]
+        fits = held[1] - held[0] > 0 and (held[1] - last) / (held[1] - held[0]) >= share
+        if not (fits and held[0] < 0 <= last <= held[1]) or self.record.ended:
+            self.plot.hold_x(-0.02 * high - 0.1, high, exact=True)
+
+    def describe(self) -> str:
+        """How far, and the groups with the largest and smallest value."""
+        names, numbers, values = self.table()
+        last = values[-1]
+        if not np.isfinite(last).any():
+            return self.tr("Step {}.").format(int(numbers[-1]))
+        low, high = int(np.nanargmin(last)), int(np.nanargmax(last))
+        if len(names) == 1:
+            said = self.tr("Step {}: {} {}.")
+            return said.format(int(numbers[-1]), self.quantity, plain(last[0]))
+        said = self.tr("Step {}: largest {} {} for {}, smallest {} for {}.")
+        return said.format(
+            int(numbers[-1]), self.quantity, plain(last[high]), names[high], plain(last[low]),
+            names[low],
+        )  # fmt: skip
+
+    def rows(self) -> Table:
+        """One row a step, one column a group."""
+        names, numbers, values = self.table()
+        rows = [[int(n), *map(float, row)] for n, row in zip(numbers, values, strict=True)]
+        return [self.tr("step"), *names], rows
+
+
+def most_extreme(last: np.ndarray, count: int) -> np.ndarray:
+    """The columns that end highest and lowest, half of the count each, in their own order."""
+    order = np.argsort(np.where(np.isfinite(last), last, np.nanmedian(last)), kind="stable")
+    half = count // 2
+    return np.sort(np.concatenate([order[: count - half], order[-half:]]))
+
+
+def _in_order(values: dict[str, float], names: list[str]) -> list[float]:
+    """The values of these groups; quick where they are in order already, as they are."""
+    if list(values) == names:
+        return list(values.values())
+    return [values.get(name, np.nan) for name in names]

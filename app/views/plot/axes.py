@@ -1,0 +1,201 @@
+"""Axes with a few plain ticks: no prefixes, no overlapping labels, widths known before drawing."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import QApplication
+
+from app.look import appearance
+from app.views.plot.scales import Scale, Ticks
+from resources.theme import FONT_SMALL, Theme
+
+TICK = 4  # pixels
+GAP = 3  # between tick and label
+APART = 8  # between two labels side by side
+REACH_LEFT, REACH_RIGHT = 40, 14  # how far a label may stand out at the ends of a bottom axis
+
+
+def small_font() -> QFont:
+    """The font of ticks and labels at the chosen text size."""
+    font = QFont(QApplication.font())
+    font.setPointSizeF(appearance.points(FONT_SMALL))
+    return font
+
+
+class ScaleAxis(pg.AxisItem):
+    """One axis of a plot, drawn from a Scale.
+
+    Its thickness is worked out from its labels (`needed`), so that stacked plots can be given the
+    largest of them and share their left edge.
+    """
+
+    def __init__(self, orientation: str, scale: Scale | None = None) -> None:
+        self.scale_of_places = scale or Scale()
+        self.title = ""
+        self.labelled = True
+        self.refit = self.fit
+        self.drawn: list[tuple[QRectF, str]] = []
+        self.font_of_ticks = small_font()
+        self.metrics = QFontMetricsF(self.font_of_ticks)
+        super().__init__(orientation)
+        self.enableAutoSIPrefix(False)
+        self.showLabel(False)
+        self._ink, self._line = QColor(), QColor()
+        self.paint_theme(appearance.current())
+
+    def set_scale(self, scale: Scale) -> None:
+        """Draw other ticks from now on."""
+        if scale != self.scale_of_places:
+            self.scale_of_places = scale
+            self.fit()
+
+    def set_title(self, title: str) -> None:
+        """The words along the axis; empty for none."""
+        if title != self.title:
+            self.title = title
+            self.fit()
+
+    def hide_labels(self) -> None:
+        """Ticks only: a linked axis below has the labels."""
+        self.labelled = False
+        self.fit()
+
+    def show_labels(self) -> None:
+        """Ticks with labels, as usual."""
+        self.labelled = True
+        self.fit()
+
+    def paint_theme(self, theme: Theme) -> None:
+        """Take the colours and the text size of the theme."""
+        self._ink, self._line = QColor(theme.muted), QColor(theme.control)
+        self.font_of_ticks = small_font()
+        self.metrics = QFontMetricsF(self.font_of_ticks)
+        self.fit()
+
+    def needed(self) -> float:
+        """Pixels across: ticks, the longest label, and the title."""
+        if not self.labelled:
+            return TICK + 2
+        across = TICK + GAP + (self.metrics.height() + 2 if self.title else 0)
+        if self.orientation in ("bottom", "top"):
+            return math.ceil(across + self.metrics.height() + 1)
+        widest = max((self.metrics.horizontalAdvance(t) for _, t in self.ticks()), default=0.0)
+        return math.ceil(across + widest + 3)
+
+    def fit(self) -> None:
+        """Take the pixels that are needed."""
+        self.picture = None
+        if self.orientation in ("bottom", "top"):
+            self.setHeight(self.needed())
+        else:
+            self.take(self.needed())
+        self.update()
+
+    def take(self, width: float) -> None:
+        """Take so many pixels across, if they are others than now."""
+        if self.fixedWidth != width:
+            self.setWidth(width)
+
+    def resizeEvent(self, event: Any = None) -> None:
+        """Another height has room for other labels, which may be longer."""
+        super().resizeEvent(event)
+        self.picture = None
+        if self.orientation in ("left", "right"):
+            self.refit()
+
+    def ticks(self) -> Ticks:
+        """The ticks of the range that is shown, as few as the place allows."""
+        low, high = sorted(self.range)
+        if self.orientation in ("bottom", "top"):
+            return self._sparse(low, high)
+        # Estimates before the first layout would be of a very small plot.
+        most = int(max(self.size().height(), 60.0) / (self.metrics.height() * 2.2))
+        return self.scale_of_places.ticks(low, high, min(7, most))
+
+    def _sparse(self, low: float, high: float) -> Ticks:
+        box = QRectF(0.0, 0.0, max(self.size().width(), 80.0), 20.0)
+        ticks: Ticks = []
+        for most in (9, 7, 6, 5, 4, 3, 2):
+            ticks = self.scale_of_places.ticks(low, high, most)
+            span = (high - low) or 1.0
+            rects = [self._label(box, (at - low) / span, text, True)[1] for at, text in ticks]
+            if all(a.right() + APART <= b.left() for a, b in itertools.pairwise(rects)):
+                return ticks
+        return ticks
+
+    def generateDrawSpecs(self, p: QPainter) -> tuple[Any, list[Any], list[Any]]:
+        """The line, the ticks and the labels, in the manner that pyqtgraph draws."""
+        p.setFont(self.font_of_ticks)
+        box = self.mapRectFromParent(self.geometry())
+        low, high = self.range
+        pen = QPen(self._line)
+        flat = self.orientation in ("bottom", "top")
+        start, end = (
+            (box.topLeft(), box.topRight()) if flat else (box.topRight(), box.bottomRight())
+        )
+        lines, texts, last = [], [], -math.inf
+        for place, text in self.ticks():
+            share = (place - low) / ((high - low) or 1.0)
+            at, label = self._label(box, share, text, flat)
+            lines.append((pen, at, at + (QPointF(0, TICK) if flat else QPointF(-TICK, 0))))
+            if not self.labelled or (flat and label.left() < last + 2):
+                continue
+            last = label.right() if flat else last
+            texts.append((label, Qt.AlignmentFlag.AlignCenter, text))
+        self.drawn = [(rect, text) for rect, _, text in texts]
+        return (pen, start, end), lines, texts
+
+    def _label(self, box: QRectF, share: float, text: str, flat: bool) -> tuple[QPointF, QRectF]:
+        wide, tall = self.metrics.horizontalAdvance(text) + 2, self.metrics.height()
+        if flat:
+            x = box.left() + share * box.width()
+            left = min(max(x - wide / 2, box.left() - REACH_LEFT), box.right() + REACH_RIGHT - wide)
+            return QPointF(x, box.top()), QRectF(left, box.top() + TICK + GAP - 1, wide, tall)
+        y = box.bottom() - share * box.height()
+        place = QRectF(box.right() - TICK - GAP - wide, y - tall / 2, wide, tall)
+        return QPointF(box.right(), y), place
+
+    def drawPicture(self, p: QPainter, axis: Any, ticks: list[Any], texts: list[Any]) -> None:
+        """Draw line, ticks, labels and the title."""
+        p.setFont(self.font_of_ticks)
+        p.setRenderHint(p.RenderHint.Antialiasing, False)
+        for pen, start, end in (axis, *ticks):
+            p.setPen(pen)
+            p.drawLine(start, end)
+        p.setPen(self._ink)
+        for rect, flags, text in texts:
+            p.drawText(rect, int(flags), text)
+        if self.title:
+            self._draw_title(p)
+
+    def _draw_title(self, p: QPainter) -> None:
+        box = self.mapRectFromParent(self.geometry())
+        tall = self.metrics.height()
+        along = box.width() if self.orientation in ("bottom", "top") else box.height()
+        text = self.metrics.elidedText(self.title, Qt.TextElideMode.ElideRight, along + 20)
+        centre = Qt.AlignmentFlag.AlignCenter
+        if self.orientation in ("bottom", "top"):
+            place = QRectF(box.left() - 10, box.bottom() - tall - 1, box.width() + 20, tall)
+            p.drawText(place, int(centre), text)
+            return
+        p.save()
+        p.translate(box.left() + tall / 2, box.center().y())
+        p.rotate(-90)
+        p.drawText(QRectF(-along / 2 - 10, -tall / 2, along + 20, tall), int(centre), text)
+        p.restore()
+
+    def boundingRect(self) -> QRectF:
+        """The axis and the halves of labels that stand out at its ends."""
+        return self.mapRectFromParent(self.geometry()).adjusted(
+            -REACH_LEFT, -10, REACH_RIGHT + 1, 10
+        )
+
+    def wheelEvent(self, event: Any) -> None:
+        """The wheel scrolls the page."""
+        event.ignore()

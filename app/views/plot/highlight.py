@@ -1,0 +1,28 @@
+"""The ring around the selected trial, the same in every plot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from app.look import appearance
+from app.views.plot.items import Dots
+from app.views.plot.record import Record
+
+
+class Highlight(Dots):
+    """A ring larger than any dot, in the colour of the focus."""
+
+    def __init__(self) -> None:
+        super().__init__("circle", 17)
+        self.setZValue(20)
+
+    def mark(self, record: Record, x: Any, y: Any) -> None:
+        """Ring the selected trial; x and y are the places of all rows of the record."""
+        row = record.row_of.get(-1 if record.selected is None else record.selected)
+        self.set_style(None, appearance.current().focus, 2.6)
+        if row is None or row >= len(x):
+            self.set_data(np.empty(0), np.empty(0))
+        else:
+            self.set_data([x[row]], [y[row]])

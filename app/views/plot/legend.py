@@ -1,0 +1,96 @@
+"""A legend: what each kind of line or mark means, in one or more lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+
+from app.look import appearance
+from app.views.plot.axes import small_font
+
+SAMPLE = 24  # pixels of the line or mark
+BESIDE = 5  # between it and its words
+APART = 16  # between two entries
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One kind of mark: how it is drawn into a box, and what it means."""
+
+    draw: Callable[[QPainter, QRectF], None]
+    words: str
+
+    def width(self, metrics: QFontMetricsF) -> float:
+        """Pixels of sample and words."""
+        return SAMPLE + BESIDE + metrics.horizontalAdvance(self.words)
+
+
+def line_sample(pen: QPen) -> Callable[[QPainter, QRectF], None]:
+    """Draws a short piece of a line."""
+
+    def draw(painter: QPainter, box: QRectF) -> None:
+        painter.setPen(pen)
+        middle = box.center().y()
+        painter.drawLine(QPointF(box.left(), middle), QPointF(box.right(), middle))
+
+    return draw
+
+
+def arranged(entries: list[Entry], width: float) -> list[tuple[QPointF, Entry]]:
+    """The place of every entry: side by side, and on a new line where the width is used up."""
+    metrics = QFontMetricsF(small_font())
+    placed: list[tuple[QPointF, Entry]] = []
+    x, y = 0.0, 0.0
+    for entry in entries:
+        wide = entry.width(metrics)
+        if x and x + wide > width:
+            x, y = 0.0, y + metrics.height() + 1
+        placed.append((QPointF(x, y), entry))
+        x += wide + APART
+    return placed
+
+
+def height_of(entries: list[Entry], width: float) -> float:
+    """Pixels that the entries take in such a width."""
+    tall = QFontMetricsF(small_font()).height()
+    return arranged(entries, width)[-1][0].y() + tall if entries else 0.0
+
+
+def paint_entries(painter: QPainter, entries: list[Entry], area: QRectF) -> None:
+    """Draw all entries from the top left of an area on."""
+    metrics = QFontMetricsF(small_font())
+    painter.setFont(small_font())
+    for place, entry in arranged(entries, area.width()):
+        left = area.topLeft() + place
+        painter.save()
+        entry.draw(painter, QRectF(left.x(), left.y(), SAMPLE, metrics.height()))
+        painter.restore()
+        wide = metrics.horizontalAdvance(entry.words) + 2
+        box = QRectF(left.x() + SAMPLE + BESIDE, left.y(), wide, metrics.height())
+        painter.setPen(QColor(appearance.current().muted))
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), entry.words)
+
+
+class Legend(pg.GraphicsWidget):
+    """The legend of a canvas, above its plot."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entries: list[Entry] = []
+
+    def set_entries(self, entries: list[Entry], width: float) -> None:
+        """Other entries, in a canvas that has so many pixels for them."""
+        self.entries = entries
+        tall = height_of(entries, width) + 2
+        self.setMinimumHeight(tall)
+        self.setMaximumHeight(tall)
+        self.update()
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        """Draw the entries."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        paint_entries(painter, self.entries, QRectF(0, 0, self.size().width(), 0))

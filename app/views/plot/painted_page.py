@@ -1,0 +1,109 @@
+"""A page that is painted by hand: it scrolls up and down, is told by the pointer, and is saved."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QToolTip, QWidget
+
+from app.look import appearance
+from app.views.plot.ringed_area import RingedArea
+
+STEP = 30  # pixels of an arrow key
+LOWEST = 110  # pixels
+
+
+class Drawing(Protocol):
+    """What is painted on a page.
+
+    Attributes:
+        least: pixels downwards that are to be seen without scrolling, once it is laid out.
+    """
+
+    least: float
+
+    def lay_out(self, width: float, height: float) -> float:
+        """Find a place for everything in such a width; the pixels that it takes downwards.
+
+        `height` is what is there, for what can grow.
+        """
+
+    def paint(self, painter: QPainter) -> None:
+        """Paint everything where it was laid out."""
+
+    def told_at(self, place: QPointF) -> str:
+        """Words for what is at a place; "" where nothing is."""
+
+
+class PaintedPage(RingedArea):
+    """A drawing in a window of its own height; arrows and Page keys scroll it."""
+
+    def __init__(self, drawing: Drawing) -> None:
+        super().__init__()
+        self.drawing = drawing
+        self.needed = 0.0
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumSize(160, LOWEST)
+
+    def sizeHint(self) -> QSize:
+        """Modest, so that the board alone decides."""
+        return QSize(320, 180)
+
+    def fit(self) -> None:
+        """Lay the drawing out anew: it is another one, or there is other room for it."""
+        size, bar = self.viewport().size(), self.verticalScrollBar()
+        self.needed = self.drawing.lay_out(size.width(), size.height())
+        self.setMinimumHeight(max(LOWEST, round(self.drawing.least)))
+        bar.setRange(0, max(0, round(self.needed - size.height() + 0.5)))
+        bar.setPageStep(size.height())
+        bar.setSingleStep(STEP)
+        self.viewport().update()
+
+    def whole(self) -> QWidget:
+        """All of it in one picture, however much of it is seen."""
+        size = self.viewport().size()
+        return _Whole(self.drawing, QSize(size.width(), max(size.height(), round(self.needed + 1))))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another size has other places."""
+        super().resizeEvent(event)
+        self.fit()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """The part that is seen, and a ring around it while the keyboard is here."""
+        painter, theme = QPainter(self.viewport()), appearance.current()
+        painter.fillRect(self.viewport().rect(), QColor(theme.paper))
+        painter.save()
+        painter.translate(0, -self.verticalScrollBar().value())
+        self.drawing.paint(painter)
+        painter.restore()
+        self.paint_ring(painter)
+        painter.end()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Say what the pointer rests on."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            place = QPointF(event.pos()) + QPointF(0, self.verticalScrollBar().value())
+            QToolTip.showText(event.globalPos(), self.drawing.told_at(place))
+            return True
+        return super().viewportEvent(event)
+
+
+class _Whole(QWidget):
+    """The whole drawing, for a file; it is never shown."""
+
+    def __init__(self, drawing: Drawing, size: QSize) -> None:
+        super().__init__()
+        self._drawing = drawing
+        self.resize(size)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Everything, nothing scrolled."""
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor(appearance.current().paper))
+        self._drawing.paint(painter)
+        painter.end()

@@ -1,0 +1,101 @@
+"""Saving what a view shows: a picture as PNG or SVG, its table as CSV."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QImage, QPainter
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QApplication, QGraphicsView, QWidget
+
+from app.look import appearance
+from app.views.plot.twin import Table, as_text
+from core.errors import UnusableError
+from resources.theme import FONT_CARD, FONT_SMALL
+
+SHARPNESS = 2  # pixels of the PNG for one of the screen
+EDGE = 12
+
+
+def save_picture(content: QWidget, path: Path, title: str, question: str) -> None:
+    """Write what is drawn now under its title; the file's ending decides between PNG and SVG.
+
+    Raises:
+        UnusableError: the file cannot be written.
+    """
+    size = QSize(content.width() + 2 * EDGE, content.height() + 2 * EDGE + _head_height())
+    written = _write_svg if path.suffix.lower() == ".svg" else _write_png
+    if not written(content, path, size, (title, question)):
+        raise _unwritable(path)
+
+
+def save_table(table: Table, path: Path) -> None:
+    """Write the table as CSV in UTF-8 with points in its numbers.
+
+    Raises:
+        UnusableError: the file cannot be written.
+    """
+    try:
+        path.write_text(as_text(table, ","), encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(path) from error
+
+
+def _write_png(content: QWidget, path: Path, size: QSize, words: tuple[str, str]) -> bool:
+    image = QImage(size * SHARPNESS, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(SHARPNESS)
+    painter = QPainter(image)
+    _draw(painter, content, size, words)
+    painter.end()
+    return image.save(str(path), "PNG")
+
+
+def _write_svg(content: QWidget, path: Path, size: QSize, words: tuple[str, str]) -> bool:
+    generator = QSvgGenerator()
+    generator.setFileName(str(path))
+    generator.setSize(size)
+    generator.setViewBox(QRectF(0, 0, size.width(), size.height()))
+    generator.setTitle(words[0])
+    generator.setDescription(words[1])
+    generator.setResolution(content.logicalDpiX())  # text keeps its size beside the lines
+    painter = QPainter()
+    if not painter.begin(generator):
+        return False
+    _draw(painter, content, size, words)
+    painter.end()
+    return path.is_file()
+
+
+def _draw(painter: QPainter, content: QWidget, size: QSize, words: tuple[str, str]) -> None:
+    theme = appearance.current()
+    painter.fillRect(0, 0, size.width(), size.height(), QColor(theme.paper))
+    top = EDGE
+    for text, font, colour in zip(words, _fonts(), (theme.ink, theme.muted), strict=True):
+        painter.setFont(font)
+        painter.setPen(QColor(colour))
+        metrics = QFontMetrics(font)
+        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, size.width() - 2 * EDGE)
+        painter.drawText(EDGE, top + metrics.ascent(), shown)
+        top += metrics.height()
+    if isinstance(content, QGraphicsView):
+        place = QRectF(EDGE, top + 4, content.width(), content.height())
+        content.render(painter, place, content.viewport().rect())
+    else:
+        content.render(painter, QPoint(EDGE, top + 4))
+
+
+def _fonts() -> tuple[QFont, QFont]:
+    title, question = QFont(QApplication.font()), QFont(QApplication.font())
+    title.setPointSizeF(appearance.points(FONT_CARD))
+    title.setBold(True)
+    question.setPointSizeF(appearance.points(FONT_SMALL))
+    return title, question
+
+
+def _head_height() -> int:
+    return sum(QFontMetrics(font).height() for font in _fonts()) + 4
+
+
+def _unwritable(path: Path) -> UnusableError:
+    return UnusableError("it cannot be written", where=str(path), cure="choose another folder")

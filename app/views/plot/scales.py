@@ -1,0 +1,135 @@
+"""Scales: how the values of one axis become places on it, and which ticks it gets.
+
+A *place* is the coordinate that is drawn: the value itself, its log10 on a logarithmic scale, or
+the index of a choice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from app.text.numbers import fixed, plain
+
+Ticks = list[tuple[float, str]]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One axis' scale.
+
+    Attributes:
+        kind: linear, whole (ticks on whole numbers only), log or choice.
+        choices: the labels of a choice, in order.
+    """
+
+    kind: Literal["linear", "whole", "log", "choice"] = "linear"
+    choices: tuple[str, ...] = ()
+
+    def place(self, value: Any) -> float:
+        """The place of one value; NaN where it has none."""
+        if self.kind == "choice":
+            return float(self.choices.index(str(value))) if str(value) in self.choices else math.nan
+        if value is None:
+            return math.nan
+        if self.kind == "log":
+            return math.log10(value) if value > 0 else math.nan
+        return float(value)
+
+    def places(self, values: Iterable[Any]) -> np.ndarray:
+        """The places of many values, shape (n,)."""
+        if self.kind == "choice":
+            index = {label: float(at) for at, label in enumerate(self.choices)}
+            return np.array([index.get(str(value), math.nan) for value in values])
+        numbers = np.array([math.nan if v is None else v for v in values], dtype=float)
+        if self.kind != "log":
+            return numbers
+        return np.log10(np.where(numbers > 0, numbers, np.nan))
+
+    def ticks(self, low: float, high: float, most: int) -> Ticks:
+        """At most so many (and two where possible) ticks with their labels between two places."""
+        if not (math.isfinite(low) and math.isfinite(high) and high > low):
+            return []
+        if self.kind == "choice":
+            return [(float(i), c) for i, c in enumerate(self.choices) if low <= i <= high]
+        if self.kind == "log":
+            return _log_ticks(low, high, max(2, most))
+        return _linear_ticks(low, high, max(2, most), whole=self.kind == "whole")
+
+
+def scale_of(axis: Mapping[str, Any]) -> Scale:
+    """The scale of a hyperparameter, from `core.space.Axis.as_dict`."""
+    if axis["kind"] == "choice":
+        return Scale("choice", tuple(str(choice) for choice in axis["choices"]))
+    if axis["log"]:
+        return Scale("log")
+    return Scale("whole" if axis["kind"] == "int" else "linear")
+
+
+def bounds_of(axis: Mapping[str, Any]) -> tuple[float, float]:
+    """The places of a hyperparameter's two ends; half a step beyond the first and last choice."""
+    if axis["kind"] == "choice":
+        return -0.5, len(axis["choices"]) - 0.5
+    scale = scale_of(axis)
+    return scale.place(axis["low"]), scale.place(axis["high"])
+
+
+def _linear_ticks(low: float, high: float, most: int, *, whole: bool) -> Ticks:
+    step = _nice_step((high - low) / most)
+    if whole:
+        step = max(1.0, float(math.ceil(step)))
+    if _count(low, high, step) > most:
+        step = _nice_step(step * 1.5)
+    while _count(low, high, step) < 2 and not (whole and step <= 1.0):
+        step = _nice_step(step * 0.45)  # one tick alone tells no distance
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    if abs(step * 10**decimals - round(step * 10**decimals)) > 1e-6:
+        decimals += 1  # of 2.5 and its like
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    big = max(abs(low), abs(high))
+    if big < 1e6 and decimals <= 5:
+        return [(i * step, fixed(i * step + 0.0, decimals)) for i in range(first, last + 1)]
+    digits = max(3, math.ceil(math.log10(big / step)) + 2)
+    return [(i * step, plain(i * step, digits)) for i in range(first, last + 1)]
+
+
+def _count(low: float, high: float, step: float) -> int:
+    return math.floor(high / step + 1e-9) - math.ceil(low / step - 1e-9) + 1
+
+
+def _log_ticks(low: float, high: float, most: int) -> Ticks:
+    decades = list(range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1))
+    if len(decades) > most:
+        step = math.ceil(len(decades) / most)
+        decades = [d for d in decades if d % step == 0] or decades[:1]
+        return _decade_labels(decades)
+    for fronts in ((1, 2, 5), (1, 3)):
+        many = [
+            (math.log10(front) + decade, front * 10.0**decade)
+            for decade in range(math.floor(low), math.floor(high) + 1)
+            for front in fronts
+            if low - 1e-9 <= math.log10(front) + decade <= high + 1e-9
+        ]
+        if 2 <= len(many) <= most and len(decades) < 4:
+            return [(place, plain(value)) for place, value in many]
+    if len(decades) >= 2:
+        return _decade_labels(decades)
+    values = _linear_ticks(10.0**low, 10.0**high, most, whole=False)
+    return [(math.log10(value), label) for value, label in values if value > 0]
+
+
+def _decade_labels(decades: list[int]) -> Ticks:
+    # As everywhere on the screen: 100 is never 10² in one picture and 100 in the next.
+    return [(float(d), plain(10.0**d)) for d in decades]
+
+
+def _nice_step(least: float) -> float:
+    size = 10.0 ** math.floor(math.log10(least))
+    for front in (1.0, 2.0, 2.5, 5.0):
+        if front * size >= least * (1 - 1e-9):
+            return front * size
+    return 10.0 * size

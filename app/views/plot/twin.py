@@ -1,0 +1,119 @@
+"""The table twin of a plot: the same content as rows, to read, copy and save."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
+
+from app.text.numbers import shown
+from resources.theme import TARGET
+
+Index = QModelIndex | QPersistentModelIndex
+Table = tuple[list[str], list[list[Any]]]
+
+
+class TwinModel(QAbstractTableModel):
+    """Rows of plain values, shown in the locale's manner."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._headers: list[str] = []
+        self._rows: list[list[Any]] = []
+
+    def set_table(self, headers: list[str], rows: list[list[Any]]) -> None:
+        """Show other rows."""
+        self.beginResetModel()
+        self._headers, self._rows = headers, rows
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """How many rows."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """How many columns."""
+        return 0 if parent.isValid() else len(self._headers)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Text, and numbers to the right."""
+        value = self._rows[index.row()][index.column()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return "" if value is None else shown(value, 4)
+        if role == Qt.ItemDataRole.TextAlignmentRole and isinstance(value, (int, float)):
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Column names; rows have none."""
+        if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
+            return self._headers[section]
+        return None
+
+
+class Twin(QTableView):
+    """The table that can take the place of a plot."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setAlternatingRowColors(True)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(TARGET)
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setResizeContentsPrecision(200)
+        header.setStretchLastSection(True)
+        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        self.setTabKeyNavigation(False)
+        self.setCornerWidget(QWidget())
+        self._model = TwinModel()
+        self.setModel(self._model)
+        keys = QShortcut(QKeySequence.StandardKey.Copy, self)
+        keys.setContext(Qt.ShortcutContext.WidgetShortcut)
+        keys.activated.connect(self.copy_selected)
+
+    def set_table(self, table: Table) -> None:
+        """Show other rows; columns become as wide as their contents."""
+        self._model.set_table(*table)
+        self.fit_columns()
+
+    def fit_columns(self) -> None:
+        """As wide as contents and header, which the stylesheet makes bold and wider."""
+        self.resizeColumnsToContents()
+        for column in range(self.model().columnCount() - 1):
+            self.setColumnWidth(column, self.columnWidth(column) + 16)
+
+    def copy_selected(self) -> None:
+        """Copy the selected cells, or everything when there are none."""
+        cells = self.selectedIndexes()
+        if not cells:
+            return
+        rows: dict[int, list[str]] = {}
+        for cell in sorted(cells, key=lambda c: (c.row(), c.column())):
+            rows.setdefault(cell.row(), []).append(str(cell.data() or ""))
+        QGuiApplication.clipboard().setText("\n".join("\t".join(row) for row in rows.values()))
+
+
+def as_text(table: Table, delimiter: str) -> str:
+    """The table as delimited text; numbers in full with a point, missing ones empty."""
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(table[0])
+    writer.writerows(_plain_row(row) for row in table[1])
+    return out.getvalue()
+
+
+def _plain_row(row: Sequence[Any]) -> list[Any]:
+    empty = (v is None or (isinstance(v, float) and math.isnan(v)) for v in row)
+    return ["" if none else value for none, value in zip(empty, row, strict=True)]

@@ -1,0 +1,275 @@
+"""The View: one live picture of a run, with its question, its words, its table and its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
+
+from app.look import appearance
+from app.text.numbers import shown
+from app.views.plot.canvas import Canvas
+from app.views.plot.record import Record, Trial
+from app.views.plot.saving import save_picture, save_table
+from app.views.plot.twin import Table, Twin, as_text
+from app.widgets.buttons import IconButton
+from app.widgets.card import Card
+from app.widgets.labels import label
+from core.errors import UnusableError
+from core.tuning.events import Event, RunStarted
+
+
+class View(Card):
+    """One picture of a run.
+
+    A subclass names itself, says when it is wanted and which events it `listens` to, and writes
+    `draw`, `has_content`, `describe` and `rows`. Several views share one Record, which their Board
+    feeds; a view alone feeds its own.
+
+    Attributes:
+        name: in the registry. title, question: its heading and the question that it answers.
+        waiting: what will appear here and when, shown while there is nothing.
+        wide: whether it takes the whole width of the board.
+        zooms: whether a part of its plots can be enlarged.
+        interval: the least seconds between two drawings.
+    """
+
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    question: ClassVar[str] = ""
+    waiting: ClassVar[str] = ""
+    listens: ClassVar[tuple[type[Event], ...]] = ()
+    wide: ClassVar[bool] = False
+    zooms: ClassVar[bool] = False
+    interval: ClassVar[float] = 0.03
+
+    trial_selected = Signal(int)
+    exclude_requested = Signal(int, bool)
+    best_k_requested = Signal(object)  # how many, or None for all
+    example_requested = Signal(int)  # which sequence or molecule
+    lens_wanted = Signal(object)
+    problem = Signal(str)
+
+    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(self.tr(self.title), self.tr(self.question), parent)
+        whole = self.layout()
+        whole.setContentsMargins(14, 8, 12, 8)
+        whole.setSpacing(2)
+        whole.insertWidget(1, self._caption)  # below the choosers, over the whole width
+        self._own = record is None
+        self.record = record or Record()
+        self.dirty = True
+        self.content = self.make_content()
+        self.content.setAccessibleName(self.tr(self.title))
+        self._twin = Twin(self.tr("{} as a table").format(self.tr(self.title)))
+        self._empty = label(self.tr(self.waiting), "muted")
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._stack = QStackedWidget()
+        for page in (self.content, self._twin, self._empty):
+            self._stack.addWidget(page)
+        self._stack.setCurrentWidget(self._empty)
+        self.body.addWidget(self._stack, 1)
+        for control in self.controls():
+            self.corner.addWidget(control)
+        self._add_buttons()
+        appearance.notifier.themed.connect(self._themed)
+
+    # -- what a subclass writes ----------------------------------------------------------------
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        """Whether it has something to show of such a run."""
+        raise NotImplementedError
+
+    def make_content(self) -> QWidget:
+        """The widget that it draws in; a canvas unless the subclass says otherwise."""
+        self.canvas = Canvas()
+        self.canvas.picked.connect(self.trial_selected)
+        self.canvas.stepped.connect(self._step)
+        self.canvas.tell_with(self._tell)
+        self.canvas.resized.connect(self._resized)
+        if self.zooms:
+            self.canvas.let_zoom()
+        return self.canvas
+
+    def controls(self) -> list[QWidget]:
+        """Choosers for the corner."""
+        return []
+
+    def has_content(self) -> bool:
+        """Whether there is anything to draw."""
+        raise NotImplementedError
+
+    def waits_for(self) -> str:
+        """What will appear here and when, or why nothing will."""
+        return self.tr(self.waiting)
+
+    def draw(self) -> None:
+        """Draw the record as it is now."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """What the picture shows now, in a sentence for those who do not see it."""
+        raise NotImplementedError
+
+    def rows(self) -> Table:
+        """What the picture shows now, as headers and rows of plain values."""
+        raise NotImplementedError
+
+    def paint_theme(self) -> None:
+        """Take the colours of `appearance.current()`; what is drawn anew anyway needs nothing."""
+
+    def lens_arrived(self, reply: dict[str, Any]) -> None:
+        """The answer to a lens request of this view."""
+
+    def start(self, started: RunStarted) -> None:
+        """A run begins: forget the last one. The record has been started already."""
+
+    # -- what the board calls ------------------------------------------------------------------
+
+    def consume(self, event: Event) -> None:
+        """Take an event in; nothing is drawn before `redraw`."""
+        if self._own:
+            self.record.consume(event)
+        if isinstance(event, RunStarted):
+            if hasattr(self, "canvas"):
+                for plot in self.canvas.plots:
+                    plot.forget_ranges()
+                if self.canvas.zoom is not None:
+                    self.canvas.zoom.whole()
+            self.start(event)
+            self.dirty = True
+        elif isinstance(event, self.listens):
+            self.dirty = True
+
+    def redraw(self) -> None:
+        """Draw what changed since the last time."""
+        self.dirty = False
+        there = self.has_content()
+        if there:
+            self.draw()
+        page = self._empty if not there else self._twin if self.shows_table else self.content
+        if self._stack.currentWidget() is not page:
+            self._stack.setCurrentWidget(page)
+        if page is self._twin:
+            self._twin.set_table(self.rows())
+        said = self.describe() if there else self.waits_for()
+        if not there and said != self._empty.text():
+            self._empty.setText(said)
+        if said != self.content.accessibleDescription():
+            self.content.setAccessibleDescription(said)
+            self._twin.setAccessibleDescription(said)
+            self.setAccessibleDescription(f"{self.tr(self.question)} {said}")
+
+    def picture(self) -> QWidget:
+        """The widget that is saved as the picture."""
+        return getattr(self, "canvas", self.content)
+
+    # -- table, copy, save ---------------------------------------------------------------------
+
+    @property
+    def shows_table(self) -> bool:
+        """Whether the table stands in place of the picture."""
+        return self._table_button.isChecked()
+
+    def show_table(self, shown: bool) -> None:
+        """Put the table in place of the picture, or the picture back."""
+        self._table_button.setChecked(shown)
+
+    def copy_table(self) -> None:
+        """The whole table to the clipboard, tabs between the cells."""
+        QGuiApplication.clipboard().setText(as_text(self.rows(), "\t"))
+
+    def save(self, path: str) -> None:
+        """Write a picture (.png, .svg) or the table (.csv); `problem` says why it failed."""
+        try:
+            if path.lower().endswith(".csv"):
+                save_table(self.rows(), Path(path))
+            else:
+                title, question = self.tr(self.title), self.tr(self.question)
+                save_picture(self.picture(), Path(path), title, question)
+        except UnusableError as error:
+            self.problem.emit(error.sentence)
+
+    def _add_buttons(self) -> None:
+        title = self.tr(self.title)
+        self._table_button = IconButton("table", self.tr("Show “{}” as a table").format(title))
+        self._table_button.setCheckable(True)
+        self._table_button.toggled.connect(self._toggled)
+        self.save_button = IconButton("download", self.tr("Save or copy “{}”").format(title))
+        self.save_button.setPopupMode(IconButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self.save_button)
+        menu.addAction(self.tr("Save the picture as PNG…"), lambda: self._ask("png"))
+        menu.addAction(self.tr("Save the picture as SVG…"), lambda: self._ask("svg"))
+        menu.addSeparator()
+        menu.addAction(self.tr("Save the table as CSV…"), lambda: self._ask("csv"))
+        menu.addAction(self.tr("Copy the table"), self.copy_table)
+        self.save_button.setMenu(menu)
+        buttons = [self._table_button, self.save_button]
+        if self.zooms:
+            buttons.insert(0, self._make_whole_button())
+        for button in buttons:
+            self.corner.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+
+    def _make_whole_button(self) -> IconButton:
+        title = self.tr(self.title)
+        button = IconButton("whole", self.tr("Whole range of “{}”").format(title))
+        button.clicked.connect(lambda _checked=False: self.canvas.zoom.whole())
+        policy = button.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # nothing jumps when it comes
+        button.setSizePolicy(policy)
+        button.hide()
+        self.canvas.zoomed.connect(self._zoomed)
+        self.whole_button = button
+        return button
+
+    def _zoomed(self, part: bool) -> None:
+        if not part and self.whole_button.hasFocus():
+            self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.whole_button.setVisible(part)
+        self.dirty = True
+
+    def _ask(self, ending: str) -> None:
+        wanted = f"{self.name}.{ending}"
+        path, _ = QFileDialog.getSaveFileName(
+            self, self.tr("Save “{}”").format(self.tr(self.title)), wanted, f"*.{ending}"
+        )
+        if path:
+            self.save(path if path.lower().endswith(f".{ending}") else f"{path}.{ending}")
+
+    def _toggled(self, _shown: bool) -> None:
+        self.redraw()
+
+    def _resized(self) -> None:
+        self.dirty = True  # another size has room for other labels
+
+    def _themed(self, _theme: object) -> None:
+        if hasattr(self, "canvas"):
+            self.canvas.paint_theme()
+        self.paint_theme()
+        self.dirty = True
+
+    # -- trials in plots -----------------------------------------------------------------------
+
+    def _tell(self, number: int) -> str:
+        trial = self.record.trial(number)
+        return "" if trial is None else trial_in_words(trial, self)
+
+    def _step(self, by: int) -> None:
+        numbers = sorted(self.record.row_of)
+        if not numbers:
+            return
+        chosen = self.record.selected
+        at = numbers.index(chosen) + by if chosen in self.record.row_of else (0 if by > 0 else -1)
+        self.trial_selected.emit(numbers[max(0, min(len(numbers) - 1, at))])
+
+
+def trial_in_words(trial: Trial, widget: QWidget) -> str:
+    """A trial's number, result and setting, one a line."""
+    result = trial.failure or widget.tr("score {}").format(shown(trial.score, 4))
+    lines = [widget.tr("Trial {}: {}").format(trial.number, result)]
+    lines += [f"{name} = {shown(value)}" for name, value in trial.setting.items()]
+    return "\n".join(lines)

@@ -1,0 +1,140 @@
+"""Looking closer: a part of a plot enlarged or moved by mouse or keys, and the way back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QRubberBand
+
+if TYPE_CHECKING:
+    from app.views.plot.canvas import Canvas, Plot
+
+DRAG = 6  # pixels below which a drag is a click
+STEP = 0.15  # of the range that an arrow key moves
+CLOSER = 0.7  # of the range that is left after one press of +
+MOVES = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, 1),
+    Qt.Key.Key_Down: (0, -1),
+}
+CHANGES = {Qt.Key.Key_Plus: CLOSER, Qt.Key.Key_Equal: CLOSER, Qt.Key.Key_Minus: 1 / CLOSER}
+
+
+class Zoom:
+    """The drags and keys of one canvas.
+
+    A drag enlarges the box that it spans; with Shift it moves what is shown. The keys + and −
+    enlarge around the middle, Shift with an arrow moves, Home shows the whole range again.
+    """
+
+    def __init__(self, canvas: Canvas) -> None:
+        self._canvas = canvas
+        self._band = QRubberBand(QRubberBand.Shape.Rectangle, canvas.viewport())
+        self._from: QPoint | None = None
+        self._last = QPoint()
+        self._moves = False
+
+    @property
+    def on(self) -> bool:
+        """Whether a plot shows only a part."""
+        return any(plot.zoomed for plot in self._canvas.plots)
+
+    # The mouse --------------------------------------------------------------------------------
+
+    def press(self, place: QPointF, moves: bool) -> None:
+        """A drag may begin here."""
+        self._from = self._last = place.toPoint()
+        self._moves = moves
+
+    def drag(self, place: QPointF) -> bool:
+        """Go on with a drag; whether there is one."""
+        if self._from is None:
+            return False
+        at = place.toPoint()
+        if not self._moves:
+            self._band.setGeometry(QRect(self._from, at).normalized())
+            self._band.setVisible((at - self._from).manhattanLength() > DRAG)
+            return True
+        plot = self._plot_at(self._from)
+        if plot is not None:
+            before, now = (self._in(plot, point) for point in (self._last, at))
+            self._shift(plot, before.x() - now.x(), before.y() - now.y())
+        self._last = at
+        return True
+
+    def release(self, place: QPointF) -> None:
+        """The drag ends: show its box."""
+        begun, self._from = self._from, None
+        self._band.hide()
+        at = place.toPoint()
+        if begun is None or self._moves:
+            return
+        size = QSize(abs(at.x() - begun.x()), abs(at.y() - begun.y()))
+        plot = self._plot_at(begun)
+        if plot is None or min(size.width(), size.height()) <= DRAG:
+            return
+        one, other = self._in(plot, begun), self._in(plot, at)
+        self._show(plot, sorted((one.x(), other.x())), sorted((one.y(), other.y())))
+
+    def _plot_at(self, place: QPoint) -> Plot | None:
+        scene = self._canvas.mapToScene(place)
+        inside = (p for p in self._canvas.plots if p.vb.sceneBoundingRect().contains(scene))
+        return next(inside, None)
+
+    def _in(self, plot: Plot, place: QPoint) -> QPointF:
+        return plot.vb.mapSceneToView(self._canvas.mapToScene(place))
+
+    # The keys ---------------------------------------------------------------------------------
+
+    def key(self, event: QKeyEvent) -> bool:
+        """Take a key; whether it was one of ours."""
+        if event.key() == Qt.Key.Key_Home:
+            self.whole()
+        elif event.key() in CHANGES:
+            for plot in self._leading():
+                self._scale(plot, CHANGES[event.key()])
+        elif event.key() in MOVES and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            right, up = MOVES[event.key()]
+            for plot in self._leading():
+                (left, end), (low, high) = plot.vb.viewRange()
+                self._shift(plot, right * STEP * (end - left), up * STEP * (high - low))
+        else:
+            return False
+        return True
+
+    def _leading(self) -> list[Plot]:
+        return self._canvas.plots[:1]  # linked ones follow
+
+    def _scale(self, plot: Plot, factor: float) -> None:
+        ranges = []
+        for low, high in plot.vb.viewRange():
+            middle, half = (low + high) / 2, factor * (high - low) / 2
+            ranges.append([middle - half, middle + half])
+        self._show(plot, *ranges)
+
+    # What is shown ----------------------------------------------------------------------------
+
+    def _shift(self, plot: Plot, along: float, up: float) -> None:
+        (left, right), (low, high) = plot.vb.viewRange()
+        self._show(plot, [left + along, right + along], [low + up, high + up])
+
+    def _show(self, plot: Plot, x: list[float], y: list[float]) -> None:
+        if x[1] <= x[0] or y[1] <= y[0]:
+            return
+        for other in self._canvas.plots:
+            other.zoomed = True  # linked ones too: none of them may take its range back alone
+        leader = self._canvas.plots[0] if plot.vb.linkedView(0) is not None else plot
+        leader.setXRange(*x, padding=0)
+        plot.setYRange(*y, padding=0)
+        plot.left.fit()
+        self._canvas.zoomed.emit(True)
+
+    def whole(self) -> None:
+        """Show the whole range again."""
+        if self.on:
+            for plot in self._canvas.plots:
+                plot.show_whole()
+            self._canvas.zoomed.emit(False)

@@ -1,0 +1,243 @@
+"""The pictures of the Results page: scores, calibration, predicted against actual."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QT_TRANSLATE_NOOP
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.scores import metric_in_short, score_in_words, scores_in_words
+from app.text.units import task_of, units
+from app.views.plot.bar_words import AboveWords
+from app.views.plot.items import Dots, Lines, pen
+from app.views.plot.scales import Scale
+from app.views.plot.twin import Table
+from app.views.results.confusion import Confusion
+from app.views.results.pairs_curve import PairsCurve
+from app.views.results.result_view import ResultView
+
+
+class Scores(ResultView):
+    """The tuned, the default and the baseline model on test rows, each with its interval."""
+
+    name = "scores"
+    title = QT_TRANSLATE_NOOP("Scores", "Was tuning worth it?")
+    question = QT_TRANSLATE_NOOP(
+        "Scores", "Dot: score on the test set. Line: its 95 % confidence interval."
+    )
+    waiting = QT_TRANSLATE_NOOP("Scores", "Scores on unseen rows appear here when a run has ended.")
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.plot = self.canvas.add_plot(Scale(), Scale("choice"))
+        self.plot.vb.invertY(True)
+        self.tuned_line, self.other_lines = Lines(), Lines()
+        self.tuned, self.others = Dots("circle", 13), Dots("diamond", 13)
+        self.words = AboveWords()
+        for item in (self.other_lines, self.tuned_line, self.others, self.tuned, self.words):
+            self.plot.addItem(item)
+
+    @classmethod
+    def suits(cls, results: dict[str, Any]) -> bool:
+        """Results with a test score."""
+        return results.get("metric") in results.get("test", {})
+
+    def entries(self) -> list[tuple[str, float, float, float]]:
+        """(who, score, low, high) from top to bottom; no interval is a NaN at both ends."""
+        found, metric = [], self.results["metric"]
+        for who, scores, interval in (
+            (self._tuned(), self.results.get("test", {}), "test_interval"),
+            (self.tr("default setting"), self.results.get("default_test", {}), "default_interval"),
+            (
+                self.tr("knowing nothing"),
+                self.results.get("baseline_test") or {},
+                "baseline_interval",
+            ),
+        ):
+            score = scores.get(metric)
+            ends = self.results.get(interval) or (None, None)
+            low, high = (math.nan if end is None else float(end) for end in ends)
+            if score is not None:
+                found.append((who, float(score), low, high))
+        return found
+
+    def _members(self) -> int:
+        return len((self.results.get("ensemble") or {}).get("members", ()))
+
+    def _tuned(self) -> str:
+        if self._members() < 2:
+            return self.tr("tuned")
+        return self.tr("average of {}").format(self._members())
+
+    def draw(self) -> None:
+        """One row each."""
+        theme, entries, metric = appearance.current(), self.entries(), self.results["metric"]
+        self.plot.left.set_scale(Scale("choice", tuple(who for who, *_ in entries)))
+        called = units(task_of(self.results))
+        where = self.tr("{} on unseen {}").format(metric_in_short(metric), called)
+        self.plot.bottom.set_title(where)
+        self.tuned_line.set_style(pen(theme.model, 3.0))
+        self.other_lines.set_style(pen(theme.muted, 3.0))
+        self.tuned.set_style(theme.model, theme.paper, 1.5)
+        self.others.set_style(theme.muted, theme.paper, 1.5)
+        rows = np.arange(len(entries), dtype=float)
+        scores = np.array([score for _, score, _, _ in entries])
+        lows, highs = (np.array([entry[at] for entry in entries]) for at in (2, 3))
+        self.tuned_line.set_data([lows[0], highs[0]], [0.0, 0.0])
+        gaps = np.full(len(rows) - 1, np.nan)
+        self.other_lines.set_data(
+            np.column_stack([lows[1:], highs[1:], gaps]).ravel(), np.repeat(rows[1:], 3)
+        )
+        self.tuned.set_data(scores[:1], rows[:1])
+        self.others.set_data(scores[1:], rows[1:])
+        self.words.set_data(
+            [
+                (s, row, words)
+                for s, row, words in zip(scores, rows, scores_in_words(scores, metric), strict=True)
+            ]
+        )
+        ends = np.concatenate([scores, lows, highs])
+        self.plot.hold_x(float(np.nanmin(ends)), float(np.nanmax(ends)))
+        self.plot.hold_y(-0.8, len(entries) - 0.4, exact=True)
+
+    def describe(self) -> str:
+        """Every score with its interval."""
+        metric = self.results["metric"]
+        parts = []
+        for who, score, low, high in self.entries():
+            said = f"{who} {score_in_words(score, metric)}"
+            if math.isfinite(low):
+                between = self.tr("between {} and {}").format(
+                    score_in_words(low, metric), score_in_words(high, metric)
+                )
+                said += f" ({between})"
+            parts.append(said)
+        return "; ".join(parts) + "."
+
+    def rows(self) -> Table:
+        """Who, score, low, high."""
+        headers = [self.tr(word) for word in ("setting", "score", "low", "high")]
+        return headers, [list(entry) for entry in self.entries()]
+
+
+class Calibration(ResultView):
+    """Predicted probabilities against what happened."""
+
+    name = "calibration"
+    title = QT_TRANSLATE_NOOP("Calibration", "Can its probabilities be trusted?")
+    question = QT_TRANSLATE_NOOP("Calibration", "On the dashed line, 70 % means 70 %.")
+    waiting = QT_TRANSLATE_NOOP(
+        "Calibration", "A curve appears here for two classes, if the model gives probabilities."
+    )
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.plot = self.canvas.add_plot()
+        self.plot.bottom.set_title(self.tr("predicted probability"))
+        self.plot.left.set_title(self.tr("share that has it"))
+        self.diagonal, self.curve, self.dots = Lines(), Lines(), Dots("circle", 8)
+        for item in (self.diagonal, self.curve, self.dots):
+            self.plot.addItem(item)
+
+    @classmethod
+    def suits(cls, results: dict[str, Any]) -> bool:
+        """Two classes with probabilities."""
+        return bool((results.get("calibration") or {}).get("predicted"))
+
+    def draw(self) -> None:
+        """The curve and the diagonal."""
+        theme, curve = appearance.current(), self.results["calibration"]
+        self.diagonal.set_style(pen(theme.muted, 1.4, dashed=True))
+        self.diagonal.set_data([0.0, 1.0], [0.0, 1.0])
+        self.curve.set_style(pen(theme.model, 2.0))
+        self.dots.set_style(theme.model, theme.paper, 1.0)
+        self.curve.set_data(curve["predicted"], curve["observed"])
+        self.dots.set_data(curve["predicted"], curve["observed"])
+        self.plot.hold_x(-0.03, 1.03, exact=True)
+        self.plot.hold_y(-0.03, 1.03, exact=True)
+
+    def describe(self) -> str:
+        """The largest distance from the diagonal."""
+        curve = self.results["calibration"]
+        far = np.abs(np.array(curve["predicted"]) - np.array(curve["observed"]))
+        worst = int(np.argmax(far))
+        said = self.tr("Furthest off where it says {}: there {} have it.")
+        return said.format(
+            score_in_words(curve["predicted"][worst], "accuracy"),
+            score_in_words(curve["observed"][worst], "accuracy"),
+        )
+
+    def rows(self) -> Table:
+        """Predicted, observed, rows."""
+        curve = self.results["calibration"]
+        counts = curve.get("counts") or [None] * len(curve["predicted"])
+        rows = zip(curve["predicted"], curve["observed"], counts, strict=True)
+        headers = [self.tr(word) for word in ("predicted", "observed", "rows")]
+        return headers, [list(row) for row in rows]
+
+
+class Predicted(ResultView):
+    """Regression: predicted against actual values of unseen rows."""
+
+    name = "predicted"
+    title = QT_TRANSLATE_NOOP("Predicted", "How near are its predictions?")
+    question = QT_TRANSLATE_NOOP("Predicted", "On the dashed line, a prediction is exact.")
+    waiting = QT_TRANSLATE_NOOP(
+        "Predicted", "Predictions for unseen rows appear here when a run has ended."
+    )
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.plot = self.canvas.add_plot()
+        self.plot.bottom.set_title(self.tr("actual"))
+        self.plot.left.set_title(self.tr("predicted"))
+        self.diagonal, self.dots = Lines(), Dots("circle", 7)
+        self.plot.addItem(self.dots)
+        self.plot.addItem(self.diagonal)
+
+    @classmethod
+    def suits(cls, results: dict[str, Any]) -> bool:
+        """Regressions."""
+        return bool((results.get("predictions") or {}).get("actual"))
+
+    def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        found = self.results["predictions"]
+        return np.array(found["actual"], float), np.array(found["tuned"], float)
+
+    def draw(self) -> None:
+        """A dot a row, and the diagonal."""
+        theme = appearance.current()
+        actual, tuned = self._pairs()
+        both = np.concatenate([actual, tuned])
+        low, high = float(np.nanmin(both)), float(np.nanmax(both))
+        self.diagonal.set_style(pen(theme.ink, 1.6, dashed=True))
+        self.diagonal.set_data([low, high], [low, high])
+        self.dots.set_style(theme.observed, theme.ink, 0.8)
+        self.dots.set_data(actual, tuned)
+        self.plot.hold_x(low, high)
+        self.plot.hold_y(low, high)
+
+    def describe(self) -> str:
+        """How many rows, and the middle distance."""
+        actual, tuned = self._pairs()
+        middle = float(np.nanmedian(np.abs(actual - tuned)))
+        said = self.tr("{} rows; half of the predictions are off by less than {}.")
+        return said.format(len(actual), score_in_words(middle, ""))
+
+    def rows(self) -> Table:
+        """Actual and predicted."""
+        actual, tuned = self._pairs()
+        rows = [[float(a), float(t)] for a, t in zip(actual, tuned, strict=True)]
+        return [self.tr("actual"), self.tr("predicted")], rows
+
+
+RESULT_VIEWS: tuple[type[ResultView], ...] = (Scores, PairsCurve, Calibration, Confusion, Predicted)
+
+
+def views_for(results: dict[str, Any]) -> list[type[ResultView]]:
+    """The pictures that such results have, in order."""
+    return [view for view in RESULT_VIEWS if view.suits(results)]

@@ -1,0 +1,193 @@
+"""One molecule as an arc diagram: above the base pairs the model calls, below the true ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.views.plot.axes import small_font
+from app.views.plot.canvas import EDGES
+from app.views.plot.items import clear_colour, pen
+from app.views.plot.legend import Entry, Legend, line_sample
+from app.views.plot.record import Record
+from app.views.plot.scales import Scale
+from app.views.plot.twin import Table
+from app.views.structured.molecule_views import MoleculeView
+
+BAND = 0.10  # half the height of the letters' band, where the highest arc is 1
+TICKS = 10  # bases between two ticks where letters have no room
+
+
+class Arcs(pg.UIGraphicsItem):
+    """Half ellipses over pairs of bases, all of one pen; the widest of the molecule reaches ±1."""
+
+    def __init__(self, below: bool = False) -> None:
+        super().__init__()
+        self.below = below
+        self.pairs: list[tuple[int, int]] = []
+        self._highest, self._pen = 1, QPen()
+
+    def set_style(self, made: QPen) -> None:
+        """The pen."""
+        self._pen = made
+        self.update()
+
+    def set_data(self, pairs: list[tuple[int, int]], highest: int) -> None:
+        """The pairs, and how many bases the widest arc of all spans."""
+        self.pairs, self._highest = pairs, highest
+        self.update()
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        """Draw in device pixels: Qt's own arcs are smooth and quick."""
+        transform = painter.transform()
+        painter.save()
+        painter.resetTransform()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(self._pen)
+        start, turn = (180 * 16, 180 * 16) if self.below else (0, 180 * 16)
+        edge = -BAND if self.below else BAND
+        for i, j in self.pairs:
+            high = (j - i) / self._highest
+            painter.drawArc(transform.mapRect(QRectF(i, edge - high, j - i, 2 * high)), start, turn)
+        painter.restore()
+
+
+class Strand(pg.UIGraphicsItem):
+    """The letters of a molecule in a row; ticks where they have no room. Words at both sides."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.letters, self.words = "", ("", "")
+        self.lettered = False  # whether the last painting had room for letters
+
+    def set_data(self, letters: str, words: tuple[str, str]) -> None:
+        """The letters, and what stands above and below."""
+        self.letters, self.words = letters, words
+        self.update()
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        """Draw in device pixels what is in sight."""
+        theme, transform, shown = appearance.current(), painter.transform(), self.viewRect()
+        metrics = QFontMetricsF(small_font())
+        area = transform.mapRect(shown)
+        step = area.width() / max(shown.width(), 1e-9)
+        self.lettered = step >= metrics.horizontalAdvance("G") + 1
+        first = max(1, int(np.floor(shown.left())))
+        last = min(len(self.letters), int(np.ceil(shown.right())))
+        painter.save()
+        painter.resetTransform()
+        painter.setFont(small_font())
+        painter.setPen(QColor(theme.ink))
+        for at in range(first, last + 1):
+            middle = transform.map(QPointF(at, 0.0))
+            if self.lettered:
+                wide, tall = step + 4, metrics.height()
+                box = QRectF(middle.x() - wide / 2, middle.y() - tall / 2, wide, tall)
+                painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), self.letters[at - 1])
+            elif step >= 2.5 or at % TICKS == 0 or at in (1, len(self.letters)):
+                half = 5.0 if at % TICKS == 0 else 2.5
+                painter.drawLine(middle - QPointF(0, half), middle + QPointF(0, half))
+        if not self.lettered:
+            ends = [transform.map(QPointF(at, 0.0)) for at in (first, last)]
+            painter.drawLine(*ends)
+        self._draw_words(painter, area, metrics)
+        painter.restore()
+
+    def _draw_words(self, painter: QPainter, area: QRectF, metrics: QFontMetricsF) -> None:
+        painter.setPen(QColor(appearance.current().muted))
+        paper = clear_colour(appearance.current().paper, 0.8)
+        tall = metrics.height()
+        for word, top in zip(self.words, (area.top(), area.bottom() - tall), strict=True):
+            box = QRectF(area.left() + 2, top, metrics.horizontalAdvance(word) + 2, tall)
+            painter.fillRect(box, paper)
+            painter.drawText(box, 0, word)
+
+
+class ArcView(MoleculeView):
+    """Arcs between paired bases; a solid arc is right, a dashed one wrong, a dotted one missed."""
+
+    name = "arcs"
+    title = QT_TRANSLATE_NOOP("ArcView", "How one molecule folds")
+    question = QT_TRANSLATE_NOOP(
+        "ArcView", "Does the model pair the right bases? Then both halves are alike."
+    )
+    waiting = QT_TRANSLATE_NOOP(
+        "ArcView", "The base pairs of a few training molecules appear here at step 0."
+    )
+
+    choosing = QT_TRANSLATE_NOOP("ArcView", "Which molecule")
+
+    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.legend = Legend()
+        self.canvas.addItem(self.legend, row=0, col=0)
+        self.plot = self.canvas.add_plot(Scale("whole"), row=1)
+        self.plot.hideAxis("left")
+        self.plot.bottom.set_title(self.tr("base"))
+        self.right, self.wrong = Arcs(), Arcs()
+        self.found, self.missed = Arcs(below=True), Arcs(below=True)
+        self.strand = Strand()
+        for item in (self.missed, self.found, self.wrong, self.right, self.strand):
+            self.plot.addItem(item)
+        self.paint_theme()
+
+    def paint_theme(self) -> None:
+        """Right in the model's blue, wrong dashed, missed dotted."""
+        theme = appearance.current()
+        self._pens = (
+            pen(theme.model, 1.6),
+            pen(theme.observed, 1.8, dashed=True),
+            pen(theme.ink, 1.6),
+        )
+        self._pens[2].setDashPattern([1.2, 2.2])
+        self.found.set_style(self._pens[0])
+        for drawn, made in zip((self.right, self.wrong, self.missed), self._pens, strict=True):
+            drawn.set_style(made)
+
+    def draw(self) -> None:
+        """The arcs of the chosen molecule."""
+        called, true = self.both()
+        letters = self.example()["sequence"]
+        highest = max((j - i for i, j in called | true), default=1)
+        for drawn, pairs in (
+            (self.right, called & true),
+            (self.wrong, called - true),
+            (self.found, called & true),
+            (self.missed, true - called),
+        ):
+            drawn.set_data(sorted(pairs), highest)
+        self.strand.set_data(letters, (self.tr("model"), self.tr("truth")))
+        self._draw_legend(len(called & true), len(called - true), len(true - called))
+        self.plot.hold_x(0.4, len(letters) + 0.6, exact=True)
+        self.plot.hold_y(-1.05 - BAND, 1.05 + BAND, exact=True)
+
+    def _draw_legend(self, right: int, wrong: int, missed: int) -> None:
+        words = (
+            self.tr("{} rightly paired").format(right),
+            self.tr("{} wrongly paired").format(wrong),
+            self.tr("{} missed").format(missed),
+        )
+        entries = [Entry(line_sample(made), said)
+                   for made, said in zip(self._pens, words, strict=True)]  # fmt: skip
+        self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
+
+    def describe(self) -> str:
+        """How many pairs are found, and how many called ones are right."""
+        return self.counts()
+
+    def rows(self) -> Table:
+        """Every pair that is called or true."""
+        called, true = self.both()
+        letters = self.example()["sequence"]
+        yes, no = self.tr("yes"), self.tr("no")
+        headers = ["from base", "to base", "letters", "model pairs them", "truly paired"]
+        rows = [
+            [i, j, f"{letters[i - 1]}–{letters[j - 1]}",
+             yes if (i, j) in called else no, yes if (i, j) in true else no]
+            for i, j in sorted(called | true)
+        ]  # fmt: skip
+        return [self.tr(header) for header in headers], rows

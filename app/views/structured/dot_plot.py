@@ -1,0 +1,144 @@
+"""The dot plot of one molecule: how likely every pair of bases is, and which pairs are true."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.numbers import fixed
+from app.views.plot.canvas import EDGES
+from app.views.plot.items import Lines, clear_colour, pen
+from app.views.plot.legend import Entry, Legend
+from app.views.plot.record import Record
+from app.views.plot.scales import Scale
+from app.views.plot.twin import Table
+from app.views.structured.molecule_views import MoleculeView
+
+SMALLEST = 2.6  # pixels of the side of a square
+FAINTEST = 0.25  # opacity of the least likely pair
+
+
+class Squares(pg.UIGraphicsItem):
+    """Squares around places: filled, larger and darker for larger shares, or frames of one size."""
+
+    def __init__(self, framed: bool) -> None:
+        super().__init__()
+        self.framed = framed
+        self.x, self.y, self.shares = np.empty(0), np.empty(0), np.empty(0)
+
+    def set_data(self, x: np.ndarray, y: np.ndarray, shares: np.ndarray) -> None:
+        """Places and shares between 0 and 1."""
+        self.x, self.y, self.shares = x, y, shares
+        self.update()
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        """Draw in device pixels; the area of a square is its share of a cell."""
+        theme, transform = appearance.current(), painter.transform()
+        cell = transform.mapRect(QRectF(0, 0, 1, 1))
+        places = pg.functions.transformCoordinates(transform, np.vstack([self.x, self.y])).T
+        painter.save()
+        painter.resetTransform()
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(pen(theme.observed, 1.4) if self.framed else Qt.PenStyle.NoPen)
+        for (x, y), share in zip(places, self.shares, strict=True):
+            side = 1.0 if self.framed else float(np.sqrt(share))
+            wide, tall = (max(SMALLEST + self.framed, side * s) for s in
+                          (cell.width(), cell.height()))  # fmt: skip
+            box = QRectF(x - wide / 2, y - tall / 2, wide, tall)
+            if self.framed:
+                painter.drawRect(box)
+            else:
+                shade = FAINTEST + (1 - FAINTEST) * float(share)
+                painter.fillRect(box, clear_colour(theme.model, shade))
+        painter.restore()
+
+
+class DotPlotView(MoleculeView):
+    """Above the diagonal what the model finds likely, below it the true pairs."""
+
+    name = "dots"
+    title = QT_TRANSLATE_NOOP("DotPlotView", "Likely base pairs")
+    question = QT_TRANSLATE_NOOP(
+        "DotPlotView", "Which bases may pair? Above the line: model. Below: truth."
+    )
+    waiting = QT_TRANSLATE_NOOP(
+        "DotPlotView", "The likely base pairs of a training molecule appear here at step 0."
+    )
+
+    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.legend = Legend()
+        self.canvas.addItem(self.legend, row=0, col=0)
+        self.plot = self.canvas.add_plot(Scale("whole"), Scale("whole"), row=1)
+        self.plot.vb.invertY(True)
+        self.plot.left.set_title(self.tr("base"))
+        self.diagonal, self.likely, self.true = Lines(), Squares(False), Squares(True)
+        for item in (self.diagonal, self.likely, self.true):
+            self.plot.addItem(item)
+
+    def draw(self) -> None:
+        """The pairs of the chosen molecule."""
+        theme, example = appearance.current(), self.example()
+        length = len(example["sequence"])
+        self.plot.bottom.set_title(self.tr("base of {}").format(example["name"]))
+        pairs = np.array(example["pairs"], dtype=float).reshape(-1, 3)
+        self.likely.set_data(pairs[:, 1] + 1, pairs[:, 0] + 1, pairs[:, 2])
+        true = np.array(sorted(self.both()[1]), dtype=float).reshape(-1, 2)
+        self.true.set_data(true[:, 0], true[:, 1], np.ones(len(true)))
+        self.diagonal.set_style(pen(theme.control, 1.0))
+        self.diagonal.set_data([0.5, length + 0.5], [0.5, length + 0.5])
+        entries = [
+            Entry(_growing, self.tr("more likely")),
+            Entry(_frame, self.tr("true pair")),
+        ]
+        self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
+        self.plot.hold_x(0.5, length + 0.5, exact=True)
+        self.plot.hold_y(0.5, length + 0.5, exact=True)
+        self.canvas.align_left()
+
+    def describe(self) -> str:
+        """How likely the true pairs are, and how likely the best of the others is."""
+        shares = {(int(i) + 1, int(j) + 1): p for i, j, p in self.example()["pairs"]}
+        true = self.both()[1]
+        mean = sum(shares.get(pair, 0.0) for pair in true) / max(1, len(true))
+        others = {pair: p for pair, p in shares.items() if pair not in true}
+        said = self.tr("Step {}, {}: the {} true base pairs have a probability of {} % on average.")
+        said = said.format(self.step(), self.example()["name"], len(true), fixed(100 * mean, 0))
+        if others:
+            pair = max(others, key=others.__getitem__)
+            more = self.tr("Of the others, {} and {} is likeliest with {} %.")
+            said += " " + more.format(*pair, fixed(100 * others[pair], 0))
+        return said
+
+    def rows(self) -> Table:
+        """Every pair that is likely or true, with its probability."""
+        example, (_, true) = self.example(), self.both()
+        shares = {(int(i) + 1, int(j) + 1): float(p) for i, j, p in example["pairs"]}
+        letters, yes, no = example["sequence"], self.tr("yes"), self.tr("no")
+        rows = [
+            [i, j, f"{letters[i - 1]}–{letters[j - 1]}", shares.get((i, j)),
+             yes if (i, j) in true else no]
+            for i, j in sorted(shares.keys() | true)
+        ]  # fmt: skip
+        headers = ["from base", "to base", "letters", "probability", "truly paired"]
+        return [self.tr(header) for header in headers], rows
+
+
+def _growing(painter: QPainter, box: QRectF) -> None:
+    x = box.left()
+    for share in (0.1, 0.4, 1.0):
+        side = 9.0 * share**0.5
+        square = QRectF(x, box.center().y() - side / 2, side, side)
+        shade = FAINTEST + (1 - FAINTEST) * share
+        painter.fillRect(square, clear_colour(appearance.current().model, shade))
+        x += side + 2
+
+
+def _frame(painter: QPainter, box: QRectF) -> None:
+    painter.setPen(pen(QColor(appearance.current().observed).name(), 1.4))
+    middle = box.center()
+    painter.drawRect(QRectF(middle - QPointF(4, 4), middle + QPointF(4, 4)))

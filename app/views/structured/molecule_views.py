@@ -1,0 +1,56 @@
+"""What the pictures of a folded molecule share: its base pairs, and which of them are right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.views.structured.examples_view import ExamplesView
+from core.datasets.molecules import bracket_pairs
+from core.tuning.events import MoleculesFolded
+
+LOWEST = 225  # pixels of the canvas
+
+
+class MoleculeView(ExamplesView):
+    """A view of one of the molecules that are watched; pairs are (i, j), counted from 1."""
+
+    listens = (MoleculesFolded,)
+    task = "structure"
+    zooms = True
+    interval = 0.06
+
+    def make_content(self) -> QWidget:
+        """A canvas that is never too low for small arcs and squares."""
+        content = super().make_content()
+        self.canvas.setMinimumHeight(appearance.pixels(LOWEST))
+        return content
+
+    def examples(self) -> list[dict[str, Any]]:
+        """The molecules of the latest step."""
+        return self.record.folded.molecules if self.record.folded is not None else []
+
+    def step(self) -> int:
+        """The latest step."""
+        return self.record.folded.step if self.record.folded is not None else 0
+
+    def called(self, example: dict[str, Any]) -> str:
+        """The molecule's name."""
+        return str(example["name"])
+
+    def both(self) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+        """The pairs that the model calls, and the true ones."""
+        example = self.example()
+        predicted, truth = (bracket_pairs(example[key]) for key in ("predicted", "truth"))
+        return {(i + 1, j + 1) for i, j in predicted}, {(i + 1, j + 1) for i, j in truth}
+
+    def counts(self) -> str:
+        """How many true pairs are found, and how many called pairs are right, in words."""
+        called, true = self.both()
+        right = len(called & true)
+        said = self.tr("Step {}, {}: finds {} of {} true base pairs; {} of {} called pairs are "
+                       "right.")  # fmt: skip
+        name = self.example()["name"]
+        return said.format(self.step(), name, right, len(true), right, len(called))

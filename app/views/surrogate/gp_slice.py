@@ -1,0 +1,126 @@
+"""The slice: what the Gaussian process believes along one setting, and where it looks next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QT_TRANSLATE_NOOP
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.numbers import plain, shown
+from app.text.scores import metric_in_short
+from app.views.plot.items import Band, Lines, clear_colour, pen
+from app.views.plot.marker import Marker
+from app.views.plot.record import Record
+from app.views.plot.scales import Scale
+from app.views.plot.twin import Table
+from app.views.surrogate.slice_view import SliceView
+
+ACQUISITIONS = {
+    "ei": QT_TRANSLATE_NOOP("GpSlice", "gain"),
+    "pi": QT_TRANSLATE_NOOP("GpSlice", "chance"),
+    "mean": QT_TRANSLATE_NOOP("GpSlice", "score"),
+}
+
+
+class GpSlice(SliceView):
+    """Mean with bands of one and two standard deviations; below, the acquisition."""
+
+    name = "slice"
+    title = QT_TRANSLATE_NOOP("GpSlice", "What the model believes")
+    question = QT_TRANSLATE_NOOP(
+        "GpSlice", "Where might better settings be? Bands: one and two standard deviations."
+    )
+    waiting = QT_TRANSLATE_NOOP(
+        "GpSlice", "The model's guess appears here after the first few trials."
+    )
+
+    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.below = self.canvas.add_plot(row=1)
+        self.below.setXLink(self.plot)
+        self.plot.bottom.hide_labels()
+        self.canvas.ci.layout.setRowStretchFactor(0, 7)
+        self.canvas.ci.layout.setRowStretchFactor(1, 3)
+        self.area, self.promise, self.next_below = Band(), Lines(), Marker()
+        self.markers.append(self.next_below)
+        for item in (self.area, self.promise, self.next_below):
+            self.below.addItem(item)
+        self.paint_theme()
+
+    def paint_theme(self) -> None:
+        """The acquisition in vermilion."""
+        super().paint_theme()
+        theme = appearance.current()
+        self.area.set_style(clear_colour(theme.observed, 0.2))
+        self.promise.set_style(pen(theme.observed, 1.8))
+
+    def question_of_lens(self) -> dict[str, object]:
+        """The slice along the chosen axis through the best point."""
+        return {"what": "slice", "axis": self.axis.currentData()}
+
+    def height_title(self) -> str:
+        """The metric."""
+        return metric_in_short(self.record.started.metric)
+
+    def heights(self) -> np.ndarray:
+        """The scores."""
+        return self.record.scores
+
+    def draw_more(self, axis: dict[str, Any], scale: Scale) -> np.ndarray:
+        """The acquisition below."""
+        kind = self.record.surrogate.acquisition if self.record.surrogate else "ei"
+        self._show_below(kind != "mean", axis["label"])
+        self.below.left.set_title(self.tr(ACQUISITIONS.get(kind, "")))
+        x, promise = self.places(axis, scale), self.along("acquisition")
+        self.promise.set_data(x, promise)
+        floor = 0.0 if kind != "mean" else float(np.nanmin(promise))
+        self.area.set_data(x, np.full(len(x), floor), promise)
+        top = float(np.nanmax(promise))
+        self.below.forget_ranges()  # its height says nothing; its shape does
+        self.below.hold_y(floor, top if top > floor else floor + 1e-9)
+        return np.empty(0)
+
+    def _show_below(self, shown: bool, label: str) -> None:
+        """The lower plot, but for strategies that promise the guess itself, drawn above already."""
+        upper = self.plot.bottom
+        upper.set_title("" if shown else label)
+        if shown != upper.labelled:
+            return
+        if shown:
+            self.canvas.addItem(self.below, row=1, col=0)
+            self.canvas.plots.append(self.below)
+            upper.hide_labels()
+        else:
+            self.canvas.removeItem(self.below)
+            self.canvas.plots.remove(self.below)
+            upper.show_labels()
+
+    def describe(self) -> str:
+        """The best, and where the next trial goes and what is expected there."""
+        best, answer = self.record.best(), self.answer
+        said = self.tr("Slice along {} through the best setting.").format(answer["axis"])
+        if best is not None:
+            at = shown(best.setting.get(answer["axis"]))
+            said += " " + self.tr("Best {} at {}.").format(plain(best.score), at)
+        return f"{said} {self.expected_next()}".rstrip()
+
+    def rows(self) -> Table:
+        """Place, mean, standard deviation, acquisition; then the trials."""
+        answer = self.answer
+        name = answer["axis"]
+        headers = [name, self.tr("expected"), self.tr("standard deviation"), self.tr("promise")]
+        rows = [
+            [self.named(x) if answer["labels"] else x, mean, sd, promise, None]
+            for x, mean, sd, promise in zip(
+                answer["x"], answer["mean"], answer["sd"], answer["acquisition"], strict=True
+            )
+        ]
+        tried = [
+            [trial.setting.get(name), None, None, None, trial.score]
+            for trial in self.record.trials
+            if not trial.failure
+        ]
+        return [*headers, self.tr("score of a trial")], rows + tried

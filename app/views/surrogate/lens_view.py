@@ -1,0 +1,105 @@
+"""What views that look at the surrogate share: asking the lens, and knowing an old answer."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, ClassVar
+
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.views.plot.view import View
+from app.widgets.quiet_controls import QuietComboBox
+from core.tuning.events import Event, RunStarted, SurrogateFitted, TrialExcluded
+
+# Strategies whose sampler keeps a surrogate of this dataset alone and tells it.
+WITH_SURROGATE = ("gp", "hybrid", "variable", "eb-hyp")
+# Strategies whose sampler is told of earlier datasets too, and tells the surface of them all.
+WITH_PAST = ("transfer", "scot")
+# Of these, the one whose responses are ranks instead of standardized scores.
+RANKING = "scot"
+
+NARROWEST = 84  # pixels of a chooser
+
+
+def plain_fields(event: Event) -> dict[str, Any]:
+    """An event's fields; not asdict, which would copy every point of a thousand trials."""
+    return {field.name: getattr(event, field.name) for field in fields(event)}
+
+
+class LensView(View):
+    """A view that draws the lens' answers; one request at a time is on its way.
+
+    Attributes:
+        strategies: whose runs it looks at.
+    """
+
+    listens = (SurrogateFitted, TrialExcluded)
+    strategies: ClassVar[tuple[str, ...]] = WITH_SURROGATE
+    interval = 0.08
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        """Runs of trials whose strategy models the score."""
+        return started.kind == "trials" and started.plan.get("strategy") in cls.strategies
+
+    def start(self, started: RunStarted) -> None:
+        """Another run: answers of the last one count no longer."""
+        self.answer: dict[str, Any] | None = None
+        self._asked: tuple[Event, dict[str, Any]] | None = None
+        self._under_way = False
+
+    def fitted(self) -> Event | None:
+        """What was fitted last, which the lens is to look at."""
+        return self.record.surrogate
+
+    def handed_over(self, fitted: Event) -> dict[str, Any]:
+        """What the lens needs to know, as plain data."""
+        return {"surrogate": plain_fields(fitted)}
+
+    def question_of_lens(self) -> dict[str, Any]:
+        """The keys of the request beside the surrogate and the space."""
+        raise NotImplementedError
+
+    def ask_if_new(self) -> None:
+        """Ask the lens when the surrogate or the axes are others than last time."""
+        fitted = self.fitted()
+        if fitted is None or self._under_way:
+            return
+        asking = self.question_of_lens()
+        if self._asked is not None and self._asked[0] is fitted and self._asked[1] == asking:
+            return
+        self._asked, self._under_way = (fitted, asking), True
+        self.lens_wanted.emit(
+            {"view": self.name, "run": self.record.started.run, "space": self.record.axes,
+             **self.handed_over(fitted), **asking}
+        )  # fmt: skip
+
+    def redraw(self) -> None:
+        """Ask for what is new, draw what is there."""
+        self.ask_if_new()
+        super().redraw()
+
+    def lens_arrived(self, reply: dict[str, Any]) -> None:
+        """Keep an answer of this run; ask again if something changed meanwhile."""
+        if reply.get("run") != self.record.started.run:
+            return
+        self._under_way = False
+        if "answer" in reply:
+            self.answer = reply["answer"]
+        self.dirty = True
+
+    def has_content(self) -> bool:
+        """From the first answer."""
+        return getattr(self, "answer", None) is not None
+
+    def chooser(self, name: str, changed: Any) -> QWidget:
+        """A chooser of an axis of the space."""
+        box = QuietComboBox()
+        box.setAccessibleName(name)
+        box.setToolTip(name)
+        box.setSizeAdjustPolicy(QuietComboBox.SizeAdjustPolicy.AdjustToContents)
+        # In a narrow card a few letters are enough; the list itself shows every label whole.
+        box.setMinimumWidth(appearance.pixels(NARROWEST))
+        box.activated.connect(changed)
+        return box

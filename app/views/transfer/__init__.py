@@ -1,0 +1,1 @@
+"""Views of the surrogate that earlier datasets share with this one."""

@@ -1,0 +1,150 @@
+"""The common slice: what earlier datasets and this one found along one setting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QRectF
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.datasets import size_in_words
+from app.views.plot.canvas import EDGES
+from app.views.plot.items import Dots, clear_colour, pen, symbol_path
+from app.views.plot.legend import Entry, Legend, line_sample
+from app.views.plot.record import Record
+from app.views.plot.scales import Scale
+from app.views.plot.twin import Table
+from app.views.surrogate.lens_view import RANKING
+from app.views.surrogate.slice_view import SliceView, place_of
+from app.views.transfer.common_view import CommonView
+from core.tuning.events import RunStarted
+
+PALE = 0.55  # opacity of the past
+
+
+class CommonSlice(CommonView, SliceView):
+    """The common surface along one axis; pale triangles for the past, circles for this dataset."""
+
+    name = "common slice"
+    title = QT_TRANSLATE_NOOP("CommonSlice", "What all datasets say")
+    question = QT_TRANSLATE_NOOP(
+        "CommonSlice",
+        "What did earlier datasets find, and this one? 0 is a dataset's own mean score, 1 is one "
+        "standard deviation better.",
+    )
+    of_ranks = QT_TRANSLATE_NOOP(
+        "CommonSlice",
+        "What did earlier datasets find, and this one? The higher a setting lies, the more of the "
+        "others it beats.",
+    )
+    waiting = QT_TRANSLATE_NOOP(
+        "CommonSlice",
+        "What earlier datasets found appears here before the first trial; this dataset's trials "
+        "join it.",
+    )
+    top = 1
+
+    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.legend = Legend()
+        self.canvas.addItem(self.legend, row=0, col=0)
+        self.paint_theme()
+
+    def start(self, started: RunStarted) -> None:
+        """What the height is depends on the strategy."""
+        super().start(started)
+        ranks = started.plan.get("strategy") == RANKING
+        self.question = self.of_ranks if ranks else type(self).question
+        self.set_words(self.tr(self.title), self.tr(self.question))
+
+    def behind_trials(self) -> list[Dots]:
+        """The past."""
+        self.past = Dots("triangle", 8)
+        return [self.past]
+
+    def paint_theme(self) -> None:
+        """The past pale."""
+        super().paint_theme()
+        theme = appearance.current()
+        self.past.set_style(clear_colour(theme.observed, PALE), theme.observed, 0.8)
+
+    def question_of_lens(self) -> dict[str, object]:
+        """The slice along the chosen axis through the best point."""
+        return {"what": "common slice", "axis": self.axis.currentData()}
+
+    def height_title(self) -> str:
+        """What is better lies higher, whatever the metric."""
+        return self.response_in_words()
+
+    def heights(self) -> np.ndarray:
+        """The responses."""
+        return self.responses()
+
+    def draw_more(self, axis: dict[str, Any], scale: Scale) -> np.ndarray:
+        """The past's trials, and what each symbol means."""
+        past = self.answer["past"]
+        heights = np.array([trial["response"] for trial in past], dtype=float)
+        self.past.set_data([place_of(trial["x"], axis, scale) for trial in past], heights)
+        entries = [Entry(_this, self.tr("this dataset")), Entry(_band, self.tr("expected"))]
+        if len(heights):
+            entries.insert(0, Entry(_earlier, self.tr("earlier datasets")))
+        self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
+        return heights
+
+    def describe(self) -> str:
+        """Whose trials it comes from, where it is highest, and where the next trial goes."""
+        answer = self.answer
+        mean = np.array(answer["mean"])
+        top = self.named(answer["x"][int(np.argmax(mean))])
+        words = self.tr("Common surface along {} through the best setting. {} Highest at {}.")
+        said = words.format(answer["axis"], self.whose(), top)
+        ahead = self.expected_next("score_mean", "score_sd") if answer["settled"] else ""
+        return f"{said} {ahead}".rstrip()
+
+    def rows(self) -> Table:
+        """Place, mean, standard deviation; then every trial, this dataset's first."""
+        answer = self.answer
+        name = answer["axis"]
+        rows = [
+            [self.named(x) if answer["labels"] else x, mean, sd, None, None]
+            for x, mean, sd in zip(answer["x"], answer["mean"], answer["sd"], strict=True)
+        ]
+        this = self.tr("this dataset")
+        for trial, response in zip(self.record.trials, self.responses(), strict=True):
+            if np.isfinite(response):
+                rows.append([trial.setting.get(name), None, None, float(response), this])
+        rows += self._past_rows()
+        headers = [self.tr("expected"), self.tr("standard deviation"), self.tr("found")]
+        return [name, *headers, self.tr("dataset")], rows
+
+    def _past_rows(self) -> list[list[Any]]:
+        datasets = self.record.past.datasets
+        return [
+            [self.named(trial["x"]) if self.answer["labels"] else trial["x"], None, None,
+             trial["response"], size_in_words(datasets[trial["dataset"]]["statistics"])]
+            for trial in self.answer["past"]
+        ]  # fmt: skip
+
+
+def _earlier(painter: QPainter, box: QRectF) -> None:
+    theme = appearance.current()
+    painter.setPen(pen(theme.observed, 0.8))
+    painter.setBrush(clear_colour(theme.observed, PALE))
+    painter.drawPath(symbol_path("triangle", 8).translated(box.center()))
+
+
+def _this(painter: QPainter, box: QRectF) -> None:
+    theme = appearance.current()
+    painter.setPen(pen(theme.ink, 1.6))
+    painter.drawPath(symbol_path("circle", 9).translated(box.center()))
+
+
+def _band(painter: QPainter, box: QRectF) -> None:
+    theme = appearance.current()
+    middle = box.center().y()
+    band = QRectF(box.left(), middle - 5, box.width(), 10)
+    painter.fillRect(band, clear_colour(theme.model, 0.3))
+    line_sample(pen(theme.model, 2.2))(painter, box)

@@ -1,0 +1,77 @@
+"""What views of the common response surface share: whose runs they show, and what they ask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from app.text.datasets import speaking
+from app.views.surrogate.lens_view import RANKING, WITH_PAST, LensView, plain_fields
+from core.tuning.events import (
+    CommonSurfaceFitted,
+    Event,
+    PastRecalled,
+    RunFinished,
+    RunStopped,
+    TrialExcluded,
+)
+
+
+class CommonView(LensView):
+    """A lens view of the surface that the strategy fits to this dataset and to earlier ones.
+
+    Heights are responses: how many of its dataset's standard deviations a score is better than
+    its dataset's mean, or how high a setting ranks. The answer of the lens has also the past's
+    trials under "past".
+    """
+
+    listens = (CommonSurfaceFitted, PastRecalled, TrialExcluded, RunFinished, RunStopped)
+    strategies = WITH_PAST
+
+    def waits_for(self) -> str:
+        """What will appear, or that nothing is remembered."""
+        if self.record.past is None or self.record.past.datasets:
+            return super().waits_for()
+        return self.tr(
+            "Nothing is remembered yet of other datasets with this model. This dataset's own "
+            "trials appear here after the first one."
+        )
+
+    def response_in_words(self) -> str:
+        """What a response is, on an axis; whatever the metric, higher is better."""
+        ranks = self.record.started.plan.get("strategy") == RANKING
+        return self.tr("rank, higher is better") if ranks else self.tr("better than the mean")
+
+    def fitted(self) -> Event | None:
+        """The common surface, once it and the past are there."""
+        return self.record.common if self.record.past is not None else None
+
+    def handed_over(self, fitted: Event) -> dict[str, Any]:
+        """The surface and the past."""
+        return {"surrogate": plain_fields(fitted), "past": plain_fields(self.record.past)}
+
+    def responses(self) -> np.ndarray:
+        """The responses of the record's trials, NaN where none is known yet, shape (n,)."""
+        record, common = self.record, self.record.common
+        found = np.full(len(record.numbers), np.nan)
+        for number, response in zip(common.numbers, common.responses, strict=True):
+            row = record.row_of.get(number)
+            if row is not None and np.isfinite(record.scores[row]):
+                found[row] = response
+        return found
+
+    def speaking(self) -> list[dict[str, Any]]:
+        """The datasets that decide now, nearest first."""
+        common = self.record.common
+        return speaking(self.record.past, common) if common.neighbours else []
+
+    def whose(self) -> str:
+        """From how many trials of how many datasets the surface comes."""
+        trials, others = self.record.common.trials, len(self.speaking())
+        if not others:
+            words = self.tr("Nothing is remembered yet: it comes from this dataset's {} trials.")
+            return words.format(trials)
+        words = self.tr("From {} trials of this dataset and {} of {} earlier ones.")
+        counted = sum(map(len, self.record.common.past_responses))
+        return words.format(trials, counted, others)

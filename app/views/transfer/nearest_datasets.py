@@ -1,0 +1,155 @@
+"""The earlier datasets that decide trials, nearest first: how large, how alike, what they found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.datasets import (
+    best_setting,
+    counts,
+    likeness,
+    recalled_in_words,
+    setting_in_words,
+    size_in_words,
+    speaking,
+)
+from app.text.numbers import plain
+from app.views.plot.axes import small_font
+from app.views.plot.record import Record
+from app.views.plot.scrolled_bars import ScrolledBars
+from app.views.plot.twin import Table
+from app.views.surrogate.lens_view import WITH_PAST
+from core.tuning.events import CommonSurfaceFitted, PastRecalled, RunStarted
+
+NAMES = 0.42  # share of the width that the sizes may take
+WORDS = 0.6  # share of the rest that the words beside the longest bar may take
+
+
+class NearestDatasets(ScrolledBars):
+    """A bar for each dataset that speaks, the longer the more alike; hatched if it came along."""
+
+    name = "nearest"
+    title = QT_TRANSLATE_NOOP("NearestDatasets", "Datasets like this one")
+    question = QT_TRANSLATE_NOOP(
+        "NearestDatasets",
+        "Which earlier datasets speak, and how alike are they to this one? Hatched: came with "
+        "Tunescope.",
+    )
+    waiting = QT_TRANSLATE_NOOP(
+        "NearestDatasets", "The earlier datasets that are most like this one appear here at once."
+    )
+    listed = QT_TRANSLATE_NOOP("NearestDatasets", "Datasets shown")
+    listens = (PastRecalled, CommonSurfaceFitted)
+
+    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.plot.hideAxis("bottom")  # every bar says its own length
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        """Runs whose strategy is told of the past."""
+        return started.kind == "trials" and started.plan.get("strategy") in WITH_PAST
+
+    def datasets(self) -> list[dict[str, Any]]:
+        """Those that speak, nearest first."""
+        return speaking(self.record.past, self.record.common)
+
+    def count(self) -> int:
+        """The datasets."""
+        return len(self.datasets())
+
+    def has_content(self) -> bool:
+        """Where something is remembered."""
+        return bool(self.datasets())
+
+    def waits_for(self) -> str:
+        """Why there is nothing."""
+        if self.record.past is None:
+            return super().waits_for()
+        return self.tr(
+            "Nothing is remembered yet of other datasets with this model. When this run has "
+            "ended, its trials will be there for the next dataset."
+        )
+
+    def draw(self) -> None:
+        """Bars from 0 to the likeness in percent."""
+        theme, datasets = appearance.current(), self.datasets()
+        self._name(datasets)
+        ends = [100 * likeness(one["distance"]) for one in datasets]
+        starters = [bool(one["starter"]) for one in datasets]
+        self.bars.set_data(
+            [(float(row), 0.0, end) for row, end in enumerate(ends)],
+            [theme.control if starter else theme.model for starter in starters],
+            starters,
+            theme.ink,
+        )
+        pixels = self.canvas.inner_width(self.plot)
+        words, wide = self._fitting_words(datasets, ends, WORDS * pixels)
+        self.words.set_data(
+            [(end, row, text) for row, (end, text) in enumerate(zip(ends, words, strict=True))]
+        )
+        room = min(WORDS, (wide + 14) / pixels)
+        self.plot.hold_x(0.0, max(ends) / (1 - room), exact=True)
+        self.show_window()
+
+    def _name(self, datasets: list[dict[str, Any]]) -> None:
+        metrics, most = QFontMetricsF(small_font()), NAMES * self.canvas.width()
+        for short in (False, True):
+            names = [size_in_words(one["statistics"], short) for one in datasets]
+            if max(map(metrics.horizontalAdvance, names)) <= most:
+                break
+        self.name_rows(names, NAMES)
+
+    def _fitting_words(
+        self, datasets: list[dict[str, Any]], ends: list[float], room: float
+    ) -> tuple[list[str], float]:
+        """The most that can be said beside the bars, and its width in pixels."""
+        metrics = QFontMetricsF(small_font())
+        for parts in (4, 3, 2, 1):
+            words = [
+                " · ".join(self._said_of(one, end)[:parts])
+                for one, end in zip(datasets, ends, strict=True)
+            ]
+            wide = max(metrics.horizontalAdvance(text) for text in words)
+            if wide <= room:
+                break
+        return words, wide
+
+    def _said_of(self, dataset: dict[str, Any], end: float) -> list[str]:
+        """What is said beside a bar, the most important first."""
+        number = len(dataset["scores"])
+        trials = self.tr("1 trial") if number == 1 else self.tr("{} trials").format(number)
+        said = [self.tr("{} % alike").format(round(end)), trials]
+        if dataset["starter"]:
+            said.append(self.tr("came with Tunescope"))
+        if setting := best_setting(dataset, self.record.past.axes):
+            said.append(self.tr("best at {}").format(setting_in_words(setting, 2)))
+        return said
+
+    def describe(self) -> str:
+        """How many are known and speak, and the nearest."""
+        said = recalled_in_words(self.record.past, self.record.common)
+        nearest = self.datasets()[0]
+        words = self.tr("The nearest has {}; {} % alike, distance {}.").format(
+            size_in_words(nearest["statistics"]),
+            round(100 * likeness(nearest["distance"])),
+            plain(nearest["distance"]),
+        )
+        return f"{said} {words}"
+
+    def rows(self) -> Table:
+        """Rows, columns, classes, likeness, distance, trials, best setting, where it came from."""
+        headers = ["rows", "columns", "classes", "alike, %", "distance", "trials", "best setting"]
+        axes = self.record.past.axes
+        rows = [
+            [*counts(one["statistics"]), 100 * likeness(one["distance"]), one["distance"],
+             len(one["scores"]), setting_in_words(best_setting(one, axes), len(axes)),
+             self.tr("came with Tunescope") if one["starter"] else self.tr("from here")]
+            for one in self.datasets()
+        ]  # fmt: skip
+        return [*(self.tr(header) for header in headers), self.tr("origin")], rows

@@ -1,0 +1,132 @@
+"""By what the scores of this dataset are made comparable with those of earlier ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QT_TRANSLATE_NOOP
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.datasets import standard_in_words
+from app.text.scores import metric_in_short
+from app.views.plot.highlight import Highlight
+from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
+from app.views.plot.record import Record, Standard
+from app.views.plot.scales import Scale
+from app.views.plot.twin import Table
+from app.views.plot.view import View
+from app.views.surrogate.lens_view import RANKING, WITH_PAST
+from core.tuning.events import (
+    CommonSurfaceFitted,
+    RunStarted,
+    TrialExcluded,
+    TrialFailed,
+    TrialFinished,
+)
+
+
+class Standardizing(View):
+    """The scores, and the mean ± one deviation by which each proposal judged them."""
+
+    name = "standardizing"
+    title = QT_TRANSLATE_NOOP("Standardizing", "What counts as good here")
+    question = QT_TRANSLATE_NOOP(
+        "Standardizing", "Against which mean and deviation is a score of this dataset measured?"
+    )
+    waiting = QT_TRANSLATE_NOOP("Standardizing", "They appear here with the first score.")
+    listens = (CommonSurfaceFitted, TrialFinished, TrialFailed, TrialExcluded)
+
+    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.plot = self.canvas.add_plot(Scale("whole"))
+        self.plot.bottom.set_title(self.tr("trial"))
+        self.band, self.borrowed_band = Band(), Band()
+        self.mean, self.borrowed_mean = Lines(), Lines()
+        self.dots, self.others, self.highlight = Dots("circle", 8), Dots("circle", 6), Highlight()
+        for item in (self.band, self.borrowed_band, self.mean, self.borrowed_mean):
+            self.plot.addItem(item)
+        for item in (self.others, self.dots, self.highlight):
+            self.plot.addItem(item)
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        """Runs whose strategy compares scores by their datasets' means."""
+        strategy = started.plan.get("strategy")
+        return started.kind == "trials" and strategy in WITH_PAST and strategy != RANKING
+
+    def paint_theme(self) -> None:
+        """Borrowed numbers pale and dashed, the dataset's own in the model's blue."""
+        theme = appearance.current()
+        self.band.set_style(clear_colour(theme.model, 0.24))
+        self.borrowed_band.set_style(clear_colour(theme.control, 0.18))
+        self.mean.set_style(pen(theme.model, 2.2))
+        self.borrowed_mean.set_style(pen(theme.control, 1.8, dashed=True))
+        self.dots.set_style(theme.observed, theme.ink, 1.0)
+        self.others.set_style(None, theme.control, 1.0)
+
+    def has_content(self) -> bool:
+        """From the first score and what it is measured against."""
+        return bool(self._known()) and bool(np.isfinite(self.record.scores).any())
+
+    def _known(self) -> list[tuple[int, Standard]]:
+        """After how many scores which standard held, in order; before any there is no mean."""
+        return sorted((at, one) for at, one in self.record.standards.items() if at)
+
+    def draw(self) -> None:
+        """Steps of the mean with their band, and the scores."""
+        record = self.record
+        self.paint_theme()
+        self.plot.left.set_title(metric_in_short(record.started.metric))
+        last = max(float(np.max(record.numbers)), float(self._known()[-1][0]))
+        for settled, band, line in (
+            (True, self.band, self.mean),
+            (False, self.borrowed_band, self.borrowed_mean),
+        ):
+            x, mean, scale = self._steps(settled, last + 0.5)
+            band.set_data(x, mean - scale, mean + scale)
+            line.set_data(x, mean)
+        clear = record.filtered() & ~record.excluded
+        scored = np.isfinite(record.scores)
+        self.dots.set_data(record.numbers[clear], record.scores[clear])
+        self.others.set_data(record.numbers[scored & ~clear], record.scores[scored & ~clear])
+        self.highlight.mark(record, record.numbers, record.scores)
+        self.canvas.set_pickable(self.plot, record.numbers, record.scores, record.numbers)
+        self._hold(last)
+        said = f"{self.tr(self.question)} {self.describe()}"
+        if said != self._caption.text():
+            self._caption.setText(said)
+
+    def _steps(self, settled: bool, end: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Corners of the standards of one kind: each holds from its trial to the next one."""
+        known = self._known()
+        until = [number - 0.5 for number, _ in known[1:]] + [end]
+        steps = [
+            (number - 0.5, stop, one.mean, one.scale)
+            for (number, one), stop in zip(known, until, strict=True)
+            if one.settled == settled
+        ]
+        begin, stop, mean, scale = np.array(steps, float).reshape(-1, 4).T
+        return np.column_stack([begin, stop]).ravel(), np.repeat(mean, 2), np.repeat(scale, 2)
+
+    def _hold(self, last: float) -> None:
+        record = self.record
+        end = max(last, float(record.total - 1)) if record.total else last
+        self.plot.hold_x(-0.5 - 0.03 * end, end + 0.5 + 0.03 * end, exact=True)
+        edges = [one.mean + by * one.scale for _, one in self._known() for by in (-1, 1)]
+        values = np.concatenate([record.scores[np.isfinite(record.scores)], edges])
+        self.plot.hold_y(float(values.min()), float(values.max()))
+
+    def describe(self) -> str:
+        """The current mean and deviation, and whose they are."""
+        number, now = self._known()[-1]
+        past = self.record.past is not None and bool(self.record.past.datasets)
+        return standard_in_words(now.mean, now.scale, now.settled, number, past)
+
+    def rows(self) -> Table:
+        """The standard after each number of scores."""
+        headers = ["scores seen", "mean", "standard deviation", "taken from"]
+        own, borrowed = self.tr("this dataset"), self.tr("the past")
+        rows = [
+            [at, one.mean, one.scale, own if one.settled else borrowed] for at, one in self._known()
+        ]
+        return [self.tr(header) for header in headers], rows

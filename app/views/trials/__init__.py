@@ -1,0 +1,1 @@
+"""Views of trials: best so far, parallel coordinates, the table."""

@@ -1,0 +1,97 @@
+"""The dashed line at the default setting's score, with words that keep off everything else."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+
+from app.look import appearance
+from app.views.plot.axes import small_font
+from app.views.plot.items import clear_colour, pen
+
+
+class DefaultLine(pg.UIGraphicsItem):
+    """A line across the plot; its words stand where the fewest dots and steps are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.value: float | None = None
+        self.label = QRectF()
+        self._words = ""
+        self._dots = np.empty((0, 2))
+        self._stairs = np.empty((0, 2))
+
+    def set_value(
+        self,
+        value: float | None,
+        words: str,
+        dots: np.ndarray,
+        stairs: tuple[np.ndarray, np.ndarray],
+    ) -> None:
+        """The score, its words, and what the words keep off: dots (n, 2) and corners of a line."""
+        self.value, self._words, self._dots = value, words, dots
+        self._stairs = _along(*stairs)
+        self.update()
+
+    def colour(self) -> str:
+        """The colour of the line."""
+        return appearance.current().muted
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        """Line and words in device pixels."""
+        if self.value is None or not math.isfinite(self.value):
+            return
+        theme, transform = appearance.current(), painter.transform()
+        area = transform.mapRect(self.viewRect())
+        height = transform.map(QPointF(0.0, self.value)).y()
+        busy = np.vstack([self._dots, self._stairs]).T
+        busy = pg.functions.transformCoordinates(transform, busy).T if busy.size else busy.T
+        font = small_font()
+        metrics = QFontMetricsF(font)
+        size = (metrics.horizontalAdvance(self._words) + 6, metrics.height())
+        self.label = emptiest(area, height, size, busy)
+        painter.save()
+        painter.resetTransform()
+        painter.setPen(pen(self.colour(), 1.4, dashed=True))
+        painter.drawLine(QPointF(area.left(), height), QPointF(area.right(), height))
+        painter.setFont(font)
+        painter.fillRect(self.label, clear_colour(theme.paper, 0.8))
+        painter.setPen(QColor(theme.muted))
+        painter.drawText(self.label, int(Qt.AlignmentFlag.AlignCenter), self._words)
+        painter.restore()
+
+
+def emptiest(area: QRectF, height: float, size: tuple[float, float], busy: np.ndarray) -> QRectF:
+    """The box of this size just above or below a height that covers the fewest busy points."""
+    wide, tall = size
+    lefts = np.linspace(area.right() - wide - 2, area.left() + 2, 7)
+    boxes = [
+        QRectF(left, top, wide, tall)
+        for top in (height + 2, height - tall - 2)
+        for left in lefts
+        if top >= area.top() and top + tall <= area.bottom()
+    ]
+    if not boxes:
+        return QRectF(lefts[0], height + 2, wide, tall)
+    return min(boxes, key=lambda box: _covered(box.adjusted(-5, -5, 5, 5), busy))
+
+
+def _covered(box: QRectF, points: np.ndarray) -> int:
+    if not len(points):
+        return 0
+    x, y = points[:, 0], points[:, 1]
+    inside = (x > box.left()) & (x < box.right()) & (y > box.top()) & (y < box.bottom())
+    return int(np.sum(inside))
+
+
+def _along(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    # Enough points along the corners for none of the line's parts to be missed.
+    if len(x) < 2:
+        return np.empty((0, 2))
+    shares = np.linspace(0.0, len(x) - 1.0, 60 + 4 * min(len(x), 100))
+    ranks = np.arange(len(x))
+    return np.column_stack([np.interp(shares, ranks, x), np.interp(shares, ranks, y)])

@@ -1,0 +1,135 @@
+"""The score that was predicted of every trial against the one that it got."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QT_TRANSLATE_NOOP
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.numbers import plain
+from app.text.scores import metric_in_short
+from app.views.plot.bar_words import AboveWords
+from app.views.plot.highlight import Highlight
+from app.views.plot.items import Dots, Lines, pen
+from app.views.plot.record import Record, Trial
+from app.views.plot.twin import Table
+from app.views.plot.view import View
+from app.views.surrogate.lens_view import WITH_PAST, WITH_SURROGATE
+from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
+
+NAMED = 5  # of the first trials with a prediction, by their numbers
+
+
+class PredictedObtained(View):
+    """A dot for each trial with a whisker of one standard deviation, and the diagonal."""
+
+    name = "predicted"
+    title = QT_TRANSLATE_NOOP("PredictedObtained", "Predicted and obtained")
+    question = QT_TRANSLATE_NOOP(
+        "PredictedObtained", "Do trials come out as predicted? On the line they do."
+    )
+    of_the_past = QT_TRANSLATE_NOOP(
+        "PredictedObtained", "Do first trials come out as the past predicted? On the line they do."
+    )
+    waiting = QT_TRANSLATE_NOOP(
+        "PredictedObtained",
+        "Trials appear here as soon as the strategy predicts their scores.",
+    )
+    listens = (TrialFinished, TrialFailed, TrialExcluded)
+
+    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.plot = self.canvas.add_plot()
+        self.diagonal, self.whiskers = Lines(), Lines()
+        self.first, self.dots, self.others = (
+            Dots("circle", 10),
+            Dots("circle", 8),
+            Dots("circle", 6),
+        )
+        self.highlight, self.words = Highlight(), AboveWords()
+        for item in (self.diagonal, self.whiskers, self.others, self.dots, self.first):
+            self.plot.addItem(item)
+        for item in (self.highlight, self.words):
+            self.plot.addItem(item)
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        """Runs whose strategy predicts scores."""
+        predicting = (*WITH_SURROGATE, *WITH_PAST)
+        return started.kind == "trials" and started.plan.get("strategy") in predicting
+
+    def start(self, started: RunStarted) -> None:
+        """Whether it is the past that predicts."""
+        past = started.plan.get("strategy") in WITH_PAST
+        self.question = self.of_the_past if past else type(self).question
+        self.set_words(self.tr(self.title), self.tr(self.question))
+
+    def paint_theme(self) -> None:
+        """Predictions in blue, what was observed in vermilion; the first ones larger."""
+        theme = appearance.current()
+        self.diagonal.set_style(pen(theme.control, 1.4, dashed=True))
+        self.whiskers.set_style(pen(theme.model, 1.4))
+        self.first.set_style(theme.observed, theme.ink, 1.4)
+        self.dots.set_style(theme.paper, theme.observed, 1.6)
+        self.others.set_style(None, theme.control, 1.0)
+
+    def predicted(self) -> list[Trial]:
+        """Trials with a score and a prediction, in the order of their numbers."""
+        trials = [t for t in self.record.trials if t.expected is not None and not t.failure]
+        return sorted(trials, key=lambda trial: trial.number)
+
+    def has_content(self) -> bool:
+        """From the first of them."""
+        return bool(self.predicted())
+
+    def draw(self) -> None:
+        """Dots at (predicted, obtained)."""
+        self.paint_theme()
+        trials, record = self.predicted(), self.record
+        metric = metric_in_short(record.started.metric)
+        self.plot.bottom.set_title(self.tr("predicted {}").format(metric))
+        self.plot.left.set_title(self.tr("obtained {}").format(metric))
+        x = np.array([trial.expected for trial in trials], float)
+        y = np.array([trial.score for trial in trials], float)
+        sd = np.array([trial.uncertainty or 0.0 for trial in trials], float)
+        rows = np.array([record.row_of[trial.number] for trial in trials])
+        clear = (record.filtered() & ~record.excluded)[rows]
+        first = np.arange(len(trials)) < NAMED
+        self.first.set_data(x[clear & first], y[clear & first])
+        self.dots.set_data(x[clear & ~first], y[clear & ~first])
+        self.others.set_data(x[~clear], y[~clear])
+        gap = np.full(len(x), np.nan)
+        self.whiskers.set_data(np.column_stack([x - sd, x + sd, gap]).ravel(), np.repeat(y, 3))
+        self.words.set_data([(x[at], y[at], str(t.number)) for at, t in enumerate(trials[:NAMED])])
+        self._hold(x, y, sd)
+        whole = np.full(len(record.numbers), np.nan)
+        whole[rows] = x
+        self.highlight.mark(record, whole, record.scores)
+        self.canvas.set_pickable(self.plot, whole, record.scores, record.numbers)
+
+    def _hold(self, x: np.ndarray, y: np.ndarray, sd: np.ndarray) -> None:
+        both = np.concatenate([x, y])
+        low, high = float(both.min()), float(both.max())
+        room = 0.1 * (high - low) or 0.05
+        self.plot.hold_x(min(low, float((x - sd).min())), max(high, float((x + sd).max())))
+        self.plot.hold_y(low - room, high + room)
+        (left, right), (bottom, top) = self.plot.vb.viewRange()
+        ends = [min(left, bottom), max(right, top)]
+        self.diagonal.set_data(ends, ends)
+
+    def describe(self) -> str:
+        """How many trials came out within one standard deviation."""
+        trials = self.predicted()
+        near = sum(abs(t.score - t.expected) <= (t.uncertainty or 0.0) for t in trials)
+        first = trials[0]
+        said = self.tr("{} of {} trials came out within one standard deviation of the prediction.")
+        more = self.tr("Trial {}: {} was predicted, {} obtained.")
+        numbers = (first.number, plain(first.expected), plain(first.score))
+        return f"{said.format(near, len(trials))} {more.format(*numbers)}"
+
+    def rows(self) -> Table:
+        """Trial, predicted, standard deviation, obtained."""
+        headers = ["trial", "predicted", "standard deviation", "obtained"]
+        rows = [[t.number, t.expected, t.uncertainty, t.score] for t in self.predicted()]
+        return [self.tr(header) for header in headers], rows

@@ -1,0 +1,198 @@
+"""The model of the trials table: the rows of a record in any order, 10,000 of them at ease."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+
+from app.look import appearance
+from app.text.numbers import percent, plain, seconds, shown
+from app.views.plot.record import Record, Trial
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class TrialsModel(QAbstractTableModel):
+    """The rows of a record in the chosen order: number, score, settings, time, note."""
+
+    def __init__(self, record: Record) -> None:
+        super().__init__()
+        self.record = record
+        self.axes = record.axes
+        self.order = np.empty(0, dtype=int)  # table row -> record row
+        self.short_heads: dict[int, str] = {}  # of columns too narrow for their names
+        self._taken = 0
+        self._ensemble = record.ensemble
+        self._sorted = (0, Qt.SortOrder.DescendingOrder)
+        self._filter: tuple[int | None, int] = (None, 0)
+
+    def restart(self) -> None:
+        """A new run: other columns, no rows."""
+        self.beginResetModel()
+        self.axes = self.record.axes
+        self.order = np.empty(0, dtype=int)
+        self._taken = 0
+        self.endResetModel()
+
+    def refresh(self) -> None:
+        """Take in what came since the last time."""
+        fresh = len(self.record.trials) - self._taken
+        self._renew_notes()
+        state = (self.record.best_k, self.record.changes)
+        if self.record.best_k is not None or state != self._filter:
+            self._filter = state
+            self._rearrange()
+        elif fresh:
+            self._add(fresh)
+
+    def _renew_notes(self) -> None:
+        """Notes say who is in the average, which changes without a new trial of its own."""
+        if self.record.ensemble is not self._ensemble and len(self.order):
+            last = self.columnCount() - 1
+            self.dataChanged.emit(self.index(0, last), self.index(len(self.order) - 1, last))
+        self._ensemble = self.record.ensemble
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Order the rows by a column."""
+        self._sorted = (column, order)
+        self._rearrange()
+
+    def row_of(self, number: int | None) -> int | None:
+        """The table row of a trial, if it is shown."""
+        row = self.record.row_of.get(-1 if number is None else number)
+        found = np.flatnonzero(self.order == row) if row is not None else []
+        return int(found[0]) if len(found) else None
+
+    def trial_at(self, row: int) -> Trial:
+        """The trial of a table row."""
+        return self.record.trials[int(self.order[row])]
+
+    def _add(self, fresh: int) -> None:
+        new = np.arange(self._taken, self._taken + fresh)
+        newest_first = self._sorted == (0, Qt.SortOrder.DescendingOrder)
+        ordered = newest_first and bool(np.all(np.diff(self.record.numbers) > 0))
+        self._taken += fresh
+        at = 0 if ordered else len(self.order)
+        self.beginInsertRows(QModelIndex(), at, at + fresh - 1)
+        self.order = np.concatenate([new[::-1], self.order] if ordered else [self.order, new])
+        self.endInsertRows()
+        if not ordered:
+            self._rearrange()
+
+    def _rearrange(self) -> None:
+        rows = self._sorted_rows(np.arange(len(self.record.trials)))
+        if self.record.best_k is not None:
+            rows = rows[self.record.filtered()[rows]]
+        self._taken = len(self.record.trials)
+        if len(rows) != len(self.order):
+            self.beginResetModel()
+            self.order = rows
+            self.endResetModel()
+            return
+        self.layoutAboutToBeChanged.emit()
+        held = self.persistentIndexList()
+        back = {int(row): at for at, row in enumerate(rows)} if held else {}
+        moved = [
+            self.index(back.get(int(self.order[index.row()]), 0), index.column()) for index in held
+        ]
+        self.order = rows
+        self.changePersistentIndexList(held, moved)
+        self.layoutChanged.emit()
+
+    def _sorted_rows(self, rows: np.ndarray) -> np.ndarray:
+        column, order = self._sorted
+        axes, record = len(self.axes), self.record
+        if column == 0:
+            keys = record.numbers.astype(float)
+        elif column == 1:
+            keys = record.scores
+        elif column <= axes + 1:
+            keys = record.places[:, column - 2]
+        elif column == axes + 2:
+            keys = np.array([trial.took for trial in record.trials])
+        else:
+            keys = np.array([bool(trial.failure) + 0.5 * trial.excluded for trial in record.trials])
+        if order == Qt.SortOrder.DescendingOrder:
+            keys = -keys
+        return rows[np.lexsort((-record.numbers, keys))]  # NaN comes last either way
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """How many trials are shown."""
+        return 0 if parent.isValid() else len(self.order)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Number, score, every setting, time, note."""
+        return 0 if parent.isValid() else len(self.axes) + 4
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Names of the columns; the label of a setting is its tooltip."""
+        # An exception in here would end the program (PySide6 6.11): ask nothing that is not there.
+        if orientation != Qt.Orientation.Horizontal or section >= self.columnCount():
+            return None
+        axes = self.axes
+        if role == Qt.ItemDataRole.TextAlignmentRole and section == len(axes) + 3:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.short_heads.get(section, self.head(section))
+        if role == Qt.ItemDataRole.ToolTipRole and 2 <= section <= len(axes) + 1:
+            axis = axes[section - 2]
+            return f"{axis['label']} ({axis['name']})"
+        return None
+
+    def head(self, section: int) -> str:
+        """The whole name of a column."""
+        names = ["#", self.tr("score"), *(axis["name"] for axis in self.axes)]
+        return [*names, self.tr("time"), self.tr("note")][section]
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Text of a cell; failed and excluded trials say so in words."""
+        if index.row() >= len(self.order) or self.order[index.row()] >= len(self.record.trials):
+            return None
+        trial, column = self.trial_at(index.row()), index.column()
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return self._text(trial, column)
+        last = self.columnCount() - 1
+        if role == Qt.ItemDataRole.TextAlignmentRole and column < last:
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        if role == Qt.ItemDataRole.ForegroundRole and (trial.excluded or trial.failure):
+            return appearance.palette(appearance.current()).placeholderText()
+        return None
+
+    def _text(self, trial: Trial, column: int) -> str:
+        axes = self.axes
+        if column == 0:
+            return str(trial.number)
+        if column == 1:
+            return plain(trial.score, 4)
+        if column <= len(axes) + 1:
+            return shown(trial.setting.get(axes[column - 2]["name"], "–"))
+        if column == len(axes) + 2:
+            return seconds(trial.took)
+        return self.note(trial)
+
+    def note(self, trial: Trial) -> str:
+        """Why a trial does not count, or why it was tried."""
+        if trial.failure:
+            return self.tr("failed: {}").format(trial.failure)
+        if trial.excluded:
+            return self.tr("excluded by you")
+        weight = self.record.weights.get(trial.number)
+        if weight == 0:
+            return self.tr("among the best, without weight")
+        if weight is not None:
+            return self.tr("in the average, {}").format(percent(weight))
+        reasons = {
+            "default": self.tr("default setting"),
+            "past": self.tr("from earlier datasets"),
+            "improve": self.tr("promising"),
+            "explore": self.tr("unknown there"),
+            "random": self.tr("at random"),
+            "grid": self.tr("on the grid"),
+            "start": self.tr("to begin with"),
+            "sample": self.tr("likely good"),
+        }
+        return reasons.get(trial.reason, trial.reason)

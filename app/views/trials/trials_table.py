@@ -1,0 +1,265 @@
+"""The trials table: every trial, newest first, sortable, with why it failed."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QModelIndex, QPoint, Qt
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
+
+from app.look import appearance
+from app.text.numbers import plain
+from app.views.plot.record import Record, Trial
+from app.views.plot.twin import Table
+from app.views.plot.view import View
+from app.views.trials.best_k import BestK
+from app.views.trials.trials_model import TrialsModel
+from app.widgets.labels import label
+from core.tuning.events import (
+    EnsembleUpdated,
+    RunStarted,
+    TrialExcluded,
+    TrialFailed,
+    TrialFinished,
+)
+from resources.theme import TARGET
+
+PADDING = 20  # of a cell, left and right together, as resources/style.qss has it
+
+LONGEST_SETTING = 68  # pixels of a setting's name or value before it is cut
+
+
+class TrialsGrid(QTableView):
+    """The table with its keys: Delete excludes or includes, Ctrl+C copies."""
+
+    def __init__(self, view: TrialsTable) -> None:
+        super().__init__()
+        self._view = view
+        self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        self.setSortingEnabled(True)
+        self.setAlternatingRowColors(True)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerItem)
+        self.setCornerWidget(QWidget())
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._menu)
+        rows = self.verticalHeader()
+        rows.hide()
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        rows.setDefaultSectionSize(appearance.pixels(TARGET))
+        self.horizontalHeader().setSortIndicator(0, Qt.SortOrder.DescendingOrder)
+        self.horizontalHeader().setStretchLastSection(True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width has room for other columns."""
+        super().resizeEvent(event)
+        self._view.fit_columns()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Delete and Ctrl+C; everything else as in any table."""
+        trial = self._view.chosen()
+        if event.key() == Qt.Key.Key_Delete and trial is not None:
+            self._view.exclude_requested.emit(trial.number, not trial.excluded)
+        elif event.matches(QKeySequence.StandardKey.Copy) and trial is not None:
+            self._view.copy_trial()
+        else:
+            super().keyPressEvent(event)
+
+    def _menu(self, place: QPoint) -> None:
+        trial = self._view.chosen()
+        if trial is not None:
+            self._view.menu_of(trial).popup(self.viewport().mapToGlobal(place))
+
+
+class TrialsTable(View):
+    """Every trial with its setting, score, time and what is to be said of it."""
+
+    name = "trials"
+    title = QT_TRANSLATE_NOOP("TrialsTable", "Trials")
+    question = QT_TRANSLATE_NOOP("TrialsTable", "What was tried? Pick one to see it in every plot.")
+    waiting = QT_TRANSLATE_NOOP("TrialsTable", "Trials are listed here as they end.")
+    listens = (TrialFinished, TrialFailed, TrialExcluded, EnsembleUpdated)
+
+    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self._table_button.hide()
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        """Every run of trials."""
+        return started.kind == "trials"
+
+    def make_content(self) -> QWidget:
+        """The table, and below it the chosen trial's note in full."""
+        self.model = TrialsModel(self.record)
+        self.table = TrialsGrid(self)
+        self.table.setAccessibleName(self.tr("Trials"))
+        self.table.setModel(self.model)
+        self.table.selectionModel().currentRowChanged.connect(self._chose)
+        self._detail = label("", "caption")
+        whole = QWidget()
+        column = QVBoxLayout(whole)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self.table, 1)
+        column.addWidget(self._detail)
+        return whole
+
+    def controls(self) -> list[QWidget]:
+        """The filter to the best."""
+        self.best_k = BestK(self.best_k_requested.emit)
+        return [self.best_k]
+
+    def start(self, started: RunStarted) -> None:
+        """Other columns."""
+        self.model.restart()
+        self.fit_columns()
+
+    def has_content(self) -> bool:
+        """From the first trial that ended."""
+        return bool(self.record.trials)
+
+    def draw(self) -> None:
+        """Rows that are new; the selection of the board."""
+        self.best_k.show_k(self.record.best_k)
+        self.model.refresh()
+        if self.table.horizontalHeader().count() and not self.table.columnWidth(0):
+            self.fit_columns()
+        row = self.model.row_of(self.record.selected)
+        if row is not None and row != self.table.currentIndex().row():
+            self.table.setCurrentIndex(self.model.index(row, 0))
+        trial = self.record.trial(self.record.selected)
+        told = trial is not None and bool(trial.failure)
+        self._detail.setText(self._said(trial) if told else "")
+        self._detail.setVisible(told)
+
+    def paint_theme(self) -> None:
+        """Rows and columns as large as the text."""
+        self.table.verticalHeader().setDefaultSectionSize(appearance.pixels(TARGET))
+        self.fit_columns()
+
+    def chosen(self) -> Trial | None:
+        """The trial of the current row."""
+        index = self.table.currentIndex()
+        return self.model.trial_at(index.row()) if index.isValid() else None
+
+    def menu_of(self, trial: Trial) -> QMenu:
+        """What can be done with a trial."""
+        menu = QMenu(self.table)
+        word = self.tr("Include it again") if trial.excluded else self.tr("Exclude this trial")
+        act = menu.addAction(word)
+        act.setShortcut(QKeySequence(Qt.Key.Key_Delete))
+        act.triggered.connect(lambda: self.exclude_requested.emit(trial.number, not trial.excluded))
+        copy = menu.addAction(self.tr("Copy its setting"), self.copy_trial)
+        copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
+        menu.addAction(self.tr("Copy the whole table"), self.copy_table)
+        return menu
+
+    def copy_trial(self) -> None:
+        """The current trial's setting and result to the clipboard."""
+        trial = self.chosen()
+        if trial is not None:
+            QGuiApplication.clipboard().setText(self._tell(trial.number))
+
+    def describe(self) -> str:
+        """How many, and which is the best."""
+        count = len(self.record.trials)
+        best = self.record.best()
+        if best is None:
+            return self.tr("{} trials, none with a score.").format(count)
+        said = self.tr("{} trials; trial {} is the best with {}.")
+        return said.format(count, best.number, plain(best.score))
+
+    def rows(self) -> Table:
+        """All trials in the order shown."""
+        names = [axis["name"] for axis in self.record.axes]
+        headers = [self.tr("trial"), self.tr("score"), *names, self.tr("seconds"), self.tr("note")]
+        trials = [self.model.trial_at(row) for row in range(self.model.rowCount())]
+        rows = [
+            [
+                trial.number,
+                trial.score if math.isfinite(trial.score) else None,
+                *(trial.setting.get(name) for name in names),
+                trial.took,
+                self.model.note(trial),
+            ]
+            for trial in trials
+        ]
+        return headers, rows
+
+    def _said(self, trial: Trial) -> str:
+        return self.tr("Trial {} failed: {}").format(trial.number, trial.failure)
+
+    def _chose(self, now: QModelIndex, _before: QModelIndex) -> None:
+        if now.isValid() and self.table.hasFocus():
+            number = self.model.trial_at(now.row()).number
+            if number != self.record.selected:
+                self.trial_selected.emit(number)
+
+    def fit_columns(self) -> None:
+        """As wide as needed where all have room; else so that none is cut at the edge."""
+        if not hasattr(self, "table"):
+            return
+        metrics = QFontMetrics(self.table.font())
+        bold = self.table.horizontalHeader().fontMetrics()
+        needed = []
+        for column, widest in enumerate(self._widest()):
+            head = self.model.head(column)
+            # The bold header needs a tenth more, and the first one room for the arrow of order.
+            arrow = 16 if column == 0 else 6
+            wide = max(
+                metrics.horizontalAdvance(widest), 1.1 * bold.horizontalAdvance(head) + arrow
+            )
+            of_setting = 2 <= column < len(self.record.axes) + 2
+            most = appearance.pixels(LONGEST_SETTING) if of_setting else wide
+            needed.append(int(min(wide, most)) + PADDING)
+        needed[-1] = max(
+            needed[-1], metrics.horizontalAdvance(self.tr("default setting")) + PADDING
+        )
+        for column, wide in enumerate(column_widths(needed, self.table.viewport().width())):
+            self.table.setColumnWidth(column, wide)
+            # The header would cut the bold words instead of eliding them.
+            whole, room = self.model.head(column), int((wide - PADDING) / 1.1)
+            short = bold.elidedText(whole, Qt.TextElideMode.ElideRight, room)
+            self.model.short_heads[column] = whole if column == 0 else short
+
+    def _widest(self) -> list[str]:
+        # Numbers have three digits, so that the widest text of a column is known beforehand.
+        long = max((str(self.record.total), "10000"), key=len)
+        texts = [long if self.record.total > 9999 else "0000", "−0.0000"]
+        for axis in self.record.axes:
+            if axis["kind"] == "choice":
+                texts.append(max((str(choice) for choice in axis["choices"]), key=len))
+            elif axis["kind"] == "int":
+                texts.append(str(int(axis["high"])))
+            else:
+                ends = (plain(axis["low"] * 1.234567), plain(axis["high"] / 1.234567))
+                texts.append(max((*ends, "0.0123"), key=len))
+        return [*texts, "000.00 s", ""]
+
+
+def column_widths(needed: list[int], room: int) -> list[int]:
+    """Widths of columns so that none is cut at the right edge, as long as nobody scrolls.
+
+    Columns go into as many widths of the table as it takes; those that share one are widened until
+    they fill it. The table scrolls by whole columns, so that none is cut at the left edge either.
+    """
+    if sum(needed) <= room:
+        return needed
+    together: list[list[int]] = []
+    for wide in needed:
+        if together and sum(together[-1]) + wide <= room:
+            together[-1].append(wide)
+        else:
+            together.append([min(wide, room)])
+    return [wide + more for part in together for wide, more in _shared(part, room - sum(part))]
+
+
+def _shared(part: list[int], rest: int) -> list[tuple[int, int]]:
+    """Each width with its share of the pixels that are left, none lost by rounding."""
+    each, odd = divmod(rest, len(part))
+    return [(wide, each + (at < odd)) for at, wide in enumerate(part)]

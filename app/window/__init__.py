@@ -1,0 +1,1 @@
+"""The window: rail, pages' place, side panel, notices, and closing."""

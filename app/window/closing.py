@@ -1,0 +1,85 @@
+"""Closing the window while a run is going on: ask, and wait for the results where they are wanted.
+
+Esc and the close button of the question both mean: keep tuning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtWidgets import QMessageBox, QProgressDialog, QPushButton, QWidget
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+
+GOING_ON = ("running", "paused", "stopping")
+
+
+def may_close(parent: QWidget) -> bool:
+    """Whether the window may close now; asks only while a run is going on.
+
+    Args:
+        parent: the window; its attribute ``session`` is the session.
+    """
+    session: Session = parent.session
+    if session.state not in GOING_ON:
+        return True
+    box, keep, later = _question(parent)
+    box.exec()
+    if box.clickedButton() is keep:
+        return _kept(parent, session)
+    return box.clickedButton() is later
+
+
+def _question(parent: QWidget) -> tuple[QMessageBox, QPushButton, QPushButton]:
+    box = QMessageBox(parent)
+    box.setObjectName("closing")
+    box.setWindowTitle(_tr("Tunescope"))
+    box.setIcon(QMessageBox.Icon.Question)
+    box.setText(_tr("A run is going on."))
+    box.setInformativeText(
+        _tr(
+            "You can stop it and keep the best so far, or close now and go on at the next start: "
+            "finished trials are kept."
+        )
+    )
+    stay = box.addButton(_tr("Keep tuning"), QMessageBox.ButtonRole.RejectRole)
+    keep = box.addButton(_tr("Stop and keep best"), QMessageBox.ButtonRole.AcceptRole)
+    later = box.addButton(_tr("Close, go on later"), QMessageBox.ButtonRole.DestructiveRole)
+    box.setDefaultButton(stay)
+    box.setEscapeButton(stay)
+    return box, keep, later
+
+
+def _kept(parent: QWidget, session: Session) -> bool:
+    """Stop the run and wait until its results are there; False if the person will not wait."""
+    session.stop()
+    waiting = QProgressDialog(
+        _tr("The best setting is being fitted and tested …"), _tr("Do not close"), 0, 0, parent
+    )
+    waiting.setObjectName("closing")
+    waiting.setWindowTitle(_tr("Tunescope"))
+    waiting.setWindowModality(Qt.WindowModality.WindowModal)
+    waiting.setAccessibleName(waiting.labelText())
+    settle = _when_settled(session, waiting.accept)
+    session.run_changed.connect(settle)
+    settle()
+    waiting.exec()
+    session.run_changed.disconnect(settle)
+    ended = session.state not in GOING_ON
+    waiting.deleteLater()
+    return ended
+
+
+def _when_settled(session: Session, then: Callable[[], object]) -> Callable[[], None]:
+    def look() -> None:
+        if session.state not in GOING_ON:
+            then()
+
+    return look
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Closing", text)

@@ -1,0 +1,255 @@
+"""The rail at the left: the six steps, what was chosen in each, past runs, Help and Settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from app.look import appearance, icons
+from app.text.past_runs import SHOWN_RUNS, run_in_two_lines, run_in_words
+from app.widgets.buttons import LinkButton, PlainButton
+from app.widgets.card import clear
+from app.widgets.labels import OneLine, label, restyle
+
+STEPS = ("data", "model", "strategy", "tune", "results", "export")
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+
+
+@dataclass(frozen=True)
+class StepState:
+    """How one step stands: what was chosen, whether it is done, and why it is locked, if it is."""
+
+    chosen: str = ""
+    done: bool = False
+    locked: str = ""
+
+
+class _Step(QFrame):
+    """One step: a number or a tick, its name, what was chosen. Enter or a click goes there."""
+
+    pressed = Signal()
+
+    def __init__(self, number: int, name: str) -> None:
+        super().__init__()
+        self._number, self._name = number, name
+        self.state = StepState()
+        self.setProperty("step", True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setMinimumHeight(36)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 5, 8, 5)
+        row.setSpacing(8)
+        self._mark = QLabel(str(number))
+        self._mark.setProperty("stepnumber", True)
+        self._mark.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        title = QLabel(name)
+        title.setProperty("stepname", True)
+        self._title = title
+        self._chosen = label("", "caption")
+        words.addWidget(title)
+        words.addWidget(self._chosen)
+        row.addLayout(words, 1)
+        self.show_state(self.state, here=False)
+
+    def show_state(self, state: StepState, here: bool) -> None:
+        """Show how the step stands and whether its page is in front."""
+        self.state = state
+        self._chosen.setText(state.chosen)
+        self._chosen.setVisible(bool(state.chosen))
+        self._mark.setFixedWidth(appearance.pixels(20))
+        ticked = state.done and not here
+        if ticked:
+            size = appearance.pixels(16)
+            self._mark.setPixmap(icons.icon("check", "good").pixmap(QSize(size, size)))
+        else:
+            self._mark.setText(str(self._number))
+        restyle(self, here=here)
+        restyle(self._mark, here=here)
+        restyle(self._title, locked=bool(state.locked))
+        self.setToolTip(state.locked)
+        self.setAccessibleName(
+            self.tr("Step {number}: {name}").format(number=self._number, name=self._name)
+        )
+        here_word = self.tr("You are here.") if here else ""
+        done_word = self.tr("Done.") if ticked else ""
+        locked = self.tr("Locked: {why}").format(why=state.locked) if state.locked else ""
+        self.setAccessibleDescription(
+            " ".join(word for word in (here_word, done_word, state.chosen, locked) if word)
+        )
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click goes to the step."""
+        inside = self.rect().contains(event.position().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton and inside:
+            self.pressed.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter or space goes to the step."""
+        if event.key() in _ENTER:
+            self.pressed.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class Rail(QFrame):
+    """The rail.
+
+    Signals:
+        step_pressed: the key of a step that is open.
+        run_pressed: the folder of a past run.
+        remembered_pressed, help_pressed, settings_pressed.
+    """
+
+    step_pressed = Signal(str)
+    run_pressed = Signal(object)
+    remembered_pressed = Signal()
+    help_pressed = Signal()
+    settings_pressed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("rail")
+        self.setAccessibleName(self.tr("Steps"))
+        self._here = ""
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(14, 14, 6, 10)
+        whole.setSpacing(2)
+        brand = OneLine("Tunescope", "brand")
+        whole.addWidget(brand)
+        whole.addSpacing(8)
+        inner = QWidget()
+        inner.setObjectName("scrolled")
+        self._column = QVBoxLayout(inner)
+        self._column.setContentsMargins(0, 0, 8, 0)
+        self._column.setSpacing(2)
+        self.steps = self._make_steps()
+        self._why = self._make_reason()
+        self._make_runs()
+        self._column.addStretch(1)
+        whole.addWidget(_scrolling(inner), 1)
+        self.remembered_button = LinkButton(
+            self.tr("What is remembered"), self.remembered_pressed.emit, "history"
+        )
+        whole.addWidget(self.remembered_button, 0, Qt.AlignmentFlag.AlignLeft)
+        whole.addLayout(self._make_foot())
+
+    def _make_steps(self) -> dict[str, _Step]:
+        names = (
+            self.tr("Data"),
+            self.tr("Model"),
+            self.tr("Strategy"),
+            self.tr("Tune"),
+            self.tr("Results"),
+            self.tr("Export"),
+        )
+        made = {}
+        for number, (key, name) in enumerate(zip(STEPS, names, strict=True), start=1):
+            step = _Step(number, name)
+            step.pressed.connect(self._pressed(key))
+            self._column.addWidget(step)
+            made[key] = step
+        return made
+
+    def _make_reason(self) -> QLabel:
+        why = label("", "warning")
+        why.setContentsMargins(8, 4, 4, 4)
+        why.hide()
+        self._column.addWidget(why)
+        return why
+
+    def _make_runs(self) -> None:
+        self._column.addSpacing(14)
+        self._runs_title = label(self.tr("PAST RUNS"), "section")
+        self._runs_title.hide()
+        self._column.addWidget(self._runs_title)
+        self._runs = QVBoxLayout()
+        self._runs.setSpacing(0)
+        self._column.addLayout(self._runs)
+
+    def _make_foot(self) -> QHBoxLayout:
+        foot = QHBoxLayout()
+        foot.setSpacing(6)
+        self.help_button = LinkButton(self.tr("Help"), self.help_pressed.emit, "help")
+        self.settings_button = LinkButton(
+            self.tr("Settings"), self.settings_pressed.emit, "settings"
+        )
+        foot.addWidget(self.help_button)
+        foot.addWidget(self.settings_button)
+        foot.addStretch(1)
+        return foot
+
+    def _pressed(self, key: str) -> Callable[[], None]:
+        def press() -> None:
+            locked = self.steps[key].state.locked
+            self.explain(locked)
+            if not locked:
+                self.step_pressed.emit(key)
+
+        return press
+
+    def explain(self, why: str) -> None:
+        """Say why a step is locked, as a visible sentence under the steps; "" takes it away."""
+        self._why.setText(why)
+        self._why.setVisible(bool(why))
+
+    def show_steps(self, states: dict[str, StepState], here: str) -> None:
+        """Show how every step stands and which one is in front."""
+        if here != self._here:
+            self.explain("")
+        self._here = here
+        for key, step in self.steps.items():
+            step.show_state(states[key], here=key == here)
+        there = self.tr("You are here.") if here == "remembered" else ""
+        self.remembered_button.setAccessibleDescription(there)
+        restyle(self.remembered_button, here=bool(there))
+
+    def show_runs(self, runs: list[Any]) -> None:
+        """List the newest past runs with their best score and gain."""
+        clear(self._runs)
+        self._runs_title.setVisible(bool(runs))
+        for run in runs[:SHOWN_RUNS]:
+            button = PlainButton("", lambda folder=run.path: self.run_pressed.emit(folder))
+            name = run_in_words(run)
+            button.setProperty("run", True)
+            inner = QVBoxLayout(button)
+            inner.setContentsMargins(4, 3, 2, 3)
+            inner.setSpacing(0)
+            for line, voice in zip(run_in_two_lines(run), ("small", "caption"), strict=True):
+                words = OneLine(line, voice)
+                words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+                inner.addWidget(words)
+            button.setMinimumHeight(inner.sizeHint().height())
+            button.setToolTip(name)
+            button.setAccessibleName(self.tr("Past run: {run}").format(run=name))
+            self._runs.addWidget(button)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """The marks are pixmaps: other colours or another text size need other ones."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
+            for key, step in getattr(self, "steps", {}).items():
+                step.show_state(step.state, here=key == self._here)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Rail", text)
+
+
+def _scrolling(inner: QWidget) -> QScrollArea:
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.viewport().setAutoFillBackground(False)
+    area.setWidget(inner)
+    return area

@@ -1,0 +1,326 @@
+"""The window: rail, one page a step, panel; it wires them to the session and does nothing else."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QMainWindow,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.diagnostics.crash_reports import FaultFile, Reporter
+from app.look import appearance, icons
+from app.pages.page import Page
+from app.preferences import preferences as settings
+from app.widgets.tab_order import order_tabs
+from app.window.notices import Notice, Waiting
+from app.window.rail import STEPS, Rail
+from app.window.side_panel import SidePanel
+from app.window.steps import step_states
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+
+PAGES = {
+    "start": ("app.pages.start.start_page", "StartPage"),
+    "data": ("app.pages.data.data_page", "DataPage"),
+    "model": ("app.pages.model.model_page", "ModelPage"),
+    "strategy": ("app.pages.strategy.strategy_page", "StrategyPage"),
+    "tune": ("app.pages.tune.tune_page", "TunePage"),
+    "results": ("app.pages.results.results_page", "ResultsPage"),
+    "export": ("app.pages.export.export_page", "ExportPage"),
+    "remembered": ("app.pages.history.history_page", "RememberedPage"),
+}
+SMALLEST = (1024, 700)
+RUNNING = ("running", "paused", "stopping")
+
+
+class Window(QMainWindow):
+    """The one window. Pages are made at their first visit."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.pages: dict[str, Page] = {}
+        self.here = "start"
+        self._tabs = QTimer(self, interval=0, singleShot=True)
+        self._tabs.timeout.connect(lambda: order_tabs(self.centralWidget()))
+        self.setWindowTitle("Tunescope")
+        self.setMinimumSize(*SMALLEST)
+        self._build()
+        self._connect()
+        self._remember_place()
+        self.go("start")
+        self.pages["start"].drop.button.setFocus()
+
+    def _build(self) -> None:
+        self.rail = Rail()
+        self.panel = SidePanel()
+        self.notice = Notice()
+        self.waiting = Waiting()
+        self.stack = QStackedWidget()
+        middle = QVBoxLayout()
+        middle.setSpacing(0)
+        above = QVBoxLayout()
+        above.setContentsMargins(22, 0, 22, 0)
+        above.setSpacing(8)
+        above.addWidget(self.notice)
+        above.addWidget(self.waiting)
+        middle.addLayout(above)
+        middle.addWidget(self.stack, 1)
+        inside = QWidget()
+        row = QHBoxLayout(inside)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.rail)
+        row.addLayout(middle, 1)
+        row.addWidget(self.panel)
+        self.setCentralWidget(inside)
+
+    def _connect(self) -> None:
+        session = self.session
+        self.rail.step_pressed.connect(self.go)
+        self.rail.run_pressed.connect(self.open_run)
+        self.rail.remembered_pressed.connect(lambda: self.go("remembered"))
+        self.rail.help_pressed.connect(lambda: self.show_help("start"))
+        self.rail.settings_pressed.connect(self.show_settings)
+        self.panel.more_pressed.connect(lambda: self.show_help(self.pages[self.here].topic))
+        session.data_changed.connect(self._data_changed)
+        session.file_opened.connect(self._show_data)
+        session.plan_changed.connect(self._show_steps)
+        session.plan_changed.connect(self._tabs.start)
+        session.run_changed.connect(self._run_changed)
+        session.problem.connect(self._problem)
+        session.busy_changed.connect(self.waiting.say)
+        appearance.notifier.themed.connect(self._themed)
+        for number, key in enumerate(STEPS, start=1):
+            self._shortcut(f"Ctrl+{number}", lambda key=key: self.rail.steps[key].pressed.emit())
+        self._shortcut(QKeySequence.StandardKey.Open, self.open_file)
+        self._shortcut(QKeySequence.StandardKey.HelpContents, lambda: self.show_help("start"))
+
+    def _shortcut(self, keys: QKeySequence.StandardKey | str, pressed) -> None:
+        QShortcut(QKeySequence(keys), self).activated.connect(pressed)
+
+    # Pages ----------------------------------------------------------------------------------
+
+    def go(self, key: str) -> None:
+        """Bring a step's page to the front."""
+        key = "start" if key == "data" and not self.session.summary else key
+        page = self._page(key)
+        self.here = key
+        self.stack.setCurrentWidget(page)
+        page.visited()
+        self._show_words()
+        self._show_steps()
+        self._show_title()
+        self._tabs.start()
+
+    def _page(self, key: str) -> Page:
+        if key not in self.pages:
+            module, name = PAGES[key]
+            page = getattr(importlib.import_module(module), name)(self.session)
+            page.step_wanted.connect(self.rail_press)
+            page.run_wanted.connect(self.open_run)
+            page.told.connect(self._show_words)
+            page.head_changed.connect(self._show_title)
+            self.pages[key] = page
+            self.stack.addWidget(page)
+        return self.pages[key]
+
+    def rail_press(self, key: str) -> None:
+        """Go to a step if it is open; say why if it is locked."""
+        if key in self.rail.steps:
+            self.rail.steps[key].pressed.emit()
+        else:
+            self.go(key)
+
+    def _show_words(self) -> None:
+        self.panel.show_words(*self.pages[self.here].words)
+
+    def _show_steps(self) -> None:
+        here = "data" if self.here == "start" else self.here
+        self.rail.show_steps(step_states(self.session), here)
+
+    def _show_title(self) -> None:
+        title = self.pages[self.here].title
+        self.setWindowTitle(
+            self.tr("{page} – Tunescope").format(page=title) if title else "Tunescope"
+        )
+
+    # What the session says ------------------------------------------------------------------
+
+    def _data_changed(self) -> None:
+        self.notice.dismiss()
+        if self.session.data is not None and not self.session.data.file.startswith("sample:"):
+            settings.remember_file(self.session.data.file)
+        if self.here == "start":
+            self.go("data")
+        else:
+            self._show_steps()
+
+    def _show_data(self) -> None:
+        """A new file is looked at first, from its top, whatever page it was given on."""
+        self.go("data")
+        self.pages["data"].scroll.verticalScrollBar().setValue(0)
+
+    def _run_changed(self) -> None:
+        if self.session.state == "running":
+            self.notice.dismiss()  # what stopped the run before is over
+        self._show_steps()
+        if self.session.state not in ("running", "paused"):
+            self.show_runs()
+
+    def _problem(self, sentence: str) -> None:
+        if self.session.details:
+            self._offer_details(sentence, self.session.details)
+            self.session.details = ""
+        elif self.session.other_targets or self.session.texts:
+            self._offer_targets(sentence, self.session.other_targets, self.session.texts)
+            self.session.other_targets = self.session.texts = ()
+        else:
+            self.notice.say(sentence)
+
+    def _offer_details(self, sentence: str, details: str) -> None:
+        copy = QGuiApplication.clipboard().setText
+        self.notice.say(sentence, self.tr("Copy details"), lambda: copy(details))
+
+    def _offer_targets(
+        self, sentence: str, columns: tuple[str, ...], texts: tuple[str, ...]
+    ) -> None:
+        def choose() -> None:
+            from app.dialogs.target import TargetDialog
+
+            dialog = TargetDialog(columns, self, texts)
+            if name := dialog.ask():
+                self.notice.dismiss()
+                self.session.open_with_target(name, dialog.task)
+
+        predict, other = self.tr("Choose the column to predict…"), self.tr("Choose what to do…")
+        self.notice.say(sentence, other if texts else predict, choose)
+
+    def show_runs(self) -> None:
+        """List the past runs in the rail."""
+        self.rail.show_runs(self.session.past_runs())
+        self._tabs.start()
+
+    def open_run(self, folder: object) -> None:
+        """Show a past run where it stands: its results, or its views if it has none."""
+        if self.session.state in RUNNING:
+            self.rail.explain(self.tr("A run is going on. Stop it first, then open another."))
+            return
+        self.session.open_run(folder)
+        if self.session.events:
+            self.go("results" if self.session.results else "tune")
+
+    # What a person asks for -----------------------------------------------------------------
+
+    def open_file(self) -> None:
+        """Ask for a file and open it."""
+        from app.widgets.drop_area import ask_for_file
+
+        if file := ask_for_file(self):
+            self.session.open_file(file)
+
+    def show_help(self, topic: str) -> None:
+        """Open the help texts at a topic."""
+        from app.dialogs.help import HelpDialog
+
+        HelpDialog(topic, self).exec()
+
+    def show_settings(self) -> None:
+        """Open the settings."""
+        from app.dialogs.settings import SettingsDialog
+
+        SettingsDialog(self).exec()
+
+    # Place, size, end -----------------------------------------------------------------------
+
+    def _remember_place(self) -> None:
+        kept = settings.geometry()
+        if kept is None or not self.restoreGeometry(kept):
+            self.resize(1280, 800)
+
+    def _themed(self) -> None:
+        self._fit_sides()
+        self._show_steps()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The sides grow with the text, but leave the middle its room."""
+        super().resizeEvent(event)
+        self._fit_sides()
+
+    def _fit_sides(self) -> None:
+        self.rail.setFixedWidth(min(appearance.pixels(222), self.width() * 23 // 100))
+        self.panel.setFixedWidth(min(appearance.pixels(240), self.width() * 24 // 100))
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask while a run is going on; a run that is interrupted can go on at the next start."""
+        from app.window.closing import may_close
+
+        if not may_close(self):
+            event.ignore()
+            return
+        settings.remember_geometry(self.saveGeometry())
+        self.session.shutdown()
+        event.accept()
+
+
+class _Crashes(QObject):
+    """Carries a report from whatever thread it arose in to the window."""
+
+    arose = Signal(str, str)
+
+    def __init__(self, window: Window) -> None:
+        super().__init__()
+        self._window = window
+        self.arose.connect(self.show, Qt.ConnectionType.QueuedConnection)
+
+    @Slot(str, str)
+    def show(self, sentence: str, details: str) -> None:
+        """Say the sentence in the window, with the details for copying."""
+        self._window._offer_details(sentence, details)
+
+
+def run(file: str) -> int:
+    """Open the window, on a file if one is named, and stay until it is closed."""
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    app.setApplicationName("Tunescope")
+    app.setDesktopFileName("tunescope")
+    app.setWindowIcon(icons.icon("tunescope"))
+    appearance.start(app)
+    from app.session.session import Session
+
+    session = Session()
+    window = Window(session)
+    crashes = _Crashes(window)
+    Reporter(crashes.arose.emit).install()
+    faults = FaultFile()
+    window.show()
+    QTimer.singleShot(0, lambda: _after_first_paint(window, faults, crashes, file))
+    status = app.exec()
+    faults.close()
+    return status
+
+
+def _after_first_paint(window: Window, faults: FaultFile, crashes: _Crashes, file: str) -> None:
+    window.show_runs()
+    window.pages["start"].visited()
+    if left := faults.left_behind():
+        crashes.show(window.tr("Tunescope ended unexpectedly the last time."), left)
+    faults.watch()
+    if file:
+        named = file.removeprefix("sample:")
+        if named != file:
+            window.session.open_sample(named)
+        else:
+            window.session.open_file(Path(file).absolute())

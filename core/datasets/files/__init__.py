@@ -1,0 +1,1 @@
+"""Files of rows: CSV and LIBSVM, how they are written, and where they are wrong."""

@@ -1,0 +1,306 @@
+"""A CSV file becomes a table, by one call of pandas.read_csv that anyone can repeat."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.dataset import Finding, Source
+from core.datasets.files import csv_faults
+from core.datasets.files.delimiters import is_number
+from core.datasets.files.opening import GuardedFile, fingerprint, open_bytes
+from core.datasets.files.sniffing import MISSING, Dialect, is_missing, sniff
+from core.errors import UnusableError
+
+# A column stays a column of numbers when at most this share, and this many different ones, of its
+# values are no numbers; those then count as missing.
+STRAY_SHARE = 0.1
+STRAY_KINDS = 20
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """A table as read, how it was read, and what was found on the way.
+
+    Attributes:
+        line_of: tells the file's line of a row (from 0), by a slow second look.
+    """
+
+    table: pd.DataFrame
+    source: Source
+    findings: tuple[Finding, ...]
+    line_of: Callable[[int], int]
+
+
+def read_csv_table(
+    path: Path,
+    compression: str,
+    head: bytes,
+    *,
+    complete: bool,
+    kinds: Mapping[str, str],
+    missing: Sequence[str] = MISSING,
+    wanted: str = "",
+) -> CsvTable:
+    """Read a delimited text file.
+
+    Args:
+        path: the file.
+        compression: as `opening.compression_of` tells it.
+        head: its first bytes, decompressed.
+        complete: whether these are all.
+        kinds: {column: kind} where a person or the training file has decided.
+        missing: what stands for nothing; among words, "." and "none" are words.
+        wanted: a column that must be there, if any: it decides between delimiters.
+
+    Raises:
+        UnusableError: whatever makes it no table, with line and column.
+    """
+    dialect = sniff(head, path.name, complete=complete, wanted=wanted)
+    _check_header(dialect, path.name)
+    arguments = _arguments(dialect, compression, missing)
+    arguments["dtype"] = _text_columns(dialect, _names(dialect, arguments), kinds)
+    with ThreadPoolExecutor(1) as beside:
+        print_of_file = beside.submit(fingerprint, path)
+        table, dialect = _parse(path, compression, dialect, arguments)
+        arguments["encoding"] = dialect.encoding
+        strays = _settle_types(table, arguments, kinds, path.name)
+        if strays is not None:
+            table, dialect = _parse(path, compression, dialect, arguments)
+        digest = print_of_file.result()
+    _refuse_infinity(table, path, compression, dialect)
+    if not arguments["dtype"]:
+        del arguments["dtype"]
+    described = dialect.described + (f", {compression}" if compression else "")
+    source = Source(str(path), "csv", arguments, {}, digest, described, compression)
+
+    def line_of(row: int) -> int:
+        return csv_faults.line_of(path, compression, dialect, row)
+
+    return CsvTable(table, source, tuple(strays or ()), line_of)
+
+
+def first_cells(
+    head: bytes, name: str, *, complete: bool, wanted: str = ""
+) -> dict[str, list[str]]:
+    """Every column's first values as text, from the first bytes of the file.
+
+    Raises:
+        UnusableError: whatever makes it no table.
+    """
+    dialect = sniff(head, name, complete=complete, wanted=wanted)
+    shift = 1 if dialect.extra == "names" else 0
+    names = dialect.header or tuple(f"column {i + 1}" for i in range(dialect.width))
+    return {
+        column if column else f"Unnamed: {i}": [
+            row[i + shift] for row in dialect.rows if i + shift < len(row)
+        ]
+        for i, column in enumerate(names)
+    }
+
+
+def _check_header(dialect: Dialect, name: str) -> None:
+    for cell, times in Counter(dialect.header).items():
+        if times > 1 and cell.strip():
+            places = [str(i + 1) for i, other in enumerate(dialect.header) if other == cell]
+            raise UnusableError(
+                f"{times} columns are called “{cell}” (columns {' and '.join(places)})",
+                where=f"{name}, line {dialect.skip + 1}",
+                cure="give every column a name of its own",
+            )
+
+
+def _arguments(dialect: Dialect, compression: str, missing: Sequence[str]) -> dict[str, Any]:
+    """What pandas.read_csv is told; only what differs from its defaults, and plain JSON types."""
+    arguments: dict[str, Any] = {
+        "sep": r"\s+" if dialect.delimiter == " " else dialect.delimiter,
+        "encoding": dialect.encoding,
+        "compression": compression or None,
+        "na_values": list(missing),
+        "keep_default_na": False,
+    }
+    if not dialect.header:
+        arguments["header"] = None
+        arguments["names"] = [f"column {i + 1}" for i in range(dialect.width)]
+    if dialect.extra != "names":
+        arguments["index_col"] = False
+    for key, value, usual in (
+        ("decimal", dialect.decimal, "."),
+        ("thousands", dialect.thousands, ""),
+        ("quotechar", dialect.quote, '"'),
+        ("skipinitialspace", dialect.padded, False),
+        ("skiprows", dialect.skip, 0),
+    ):
+        if value != usual:
+            arguments[key] = value
+    return arguments
+
+
+def _names(dialect: Dialect, arguments: Mapping[str, Any]) -> list[str]:
+    if not dialect.header:
+        return list(arguments["names"])
+    return [cell if cell else f"Unnamed: {i}" for i, cell in enumerate(dialect.header)]
+
+
+def _text_columns(dialect: Dialect, names: list[str], kinds: Mapping[str, str]) -> dict[str, str]:
+    """The columns to be read as text: those whose first values are not all numbers."""
+    shift = 1 if dialect.extra == "names" else 0
+    as_text = {}
+    for i, name in enumerate(names):
+        kind = kinds.get(name, "")
+        cells = [row[i + shift] for row in dialect.rows if i + shift < len(row)]
+        given = [cell for cell in cells if not is_missing(cell)]
+        numbers = sum(is_number(cell, dialect.decimal, dialect.thousands) for cell in given)
+        if kind == "number":
+            continue
+        if kind in ("category", "date", "text") or numbers < (1 - STRAY_SHARE) * len(given):
+            as_text[name] = "str"
+    return as_text
+
+
+def _parse(
+    path: Path, compression: str, dialect: Dialect, arguments: Mapping[str, Any]
+) -> tuple[pd.DataFrame, Dialect]:
+    """The table, and the dialect (its encoding changes when a later byte is not UTF-8)."""
+    wide = dialect.encoding.startswith("utf-16")
+    guarded = GuardedFile(open_bytes(path, compression), path.name, wide=wide)
+    # The stream is decompressed already, so pandas must not do it again.
+    plain = {**arguments, "compression": None}
+    try:
+        with io.BufferedReader(guarded, 2**18) as file, warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            warnings.simplefilter("ignore", pd.errors.DtypeWarning)
+            table = pd.read_csv(file, **plain)
+    except UnicodeDecodeError:
+        if wide:
+            raise UnusableError(
+                "the file begins as UTF-16 and has letters that are none",
+                where=path.name,
+                cure="save the table as CSV again, in UTF-8",
+            ) from None
+        encoding = "latin-1" if dialect.encoding == "cp1252" else "cp1252"
+        other = replace(dialect, encoding=encoding)
+        return _parse(path, compression, other, {**arguments, "encoding": encoding})
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        if guarded.fault is not None:
+            raise guarded.fault from None
+        raise _explained(error, path, compression, dialect) from None
+    _check_short_rows(table, guarded.lines, path, compression, dialect)
+    if len(table) == 0:
+        raise UnusableError("there is no row below the header", where=path.name, cure="add rows")
+    return table.reset_index(drop=True), dialect
+
+
+def _explained(error: Exception, path: Path, compression: str, dialect: Dialect) -> UnusableError:
+    """The place of what pandas stumbled over."""
+    try:
+        csv_faults.check_widths(path, compression, dialect)
+    except UnusableError as found:
+        return found
+    if "EOF inside string" in str(error):
+        return csv_faults.last_open_quote(path, compression, dialect)
+    reason = str(error).removeprefix("Error tokenizing data. C error: ").strip().rstrip(".")
+    return UnusableError(
+        f"the table cannot be read ({reason})", where=path.name, cure="check delimiters and quotes"
+    )
+
+
+def _check_short_rows(
+    table: pd.DataFrame, lines: int, path: Path, compression: str, dialect: Dialect
+) -> None:
+    """Look for rows that pandas filled up, and for rows that an open quote swallowed.
+
+    Only where there is a sign of it, since cells are then counted row by row.
+    """
+    headless = len(table) + dialect.skip + bool(dialect.header)
+    swallowed = headless < lines and not dialect.encoding.startswith("utf-16")
+    if swallowed and csv_faults.has_wide_cell(table, dialect):
+        csv_faults.check_swallowed(path, compression, dialect)
+    if dialect.extra == "empty" or not table.iloc[:, -1].isna().any():
+        return
+    if not csv_faults.plainly_regular(path, compression, dialect):
+        csv_faults.check_widths(path, compression, dialect)
+
+
+def _settle_types(
+    table: pd.DataFrame, arguments: dict[str, Any], kinds: Mapping[str, str], name: str
+) -> list[Finding] | None:
+    """Decide about columns that turned out to hold text below the head.
+
+    Completes ``arguments``; returns None where the table can stay as it is, otherwise what to
+    say about values that are to count as missing, and the file has to be read once more.
+    """
+    findings = []
+    again = False
+    strays: dict[str, list[str]] = {}
+    for column in table.columns:
+        if column in arguments["dtype"] or pd.api.types.is_numeric_dtype(table[column].dtype):
+            if pd.api.types.is_bool_dtype(table[column].dtype):
+                arguments["dtype"][column] = "str"
+                again = True
+            continue
+        again = True
+        values = table[column].dropna()
+        values = values[values.map(lambda value: isinstance(value, str))]
+        decimal, thousands = arguments.get("decimal", "."), arguments.get("thousands", "")
+        odd = [text for text in values.unique() if not is_number(text, decimal, thousands)]
+        # " NA " with blanks around it is missing too, but pandas takes it for text.
+        texts = [text for text in odd if not is_missing(text)]
+        count = int(values.isin(texts).sum())
+        few = count <= STRAY_SHARE * len(table) and len(odd) > 0 and len(texts) <= STRAY_KINDS
+        if kinds.get(column) == "number" and not few:
+            raise UnusableError(
+                f"“{texts[0] if texts else values.iloc[0]}” is no number, and"
+                f" {count:,} values are like it",
+                where=f"{name}, column {column}",
+                cure="let the column be a category",
+            )
+        if not few:
+            arguments["dtype"][column] = "str"
+            continue
+        strays[column] = odd
+        if texts:
+            findings.append(_stray_finding(column, count, texts))
+    if strays:
+        arguments["na_values"] = {
+            column: [*arguments["na_values"], *strays.get(column, ())] for column in table.columns
+        }
+    return findings if again else None
+
+
+def _stray_finding(column: str, count: int, texts: list[str]) -> Finding:
+    some = ", ".join(f"“{text[:30]}”" for text in texts[:3])
+    values = (
+        "1 value that is no number counts"
+        if count == 1
+        else (f"{count:,} values that are no numbers count")
+    )
+    return Finding(f"In column “{column}”, {values} as missing ({some}).", column)
+
+
+def _refuse_infinity(table: pd.DataFrame, path: Path, compression: str, dialect: Dialect) -> None:
+    for i, column in enumerate(table.columns):
+        values = table[column]
+        if values.dtype.kind != "f" or not np.isinf(values.to_numpy()).any():
+            continue
+        place = i + (dialect.extra == "names")
+
+        def endless(cell: str) -> bool:
+            text = cell.replace(dialect.decimal, ".")
+            return is_number(text) and np.isinf(float(text))
+
+        line, _ = csv_faults.find_cell(path, compression, dialect, place, endless)
+        raise UnusableError(
+            "the value is infinite",
+            where=f"{path.name}, line {line}, column {column}",
+            cure="give a finite number, or leave the cell empty",
+        )

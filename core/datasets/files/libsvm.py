@@ -1,0 +1,235 @@
+"""A LIBSVM file becomes a CSR matrix, by scikit-learn's own loader."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+
+from core.datasets.dataset import Column, Dataset, Finding, Source
+from core.datasets.files import libsvm_faults
+from core.datasets.files.numbered_columns import NumberedColumns
+from core.datasets.files.opening import GuardedFile, fingerprint, open_bytes
+from core.datasets.understanding.table import settle_target_like
+from core.datasets.understanding.target import settle_target, target_findings
+from core.errors import UnusableError
+
+TARGET = "target"
+
+
+@dataclass(frozen=True)
+class LibsvmRows:
+    """What a LIBSVM file holds: indices from 0, whatever it counted from."""
+
+    matrix: sparse.csr_matrix
+    target: np.ndarray
+    queries: np.ndarray | None
+    zero_based: bool
+    digest: str
+
+
+def read_rows(path: Path, compression: str, head: bytes) -> LibsvmRows:
+    """Read the file in one pass; only if that fails is it searched for the place.
+
+    Raises:
+        UnusableError: a label or pair that is none, indices out of order, infinite values.
+    """
+    has_queries = b" qid:" in head
+    guarded = GuardedFile(open_bytes(path, compression), path.name, wide=False)
+    with ThreadPoolExecutor(1) as beside:
+        print_of_file = beside.submit(fingerprint, path)
+        try:
+            with io.BufferedReader(guarded, 2**18) as file:
+                loaded = load_svmlight_file(file, zero_based=True, query_id=has_queries)
+        except (ValueError, OverflowError) as error:
+            raise libsvm_faults.explained(error, path, compression) from None
+        digest = print_of_file.result()
+    matrix, target = loaded[0], loaded[1]
+    if has_queries and len(loaded[2]) != len(target):
+        raise libsvm_faults.without_query(path, compression)
+    if len(target) == 0:
+        raise UnusableError("there is no row", where=path.name, cure="choose a file with rows")
+    if matrix.shape[1] > libsvm_faults.MOST_FEATURES + 1 or not np.isfinite(matrix.data).all():
+        libsvm_faults.check_lines(path, compression)
+    zero_based = bool(matrix.nnz and matrix.indices.min() == 0)
+    if zero_based:
+        _refuse_stray_zeros(matrix, path, compression)
+    elif matrix.nnz:
+        matrix.indices -= 1
+        matrix = _with_width(matrix, matrix.shape[1] - 1)
+    return LibsvmRows(matrix, target, loaded[2] if has_queries else None, zero_based, digest)
+
+
+def _with_width(matrix: sparse.csr_matrix, width: int) -> sparse.csr_matrix:
+    shape = (matrix.shape[0], width)
+    return sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=shape)
+
+
+def _refuse_stray_zeros(matrix: sparse.csr_matrix, path: Path, compression: str) -> None:
+    """An index 0 in hardly any row, while most rows begin at 1, is a slip and no convention."""
+    filled = matrix.indptr[:-1][np.diff(matrix.indptr) > 0]
+    first = matrix.indices[filled]
+    zeros, ones = int(np.sum(first == 0)), int(np.sum(first == 1))
+    if zeros <= max(1, 0.01 * len(first)) and ones >= 0.5 * len(first) and ones > zeros:
+        line, column = libsvm_faults.find_zero(path, compression)
+        raise UnusableError(
+            "the index is 0, but the other rows count from 1",
+            where=f"{path.name}, line {line}, column {column}",
+            cure="let all indices count from 1",
+        )
+
+
+def from_rows(
+    rows: LibsvmRows,
+    path: Path,
+    compression: str,
+    *,
+    target: str,
+    task: str,
+    roles: Mapping[str, str],
+    kinds: Mapping[str, str],
+) -> Dataset:
+    """The dataset of a LIBSVM file.
+
+    Raises:
+        UnusableError: an unusable target, or choices that only a table knows.
+    """
+    if target not in ("", TARGET) or roles.keys() - {TARGET} or kinds.keys() - {TARGET}:
+        raise UnusableError(
+            "a LIBSVM file has its target in front of each row and only numbers behind it",
+            where=path.name,
+            cure="leave target, roles and kinds alone, or save it as CSV",
+        )
+    known = np.isfinite(rows.target)
+    if np.isinf(rows.target).any():
+        libsvm_faults.check_lines(path, compression)
+    if rows.matrix.shape[1] == 0:
+        raise UnusableError("no row has a feature", where=path.name, cure="choose another file")
+    if task == "topics":
+        return _counted_documents(rows, path, compression)
+    values, settled, classes = settle_target(
+        pd.Series(rows.target[known]), task, f"{path.name}, target"
+    )
+    set_aside = int(len(known) - known.sum())
+    return Dataset(
+        name=path.name,
+        source=_source(rows, path, compression),
+        columns=NumberedColumns(_filled(rows.matrix), _target_column(values)),
+        table=None,
+        matrix=rows.matrix[known] if set_aside else rows.matrix,
+        target=values,
+        task=settled,
+        classes=classes,
+        row_groups=None if rows.queries is None else rows.queries[known],
+        set_aside=set_aside,
+        findings=(
+            *target_findings(TARGET, values, settled, classes, bool(task), set_aside),
+            *_unused(rows.matrix),
+        ),
+    )
+
+
+def _counted_documents(rows: LibsvmRows, path: Path, compression: str) -> Dataset:
+    """The dataset whose numbers are counts of words; what stands in front of a row is left out."""
+    labels = Column(TARGET, "ignore", "number", 0, len(np.unique(rows.target)))
+    dataset = Dataset(
+        name=path.name,
+        source=_source(rows, path, compression),
+        columns=NumberedColumns(_filled(rows.matrix), labels, "word"),
+        table=None,
+        matrix=rows.matrix,
+        target=np.zeros(len(rows.target)),
+        task="topics",
+        row_groups=rows.queries,
+        findings=(Finding("What stands in front of every row is left out."),),
+    )
+    _ = dataset.documents  # refuses what is no count
+    return dataset
+
+
+def _source(rows: LibsvmRows, path: Path, compression: str) -> Source:
+    arguments = {
+        "n_features": int(rows.matrix.shape[1]),
+        "zero_based": rows.zero_based,
+        "query_id": rows.queries is not None,
+    }
+    counting = f"LIBSVM, indices from {0 if rows.zero_based else 1}"
+    words = [counting, "row groups (qid)" if rows.queries is not None else "", compression]
+    described = ", ".join(word for word in words if word)
+    return Source(str(path), "libsvm", {}, arguments, rows.digest, described, compression)
+
+
+def _filled(matrix: sparse.csr_matrix) -> np.ndarray:
+    return np.bincount(matrix.indices, minlength=matrix.shape[1]) > 0
+
+
+def _target_column(values: np.ndarray) -> Column:
+    return Column(TARGET, "target", "number", 0, len(np.unique(values)))
+
+
+def _unused(matrix: sparse.csr_matrix) -> list[Finding]:
+    empty = int(np.sum(~_filled(matrix)))
+    if not empty:
+        return []
+    words = "1 feature is" if empty == 1 else f"{empty:,} features are"
+    return [Finding(f"{words} 0 in every row.")]
+
+
+def with_test(train: Dataset, rows: LibsvmRows, path: Path, compression: str) -> Dataset:
+    """The dataset with a second LIBSVM file to test on; both get the larger number of features.
+
+    Raises:
+        UnusableError: the second file counts from 0 where the first counts from 1.
+    """
+    assert train.matrix is not None
+    zero_based = bool(train.source.libsvm["zero_based"])
+    matrix = rows.matrix
+    if rows.zero_based and not zero_based:
+        line, column = libsvm_faults.find_zero(path, compression)
+        raise UnusableError(
+            "the index is 0, but the first file counts from 1",
+            where=f"{path.name}, line {line}, column {column}",
+            cure="let both files count from the same number",
+        )
+    if zero_based and not rows.zero_based:  # it just never used its feature 0
+        matrix = matrix.copy()
+        matrix.indices += 1
+        matrix = _with_width(matrix, matrix.shape[1] + 1)
+        rows = replace(rows, zero_based=True)
+    width = max(train.matrix.shape[1], matrix.shape[1])
+    matrix = _with_width(matrix, width)
+    if width > train.matrix.shape[1]:
+        train = _widened(train, width)
+    if train.task == "topics":
+        known, values = np.ones(len(rows.target), dtype=bool), np.zeros(len(rows.target))
+    else:
+        known = np.isfinite(rows.target)
+        values, _, _ = settle_target_like(train, pd.Series(rows.target[known]), path.name)
+    test = replace(
+        train,
+        name=path.name,
+        source=_source(replace(rows, matrix=matrix), path, compression),
+        matrix=matrix[known],
+        target=values,
+        row_groups=None if rows.queries is None else rows.queries[known],
+        units=None,
+        set_aside=int(len(known) - known.sum()),
+        findings=(),
+    )
+    return replace(train, test=test)
+
+
+def _widened(train: Dataset, width: int) -> Dataset:
+    assert train.matrix is not None
+    matrix = _with_width(train.matrix, width)
+    source = replace(train.source, libsvm={**train.source.libsvm, "n_features": width})
+    called = "word" if train.task == "topics" else "feature"
+    columns = NumberedColumns(_filled(matrix), train.columns[-1], called)
+    return replace(train, matrix=matrix, source=source, columns=columns)

@@ -1,0 +1,140 @@
+"""Where in a LIBSVM file something is wrong: found line by line, after the fast loader failed."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.datasets.files.opening import GuardedFile, open_bytes
+from core.errors import UnusableError
+
+# Some structures have an entry for every feature, used or not: a slip in one index must not take
+# all memory. The widest public files of text have some three million.
+MOST_FEATURES = 5_000_000
+
+_TOKEN = re.compile(r"\S+")
+
+
+def _lines(path: Path, compression: str) -> Iterator[tuple[int, list[tuple[int, str]]]]:
+    """Each line that holds something: its number, and (position from 1, token) of its words."""
+    raw = GuardedFile(open_bytes(path, compression), path.name, wide=False)
+    with io.BufferedReader(raw, 2**18) as file:
+        for number, line in enumerate(file, 1):
+            text = line.split(b"#", 1)[0].decode("utf-8", "replace")
+            tokens = [(match.start() + 1, match.group()) for match in _TOKEN.finditer(text)]
+            if tokens:
+                yield number, tokens
+
+
+def explained(error: Exception, path: Path, compression: str) -> UnusableError:
+    """The place of what the loader stumbled over."""
+    if isinstance(error, UnusableError):
+        return error
+    try:
+        check_lines(path, compression)
+    except UnusableError as found:
+        return found
+    reason = str(error).strip().rstrip(".")
+    return UnusableError(
+        f"the file cannot be read as LIBSVM ({reason})",
+        where=path.name,
+        cure="write each row as: label index:value index:value",
+    )
+
+
+def check_lines(path: Path, compression: str) -> None:
+    """Look at every label and pair.
+
+    Raises:
+        UnusableError: with line and position of the first that is wrong.
+    """
+    for number, tokens in _lines(path, compression):
+        where = f"{path.name}, line {number}, column "
+        _check_label(tokens[0], where)
+        before = -1
+        for position, token in tokens[1:]:
+            if token.startswith("qid:"):
+                continue
+            index = _check_pair(token, f"{where}{position}")
+            if index <= before:
+                raise UnusableError(
+                    f"index {index} comes after index {before}",
+                    where=f"{where}{position}",
+                    cure="sort the indices of each row, each one once",
+                )
+            before = index
+
+
+def _check_label(token: tuple[int, str], where: str) -> None:
+    position, text = token
+    if "," in text:
+        raise UnusableError(
+            f"the row has several labels (“{text[:30]}”)",
+            where=f"{where}{position}",
+            cure="give each row one label",
+        )
+    value = _number(text)
+    if value is None or math.isinf(value):
+        raise UnusableError(
+            f"the label “{text[:30]}” is {'infinite' if value else 'no number'}",
+            where=f"{where}{position}",
+            cure="begin each row with a finite number",
+        )
+
+
+def _check_pair(token: str, where: str) -> int:
+    """The pair's index, if the pair is sound."""
+    left, colon, right = token.partition(":")
+    if not colon or not re.fullmatch(r"[+-]?\d+", left) or _number(right) is None:
+        raise UnusableError(
+            f"“{token[:30]}” is no pair of index and value",
+            where=where,
+            cure="write it like 3:0.5",
+        )
+    if int(left) < 0:
+        raise UnusableError(f"the index {left} is negative", where=where, cure="count from 1")
+    if int(left) > MOST_FEATURES:
+        raise UnusableError(
+            f"the index {left} is too large",
+            where=where,
+            cure=f"number the features from 1 to {MOST_FEATURES:,} at most",
+        )
+    if not math.isfinite(float(right)):
+        raise UnusableError(
+            f"the value {right} is {'no number' if right.lower() == 'nan' else 'infinite'}",
+            where=where,
+            cure="give a finite number, or leave the pair out",
+        )
+    return int(left)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None
+
+
+def without_query(path: Path, compression: str) -> UnusableError:
+    """The error for the first row that has no qid, or two of them, where others have one."""
+    line = 0
+    for line, tokens in _lines(path, compression):  # noqa: B007
+        if sum(token.startswith("qid:") for _, token in tokens) != 1:
+            break
+    return UnusableError(
+        "the row does not have one qid as the others do",
+        where=f"{path.name}, line {line}",
+        cure="give every row one qid, or none",
+    )
+
+
+def find_zero(path: Path, compression: str) -> tuple[int, int]:
+    """Line and position of the first index 0."""
+    for number, tokens in _lines(path, compression):
+        for position, token in tokens[1:]:
+            if re.match(r"[+-]?0+:", token):
+                return number, position
+    return 0, 0

@@ -1,0 +1,261 @@
+"""How a text table is written, told from its head: encoding, delimiter, header, decimal sign."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from core.datasets.files.delimiters import (
+    COMMA_NUMBER,
+    NUMBER,
+    ONE_COLUMN,
+    delimiter_of,
+    is_number,
+    split_rows,
+)
+from core.errors import UnusableError
+
+IN_WORDS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas", " ": "spaces"}
+MISSING = (
+    *("", "NA", "N/A", "n/a", "na", "N.A.", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "NAN"),
+    *("-nan", "-NaN", "null", "Null", "NULL", "none", "None", "NONE", "?", "-", "--", ".", "NaT"),
+    *("missing", "Missing", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
+)
+_MISSING = frozenset(MISSING)
+_LONGEST_NAME, _LONGEST_LETTERS = 5, 40  # words and letters of a column's name that stands alone
+_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»」』)]*$")
+
+_DOT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+_DOT_THOUSANDS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
+_COMMA_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+_LIBSVM_PAIR = re.compile(rf"[+-]?\d+:({NUMBER.pattern}|nan)", re.IGNORECASE)
+_CLOCK = re.compile(r"([01]?\d|2[0-4]):[0-5]\d")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the table is written.
+
+    Attributes:
+        encoding: for Python's open.
+        delimiter: one of DELIMITERS, where a space stands for any run of blanks, or ONE_COLUMN.
+        quote: the quoting sign.
+        decimal: "." or ",".
+        thousands: "", "," or ".".
+        skip: lines before the table begins.
+        header: the header's cells, or () where there is none.
+        width: how many cells a row has.
+        extra: cells that rows have beyond the header: "" none, "empty" a delimiter at every line's
+            end, "names" row names in front.
+        padded: whether blanks follow the delimiters.
+        rows: the first rows below the header, as text.
+    """
+
+    encoding: str
+    delimiter: str
+    quote: str = '"'
+    decimal: str = "."
+    thousands: str = ""
+    skip: int = 0
+    header: tuple[str, ...] = ()
+    width: int = 0
+    extra: str = ""
+    padded: bool = False
+    rows: list[list[str]] = field(default_factory=list)
+
+    @property
+    def described(self) -> str:
+        """In words: "semicolons between columns, decimal commas, a header, UTF-8"."""
+        between = IN_WORDS.get(self.delimiter)
+        parts = [f"{between} between columns" if between else "one column"]
+        if self.decimal == ",":
+            parts.append("decimal commas")
+        parts.append("a header" if self.header else "no header")
+        if self.skip:
+            lines = "1 line" if self.skip == 1 else f"{self.skip} lines"
+            parts.append(f"{lines} above the table left out")
+        names = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1"}
+        names["cp1252"] = "Windows-1252"
+        return ", ".join([*parts, names.get(self.encoding, self.encoding)])
+
+
+def decode(head: bytes) -> tuple[str, str]:
+    """The encoding's name and the head as text; a letter cut at the end is left out.
+
+    Latin-1 is Windows-1252 without the letters and quotes at 0x80 to 0x9F, so that it is taken only
+    where bytes come that Windows-1252 does not know.
+    """
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16", codecs.getincrementaldecoder("utf-16")("replace").decode(head)
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(head)
+        return "utf-8", text.removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        pass
+    try:
+        return "cp1252", head.decode("cp1252")
+    except UnicodeDecodeError:
+        pass
+    return "latin-1", head.decode("latin-1")
+
+
+def looks_like_libsvm(text: str) -> bool:
+    """Whether most lines are a number and index:value pairs, and nothing else.
+
+    Lines with a number alone, a label of a row without pairs, say nothing either way. A time of day
+    looks like a pair; lines of a number and a time are a table.
+    """
+    hits = clocks = lines = 0
+    for line in text.splitlines()[:200]:
+        tokens = line.split("#", 1)[0].split()
+        if not tokens:
+            continue
+        pairs = [token for token in tokens[1:] if not token.startswith("qid:")]
+        labelled = all(is_number(label) for label in tokens[0].split(","))
+        if not pairs and labelled:
+            continue
+        lines += 1
+        fits = labelled and all(_LIBSVM_PAIR.fullmatch(token) for token in pairs)
+        hits += fits
+        clocks += fits and len(tokens) == 2 and _CLOCK.fullmatch(pairs[0]) is not None
+    return hits > clocks and 2 * hits >= lines
+
+
+def sniff(head: bytes, name: str, *, complete: bool, wanted: str = "") -> Dialect:
+    """The dialect of a text table.
+
+    Args:
+        head: the file's first bytes.
+        name: the file's name, for errors.
+        complete: whether the head is the whole file; otherwise its last line is cut and left out.
+        wanted: a column that must be there: of several delimiters, the one that gives it.
+
+    A table of one column is one of texts at best; whoever needs more columns says so.
+
+    Raises:
+        UnusableError: an open quote, no row, or nothing below the header.
+    """
+    encoding, text = decode(head)
+    lines = text.splitlines(keepends=True)
+    if not complete:
+        lines = lines[:-1]
+    skip = 1 if lines and re.fullmatch(r"sep=.\s*", lines[0]) else 0
+    quote = _quote_of(lines[skip:])
+    skip += _lines_above(lines[skip:], quote, name, wanted)
+    lines = lines[skip:]
+    delimiter, table = delimiter_of(lines, quote, name, wanted)
+    width = _usual_width(table)
+    header = _header_of(table, width)
+    if wanted and wanted in (cell.strip() for cell in table[0]):
+        header = tuple(table[0])
+    rows = table[1:] if header else table
+    if not rows:
+        raise UnusableError("there is no row below the header", where=name, cure="add rows")
+    decimal, thousands = _decimal_of(rows, delimiter)
+    return Dialect(
+        encoding=encoding,
+        delimiter=delimiter,
+        quote=quote,
+        decimal=decimal,
+        thousands=thousands,
+        skip=skip,
+        header=header,
+        width=width,
+        extra=_extra_of(header, rows, width),
+        padded=delimiter != " " and _is_padded(lines, delimiter),
+        rows=rows,
+    )
+
+
+def _usual_width(table: list[list[str]]) -> int:
+    return Counter(len(row) for row in table[1:] or table).most_common(1)[0][0]
+
+
+def _lines_above(lines: list[str], quote: str, name: str, wanted: str) -> int:
+    """How many lines stand above the table: comments (#), a title, blank lines between."""
+    delimiter, table = delimiter_of(lines, quote, name, wanted)
+    width = _usual_width(table)
+    if delimiter == ONE_COLUMN:
+        return 0  # every line is like a title
+    below = [row for row in table if not row[0].startswith("#")]
+    named_below = bool(below and _header_of(below, width))  # then "#" does not begin a header
+    for above, line in enumerate(lines[:50]):
+        cells = split_rows([line], delimiter, quote)
+        count = len(cells[0]) if cells else 0
+        title = count <= 1 and not is_number(line) and line.count(quote) % 2 == 0
+        comment = line.startswith("#") and (count != width or named_below)
+        if not title and not comment:
+            return above
+    return 0
+
+
+def _quote_of(lines: list[str]) -> str:
+    start = "".join(lines[:200])
+    if '"' not in start and re.search(r"(^|[;,\t|])'[^'\n]*'([;,\t|\r\n]|$)", start):
+        return "'"
+    return '"'
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell is one of the usual spellings of nothing."""
+    return cell.strip() in _MISSING
+
+
+def _header_of(table: list[list[str]], width: int) -> tuple[str, ...]:
+    """The first row where it names the columns, otherwise ()."""
+    first, below = [cell.strip() for cell in table[0]], table[1:]
+    if len(first) == width - 1:  # row names stand in front of each row: only a header is shorter
+        return tuple(table[0])
+    numeric = [any(is_number(cell, mark) for mark in ".,") for cell in first]
+    counting = [str(i) for i in range(len(first))], [str(i + 1) for i in range(len(first))]
+    if first in counting and len(first) > 2:
+        return tuple(table[0])
+    if all(numeric):
+        return ()
+    seen = [{row[i] for row in below if i < len(row)} for i in range(len(first))]
+    for i, cell in enumerate(first):
+        values = [value for value in seen[i] if not is_missing(value)]
+        numbers = sum(any(is_number(value, mark) for mark in ".,") for value in values)
+        if values and numbers >= 0.9 * len(values) and not numeric[i] and not is_missing(cell):
+            return tuple(table[0])
+    if any(numeric) or (width == 1 and _is_sentence(first[0])):
+        return ()
+    again = sum(table[0][i] in seen[i] for i in range(len(first)))
+    return () if below and again > 0 else tuple(table[0])
+
+
+def _is_sentence(cell: str) -> bool:
+    """Whether a line that stands alone is a text rather than a column's name."""
+    long = len(cell.split()) > _LONGEST_NAME or len(cell) > _LONGEST_LETTERS
+    return long or _SENTENCE_END.search(cell) is not None
+
+
+def _extra_of(header: tuple[str, ...], rows: list[list[str]], width: int) -> str:
+    if header and width == len(header) + 1:
+        ends = all(not row[-1].strip() for row in rows if len(row) == width)
+        return "empty" if ends else "names"
+    return ""
+
+
+def _is_padded(lines: list[str], delimiter: str) -> bool:
+    start = "".join(lines[:200])
+    return start.count(delimiter + " ") > 0.5 * start.count(delimiter)
+
+
+def _decimal_of(rows: list[list[str]], delimiter: str) -> tuple[str, str]:
+    """The decimal sign and the sign between thousands, by which cells look like which."""
+    cells = [cell.strip() for row in rows for cell in row]
+    commas = [cell for cell in cells if "," in cell]
+    comma_numbers = sum(COMMA_NUMBER.fullmatch(cell) is not None for cell in commas)
+    comma_groups = sum(_COMMA_THOUSANDS.fullmatch(cell) is not None for cell in commas)
+    dot_groups = sum(_DOT_THOUSANDS.fullmatch(cell) is not None for cell in commas)
+    dots = [cell for cell in cells if _DOT_NUMBER.fullmatch(cell)]
+    if not comma_numbers and not dot_groups:
+        return (".", ",") if comma_groups else (".", "")
+    if dots and not all(_DOT_THOUSANDS.fullmatch(cell) for cell in dots):
+        return (".", ",") if comma_groups and comma_groups >= comma_numbers else (".", "")
+    if delimiter == "," and comma_groups >= comma_numbers:
+        return ".", ","
+    return ",", "." if dot_groups else ""

@@ -1,0 +1,193 @@
+"""The sample datasets: scikit-learn's own, and generated ones whose truth is known."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from core.datasets.dataset import Dataset, Source, Task
+from core.datasets.files.delimiters import SAMPLE_ROWS
+from core.datasets.samples.molecules import molecules_table
+from core.datasets.samples.tables import clinic_table, groups_table, prices_table
+from core.datasets.samples.tags import tags_table
+from core.datasets.samples.texts import texts_table
+from core.datasets.understanding.assembling import assemble, roles_of_rows
+from core.datasets.understanding.recognition import confirmed, recognize
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sample.
+
+    Attributes:
+        name: behind ``sample:`` on the command line.
+        title: in the window.
+        sentence: what it is and what to try on it.
+        task: what is predicted.
+        target: its target column; "" where nothing is predicted.
+        table: makes the raw table, target included; the same one every time.
+    """
+
+    name: str
+    title: str
+    sentence: str
+    task: Task
+    target: str
+    table: Callable[[], pd.DataFrame]
+
+    def read(
+        self,
+        target: str = "",
+        task: str = "",
+        roles: dict[str, str] | None = None,
+        kinds: dict[str, str] | None = None,
+        together: bool = True,
+        latest: str = "",
+    ) -> Dataset:
+        """The sample as a dataset, with a person's choices where there are any."""
+        table = self.table()
+        lines = table.to_csv(index=False).encode()
+        source = Source("", "sample", fingerprint=hashlib.sha256(lines).hexdigest())
+        target = target or self.target
+        task = task or (self.task if target == self.target else "")
+        head = table.head(SAMPLE_ROWS)
+        cells = {str(c): head[c].dropna().astype(str).tolist() for c in table.columns}
+        shape = recognize(cells, target, task, roles or {})
+        if shape is not None and not confirmed(shape, table):
+            shape = None
+        return assemble(
+            table,
+            self.name,
+            source,
+            shape,
+            target=target,
+            task=task,
+            roles=(roles or {}) if shape else roles_of_rows(cells, target, task, roles or {}),
+            kinds=kinds or {},
+            line_of=lambda row: row + 2,
+            together=together,
+            latest=latest,
+        )
+
+
+def _bundled(name: str) -> Callable[[], pd.DataFrame]:
+    """A maker of scikit-learn's table; classes get their names."""
+
+    def make() -> pd.DataFrame:
+        from sklearn import datasets
+
+        bunch = getattr(datasets, f"load_{name}")(as_frame=True)
+        table = bunch.frame.copy()
+        if name == "breast_cancer":  # "radius error" stands among "mean radius", "worst radius"
+            table.columns = [re.sub(r"^(.*) error$", r"error \1", str(c)) for c in table.columns]
+        if name in ("iris", "wine", "breast_cancer"):
+            words = [str(word) for word in bunch.target_names]
+            table["target"] = pd.Series([words[code] for code in table["target"]], dtype="str")
+        return table
+
+    return make
+
+
+SAMPLES: dict[str, Sample] = {
+    sample.name: sample
+    for sample in (
+        Sample(
+            "groups",
+            "Useful and useless groups",
+            "400 made-up people in two classes. Blood and lifestyle values matter, four groups of"
+            " noise do not: watch the penalties find out.",
+            "binary",
+            "ill",
+            groups_table,
+        ),
+        Sample(
+            "breast-cancer",
+            "Breast cancer",
+            "569 tumours, benign or malignant, by 30 measurements of cell nuclei in three groups:"
+            " mean, error and worst.",
+            "binary",
+            "target",
+            _bundled("breast_cancer"),
+        ),
+        Sample(
+            "iris",
+            "Iris flowers",
+            "150 flowers of three species by four lengths. Small and quick.",
+            "multiclass",
+            "target",
+            _bundled("iris"),
+        ),
+        Sample(
+            "wine",
+            "Wines",
+            "178 wines from three growers by 13 chemical values.",
+            "multiclass",
+            "target",
+            _bundled("wine"),
+        ),
+        Sample(
+            "digits",
+            "Handwritten digits",
+            "1,797 pictures of 8 by 8 pixels, ten classes. A deep latent Gaussian model draws more"
+            " of them.",
+            "multiclass",
+            "target",
+            _bundled("digits"),
+        ),
+        Sample(
+            "diabetes",
+            "Diabetes",
+            "442 patients; how far the disease went in a year, by ten values.",
+            "regression",
+            "target",
+            _bundled("diabetes"),
+        ),
+        Sample(
+            "clinic",
+            "A clinic's raw table",
+            "600 made-up visits with categories, dates, yes and no, and missing values: will the"
+            " patient come back?",
+            "binary",
+            "came_back",
+            clinic_table,
+        ),
+        Sample(
+            "prices",
+            "Flat prices",
+            "500 made-up flats; the price by size, place and thirty values of no use.",
+            "regression",
+            "price",
+            prices_table,
+        ),
+        Sample(
+            "tags",
+            "Parts of speech",
+            "300 made-up sentences, a tag for every word. Two columns are noise: give every column"
+            " its own penalty and see.",
+            "sequence",
+            "tag",
+            tags_table,
+        ),
+        Sample(
+            "molecules",
+            "Folded molecules",
+            "60 made-up RNA molecules with their base pairs: learn how letters fold.",
+            "structure",
+            "structure",
+            molecules_table,
+        ),
+        Sample(
+            "texts",
+            "Short texts",
+            "400 made-up texts about ten subjects, most of them about one or two: which words"
+            " belong together?",
+            "topics",
+            "",
+            texts_table,
+        ),
+    )
+}

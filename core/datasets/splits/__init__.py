@@ -1,0 +1,1 @@
+"""Which rows train, validate and test, and which belong together."""

@@ -1,0 +1,70 @@
+"""When rows were: the points in time of a column, so that the latest rows can test."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.columns import unknown_column
+from core.datasets.dataset import Dataset, Finding, Proposal
+from core.datasets.dates import date_format
+from core.datasets.splits.units import ITEMS
+from core.errors import UnusableError
+
+
+def with_times(dataset: Dataset, table: pd.DataFrame, column: str) -> Dataset:
+    """The dataset with the points in time of a column, and a finding that says what they decide.
+
+    Args:
+        dataset: as it is understood.
+        table: every column of the file; rows without a target may be among its rows.
+        column: of dates, or of numbers that grow with time, such as years.
+
+    Raises:
+        UnusableError: there is no such column, it is the target, or it holds no times.
+    """
+    names = [str(name) for name in table.columns]
+    if column not in names:
+        raise unknown_column(column, names, "test on the latest rows")
+    where = f"{dataset.name}, column {column}"
+    if column == dataset.target_name:
+        raise UnusableError(
+            "the column is what is predicted", where=where, cure="choose a column of dates"
+        )
+    if len(table) > dataset.rows:
+        table = table[table[dataset.target_name].notna()]
+    times = _points(table[column], where)
+    known = times[np.isfinite(times)]
+    if len(known) < 2 or known.min() == known.max():
+        raise UnusableError(
+            "there are no two different times", where=where, cure="choose another column"
+        )
+    word = ITEMS.get(dataset.task, "row") + "s"
+    said = (
+        f"The latest {word} by “{column}” test the result, earlier ones train; validation rows are"
+        f" drawn at random among those. What belongs together with {word} of the test is left out"
+        " of training."
+    )
+    if missing := len(times) - len(known):
+        said += f" Rows without a time ({missing:,}) train."
+    offer = Proposal(f"Test on {word} drawn at random", "", fields={"latest": ""})
+    finding = Finding(said, column, proposal=offer)
+    return replace(dataset, times=times, findings=(*dataset.findings, finding))
+
+
+def _points(values: pd.Series, where: str) -> np.ndarray:
+    """Numbers as they are, dates as seconds since 1970; NaN where there is none."""
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        return values.to_numpy(dtype=float, na_value=np.nan)
+    form = date_format(values)
+    if not form:
+        raise UnusableError(
+            "the column holds neither dates nor numbers",
+            where=where,
+            cure="choose a column of dates, or write them like 2024-12-31",
+        )
+    read = pd.to_datetime(values.str.strip(), format=form, errors="coerce", utc=True)
+    since = read - pd.Timestamp(0, tz="UTC")
+    return since.dt.total_seconds().to_numpy(dtype=float)

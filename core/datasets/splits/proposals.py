@@ -1,0 +1,163 @@
+"""Columns that look like whom or what a row is about, or when it was: proposed, never forced."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+
+import pandas as pd
+
+from core.datasets.dataset import Column, Dataset, Finding, Proposal
+from core.datasets.splits.equal_items import sequence_codes
+
+FEWEST_GROUPS = 8  # with fewer, a test set and five folds of whole groups cannot be made
+_FEWEST_CODES, _FEWEST_DATES = 20, 10
+_SAMPLE = 2000
+_LONGEST = 24  # letters of a name on a button
+
+
+def _named(words: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", words))
+
+
+_WHO = _named(
+    "patient subject customer client user household session person participant member donor "
+    "respondent student pupil employee player driver owner visitor account animal case "
+    "individual family proband volunteer device machine vehicle author"
+)
+_WORK = _named(
+    "document doc file article author speaker page chapter book dialogue dialog conversation "
+    "thread source abstract paper letter story"
+)
+_FAMILY = _named("family families fam rfam clan superfamily")
+_SIGN = _named("id uid uuid guid no nr num number code key name identifier acc")
+_NOT_LATER = _named("birth birthday birthdate dob born death expiry expires expiration")
+_CODE = re.compile(r"[A-Za-z]{0,6}[-_ #.]?\d{2,}[A-Za-z]?|[0-9a-f]{8}[-0-9a-f]*")
+
+
+def name_words(name: str) -> list[str]:
+    """The words of a column's name, in lower case: "PatientID" and "patient_id" have two."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    return re.findall(r"[a-z]+", parted.lower())
+
+
+def short(name: str) -> str:
+    """The name as it has room on a button."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 2].rstrip()} …"
+
+
+def family_column(columns: Sequence[str]) -> str:
+    """The column that is called the family of molecules; "" if none is."""
+    for name in columns:
+        words = name_words(name)
+        if words and set(words) & _FAMILY and set(words) <= _FAMILY | _SIGN | {"rna"}:
+            return name
+    return ""
+
+
+def proposals(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
+    """Findings that propose to keep rows together, or to test on the latest rows.
+
+    Args:
+        dataset: as it is understood now.
+        table: every column of the file.
+    """
+    found = []
+    grouped = any(column.role == "group" for column in dataset.columns)
+    if not grouped and dataset.task != "structure":
+        found += _groups(dataset, table)
+    if dataset.times is None and dataset.task not in ("sequence", "structure", "topics"):
+        found += _dates(dataset)
+    return found
+
+
+def _groups(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
+    """A proposal of the column that most looks like one of whom rows are about."""
+    free = [c for c in dataset.columns if c.role in ("feature", "ignore") and c.name in table]
+    features = [c.name for c in dataset.columns if c.role == "feature"]
+    names = _WORK if dataset.task == "sequence" else _WHO
+    called = [c for c in free if _is_called(c.name, names)]
+    if dataset.task == "sequence":
+        signed, coded = [], []
+        called = [c for c in called if _of_whole_sequences(dataset, table[c.name])]
+    else:
+        signed = [c for c in free if _is_signed(c.name) and c not in called]
+        coded = [c for c in free if c not in called and c not in signed and _is_code(c, table)]
+    for column in (*called, *signed, *coded):
+        if dataset.task == "topics" and column.name in features:
+            continue
+        if features != [column.name] and _repeats(column, table[column.name]):
+            return [_group_finding(dataset, column, table, column in coded)]
+    return []
+
+
+def _of_whole_sequences(dataset: Dataset, values: pd.Series) -> bool:
+    """Whether all tokens of a sequence have one value, and some sequences share it."""
+    pairs = pd.DataFrame({"sequence": dataset.row_groups, "value": values.to_numpy()})
+    sequences = int(pairs["sequence"].nunique())
+    return len(pairs.drop_duplicates()) == sequences > int(pairs["value"].nunique())
+
+
+def _is_called(name: str, names: frozenset[str]) -> bool:
+    words = set(name_words(name))
+    return bool(words & names) and words <= names | _SIGN
+
+
+def _is_signed(name: str) -> bool:
+    words = name_words(name)
+    return len(words) > 1 and words[-1] in ("id", "uid", "uuid", "guid")
+
+
+def _is_code(column: Column, table: pd.DataFrame) -> bool:
+    """Whether texts are short codes, each many times but none in most rows."""
+    if column.kind not in ("category", "text") or column.distinct < _FEWEST_CODES:
+        return False
+    values = table[column.name].dropna()
+    some = values.iloc[:: max(1, len(values) // _SAMPLE)].astype(str)
+    if some.str.fullmatch(_CODE).mean() < 0.9:
+        return False
+    return bool(2 * values.nunique() <= len(values))
+
+
+def _repeats(column: Column, values: pd.Series) -> bool:
+    """Whether there are enough groups, and groups of several rows; amounts are no names."""
+    if column.kind == "date":
+        return False
+    known = values.dropna()
+    if pd.api.types.is_numeric_dtype(known.dtype) and (known % 1 != 0).any():
+        return False
+    return FEWEST_GROUPS <= int(known.nunique()) < len(known)
+
+
+def _group_finding(dataset: Dataset, column: Column, table: pd.DataFrame, coded: bool) -> Finding:
+    words = [word for word in name_words(column.name) if word not in _SIGN]
+    who = f"“{short(column.name)}”" if coded or not words else short(" ".join(words))
+    items = {"sequence": "sequences", "topics": "texts"}.get(dataset.task, "rows")
+    known = table[column.name].dropna()
+    count = len(known)
+    if dataset.task == "sequence":
+        count = int(sequence_codes(dataset).max()) + 1
+    option = f"--role {shlex.quote(f'{column.name}=group')}"
+    offer = Proposal(f"Keep the {items} of one {who} together", option, {column.name: "group"})
+    return Finding(
+        f"“{column.name}” has {known.nunique():,} different values in {count:,} {items}. Where"
+        f" {items} of one {who} are on both sides of a split, scores may look too good.",
+        column.name,
+        proposal=offer,
+    )
+
+
+def _dates(dataset: Dataset) -> list[Finding]:
+    """A proposal of the first column that says when a row was."""
+    for column in dataset.columns:
+        if column.kind != "date" or column.role == "group" or column.distinct < _FEWEST_DATES:
+            continue
+        timed = column.date_format.startswith("%H")  # an hour of no day
+        if timed or set(name_words(column.name)) & _NOT_LATER:
+            continue
+        option = f"--test-latest {shlex.quote(column.name)}"
+        offer = Proposal("Test on the latest rows", option, fields={"latest": column.name})
+        said = f"“{column.name}” holds dates. If the model is to predict rows that come later, test"
+        return [Finding(f"{said} it on the latest ones.", column.name, proposal=offer)]
+    return []

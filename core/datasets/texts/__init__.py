@@ -1,0 +1,1 @@
+"""Texts: words, vocabulary, documents as counts."""

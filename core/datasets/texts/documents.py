@@ -1,0 +1,214 @@
+"""Documents as counts of words: from texts or from counts, and how they are divided."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from core.datasets.texts.stop_words import told_language
+from core.datasets.texts.vocabulary import (
+    PAPER_RULES,
+    WordRules,
+    common_words,
+    counted_documents,
+    numbered_words,
+)
+from core.datasets.texts.words import words_of
+from core.errors import UnusableError
+
+FEWEST_SHARED = 0.1  # of the documents must have two words
+_LOOK_AT = 2000  # texts whose words tell the language
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Documents:
+    """How often every word of a vocabulary comes in every document.
+
+    Attributes:
+        vocabulary: V words.
+        counts: CSR, shape (D, V), whole numbers as floats, nothing stored where a word is absent.
+    """
+
+    vocabulary: tuple[str, ...]
+    counts: sparse.csr_matrix
+
+    @property
+    def tokens(self) -> np.ndarray:
+        """How many words of the vocabulary every document has, shape (D,)."""
+        return np.asarray(self.counts.sum(axis=1), dtype=np.float64).ravel()
+
+
+def documents_of_texts(
+    texts: Iterable[Any], where: str = "", rules: WordRules = PAPER_RULES
+) -> Documents:
+    """The documents of a column of texts; a missing text is a document without words.
+
+    Args:
+        texts: one a document.
+        where: the column, for errors ("posts.csv, column text").
+        rules: which words count.
+
+    Raises:
+        UnusableError: there is no text with a word in it, or no word that the rules keep.
+    """
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    read = [_text(text) for text in texts]
+    if not any(text.strip() for text in read):
+        what = "all texts are empty" if read else "there are no texts"
+        raise UnusableError(what, where=where, cure="choose a column that holds texts")
+    counter = CountVectorizer(analyzer=words_of, dtype=np.float64)
+    try:
+        counts = sparse.csr_matrix(counter.fit_transform(read))
+    except ValueError:  # its vocabulary is empty
+        raise UnusableError(
+            "no text has a word of three or more letters",
+            where=where,
+            cure="choose a column that holds texts",
+        ) from None
+    words = tuple(counter.get_feature_names_out().tolist())
+    return _narrowed(counts, words, common_words(counts, words, rules, where))
+
+
+def language_of_texts(texts: Iterable[Any]) -> str:
+    """The language of texts, told from the words of the first 2,000."""
+    found: Counter[str] = Counter()
+    for text in itertools.islice(texts, _LOOK_AT):
+        found.update(words_of(_text(text)))
+    return told_language(found)
+
+
+def documents_of_counts(
+    counts: Any, words: Sequence[str] = (), where: str = "", rules: WordRules = PAPER_RULES
+) -> Documents:
+    """The documents of counts, with the words that the rules keep.
+
+    The rule on letters is about cutting texts into words and has no say over words that are given.
+
+    Args:
+        counts: dense or sparse, shape (D, words).
+        words: their names; without them they are called "word 1", "word 2", …
+        where: the file, for errors.
+        rules: which words count.
+
+    Raises:
+        UnusableError: counts that are negative or not whole, names that are not as many, or no
+            word that the rules keep.
+    """
+    table = sparse.csr_matrix(counts, dtype=np.float64)
+    if words and len(words) != table.shape[1]:
+        raise UnusableError(
+            f"there are {len(words):,} words for {table.shape[1]:,} columns of counts",
+            where=where,
+            cure="name every column once",
+        )
+    table.sum_duplicates()
+    table.eliminate_zeros()
+    _refuse_strange_counts(table, words, where)
+    columns = common_words(table, words, rules, where)
+    return _narrowed(table, words or numbered_words(table.shape[1]), columns)
+
+
+def count_words(texts: Iterable[Any], vocabulary: Sequence[str]) -> sparse.csr_matrix:
+    """How often the words of a vocabulary come in further texts, CSR of shape (texts, V)."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    counter = CountVectorizer(analyzer=words_of, vocabulary=list(vocabulary), dtype=np.float64)
+    return sparse.csr_matrix(counter.transform([_text(text) for text in texts]))
+
+
+def divide_documents(
+    count: int, seed: int, shares: tuple[float, float] = (0.1, 0.1), where: str = ""
+) -> Parts:
+    """Numbers of the documents to train, to validate and to test on, each sorted.
+
+    Args:
+        count: how many documents there are.
+        seed: of the shuffle.
+        shares: of validation and test; the rest trains (80–10–10 in McInerney 2017).
+        where: the file, for the error.
+
+    Raises:
+        UnusableError: a part would be empty.
+    """
+    validation, test = (round(count * share) for share in shares)
+    if min(validation, test, count - validation - test) < 1:
+        raise UnusableError(
+            f"{counted_documents(count)} cannot be divided into training, validation and test ones",
+            where=where,
+            cure="give ten or more",
+        )
+    order = np.random.default_rng(seed).permutation(count)
+    parts = np.split(order, [count - validation - test, count - test])
+    return np.sort(parts[0]), np.sort(parts[1]), np.sort(parts[2])
+
+
+def refuse_lonely_words(documents: Documents, where: str = "") -> None:
+    """See that words come together: topics are told from that, and judged by it.
+
+    Raises:
+        UnusableError: hardly any document has two words that count.
+    """
+    count = len(documents.tokens)
+    several = int((documents.tokens >= 2).sum())
+    if several < max(2, FEWEST_SHARED * count):
+        has = "has" if several == 1 else "have"
+        some = f"only {several:,} of {count:,} texts {has}" if several else "no text has"
+        raise UnusableError(
+            f"{some} two words that count, and topics are of words that come together",
+            where=where,
+            cure="give longer texts",
+        )
+
+
+def refuse_too_few(training: int, minibatch: int, where: str = "") -> None:
+    """See that there is a whole minibatch of documents to train on.
+
+    Raises:
+        UnusableError: there is none.
+    """
+    if training < minibatch:
+        raise UnusableError(
+            f"a minibatch of {minibatch:,} is more than there is to train on,"
+            f" {counted_documents(training)}",
+            where=where,
+            cure="give more documents",
+        )
+
+
+def _narrowed(counts: sparse.csr_matrix, words: Sequence[str], columns: np.ndarray) -> Documents:
+    narrow = sparse.csr_matrix(counts[:, columns])
+    narrow.sort_indices()
+    return Documents(tuple(words[j] for j in columns), narrow)
+
+
+def _text(text: Any) -> str:
+    """A cell as text; missing ones (None, NaN, NA) are empty."""
+    if isinstance(text, str):
+        return text
+    return "" if pd.isna(text) else str(text)
+
+
+def _refuse_strange_counts(counts: sparse.csr_matrix, words: Sequence[str], where: str) -> None:
+    with np.errstate(invalid="ignore"):
+        strange = ~np.isfinite(counts.data) | (counts.data < 0) | (counts.data % 1 != 0)
+    if not strange.any():
+        return
+    at = int(np.argmax(strange))
+    row = int(np.searchsorted(counts.indptr, at, side="right"))
+    value, column = counts.data[at], int(counts.indices[at])
+    what = "a negative count" if value < 0 else "no whole number"
+    name = f"word “{words[column]}”" if words else f"word {column + 1}"
+    raise UnusableError(
+        f"{value:g} is {what}",
+        where=", ".join(part for part in (where, f"document {row}", name) if part),
+        cure="give how often the word comes, 0 or a whole number",
+    )

@@ -1,0 +1,1 @@
+"""A table becomes a Dataset: roles, kinds, target and task."""

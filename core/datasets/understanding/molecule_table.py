@@ -1,0 +1,251 @@
+"""A table of molecules becomes a Dataset: letters of bases, and their structures in brackets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import get_args
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.columns import check_names, count_distinct, unknown_column
+from core.datasets.dataset import Column, Dataset, Finding, Kind, Role, Source
+from core.datasets.molecules import (
+    CROSSING,
+    LONG_LOOP,
+    LONGEST_LOOP,
+    NOT_CANONICAL,
+    SHORT_HAIRPIN,
+    ambiguous_letters,
+    bracket_pairs,
+    normalized,
+    plain_letters,
+    understood,
+)
+from core.datasets.splits.proposals import FEWEST_GROUPS, family_column
+from core.datasets.understanding.recognition import Shape
+from core.datasets.understanding.table import left_out, row_groups
+from core.errors import UnusableError
+
+NAME_COLUMNS = ("id", "name", "molecule", "accession", "family")
+LineOf = Callable[[int], int]
+_WORDS = {
+    NOT_CANONICAL: "join bases that do not pair (all but AU, CG and GU)",
+    SHORT_HAIRPIN: "leave fewer than 3 bases in a hairpin",
+    CROSSING: "cross others",
+    LONG_LOOP: f"lie at a loop of more than {LONGEST_LOOP} unpaired bases",
+}
+
+
+def from_molecules(
+    table: pd.DataFrame,
+    name: str,
+    source: Source,
+    shape: Shape,
+    *,
+    roles: Mapping[str, str],
+    kinds: Mapping[str, str],
+    found: Sequence[Finding],
+    line_of: LineOf,
+) -> Dataset:
+    """The dataset of a table with one row a molecule.
+
+    Args:
+        table: letters and structures as text.
+        name: the file's name, for errors.
+        source: where the table came from.
+        shape: the columns of letters and structures.
+        roles, kinds: a person's choices.
+        found: what reading the file found.
+        line_of: the file's line of a row.
+
+    Raises:
+        UnusableError: an empty, unknown or unbalanced letter or bracket, different lengths, with
+            the line; a role that molecules have no use for.
+    """
+    columns = _columns(table, shape, roles, kinds)
+    structures = _checked(table, shape, name, line_of)
+    named = _name_column(table, shape, roles)
+    return Dataset(
+        name=name,
+        source=source,
+        columns=columns,
+        table=table[[shape.sequence]],
+        matrix=None,
+        target=structures,
+        task="structure",
+        row_groups=row_groups(table, columns),
+        row_names=_names(table, named),
+        findings=(*found, *_findings(table[shape.sequence], structures, shape)),
+        left_out=left_out(table, [c for c in columns if c.role != "sequence"]),
+    )
+
+
+def roles_with_family(table: pd.DataFrame, roles: Mapping[str, str]) -> Mapping[str, str]:
+    """The roles, and group for a column that is called the family, where there are enough."""
+    names = [str(name) for name in table.columns]
+    name = "" if "group" in roles.values() else family_column(names)
+    if not name or name in roles:
+        return roles
+    enough = FEWEST_GROUPS <= int(table[name].nunique()) < int(table[name].notna().sum())
+    return {**roles, name: "group"} if enough else roles
+
+
+def molecules_test_part(
+    train: Dataset, table: pd.DataFrame, name: str, source: Source, line_of: LineOf
+) -> Dataset:
+    """A second file's molecules.
+
+    Raises:
+        UnusableError: as for the first file.
+    """
+    for column in (train.sequence_name, train.target_name):
+        if column not in table.columns:
+            raise unknown_column(column, [str(c) for c in table.columns], name)
+    shape = Shape("structure", train.sequence_name, train.target_name, True)
+    structures = _checked(table, shape, name, line_of)
+    lost = _lost_pairs(table[shape.sequence], structures, "In the test file, ")
+    return Dataset(
+        name=name,
+        source=source,
+        columns=train.columns,
+        table=table[[shape.sequence]],
+        matrix=None,
+        target=structures,
+        task="structure",
+        row_groups=row_groups(table, [c for c in train.columns if c.name in table.columns]),
+        row_names=_names(table, _name_column(table, shape, {})),
+        findings=(*lost, *_ambiguous(table[shape.sequence], shape, "In the test file, ")),
+    )
+
+
+def dropped_pairs(letters: Sequence[str], structures: Sequence[str]) -> tuple[int, dict[str, int]]:
+    """How many base pairs there are, and how many of them the grammar cannot make, by kind."""
+    total, counts = 0, Counter[str]()
+    for bases, structure in zip(letters, structures, strict=True):
+        known = understood(bases.strip(), structure)
+        counts.update(known.dropped)
+        total += known.structure.count("(") + sum(known.dropped.values())
+    return total, dict(counts)
+
+
+def _columns(
+    table: pd.DataFrame, shape: Shape, roles: Mapping[str, str], kinds: Mapping[str, str]
+) -> tuple[Column, ...]:
+    names = [str(column) for column in table.columns]
+    check_names(roles, names, "role", get_args(Role))
+    check_names(kinds, names, "kind", get_args(Kind))
+    named = _name_column(table, shape, roles)
+    return tuple(_column(table[name], name, shape, roles.get(name, ""), named) for name in names)
+
+
+def _column(values: pd.Series, name: str, shape: Shape, role: str, named: str) -> Column:
+    missing, distinct = int(values.isna().sum()), count_distinct(values)
+    if name == shape.target:
+        return Column(name, "target", "text", missing, distinct)
+    if name == shape.sequence:
+        return Column(name, "sequence", "text", missing, distinct, note="the letters of the bases")
+    kind: Kind = "number" if pd.api.types.is_numeric_dtype(values.dtype) else "category"
+    if role == "feature":
+        raise UnusableError(
+            "molecules are folded by their letters alone",
+            where=f"column {name}",
+            cure="give it the role ignore, or group",
+        )
+    if role == "group":
+        return Column(name, "group", kind, missing, distinct)
+    note = "the name of each molecule" if name == named else "only the letters are learned from"
+    kind = "identifier" if name == named else kind
+    return Column(name, "ignore", kind, missing, distinct, note=note)
+
+
+def _name_column(table: pd.DataFrame, shape: Shape, roles: Mapping[str, str]) -> str:
+    """The column that names the molecules; "" if there is none."""
+    others = [str(c) for c in table.columns if c not in (shape.sequence, shape.target)]
+    usual = [name for name in others if name.strip().lower() in NAME_COLUMNS]
+    different = [name for name in others if table[name].notna().all() and table[name].is_unique]
+    free = [name for name in (*usual, *different) if roles.get(name, "ignore") == "ignore"]
+    return free[0] if free else ""
+
+
+def _names(table: pd.DataFrame, column: str) -> np.ndarray | None:
+    if not column:
+        return None
+    given = table[column]
+    places = [f"molecule {row + 1}" for row in range(len(given))]
+    names = given.astype(object).where(given.notna(), pd.Series(places, dtype=object))
+    return np.array([str(one) for one in names], dtype=str)
+
+
+def _checked(table: pd.DataFrame, shape: Shape, name: str, line_of: LineOf) -> np.ndarray:
+    """Every structure, in one notation.
+
+    Raises:
+        UnusableError: letters or structure cannot be understood, with the line.
+    """
+    found = np.empty(len(table), dtype=object)
+    columns = (table[shape.sequence], table[shape.target])
+    for row, (letters, structure) in enumerate(zip(*columns, strict=True)):
+        column = shape.sequence
+        try:
+            plain = plain_letters("" if pd.isna(letters) else str(letters).strip())
+            column = shape.target
+            found[row] = _one_structure("" if pd.isna(structure) else str(structure).strip(), plain)
+        except UnusableError as fault:
+            raise UnusableError(
+                fault.what,
+                where=f"{name}, line {line_of(row)}, column {column}",
+                cure=fault.cure,
+            ) from None
+    return found
+
+
+def _one_structure(structure: str, letters: str) -> str:
+    if not structure:
+        raise UnusableError("the structure is empty", cure="give every base a dot or a bracket")
+    bracket_pairs(structure)
+    if len(structure) != len(letters):
+        raise UnusableError(
+            f"the structure has {len(structure):,} characters and the sequence {len(letters):,}"
+            " letters",
+            cure="give every letter one character of structure",
+        )
+    return normalized(structure)
+
+
+def _findings(letters: pd.Series, structures: np.ndarray, shape: Shape) -> list[Finding]:
+    return [*_lost_pairs(letters, structures, ""), *_ambiguous(letters, shape, "")]
+
+
+def _ambiguous(letters: pd.Series, shape: Shape, before: str) -> list[Finding]:
+    """That letters which stand for several bases are read as N."""
+    counts = letters.astype(str).map(ambiguous_letters)
+    if not counts.any():
+        return []
+    total, some = int(counts.sum()), int((counts > 0).sum())
+    stand = "1 letter stands" if total == 1 else f"{total:,} letters stand"
+    sentence = (
+        f"{before}{stand} for several bases (such as R or Y), in {some:,} of {len(counts):,}"
+        f" molecules, and {'is' if total == 1 else 'are'} read as N."
+    )
+    return [Finding(sentence, shape.sequence)]
+
+
+def _lost_pairs(letters: pd.Series, structures: np.ndarray, before: str) -> list[Finding]:
+    """That no structure has pairs, or which of them the grammar cannot make."""
+    total, by_kind = dropped_pairs(letters.tolist(), structures.tolist())
+    lost = sum(by_kind.values())
+    if total == lost:
+        what = "every base pair is one that cannot be learned" if total else "no base is paired"
+        words = f"{before}{what}, so there is no structure to learn."
+        return [Finding(words[0].upper() + words[1:], serious=True)]
+    if not lost:
+        return []
+    kinds = "; ".join(f"{n:,} {_WORDS[kind]}" for kind, n in by_kind.items() if n)
+    return [
+        Finding(
+            f"{before}{lost:,} of {total:,} base pairs cannot be made by the grammar and are left"
+            f" out: {kinds}."
+        )
+    ]

@@ -1,0 +1,188 @@
+"""What the rows of a table are, told from its header and first rows: rows, tokens or molecules."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.molecules import DOTS
+from core.datasets.understanding.target import guess_task, target_column
+from core.errors import UnusableError
+
+STRUCTURED = ("sequence", "structure")
+SEQUENCE_NAMES = ("sequence", "sequence_id", "sentence", "sentence_id", "sent_id", "seq", "seq_id")
+LETTER_NAMES = ("sequence", "seq", "letters", "bases")
+LONGEST_USUAL = 200  # tokens a sequence on average, beyond which the name alone does not convince
+_BRACKETS = re.compile(rf"[()\[\]{{}}<>A-Za-z{re.escape(DOTS)}]+")
+_ROUND = re.compile(r"[(){}\[\]<>]")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """That the rows are tokens or molecules, and which columns say so.
+
+    Attributes:
+        task: sequence (rows are tokens) or structure (rows are molecules).
+        sequence: the column of sequences' names, or of the molecules' letters.
+        target: the column of labels, or of structures.
+        given: whether a person said so; otherwise the whole table must confirm it.
+    """
+
+    task: Literal["sequence", "structure"]
+    sequence: str
+    target: str
+    given: bool
+
+
+def recognize(
+    cells: Mapping[str, Sequence[str]], target: str, task: str, roles: Mapping[str, str]
+) -> Shape | None:
+    """What the first rows look like; None for rows of an ordinary table.
+
+    Args:
+        cells: every column's first values as text, in the order of the columns.
+        target: the column that a person wants predicted, or "".
+        task: what a person chose, or "".
+        roles: {column: role} where a person decided.
+
+    Raises:
+        UnusableError: a person wants sequences or structures and no column holds them.
+    """
+    if task and task not in STRUCTURED:
+        return None
+    by_role = [name for name, role in roles.items() if role == "target" and name in cells]
+    wanted = target or (by_role[0] if by_role else "")
+    marked = [name for name, role in roles.items() if role == "sequence" and name in cells]
+    if len(marked) > 1:
+        raise UnusableError(
+            f"{len(marked)} columns have the role sequence",
+            where=f"columns {', '.join(marked)}",
+            cure="give it to one",
+        )
+    if task != "sequence":
+        found = _molecules(cells, wanted, marked, roles, given=task == "structure")
+        if found or task:
+            return found
+    return _tokens(cells, wanted, marked, roles, given=task == "sequence")
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_.#-]+", "_", name.strip().lower()).strip("_")
+
+
+def _free(cells: Mapping[str, Sequence[str]], roles: Mapping[str, str], taken: str) -> list[str]:
+    """The columns that a person has not given another role."""
+    return [name for name in cells if name != taken and roles.get(name, "sequence") == "sequence"]
+
+
+def _molecules(
+    cells: Mapping[str, Sequence[str]],
+    wanted: str,
+    marked: Sequence[str],
+    roles: Mapping[str, str],
+    *,
+    given: bool,
+) -> Shape | None:
+    brackets = [name for name in cells if _are_brackets(cells[name])]
+    target = wanted if wanted in cells else ""
+    for name in brackets if not target else ():
+        if roles.get(name, "target") == "target" and (given or _plain(name) == "structure"):
+            target = target if _plain(target) == "structure" else name
+    free = _free(cells, roles, target)
+    named = [name for name in free if _plain(name) in LETTER_NAMES]
+    letters = [*marked, *named, *([n for n in free if _are_letters(cells[n])] if given else ())]
+    letters = [name for name in letters if name != target]
+    if target and letters and (given or (target in brackets and _are_letters(cells[letters[0]]))):
+        return Shape("structure", letters[0], target, given)
+    if given:
+        missing = "no column holds structures" if not target else "no column holds letters of bases"
+        raise UnusableError(
+            missing,
+            where="task structure",
+            cure="give a column “structure” of dots and brackets and a column “sequence”",
+        )
+    return None
+
+
+def _are_brackets(values: Sequence[str]) -> bool:
+    """Whether most values are dots and brackets, and some have brackets."""
+    known = [value.strip() for value in values if value.strip()]
+    fitting = [value for value in known if _BRACKETS.fullmatch(value) and "." in value]
+    fitting += [value for value in known if _ROUND.search(value) and "." not in value]
+    paired = any(_ROUND.search(value) or set(value) <= set(DOTS) for value in known)
+    return bool(known) and paired and 2 * len(fitting) > len(known)
+
+
+def _are_letters(values: Sequence[str]) -> bool:
+    """Whether the letters of most values are those of bases."""
+    known = [value.strip().upper() for value in values if value.strip()]
+    fitting = sum(sum(map(value.count, "ACGUTN")) > 0.8 * len(value) for value in known)
+    return bool(known) and 2 * fitting > len(known)
+
+
+def _tokens(
+    cells: Mapping[str, Sequence[str]],
+    wanted: str,
+    marked: Sequence[str],
+    roles: Mapping[str, str],
+    *,
+    given: bool,
+) -> Shape | None:
+    names = list(cells)
+    if len(names) < 2 or (wanted and wanted not in names):
+        return None  # refused where ordinary tables are
+    target = target_column(names, wanted, "")
+    free = _free(cells, roles, target)
+    if marked:
+        return None if marked[0] == target else Shape("sequence", marked[0], target, True)
+    named = [name for name in free if _plain(name) in SEQUENCE_NAMES]
+    for name in (*named, *(free if given else ())):
+        if _in_runs(cells[name]):
+            return Shape("sequence", name, target, given)
+    if given and named:
+        return Shape("sequence", named[0], target, True)
+    if given:
+        raise UnusableError(
+            "no column says which sequence a row belongs to",
+            where="task sequence",
+            cure="give such a column the role sequence",
+        )
+    return None
+
+
+def _in_runs(values: Sequence[str]) -> bool:
+    """Whether values repeat from row to row, as the name of a sequence does on its tokens."""
+    runs = 1 + sum(a != b for a, b in itertools.pairwise(values))
+    return runs < len(values) and runs <= 2 * len(set(values))
+
+
+def confirmed(shape: Shape, table: pd.DataFrame) -> bool:
+    """Whether the whole table is what its first rows look like.
+
+    Tokens: several sequences whose rows stand together (a few that come back are a mistake to be
+    told, many are no sequences), and a target that is classes.
+    """
+    if shape.given or shape.task == "structure":
+        return True
+    codes, names = pd.factorize(table[shape.sequence])
+    runs = 1 + int(np.count_nonzero(np.diff(codes)))
+    strong = _plain(shape.sequence) not in ("seq", "seq_id")
+    rows = len(codes)
+    if len(names) < 2 or rows < 1.2 * runs or rows > LONGEST_USUAL * runs:
+        return False
+    if runs > (1.5 if strong else 1.1) * len(names) + 1:
+        return False
+    labels = table[shape.target].dropna()
+    if labels.empty:
+        return True
+    different = pd.Series(labels.unique())
+    numbers = pd.to_numeric(different, errors="coerce")
+    if numbers.notna().all():
+        return guess_task(pd.to_numeric(labels).to_numpy(dtype=float)) != "regression"
+    return len(different) <= max(10, rows / 2)

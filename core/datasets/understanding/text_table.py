@@ -1,0 +1,212 @@
+"""A table with a column of texts becomes a Dataset of documents, whose topics are looked for.
+
+Nothing is predicted: of the table, the texts alone count. Other columns are shown and left out, but
+for one whose equal values keep documents together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.columns import (
+    check_names,
+    count_distinct,
+    describe_column,
+    sentence_columns,
+    text_length,
+    unknown_column,
+)
+from core.datasets.dataset import Column, Dataset, Finding, Kind, Role, Source
+from core.datasets.texts.documents import language_of_texts, refuse_lonely_words
+from core.datasets.texts.stop_words import AUTO, LANGUAGES, NONE
+from core.datasets.texts.vocabulary import WordRules
+from core.datasets.understanding.table import left_out, row_groups
+from core.datasets.understanding.target import USUAL_NAMES
+from core.errors import UnusableError
+
+_NO_TARGET = ("identifier", "constant", "date", "text")  # kinds of columns that nobody predicts
+
+
+def from_texts(
+    table: pd.DataFrame,
+    name: str,
+    source: Source,
+    *,
+    texts: str = "",
+    roles: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    found: Sequence[Finding] = (),
+) -> Dataset:
+    """The dataset of a table with one row a document; its words are settled by `with_words`.
+
+    Args:
+        table: the rows.
+        name: the file's name, for errors.
+        source: where the table came from.
+        texts: the column of texts; "" for the one with the longest.
+        roles, kinds: a person's choices; of the roles only group counts.
+        found: what reading the file found.
+
+    Raises:
+        UnusableError: no column holds texts.
+    """
+    roles, names = dict(roles or {}), [str(column) for column in table.columns]
+    check_names(roles, names, "role", get_args(Role))
+    check_names(kinds or {}, names, "kind", get_args(Kind))
+    chosen = _chosen(table, names, texts, roles, name)
+    columns = tuple(
+        _documents_column(table[column])
+        if column == chosen
+        else _other(table[column], i == 0, roles.get(column, ""), (kinds or {}).get(column, ""))
+        for i, column in enumerate(names)
+    )
+    return Dataset(
+        name=name,
+        source=source,
+        columns=columns,
+        table=table[[chosen]],
+        matrix=None,
+        target=np.zeros(len(table)),
+        task="topics",
+        row_groups=row_groups(table, columns),
+        findings=(*found, *_findings(columns, chosen)),
+        left_out=left_out(table, columns) if len(names) > 1 else None,
+    )
+
+
+def with_words(dataset: Dataset, rules: WordRules) -> Dataset:
+    """The dataset with the rules on words, its language told where nobody chose one.
+
+    Other datasets than those of topics stay as they are.
+
+    Raises:
+        UnusableError: no word of the texts can be counted, or hardly any text has two.
+    """
+    if dataset.task != "topics":
+        return dataset
+    if dataset.table is None:
+        made = replace(dataset, words=replace(rules, language=NONE))
+    else:
+        language = rules.language
+        told = language_of_texts(dataset.table.iloc[:, 0]) if language == AUTO else language
+        made = replace(dataset, words=replace(rules, language=told))
+        made = replace(made, findings=(*made.findings, *_of_language(told, language == AUTO)))
+    refuse_lonely_words(made.documents, dataset.name)
+    return made
+
+
+def _of_language(language: str, told: bool) -> list[Finding]:
+    """That a language was told from the texts, where it is not the usual one."""
+    if not told or language == "en":
+        return []
+    if language in LANGUAGES:
+        name = LANGUAGES[language]
+        return [Finding(f"The texts look {name}: the stop words of {name} are left out.")]
+    return [
+        Finding(
+            "The language of the texts is not one whose stop words are known; words in more than"
+            " half of the texts are left out."
+        )
+    ]
+
+
+def texts_test_part(train: Dataset, table: pd.DataFrame, name: str, source: Source) -> Dataset:
+    """A second file's documents.
+
+    Raises:
+        UnusableError: it has no such column, or numbers in it.
+    """
+    [column] = train.feature_names
+    if column not in table.columns:
+        raise unknown_column(column, [str(c) for c in table.columns], name)
+    _refuse_numbers(table[column], name)
+    return Dataset(
+        name=name,
+        source=source,
+        columns=train.columns,
+        table=table[[column]],
+        matrix=None,
+        target=np.zeros(len(table)),
+        task="topics",
+        row_groups=row_groups(table, [c for c in train.columns if c.name in table.columns]),
+    )
+
+
+def only_texts(table: pd.DataFrame) -> bool:
+    """Whether there are texts, and no other column that a person could want predicted."""
+    if not sentence_columns(table):
+        return False
+    names = [str(column) for column in table.columns]
+    if any(name.strip().lower() in USUAL_NAMES for name in names):
+        return False
+    kinds = [describe_column(table[name], first=i == 0).kind for i, name in enumerate(names)]
+    return all(kind in _NO_TARGET for kind in kinds)
+
+
+def _titles(table: pd.DataFrame) -> list[str]:
+    """The columns of short texts, hardly any of them twice, the one with the longest first."""
+    lengths = {str(name): text_length(table[name]) for name in table.columns}
+    kinds = {n: describe_column(table[n], first=False).kind for n, long in lengths.items() if long}
+    different = [name for name, kind in kinds.items() if kind in ("text", "identifier")]
+    return sorted(different, key=lambda name: -lengths[name])
+
+
+def _chosen(
+    table: pd.DataFrame, names: list[str], texts: str, roles: Mapping[str, str], where: str
+) -> str:
+    if texts:
+        if texts not in names:
+            raise unknown_column(texts, names, where)
+        _refuse_numbers(table[texts], where)
+        return texts
+    free = [name for name in names if roles.get(name, "feature") == "feature"]
+    empty = [name for name in free if table[name].isna().all()]  # refused for having no words
+    alone = free if len(names) == 1 and text_length(table[names[0]]) else []
+    for found in (sentence_columns(table[free]), _titles(table[free]), empty, alone):
+        if found:
+            return found[0]
+    raise UnusableError(
+        "no column holds texts", where=where, cure="choose a file with a column of texts"
+    )
+
+
+def _refuse_numbers(values: pd.Series, where: str) -> None:
+    if pd.api.types.is_numeric_dtype(values.dtype) and values.notna().any():
+        raise UnusableError(
+            f"the column holds numbers ({values.dropna().iloc[0]:g}), and topics are of texts",
+            where=f"{where}, column {values.name}",
+            cure="choose a column of texts",
+        )
+
+
+def _documents_column(values: pd.Series) -> Column:
+    missing, distinct = int(values.isna().sum()), count_distinct(values)
+    return Column(str(values.name), "feature", "text", missing, distinct)
+
+
+def _other(values: pd.Series, first: bool, role: str, kind: str) -> Column:
+    described = describe_column(values, first=first, kind=kind)
+    own: Any = "group" if role == "group" else "ignore"
+    return Column(
+        described.name,
+        own,
+        described.kind,
+        described.missing,
+        described.distinct,
+        described.categories,
+        date_format=described.date_format,
+    )
+
+
+def _findings(columns: Sequence[Column], chosen: str) -> list[Finding]:
+    ignored = [f"“{column.name}”" for column in columns if column.role == "ignore"]
+    if not ignored:
+        return []
+    some = ", ".join(ignored[:5]) + (" and others" if len(ignored) > 5 else "")
+    are = "is" if len(ignored) == 1 else "are"
+    return [Finding(f"Topics are found in “{chosen}” alone; {some} {are} left out.")]

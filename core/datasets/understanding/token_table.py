@@ -1,0 +1,281 @@
+"""A table of tokens becomes a Dataset: sequences in runs of rows, a label for every row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import cast, get_args
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.columns import check_names, describe_column, unknown_column
+from core.datasets.dataset import Column, Dataset, Finding, Kind, Role, Source
+from core.datasets.splits.units import joined
+from core.datasets.understanding.findings import table_findings
+from core.datasets.understanding.recognition import Shape
+from core.datasets.understanding.table import (
+    check_same_kind,
+    left_out,
+    no_feature,
+    row_groups,
+)
+from core.datasets.understanding.unusable_target import UnusableTargetError
+from core.errors import UnusableError
+
+MOST_LABELS = 500
+LineOf = Callable[[int], int]
+
+
+def from_tokens(
+    table: pd.DataFrame,
+    name: str,
+    source: Source,
+    shape: Shape,
+    *,
+    roles: Mapping[str, str],
+    kinds: Mapping[str, str],
+    found: Sequence[Finding],
+    line_of: LineOf,
+) -> Dataset:
+    """The dataset of a table with one row a token.
+
+    Args:
+        table: ids of sequences and labels as text, categories as text, numbers as numbers.
+        name: the file's name, for errors.
+        source: where the table came from.
+        shape: the columns of sequences and labels.
+        roles, kinds: a person's choices.
+        found: what reading the file found.
+        line_of: the file's line of a row.
+
+    Raises:
+        UnusableTargetError: one label, or too many.
+        UnusableError: a sequence or label is missing, a sequence comes back, no feature.
+    """
+    columns = _columns(table, shape, roles, kinds)
+    features = [column.name for column in columns if column.role == "feature"]
+    if not features:
+        raise no_feature(columns, name)
+    names, labels = _checked(table, shape, name, line_of)
+    classes = tuple(np.unique(labels).tolist())
+    _check_labels(classes, labels, f"{name}, column {shape.target}", table, shape)
+    dataset = Dataset(
+        name=name,
+        source=source,
+        columns=columns,
+        table=table[[shape.sequence, *features]],
+        matrix=None,
+        target=labels,
+        task="sequence",
+        classes=classes,
+        row_groups=names,
+        units=_units(table, names, columns),
+        findings=(*found, *_findings(names, labels, shape)),
+        left_out=left_out(table, [c for c in columns if c.role != "sequence"]),
+    )
+    return replace(dataset, findings=(*dataset.findings, *table_findings(dataset)))
+
+
+def tokens_test_part(
+    train: Dataset, table: pd.DataFrame, name: str, source: Source, line_of: LineOf
+) -> Dataset:
+    """A second file's tokens; labels that the first file has not are kept, and told.
+
+    Raises:
+        UnusableError: columns or values are missing, a sequence comes back, another kind of value.
+    """
+    for column in [*train.feature_names, train.target_name]:
+        if column not in table.columns:
+            raise unknown_column(column, [str(c) for c in table.columns], name)
+    for column in train.feature_names:
+        check_same_kind(train, table[column], name)
+    shape = Shape("sequence", train.sequence_name, train.target_name, True)
+    names, labels = _checked(table, shape, name, line_of)
+    new = ~np.isin(labels, train.classes)
+    findings = []
+    if new.any():
+        unseen = np.unique(labels[new])
+        some = ", ".join(f"“{label}”" for label in unseen[:5]) + (", …" if len(unseen) > 5 else "")
+        one = len(unseen) == 1
+        tokens = _counted(int(new.sum()), "token")
+        findings.append(
+            Finding(
+                f"The test file has {'a label' if one else f'{len(unseen):,} labels'} that the"
+                f" first file has not: {some}, on {tokens}; {'it' if one else 'they'} cannot be"
+                f" predicted, and {'this counts' if new.sum() == 1 else 'these count'} as wrong.",
+                train.target_name,
+                serious=True,
+            )
+        )
+    return Dataset(
+        name=name,
+        source=source,
+        columns=train.columns,
+        table=table[train.feature_names],
+        matrix=None,
+        target=labels,
+        task="sequence",
+        classes=train.classes,
+        row_groups=names,
+        findings=tuple(findings),
+    )
+
+
+def _columns(
+    table: pd.DataFrame, shape: Shape, roles: Mapping[str, str], kinds: Mapping[str, str]
+) -> tuple[Column, ...]:
+    """Every column, the sequence first; words are categories, however many there are."""
+    names = [str(column) for column in table.columns]
+    check_names(roles, names, "role", get_args(Role))
+    check_names(kinds, names, "kind", get_args(Kind))
+    others = [name for name in names if name != shape.sequence]
+    return (
+        Column(
+            shape.sequence,
+            "sequence",
+            "identifier",
+            distinct=int(table[shape.sequence].nunique()),
+            note="rows with the same value are one sequence, in their order",
+        ),
+        *(_column(table[name], name == shape.target, roles.get(name, "")) for name in others),
+    )
+
+
+def _units(table: pd.DataFrame, names: np.ndarray, columns: Sequence[Column]) -> np.ndarray | None:
+    """What joins sequences: those with one value in the column of role group, such as a document.
+
+    A sequence with several values joins theirs.
+
+    Raises:
+        UnusableError: it joins all.
+    """
+    grouping = [column for column in columns if column.role == "group"]
+    groups = row_groups(table, grouping)
+    if groups is None:
+        return None
+    units = joined(pd.factorize(names)[0], groups)
+    if not units.any():
+        raise UnusableError(
+            "its values join all sequences to one group, which cannot be split",
+            where=f"column {grouping[0].name}",
+            cure="give another column the role group, or none",
+        )
+    return units
+
+
+def _column(values: pd.Series, is_target: bool, role: str) -> Column:
+    text = not pd.api.types.is_numeric_dtype(values.dtype)
+    column = describe_column(values, first=False, kind="category" if text else "")
+    if is_target:
+        return replace(column, role="target", note="")
+    if not role:
+        return column
+    return replace(column, role=cast(Role, role), note=column.note if role == "ignore" else "")
+
+
+def _checked(
+    table: pd.DataFrame, shape: Shape, name: str, line_of: LineOf
+) -> tuple[np.ndarray, np.ndarray]:
+    """The sequence and the label of every token, as text.
+
+    Raises:
+        UnusableError: one is missing, or a sequence comes back after another.
+    """
+    sequence, target = table[shape.sequence], table[shape.target]
+    nameless = np.flatnonzero(sequence.isna().to_numpy())
+    if len(nameless):
+        raise UnusableError(
+            "the token belongs to no sequence",
+            where=f"{name}, line {line_of(int(nameless[0]))}, column {shape.sequence}",
+            cure="say in every row which sequence it belongs to",
+        )
+    codes, names = pd.factorize(sequence)
+    _refuse_return(codes, np.asarray(names.astype(str)), f"{name}", shape, line_of)
+    unlabelled = np.flatnonzero(target.isna().to_numpy())
+    if len(unlabelled):
+        raise UnusableError(
+            "the token has no label, and it cannot be left out without tearing its sequence",
+            where=f"{name}, line {line_of(int(unlabelled[0]))}, column {shape.target}",
+            cure="give it a label, or leave out the whole sequence",
+        )
+    labels, of_label = pd.factorize(target)
+    return (
+        np.asarray(names.astype(str), dtype=str)[codes],
+        np.asarray(of_label.astype(str), dtype=str)[labels],
+    )
+
+
+def _refuse_return(
+    codes: np.ndarray, names: np.ndarray, file: str, shape: Shape, line_of: LineOf
+) -> None:
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(codes)) + 1))
+    again = pd.Series(codes[starts]).duplicated().to_numpy()
+    if not again.any():
+        return
+    run = int(np.flatnonzero(again)[0])
+    code, row = codes[starts[run]], int(starts[run])
+    last = int(np.flatnonzero(codes[:row] == code)[-1])
+    raise UnusableError(
+        f"the sequence “{names[code]}” comes back, which had ended in line {line_of(last)}",
+        where=f"{file}, line {line_of(row)}, column {shape.sequence}",
+        cure="put the rows of a sequence together, or give every sequence a name of its own",
+    )
+
+
+def _check_labels(
+    classes: Sequence[str], labels: np.ndarray, where: str, table: pd.DataFrame, shape: Shape
+) -> None:
+    others = [str(c) for c in table.columns if c not in (shape.target, shape.sequence)]
+    if len(classes) == 1:
+        raise UnusableTargetError(
+            f"every token has the same label ({classes[0]})",
+            where=where,
+            cure="choose another target",
+            columns=others,
+        )
+    if len(classes) > MOST_LABELS or (len(classes) > 10 and len(classes) > len(labels) / 2):
+        raise UnusableTargetError(
+            f"the tokens have {len(classes):,} different labels, too many to learn",
+            where=where,
+            cure="choose another target",
+            columns=others,
+        )
+
+
+def _findings(names: np.ndarray, labels: np.ndarray, shape: Shape) -> list[Finding]:
+    """Sequences of one token, and labels that only one sequence has."""
+    codes, _ = pd.factorize(names)
+    lengths = np.bincount(codes)
+    findings = []
+    short = int((lengths == 1).sum())
+    if short == len(lengths):
+        findings.append(
+            Finding(
+                "Every sequence has one token only, so nothing is learned about what follows what.",
+                shape.sequence,
+                serious=True,
+            )
+        )
+    elif short:
+        sequences = "1 sequence has" if short == 1 else f"{short:,} sequences have"
+        findings.append(Finding(f"{sequences} one token only.", shape.sequence))
+    pairs = pd.DataFrame({"label": labels, "sequence": codes}).drop_duplicates()
+    counts = pairs["label"].value_counts()
+    lonely = sorted(counts.index[counts == 1])
+    if lonely:
+        some = ", ".join(f"“{label}”" for label in lonely[:5]) + (", …" if len(lonely) > 5 else "")
+        words = "The label" if len(lonely) == 1 else f"{len(lonely):,} labels:"
+        stand = "stands" if len(lonely) == 1 else "each stand"
+        findings.append(
+            Finding(
+                f"{words} {some} {stand} in one sequence only; where that is put aside,"
+                f" {'it' if len(lonely) == 1 else 'they'} cannot be learned.",
+                shape.target,
+            )
+        )
+    return findings
+
+
+def _counted(count: int, word: str) -> str:
+    return f"1 {word}" if count == 1 else f"{count:,} {word}s"

@@ -1,0 +1,1 @@
+"""Averages of fitted models, as one model."""

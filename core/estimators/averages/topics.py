@@ -1,0 +1,84 @@
+"""The average of several fitted topic models: its predictive density is the mean of theirs.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| D, V | | | documents, words |
+| T | | | members |
+| w | ``weights`` | (T,) | weights of members, not negative, sum 1 |
+
+log p(second half | first half) = log Σ_t w_t p_t(second half | first half), document by document
+(McInerney 2017, eq. 4). Topics of different models are not the same ones: whoever asks for their
+shares gets those of the member with the largest weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from core.estimators.lda.fitted import FittedTopics
+from core.estimators.lda.likelihood import HALVES, halves, predictive_log_densities
+from core.samplers.averaging import average_log_densities
+
+
+class AveragedTopics(TransformerMixin, BaseEstimator):
+    """Fitted topic models over the same words, and their weights; fitted already.
+
+    Args:
+        members: (name, fitted model), the best first.
+        weights: one a member.
+    """
+
+    def __init__(
+        self, members: Sequence[tuple[str, FittedTopics]], weights: Sequence[float]
+    ) -> None:
+        self.members = members
+        self.weights = weights
+
+    @property
+    def best(self) -> FittedTopics:
+        """The member with the largest weight, of equal ones the first."""
+        return self.members[int(np.argmax(self.weights))][1]
+
+    def fit(self, X: Any, y: Any = None) -> AveragedTopics:
+        """Nothing is left to learn: the members are fitted."""
+        return self
+
+    def completion(self, X: Any) -> np.ndarray:
+        """Log p(second half | first half) of documents, and words of the second half, (D, 2)."""
+        observed, held = halves(X, HALVES)
+        logs, tokens = [], np.zeros(0)
+        for _, member in self.members:
+            own, tokens = predictive_log_densities(member, observed, held)
+            logs.append(own)
+        average = average_log_densities(np.stack(logs, axis=1), np.asarray(self.weights, float))
+        return np.stack([average, tokens], axis=1)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The best member's expected shares of its topics, (D, K)."""
+        return self.best.transform(X)
+
+    def posterior(self, X: Any) -> np.ndarray:
+        """The best member's γ, (D, K)."""
+        return self.best.posterior(X)
+
+    @property
+    def components_(self) -> np.ndarray:
+        """The best member's λ, (K, V)."""
+        return self.best.components_
+
+    @property
+    def alpha_(self) -> float:
+        """The best member's prior of proportions."""
+        return self.best.alpha_
+
+    @property
+    def eta_(self) -> float:
+        """The best member's prior of topics."""
+        return self.best.eta_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True

@@ -1,0 +1,69 @@
+"""Deep latent Gaussian models as a model that can be tuned: the space of McInerney 2017, 4.2."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from core.estimators.dlgm.predictive import joint_log_densities
+from core.estimators.model import Model
+from core.estimators.recipe import Recipe, building, scripting
+from core.space import Axis, Setting
+
+# Of the prior variance κ and the step ρ: log in [−5, −0.05], natural logarithms.
+_LEAST, _MOST = math.exp(-5.0), math.exp(-0.05)
+
+
+def _space(task: str) -> tuple[Axis, ...]:
+    step = "Size of every step"
+    return (
+        Axis("n1", "Hidden causes in the first layer", "int", 10, 200, default=100),
+        Axis("n2", "Hidden causes in the second layer (0: none)", "int", 0, 200, default=50),
+        Axis("kappa", "How large weights may be", "float", _LEAST, _MOST, log=True, default=0.5),
+        Axis("rho", step, "float", _LEAST, _MOST, log=True, default=0.1),
+    )
+
+
+def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
+    arguments = {
+        "n1": int(setting["n1"]),
+        "n2": int(setting["n2"]),
+        "kappa": float(setting["kappa"]),
+        "rho": float(setting["rho"]),
+        "random_state": seed,
+    }
+    return Recipe("core.estimators.dlgm.estimator", "DlgmClassifier", arguments)
+
+
+def training_score(model: Any, X: Any, y: Any) -> float:
+    """The mean over rows of log p(x, y), in nats: how well a fitted model explains what it knows.
+
+    The joint density of a row's columns and its label under the approximate posterior, the proxy of
+    the marginal likelihood that McInerney 2017 maximizes without validation. log p(y | x) alone
+    would soon be 0 in every model that is large enough to know its rows by heart.
+
+    Args:
+        model: a fitted `core.estimators.dlgm.estimator.DlgmClassifier`.
+        X: the rows that it was fitted to, shape (n, D).
+        y: their classes, shape (n,).
+    """
+    return float(joint_log_densities(model, X, y).mean())
+
+
+DLGM = Model(
+    name="dlgm",
+    title="Deep latent Gaussian model",
+    good_for="Learns how rows of numbers, small pictures for instance, come about from a few "
+    "hidden causes, and reads the class off them. It can also draw rows that it makes up.",
+    cost="Slow: some ten seconds a fit for a thousand pictures of two thousand points, and each "
+    "trial fits several times.",
+    tasks=("binary", "multiclass"),
+    space=_space,
+    build=building(_recipe),
+    loss={},
+    takes_sparse=False,
+    scaled=False,  # it standardizes columns itself, so that what it draws is on their scale
+    script=scripting(_recipe),
+    training_score=training_score,
+    extra="deep",
+)

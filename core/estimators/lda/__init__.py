@@ -1,0 +1,12 @@
+"""Latent Dirichlet allocation: topics of texts."""
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    """The estimator, which files of earlier versions look for here."""
+    if name != "OnlineLda":
+        raise AttributeError(name)
+    from core.estimators.lda.estimator import OnlineLda
+
+    return OnlineLda

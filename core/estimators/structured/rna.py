@@ -1,0 +1,24 @@
+"""RNA secondary structure by a conditional log-linear model over base pairs and loops."""
+
+from __future__ import annotations
+
+from core.estimators.model import Model
+from core.estimators.one_penalty import penalized, penalty_space
+from core.estimators.recipe import building, scripting
+
+_COOK = penalized("core.estimators.structured.rna_folder", "RnaFolder")
+
+RNA = Model(
+    name="rna",
+    title="RNA folding",
+    good_for="Learns from molecules of known structure which bases pair, and folds new molecules. "
+    "Its 708 weights belong to 15 kinds of motif that can be read.",
+    cost="Seconds for short molecules, minutes for a hundred of some hundred bases.",
+    tasks=("structure",),
+    space=penalty_space,
+    build=building(_COOK),
+    loss={"structure": "rna"},
+    takes_sparse=False,
+    scaled=False,
+    script=scripting(_COOK),
+)

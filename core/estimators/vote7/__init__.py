@@ -1,0 +1,1 @@
+"""The vote of seven classifiers."""

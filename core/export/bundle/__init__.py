@@ -1,0 +1,1 @@
+"""Programs that carry their model with them, and predict without this one."""

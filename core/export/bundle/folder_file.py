@@ -1,0 +1,214 @@
+"""The folder export: topic models and deep latent Gaussian models with a program that predicts.
+
+One zip file that unpacks to a folder: README.txt, model.npz, predict.py (numpy alone), and for
+topics words.csv and topics.csv.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import importlib
+import io
+import re
+import textwrap
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.files.opening import check_path
+from core.errors import UnusableError
+from core.estimators.lda.topics import topic_sizes, topic_words, word_probabilities
+from core.export.bundle.folder_arrays import FORMAT, folder_arrays, members_of_model
+from core.export.bundle.modules import bundle
+from core.export.bundle.reading import UnreadableError, encoding_of
+from core.export.files.npz_file import MOST_BYTES, damaged, packed
+from core.export.files.parameter_arrays import Arrays
+from core.export.finished_run import FinishedRun
+
+MODEL, PROGRAM = "model.npz", "predict.py"
+WORDS_OF_A_TOPIC = 20
+_WRITTEN = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same run
+_DOES = {
+    "lda": (
+        "Finds the topics of new documents.",
+        "NEW.csv has the column of texts, or LIBSVM lines of counts where the model was trained "
+        "on these. OUT.csv gets the share of every topic, and how well the words of one random "
+        "half of the document are foretold by the other: its log density in nats, averaged over "
+        "all models of the average, and the number of these words.",
+    ),
+    "dlgm": (
+        "Says the classes of new rows.",
+        "NEW.csv has the columns that the model was trained on, in any order; the target may be "
+        "absent. OUT.csv gets the class, and the probability of every class, averaged over all "
+        "models of the average.",
+    ),
+}
+
+
+def write(run: FinishedRun, path: Path) -> None:
+    """Write the zip file."""
+    folder, arrays = _folder_name(run), folder_arrays(run)
+    files = {
+        "README.txt": _readme(run, arrays).encode(),
+        MODEL: packed(arrays),
+        PROGRAM: program(run).encode(),
+    }
+    if run.takeaway.task == "topics":
+        files |= _tables(run)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(f"{folder}/{name}", _WRITTEN)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            archive.writestr(entry, content)
+
+
+def program(run: FinishedRun) -> str:
+    """The text of the program in the folder."""
+    kind = "lda" if run.takeaway.task == "topics" else "dlgm"
+    parts = bundle(importlib.import_module(name) for name in _modules(kind))
+    does, files = _DOES[kind]
+    usage = f"    python {PROGRAM} NEW.csv OUT.csv"
+    needs = f"The model is {MODEL} beside this file. It needs numpy."
+    paragraphs = [does, usage, textwrap.fill(files, 96), needs]
+    own, others = parts.import_lines()
+    said = "\n\n".join(paragraphs)
+    lines = [f'"""{said}\n"""', "", "from __future__ import annotations", "", *own, "", *others]
+    end = f'model = Path(__file__).with_name("{MODEL}")'
+    main = f'if __name__ == "__main__":\n    {end}\n'
+    main += "    sys.exit(run_file(model, predicted, sys.argv[1:]))\n"
+    text = "\n\n\n".join(["\n".join(lines), *parts.sources, main])
+    ast.parse(text)  # a program that Python cannot read must never leave the house
+    return text
+
+
+def _modules(kind: str) -> tuple[str, ...]:
+    """The modules that the program holds, each below those that it imports from."""
+    reading = ("core.export.bundle.reading",)
+    if kind == "lda":
+        own: tuple[str, ...] = ("core.datasets.texts.words", "core.export.bundle.topics")
+    else:
+        formulas = ("core.estimators.dlgm.network", "core.estimators.dlgm.predictive")
+        own = (*formulas, "core.export.bundle.columns", "core.export.bundle.causes")
+    return (*reading, *own, "core.export.bundle.main")
+
+
+def _folder_name(run: FinishedRun) -> str:
+    name = re.sub(r"[^\w.-]+", "-", Path(run.takeaway.dataset).name.split(".")[0]).strip("-.")
+    return f"{name or 'model'}-{run.plan.model}"
+
+
+def _readme(run: FinishedRun, arrays: Arrays) -> str:
+    count = len(arrays["weights"])
+    what = {"lda": "topics", "dlgm": "deep latent Gaussian model"}[run.plan.model]
+    many = f"the average of {count} models" if count > 1 else "one model"
+    if run.plan.model == "lda":
+        first = f"These are the {what} of {run.takeaway.dataset} as Tunescope tuned them"
+    else:
+        first = f"This is a {what} for {run.takeaway.dataset} as Tunescope tuned it"
+    first += f", {many}: {run.said_test('.6g')}."
+    second = f"python {PROGRAM} NEW.csv OUT.csv predicts a new file, and needs only numpy."
+    return textwrap.fill(first, 80) + "\n\n" + textwrap.fill(second, 80) + "\n"
+
+
+def _tables(run: FinishedRun) -> dict[str, bytes]:
+    """The topics of the best member, and the probability of every word in each of them."""
+    members, weights = members_of_model(run.pipeline[-1])
+    best = members[int(np.argmax(weights))]
+    words = [str(word) for word in run.pipeline[0].named_steps["columns"].vocabulary_]
+    named = [f"topic {k + 1}" for k in range(len(best.components_))]
+    sizes, tops = topic_sizes(best), topic_words(best, words, WORDS_OF_A_TOPIC)
+    topics = [
+        [name, f"{size:.5f}", " ".join(top)]
+        for name, size, top in zip(named, sizes, tops, strict=True)
+    ]
+    largest_first = [topics[k] for k in np.argsort(-sizes, kind="stable")]
+    shares = word_probabilities(best).T
+    rows = [[word, *(f"{p:.4g}" for p in own)] for word, own in zip(words, shares, strict=True)]
+    return {
+        "topics.csv": _csv(["topic", "share of all words", "likeliest words"], largest_first),
+        "words.csv": _csv(["word", *named], rows),
+    }
+
+
+def _csv(header: list[str], rows: list[list[str]]) -> bytes:
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows([header, *rows])
+    return stream.getvalue().encode()
+
+
+def holds_model(path: Path) -> bool:
+    """Whether an npz file is the one that comes out of an exported zip file."""
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return str(arrays["kind"]) in _DOES
+    except Exception:  # whatever is wrong with it, it is not that file
+        return False
+
+
+def load(path: Path) -> Arrays:
+    """The arrays in an exported zip file, or in the npz file that came out of it.
+
+    No code in it is run.
+
+    Raises:
+        UnusableError: it holds no such model, is damaged, too large, or newer.
+    """
+    try:
+        with np.load(_model_inside(path), allow_pickle=False) as arrays:
+            if sum(entry.file_size for entry in arrays.zip.infolist()) > MOST_BYTES:
+                raise damaged(path)
+            loaded = {name: arrays[name] for name in arrays.files}
+        version, kind = int(loaded["format"]), str(loaded["kind"])
+    except UnusableError:
+        raise
+    except Exception as error:
+        # Torn archives raise many kinds; each means the same to a person.
+        raise damaged(path) from error
+    if version > FORMAT:
+        raise UnusableError(
+            "this model was exported by a newer Tunescope", where=str(path), cure="update Tunescope"
+        )
+    if kind not in _DOES:
+        raise damaged(path)
+    return loaded
+
+
+def _model_inside(path: Path) -> Any:
+    """The npz file, out of the archive where there is one around it."""
+    if path.suffix.lower() == ".npz":
+        return path
+    with zipfile.ZipFile(path) as archive:
+        found = [e for e in archive.infolist() if e.filename.split("/")[-1] == MODEL]
+        if not found or found[0].file_size > MOST_BYTES:
+            raise damaged(path)
+        return io.BytesIO(archive.read(found[0]))
+
+
+def predict_rows(path: Path, file: str, tell: Any) -> pd.DataFrame:
+    """The table of predictions of an exported folder for a file, by the very code inside it.
+
+    Raises:
+        UnusableError: the model is damaged, or the file cannot be used.
+    """
+    from core.export.bundle.structured_prediction import text_of_file
+
+    arrays = load(path)
+    if str(arrays["kind"]) == "lda":
+        from core.export.bundle.topics import predicted
+    else:
+        from core.export.bundle.causes import predicted
+    name = Path(file).name
+    try:
+        text = text_of_file(check_path(file), encoding_of(arrays["settings"]))
+        with np.errstate(all="ignore"):
+            header, rows = predicted(arrays, text, tell)
+    except UnreadableError as error:
+        where = f"{name}, {error.where}" if error.where else name
+        raise UnusableError(error.what, where=where, cure=error.cure) from None
+    except (KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
+        raise damaged(path) from error  # arrays that do not fit together
+    return pd.DataFrame(rows, columns=header)

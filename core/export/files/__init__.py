@@ -1,0 +1,1 @@
+"""Model files: joblib, skops, JSON, npz."""

@@ -1,0 +1,40 @@
+"""The joblib export: the fitted pipeline as scikit-learn's users know it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import joblib
+
+from core.errors import UnusableError
+from core.export.files.model_card import with_card
+from core.export.finished_run import FinishedRun
+
+
+def write(run: FinishedRun, path: Path) -> None:
+    """Write the fitted pipeline; ``joblib.load`` gives it back anywhere scikit-learn is."""
+    joblib.dump(with_card(run), path, compress=("zlib", 3))
+
+
+def load(path: Path) -> Any:
+    """The pipeline in a joblib file. This can run code in the file: the person vouches for it.
+
+    Raises:
+        UnusableError: it is no joblib file or needs a library that is missing.
+    """
+    try:
+        return joblib.load(path)
+    except ImportError as error:
+        raise UnusableError(
+            f"this model needs “{error.name}”, which is not installed here",
+            where=str(path),
+            cure="install it, or export the model again from Tunescope",
+        ) from error
+    except Exception as error:
+        # Unpickling damaged bytes may raise anything at all; each means the same to a person.
+        raise UnusableError(
+            "this is no joblib model file, or it is damaged",
+            where=str(path),
+            cure="export the model again",
+        ) from error

@@ -1,0 +1,225 @@
+"""The JSON export: every number of a run as text that any program reads.
+
+Penalties are given on both scales: C of this program (½ C_j ‖w_j‖² beside the summed loss) and
+C_sklearn = 1/C_j, the inverse strength of scikit-learn's LogisticRegression. For linear models the
+ridge penalty is λ_j = σ² C_j (scikit-learn's ``Ridge(alpha=λ)``).
+
+A model of sequences or molecules is in the document as a whole (core.export.files.json_model).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.compose import TransformedTargetRegressor
+
+from core.export.average import members_of
+from core.export.files.json_model import model_document
+from core.export.files.parameter_arrays import KINDS
+from core.export.files.plain_model import undecided
+from core.export.finished_run import FinishedRun
+from core.tuning.events import TrialFailed, TrialFinished
+
+
+def write(run: FinishedRun, path: Path) -> None:
+    """Write the run's numbers."""
+    document = _strict(as_document(run))
+    path.write_text(
+        json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+    )
+
+
+def as_document(run: FinishedRun) -> dict[str, Any]:
+    """The run's numbers as plain data."""
+    results = run.results
+    document = {
+        "run": run.name,
+        "started_at": run.started.started_at,
+        "data": _data(run),
+        "model": run.plan.model,
+        "exported": run.which,
+        "strategy": run.plan.strategy,
+        "options": run.plan.options,
+        "parameters": results.get("setting", {}),
+        "default_parameters": results.get("default_setting", {}),
+        "scores": _scores(results),
+        "trials": _trials(run),
+    }
+    if average := _average(run):
+        document["average"] = average
+    structured = run.takeaway.task in KINDS
+    if run.learned_penalties and not structured:
+        document["penalties"] = _penalties(run)
+    if costs := results.get("costs"):
+        document["threshold"] = costs
+    if coefficients := linear_coefficients(run):
+        document["coefficients"] = coefficients
+    cost = ("fits", "failed", "seconds", "stopped_because", "remarks")
+    document |= {name: results[name] for name in cost if name in results}
+    document |= {"seed": run.plan.seed, "versions": run.takeaway.versions}
+    return document | (model_document(run) if structured else {})
+
+
+def linear_coefficients(run: FinishedRun) -> dict[str, Any]:
+    """Intercept and weight of every prepared column of a linear model; empty for other models.
+
+    Several classes give {class: number} in place of each number. Weights belong to the prepared
+    columns: standardized ones where the model standardizes.
+    """
+    names = run.takeaway.output_names
+    model, mu, sigma = _on_own_scale(undecided(run.pipeline[-1]))
+    if not hasattr(model, "coef_") or not hasattr(model, "intercept_"):
+        return {}
+    weights = sigma * np.atleast_2d(_dense(model.coef_))
+    if weights.shape[1] != len(names):
+        return {}  # a kernel's dual weights, not one number a column
+    intercepts = mu + sigma * np.broadcast_to(np.atleast_1d(model.intercept_), (len(weights),))
+    if len(weights) == 1:
+        of_class = [str(label) for label in run.takeaway.classes[1:]]
+        return {
+            **({"in_favour_of": of_class[0]} if of_class else {}),
+            "intercept": float(intercepts[0]),
+            "weights": {name: float(w) for name, w in zip(names, weights[0], strict=True)},
+        }
+    labels = [str(label) for label in run.takeaway.classes]
+    if len(labels) != len(weights):
+        return {}  # one vector a pair of classes
+    return {
+        "intercept": _by_class(labels, intercepts),
+        "weights": {name: _by_class(labels, weights[:, i]) for i, name in enumerate(names)},
+    }
+
+
+def _on_own_scale(model: Any) -> tuple[Any, float, float]:
+    """The model of a target that was standardized, with the target's mean and deviation."""
+    if not isinstance(model, TransformedTargetRegressor):
+        return model, 0.0, 1.0
+    scaler = model.transformer_
+    return model.regressor_, float(scaler.mean_[0]), float(scaler.scale_[0])
+
+
+def _by_class(labels: list[str], numbers: np.ndarray) -> dict[str, float]:
+    return {label: float(number) for label, number in zip(labels, numbers, strict=True)}
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+
+
+def _data(run: FinishedRun) -> dict[str, Any]:
+    takeaway = run.takeaway
+    data = {
+        "name": takeaway.dataset,
+        "file": takeaway.source["path"],
+        "fingerprint_sha256": takeaway.source["fingerprint"],
+        "rows": takeaway.rows,
+        "train_rows": len(takeaway.train_rows),
+        "test_rows": len(takeaway.test_rows),
+        "fitted_rows": takeaway.kept_rows,
+        "set_aside": takeaway.set_aside,
+        "features": takeaway.feature_names,
+        "target": takeaway.target,
+        "task": takeaway.task,
+        "classes": takeaway.classes,
+    }
+    if takeaway.test_source:
+        data["test_file"] = takeaway.test_source["path"]
+        data["test_fingerprint_sha256"] = takeaway.test_source["fingerprint"]
+    return data
+
+
+def _scores(results: dict[str, Any]) -> dict[str, Any]:
+    names = (
+        "metric",
+        "metric_reason",
+        "evaluation",
+        "maximize",
+        "validation",
+        "test",
+        "default_test",
+        "baseline_test",
+        "test_interval",
+        "default_interval",
+        "baseline_interval",
+        "gain",
+        "gain_over_baseline",
+    )
+    more = ("rows", "folds", "flattery", "flattery_error", "right", "sequences", "pairs", "curve")
+    return {name: results[name] for name in (*names, *more) if name in results}
+
+
+def _average(run: FinishedRun) -> dict[str, Any]:
+    """The models that are averaged, the best first; "parameters" are those of the best."""
+    members = members_of(run)
+    if not members:
+        return {}
+    ensemble = run.results["ensemble"]
+    return {
+        "weights": ensemble.get("kind", ""),
+        "effective_members": ensemble.get("effective"),
+        "members": [
+            {"trial": m.number, "weight": m.weight, "score": m.score, "parameters": m.setting}
+            for m in members
+        ],
+        "held_out": ensemble.get("held_out"),
+        "single_best_held_out": ensemble.get("single_held_out"),
+        "left_out": [
+            {"trial": one["number"], "reason": one["reason"]}
+            for one in ensemble.get("left_out", [])
+        ],
+    }
+
+
+def _penalties(run: FinishedRun) -> dict[str, Any]:
+    takeaway = run.takeaway
+    switched_off = set(run.results.get("switched_off", []))
+    groups: dict[str, dict[str, Any]] = {}
+    for index, name in enumerate(takeaway.group_names):
+        C = takeaway.penalties[name]
+        groups[name] = {
+            "C": C,
+            "C_sklearn": 1 / C if C > 0 else None,
+            "switched_off": name in switched_off,
+            "columns": [
+                column
+                for column, group in zip(
+                    takeaway.output_names, takeaway.group_of_output, strict=False
+                )
+                if group == index
+            ],
+        }
+        if takeaway.noise_variance is not None:
+            groups[name]["ridge_alpha"] = takeaway.noise_variance * C
+    scale = "the penalty is C/2 times the squared weights, beside the summed loss"
+    document: dict[str, Any] = {"scale": scale, "groups": groups}
+    if takeaway.noise_variance is not None:
+        document["noise_variance"] = takeaway.noise_variance
+        document["scale"] += "; ridge_alpha = noise_variance * C holds whatever the target's unit"
+    return document
+
+
+def _trials(run: FinishedRun) -> list[dict[str, Any]]:
+    finished = [
+        {"number": trial.number, "parameters": trial.setting, "score": trial.score}
+        for trial in run.of_kind(TrialFinished)
+    ]
+    failed = [
+        {"number": trial.number, "parameters": trial.setting, "failed": trial.reason}
+        for trial in run.of_kind(TrialFailed)
+    ]
+    return sorted(finished + failed, key=lambda trial: trial["number"])
+
+
+def _strict(value: Any) -> Any:
+    """The same without NaN and infinities, which JSON does not know."""
+    if isinstance(value, dict):
+        return {str(key): _strict(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_strict(item) for item in value]
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value

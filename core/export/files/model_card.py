@@ -1,0 +1,62 @@
+"""The model card: what an exported model says about itself, carried inside the pipeline.
+
+A plain dict in the attribute ``tunescope_`` of the scikit-learn pipeline survives skops and joblib
+alike, needs no second file, and means nothing to programs that do not look for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pandas.api.types import is_numeric_dtype
+
+from core.datasets.samples.registry import SAMPLES
+from core.export.files.plain_model import plain_pipeline
+from core.export.finished_run import FinishedRun
+
+ATTRIBUTE = "tunescope_"
+
+
+def with_card(run: FinishedRun) -> Any:
+    """The fitted pipeline, plain, with its card attached; the run's own stays as it is."""
+    pipeline = plain_pipeline(run.pipeline)
+    setattr(pipeline, ATTRIBUTE, _card(run))
+    return pipeline
+
+
+def card_of(pipeline: Any) -> dict[str, Any]:
+    """The card of an exported pipeline; empty for one from elsewhere."""
+    return dict(getattr(pipeline, ATTRIBUTE, {}))
+
+
+def _card(run: FinishedRun) -> dict[str, Any]:
+    takeaway = run.takeaway
+    return {
+        "run": run.name,
+        "model": run.plan.model,
+        "exported": run.which,
+        "strategy": run.plan.strategy,
+        "task": takeaway.task,
+        "target": takeaway.target,
+        "features": takeaway.feature_names,
+        "text": _text_features(run),
+        "columns": [column["name"] for column in takeaway.columns],
+        "format": takeaway.source["format"],
+        "read_csv": takeaway.source["read_csv"],
+        "libsvm": takeaway.source["libsvm"],
+        "fingerprint": takeaway.source["fingerprint"],
+        "validation": run.results.get("validation", {}),
+        "test": run.results.get("test", {}),
+        "fitted_rows": takeaway.kept_rows,
+        "evaluation": run.results.get("evaluation", {}),
+        "versions": takeaway.versions,
+    }
+
+
+def _text_features(run: FinishedRun) -> list[str]:
+    """The features that the pipeline takes as text; the others are numbers."""
+    names, source = run.takeaway.feature_names, run.takeaway.source
+    if source["format"] != "sample":
+        return [name for name in names if name in source["read_csv"].get("dtype", {})]
+    table = SAMPLES[run.plan.data.file.removeprefix("sample:")].table()
+    return [name for name in names if not is_numeric_dtype(table[name].dtype)]

@@ -1,0 +1,64 @@
+"""The npz export: a model of sequences or molecules as named arrays that numpy alone opens."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from core.errors import UnusableError
+from core.export.files.parameter_arrays import Arrays, arrays_of, checked
+from core.export.finished_run import FinishedRun
+
+MOST_BYTES = 2**32  # what the arrays of a model file may take unpacked
+# What zipfile, zlib and numpy say of torn bytes, of claims that no memory holds, of encryption.
+_TORN = (
+    *(zipfile.BadZipFile, zlib.error, ValueError, EOFError, KeyError, OSError, MemoryError),
+    *(NotImplementedError, RuntimeError, TypeError, SyntaxError),
+)
+
+
+def write(run: FinishedRun, path: Path) -> None:
+    """Write the arrays; ``numpy.load(path, allow_pickle=False)`` gives them back."""
+    path.write_bytes(packed(arrays_of(run)))
+
+
+def packed(arrays: Arrays) -> bytes:
+    """The bytes of an npz file."""
+    stream = io.BytesIO()
+    np.savez_compressed(stream, allow_pickle=False, **arrays)
+    return stream.getvalue()
+
+
+def load(path: Path) -> Arrays:
+    """The arrays in an npz file, which may come from anywhere: no code in it is run.
+
+    Raises:
+        UnusableError: it is no npz file, is damaged, too large, or holds no model.
+    """
+    try:
+        with zipfile.ZipFile(path) as file:
+            size = sum(entry.file_size for entry in file.infolist())
+        if size > MOST_BYTES:
+            raise UnusableError(
+                f"unpacked, this file takes {size / 2**30:.0f} gigabytes, more than any model",
+                where=str(path),
+                cure="give a file that Tunescope exported",
+            )
+        with np.load(path, allow_pickle=False) as arrays:
+            found = {name: arrays[name] for name in arrays.files}
+    except _TORN as error:
+        raise damaged(path) from error
+    return checked(found, str(path))
+
+
+def damaged(path: Path) -> UnusableError:
+    """What is said of a file whose bytes do not fit its ending."""
+    return UnusableError(
+        f"this is no {path.suffix.lower()} model file, or it is damaged",
+        where=str(path),
+        cure="export the model again",
+    )

@@ -1,0 +1,166 @@
+"""The report's sections on how it was done: course of the run, all trials, data and versions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from core.export.finished_run import FinishedRun
+from core.export.report import figures
+from core.export.report.html import code, folded, paragraphs, section, table
+from core.export.report.structured import unit
+from core.tuning.events import (
+    HyperGradientStep,
+    PenaltyStep,
+    Progress,
+    TrialExcluded,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+)
+
+MOST_ROWS = 500
+MOST_GROUPS = 8
+
+
+def history_sections(run: FinishedRun) -> list[str]:
+    """The sections that this run's events can fill, in reading order."""
+    sections = []
+    if trials := run.of_kind(TrialFinished):
+        sections += [_best_so_far(run, trials), _trials(run, trials)]
+    if steps := run.of_kind(PenaltyStep):
+        sections += _penalty_steps(steps)
+    if gradient := run.of_kind(HyperGradientStep):
+        sections += _gradient_steps(gradient)
+    return [*sections, _data(run), _method(run)]
+
+
+def _best_so_far(run: FinishedRun, trials: list[TrialFinished]) -> str:
+    excluded = _excluded(run)
+    scored = sorted(
+        (trial.number, trial.score)
+        for trial in trials
+        if math.isfinite(trial.score) and trial.number not in excluded
+    )
+    failed = [trial.number for trial in run.of_kind(TrialFailed)]
+    defaults = [p.default for p in run.of_kind(Progress) if p.default is not None]
+    metric = run.started.metric
+    drawn = (
+        figures.best_so_far(
+            scored,
+            failed,
+            defaults[-1] if defaults else None,
+            f"{metric.replace('_', ' ')} in validation",
+            run.started.maximize,
+        )
+        if scored
+        else ""
+    )
+    question = "When did it find its best? Dots are trials; hollow: off the plot; ×: failed."
+    return section("Best score so far", question, drawn)
+
+
+def _trials(run: FinishedRun, trials: list[TrialFinished]) -> str:
+    reasons = {trial.number: trial.reason for trial in run.of_kind(TrialStarted)}
+    sign, excluded = -1 if run.started.maximize else 1, _excluded(run)
+    order = sorted(trials, key=lambda t: sign * t.score if math.isfinite(t.score) else math.inf)
+    order = [trial for trial in order if trial.number not in excluded]
+    names = list(order[0].setting) if order else []
+    rows: list[list[Any]] = [
+        [
+            t.number,
+            t.score,
+            *(t.setting.get(name) for name in names),
+            reasons.get(t.number, ""),
+            t.took,
+        ]
+        for t in order[:MOST_ROWS]
+    ]
+    metric = run.started.metric.replace("_", " ")
+    body = table(("trial", metric, *names, "why this one", "seconds"), rows, best=0)
+    if len(order) > MOST_ROWS:
+        body += paragraphs([f"The best {MOST_ROWS} of {len(order):,}; the JSON export has all."])
+    if failed := run.of_kind(TrialFailed):
+        lost = [(trial.number, trial.reason) for trial in failed[:MOST_ROWS]]
+        body += folded(f"{len(failed)} failed", table(("trial", "why"), lost))
+    if excluded:
+        body += paragraphs([f"Taken out by hand: {', '.join(map(str, sorted(excluded)))}."])
+    return section("What was tried", "The best first.", body, "long")
+
+
+def _excluded(run: FinishedRun) -> set[int]:
+    state = {event.number: event.excluded for event in run.of_kind(TrialExcluded)}
+    return {number for number, out in state.items() if out}
+
+
+def _penalty_steps(steps: list[PenaltyStep]) -> list[str]:
+    groups = list(steps[-1].penalties)[:MOST_GROUPS]
+    rows = [
+        (s.step, s.objective, s.loss, s.iterations, *(s.penalties.get(g) for g in groups))
+        for s in steps
+    ]
+    header = ("step", "objective", "loss", "iterations", *(f"C of {group}" for group in groups))
+    question = "How did every group find its penalty? A high line means that it is mostly noise."
+    drawn = figures.trajectory([step.penalties for step in steps])
+    twin = folded("As a table", table(header, rows))
+    sections = [section("Regularization trajectory", question, drawn + twin, "wide")]
+    objectives = [step.objective for step in steps if math.isfinite(step.objective)]
+    if objectives:
+        body = figures.curve(objectives, "Objective", ("step", "objective"))
+        question = "Has it settled? The run stops when the line no longer moves."
+        sections.append(section("Objective", question, body, "narrow"))
+    return sections
+
+
+def _gradient_steps(steps: list[HyperGradientStep]) -> list[str]:
+    penalties = [{group: math.exp(d) for group, d in step.d.items()} for step in steps]
+    question = "Where did the gradient lead every group's penalty?"
+    losses = [step.holdout_loss for step in steps]
+    header = ("step", "holdout loss", "length of the gradient", "fits")
+    rows = [(s.step, s.holdout_loss, s.gradient_norm, s.fits) for s in steps]
+    body = figures.curve(losses, "Holdout loss", ("step", "loss on the holdout part"))
+    twin = folded("As a table", table(header, rows))
+    return [
+        section("Path of the penalties", question, figures.trajectory(penalties), "wide"),
+        section("Holdout loss", "Do rows set aside agree?", body + twin, "narrow"),
+    ]
+
+
+def _data(run: FinishedRun) -> str:
+    takeaway = run.takeaway
+    source, test = takeaway.source, takeaway.test_source
+    rows = unit(takeaway.task)
+    split = (
+        f"{len(takeaway.train_rows):,} {rows} to tune and train on, {len(takeaway.test_rows):,} "
+        "in the test set."
+    )
+    if run.nested:
+        split = f"{takeaway.rows:,} {rows}, all to tune and train on, and each tested once."
+    if test:
+        split = f"{len(takeaway.train_rows):,} {rows} to train on, a second file to test on."
+    described = source["described"]
+    body = paragraphs([described and f"Read as: {described}.", split, *takeaway.findings])
+    kinds = [(c["name"], c["role"], c["kind"], c["missing"]) for c in takeaway.columns[:MOST_ROWS]]
+    body += folded("Columns", table(("column", "role", "kind", "missing"), kinds))
+    body += f"<p>File: {code(source['path'] or takeaway.dataset)}<br>"
+    body += f"SHA-256: {code(source['fingerprint'])}</p>"
+    if test:
+        body += f"<p>Test file: {code(test['path'])}<br>SHA-256: {code(test['fingerprint'])}</p>"
+    return section("The data", "What went in?", body, "half")
+
+
+def _method(run: FinishedRun) -> str:
+    plan, task = run.plan, run.takeaway.task
+    rows: list[tuple[str, Any]] = [
+        ("started", run.started.started_at),
+        ("model", plan.model),
+        ("strategy", plan.strategy),
+        *((f"option {name}", value) for name, value in plan.options.items()),
+        ("seed", plan.seed),
+        ("folds", plan.folds),
+        *([("standardized columns", plan.standardize)] if unit(task) == "rows" else []),
+        *((f"version of {name}", version) for name, version in run.takeaway.versions.items()),
+    ]
+    shown = [(name, str(value) if not isinstance(value, bool) else value) for name, value in rows]
+    body = table(("", ""), shown, row_heads=True)
+    return section("How it was done", "What must be equal to get the same again?", body, "half")

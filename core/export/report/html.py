@@ -1,0 +1,97 @@
+"""Pieces of a page as HTML text: sections, tables, facts; every word is escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from core.export.report.svg import plain
+
+
+def section(title: str, question: str, body: str, kind: str = "") -> str:
+    """A card with a title, under it the question that it answers."""
+    asked = f'<p class="question">{escape(question)}</p>' if question else ""
+    return f'<section class="{kind}"><h2>{escape(title)}</h2>{asked}{body}</section>'
+
+
+def paragraphs(sentences: Iterable[str]) -> str:
+    """One paragraph a sentence."""
+    return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences if sentence)
+
+
+def facts(pairs: Mapping[str, str]) -> str:
+    """Names with large values under them."""
+    rows = (f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in pairs.items())
+    return f'<dl class="facts">{"".join(rows)}</dl>'
+
+
+def table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    best: int = -1,
+    row_heads: bool = False,
+    marked: frozenset[tuple[int, int]] = frozenset(),
+) -> str:
+    """A table; numbers stand on the right.
+
+    Args:
+        header: the columns' names.
+        rows: cells; numbers are written as people write them.
+        best: the row to stress.
+        row_heads: whether the first cell of a row is its name.
+        marked: cells (row, column) to set off.
+    """
+    rows = [list(row) for row in rows]
+    numeric = [_is_numeric([row[i] for row in rows]) for i in range(len(header))]
+    head = "".join(
+        f'<th scope="col"{_right(number)}>{escape(str(name))}</th>'
+        for name, number in zip(header, numeric, strict=True)
+    )
+    body = []
+    for r, row in enumerate(rows):
+        cells = [
+            f'<th scope="row">{escape(cell(value))}</th>'
+            if row_heads and c == 0
+            else f"<td{_right(numeric[c], (r, c) in marked)}>{escape(cell(value))}</td>"
+            for c, value in enumerate(row)
+        ]
+        kind = ' class="best"' if r == best else ""
+        body.append(f"<tr{kind}>{''.join(cells)}</tr>")
+    named = f"<thead><tr>{head}</tr></thead>" if any(header) else ""
+    return f'<div class="scroll"><table>{named}<tbody>{"".join(body)}</tbody></table></div>'
+
+
+def folded(summary: str, body: str) -> str:
+    """Something that opens when asked for."""
+    return f"<details><summary>{escape(summary)}</summary>{body}</details>"
+
+
+def code(text: str) -> str:
+    """Machine text in a line."""
+    return f"<code>{escape(text)}</code>"
+
+
+def cell(value: Any) -> str:
+    """A value as a table shows it."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (int, float)):
+        return "–" if value != value else plain(value)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(cell(item) for item in value)
+    return str(value)
+
+
+def _is_numeric(values: list[Any]) -> bool:
+    given = [value for value in values if value is not None]
+    numbers = [v for v in given if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    return bool(given) and len(numbers) == len(given)
+
+
+def _right(number: bool, marked: bool = False) -> str:
+    kinds = [kind for kind, on in (("number", number), ("right", marked)) if on]
+    return f' class="{" ".join(kinds)}"' if kinds else ""

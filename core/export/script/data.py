@@ -1,0 +1,223 @@
+"""The first half of an exported script: reading the raw file, and the same split of its rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from core.errors import UnusableError
+from core.export.finished_run import FinishedRun
+from core.export.script.constructor import Code, list_code, wrapped_list
+from core.export.script.samples import sample_lines
+from core.tuning.problem import read_data
+
+_CHECK = '''
+def checked(path, fingerprint):
+    """The path, with a warning if its bytes are not those that the model was tuned on."""
+    if hashlib.sha256(Path(path).read_bytes()).hexdigest() != fingerprint:
+        print(f"{path} has changed since the tuning: scores will differ.", file=sys.stderr)
+    return path
+'''
+_OPENED = {
+    "gzip": ("gzip", "gzip.open({})"),
+    "bz2": ("bz2", "bz2.open({})"),
+    "xz": ("lzma", "lzma.open({})"),
+    "zip": ("zipfile", "(lambda z: z.open(z.namelist()[0]))(zipfile.ZipFile({}))"),
+}
+
+
+def data_block(run: FinishedRun, code: Code) -> str:
+    """Lines that give X and y of every row with a target (and X_test, y_test of a second file)."""
+    takeaway = run.takeaway
+    if takeaway.source["format"] == "sample":
+        return "\n".join(
+            [*_table_constants(run, code), *sample_lines(run, code), *_table_parts(run)]
+        )
+    code.modules |= {"import hashlib", "import sys", "from pathlib import Path"}
+    lines = [f"DATA = sys.argv[1] if len(sys.argv) > 1 else {_said(takeaway.source['path'])}"]
+    if takeaway.test_source:
+        other = _said(takeaway.test_source["path"])
+        lines.append(f"TEST = sys.argv[2] if len(sys.argv) > 2 else {other}")
+    reading = _libsvm if takeaway.source["format"] == "libsvm" else _csv
+    return "\n".join([*lines, *reading(run, code)])
+
+
+def _said(value: Any) -> str:
+    return Code().expression(value)
+
+
+def _table_constants(run: FinishedRun, code: Code) -> list[str]:
+    takeaway = run.takeaway
+    code.names[list_code(takeaway.feature_names)] = "FEATURES"
+    features = wrapped_list(takeaway.feature_names)
+    return [f"TARGET = {_said(takeaway.target)}", f"FEATURES = {features}"]
+
+
+def _target_type(run: FinishedRun) -> str:
+    classes = run.takeaway.classes
+    if run.takeaway.task == "regression":
+        return ".to_numpy(float)"
+    if all(isinstance(label, str) for label in classes):
+        return ".to_numpy(str)"
+    return ".to_numpy(int)" if all(isinstance(v, int) for v in classes) else ".to_numpy()"
+
+
+def _table_parts(run: FinishedRun) -> list[str]:
+    return [
+        "table = table[table[TARGET].notna()]  # rows without a target teach nothing",
+        f"X, y = table[FEATURES].reset_index(drop=True), table[TARGET]{_target_type(run)}",
+    ]
+
+
+def _csv(run: FinishedRun, code: Code) -> list[str]:
+    takeaway = run.takeaway
+    arguments = takeaway.source["read_csv"]
+    lines = [
+        *_table_constants(run, code),
+        *_missing_words(arguments),
+        "",
+        *_CHECK.splitlines(),
+        "",
+        "",
+    ]
+    lines += [
+        "def read(path, **how):",
+        "    table = pd.read_csv(path, **how)",
+        "    table = table[table[TARGET].notna()]  # rows without a target teach nothing",
+        f"    return table[FEATURES].reset_index(drop=True), table[TARGET]{_target_type(run)}",
+        "",
+        "",
+        *_reading("X, y", "DATA", takeaway.source, arguments),
+    ]
+    if takeaway.test_source:
+        lines += _reading("X_test, y_test", "TEST", takeaway.test_source, arguments)
+    return lines
+
+
+def _missing_words(arguments: dict[str, Any]) -> list[str]:
+    words = _common_words(arguments)
+    return [f"MISSING = {wrapped_list(words)}"] if words else []
+
+
+def _common_words(arguments: dict[str, Any]) -> list[str]:
+    """The words for a missing value that hold in every column."""
+    given = arguments.get("na_values", [])
+    if isinstance(given, dict):
+        lists = list(given.values())
+        return [word for word in lists[0] if all(word in other for other in lists)]
+    return list(given)
+
+
+def _reading(names: str, path: str, source: dict[str, Any], first: dict[str, Any]) -> list[str]:
+    parts = [f'checked({path}, "{source["fingerprint"]}")']
+    common = _common_words(first)
+    for name, value in source["read_csv"].items():
+        if name == "na_values":
+            value_code = _missing_code(value, common)
+        elif (name, value) in (("encoding", "utf-8"), ("compression", None), ("sep", ",")):
+            continue
+        else:
+            value_code = Code().expression(value, 4)
+        parts.append(f"{name}={value_code}")
+    body = "".join(f"    {part},\n" for part in parts)
+    return [f"{names} = read(\n{body})"]
+
+
+def _missing_code(given: Any, common: list[str]) -> str:
+    if given == common:
+        return "MISSING"
+    if not isinstance(given, dict):
+        return wrapped_list(list(given), 4)
+    own = {
+        column: [word for word in words if word not in common] for column, words in given.items()
+    }
+    special = ", ".join(
+        f"{_said(column)}: [*MISSING, {', '.join(map(_said, words))}]"
+        for column, words in own.items()
+        if words
+    )
+    return f"dict.fromkeys([*FEATURES, TARGET], MISSING) | {{{special}}}"
+
+
+def _libsvm(run: FinishedRun, code: Code) -> list[str]:
+    takeaway = run.takeaway
+    code.imports.setdefault("sklearn.datasets", set()).add("load_svmlight_file")
+    lines = ["", *_CHECK.splitlines(), "", "", *_loading("X, y", "DATA", takeaway.source, code)]
+    if takeaway.set_aside:
+        lines.append("X, y = X[np.isfinite(y)], y[np.isfinite(y)]  # a target is needed")
+    if takeaway.test_source:
+        lines += _loading("X_test, y_test", "TEST", takeaway.test_source, code)
+    return lines
+
+
+def _loading(names: str, path: str, source: dict[str, Any], code: Code) -> list[str]:
+    opened = f'checked({path}, "{source["fingerprint"]}")'
+    if source.get("compression"):
+        module, form = _OPENED[source["compression"]]
+        code.modules.add(f"import {module}")
+        opened = form.format(opened)
+    given = "".join(f"    {n}={_said(v)},\n" for n, v in source["libsvm"].items() if v is not False)
+    if source["libsvm"].get("zero_based") is False:
+        given += "    zero_based=False,\n"
+    return [f"{names} = load_svmlight_file(\n    {opened},\n{given})[:2]"]
+
+
+def split_block(run: FinishedRun, code: Code) -> str:
+    """Lines that hold the same rows out; empty where a second file is the test, or all rows are."""
+    takeaway = run.takeaway
+    if takeaway.test_source or run.nested:
+        return ""
+    rows = ".iloc" if takeaway.source["format"] != "libsvm" else ""
+    taken = [
+        f"X_train, y_train = X{rows}[train], y[train]",
+        f"X_test, y_test = X{rows}[test], y[test]",
+    ]
+    return "\n".join([*_split_lines(run, code), *taken])
+
+
+def _split_lines(run: FinishedRun, code: Code) -> list[str]:
+    takeaway = run.takeaway
+    calls = _same_calls(run)
+    if calls:
+        code.imports.setdefault("sklearn.model_selection", set()).add("train_test_split")
+        return ["# The rows that tuning never saw.", *calls]
+    lines = [
+        "# The rows that tuning never saw, counted from 0.",
+        f"test = np.array({wrapped_list(takeaway.test_rows)})",
+    ]
+    others = np.setdiff1d(np.arange(takeaway.rows), takeaway.test_rows).tolist()
+    if others == takeaway.train_rows:
+        return [*lines, "train = np.setdiff1d(np.arange(len(y)), test)"]
+    return [*lines, f"train = np.array({wrapped_list(takeaway.train_rows)})"]
+
+
+def _same_calls(run: FinishedRun) -> list[str]:
+    """Lines whose ``train_test_split`` gives the run's own split; empty if none does.
+
+    The rows are compared one by one, so that the script never promises a split it does not make.
+    """
+    takeaway, plan = run.takeaway, run.plan
+    try:
+        target = read_data(plan.data).target
+    except UnusableError:  # the file is gone or has changed: the row numbers themselves will do
+        return []
+    share = plan.data.share_tested(len(target))
+    given: dict[str, Any] = {"test_size": share, "random_state": plan.seed}
+    for size in (share, len(takeaway.test_rows)):
+        given["test_size"] = size
+        for stratify in (target, None):
+            try:
+                train, test = train_test_split(np.arange(len(target)), stratify=stratify, **given)
+            except ValueError:
+                continue
+            same = test.tolist() == takeaway.test_rows and train.tolist() == takeaway.train_rows
+            ordered = np.sort(test).tolist() == takeaway.test_rows
+            ordered &= np.sort(train).tolist() == takeaway.train_rows
+            if same or ordered:
+                words = "".join(f", {name}={value!r}" for name, value in given.items())
+                words += ", stratify=y" if stratify is not None else ""
+                call = f"train, test = train_test_split(np.arange(len(y)){words})"
+                return [call] if same else [call, "train, test = np.sort(train), np.sort(test)"]
+    return []

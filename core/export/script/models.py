@@ -1,0 +1,59 @@
+"""The source of models that scikit-learn has not, for the script that trains them again."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from types import ModuleType
+
+from core.estimators.model import Model
+from core.export.bundle.modules import COMPILED, OURS, STANDARD, bundle
+from core.export.script.constructor import Code
+from core.space import default_setting
+
+_SHIM = "core.losses.compiled"  # `COMPILED` stands for it
+
+
+def carried_source(model: Model, task: str, code: Code) -> list[str]:
+    """What the script must hold so that the model's class is there; nothing for scikit-learn's own.
+
+    Args:
+        model, task: whose script it is.
+        code: takes note of what the source imports from other libraries.
+
+    Returns:
+        Blocks of the script, each below those that it calls.
+    """
+    lines, _ = model.script(task, default_setting(model.space(task)), 0)
+    names = [line.removeprefix("from ").partition(" import ")[0] for line in lines.splitlines()]
+    modules: dict[str, ModuleType] = {}
+    for name in filter(is_ours, names):
+        _collect(name, modules)
+    compiled = modules.pop(_SHIM, None)
+    parts = bundle(modules.values())
+    for whole in parts.modules - {"numpy as np"}:  # which every script imports
+        code.modules.add(f"import {whole}")
+    for module, taken in parts.names.items():
+        if module.split(".")[0] in STANDARD:
+            code.modules.add(f"from {module} import {', '.join(sorted(taken))}")
+        else:
+            code.imports.setdefault(module, set()).update(taken)
+    return [*([COMPILED] if compiled else []), *parts.sources]
+
+
+def is_ours(module: str) -> bool:
+    """Whether a module is part of Tunescope, which a script cannot import."""
+    return module.split(".")[0] in OURS
+
+
+def _collect(name: str, modules: dict[str, ModuleType]) -> None:
+    """Put a module behind those of ours that it imports from."""
+    if name in modules:
+        return
+    module = importlib.import_module(name)
+    if name != _SHIM:
+        for statement in ast.parse(inspect.getsource(module)).body:
+            if isinstance(statement, ast.ImportFrom) and is_ours(str(statement.module)):
+                _collect(str(statement.module), modules)
+    modules[name] = module

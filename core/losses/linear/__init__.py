@@ -1,0 +1,1 @@
+"""The losses of linear models: squared error, logistic, multinomial."""

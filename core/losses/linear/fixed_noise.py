@@ -1,0 +1,124 @@
+"""A linear loss with its noise variance held: ½ R/σ² + (m/2) log σ², the Gaussian −log p.
+
+| symbol | code | meaning |
+| --- | --- | --- |
+| R | | residual sum of squares of the linear loss |
+| σ² | ``variance`` | the noise variance |
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from core.losses.linear.linear import LinearLoss
+from core.losses.linear.rotated import RotatedLinear
+from core.optimize.loss import Costs, Loss, LossAt
+
+
+class FixedNoise(Loss):
+    """½ R(w)/σ² + (m/2) log σ².
+
+    Args:
+        linear: where R comes from.
+        variance: σ².
+    """
+
+    def __init__(self, linear: LinearLoss | RotatedLinear, variance: float) -> None:
+        self.linear, self.variance = linear, variance
+        self.is_diagonal = linear.is_diagonal
+
+    @property
+    def examples(self) -> int:
+        """How many examples there are (m)."""
+        return self.linear.examples
+
+    @property
+    def size(self) -> int:
+        """How many parameters there are."""
+        return self.linear.size
+
+    @property
+    def lowest(self) -> float:
+        """The floor under σ²."""
+        return self.linear.noise.floor / self.examples
+
+    @property
+    def log_determinant_apart(self) -> float:
+        """Log (m/σ²) of the intercept, where it has no coordinate of its own."""
+        turned = isinstance(self.linear, RotatedLinear) and self.linear.has_intercept
+        return math.log(self.examples / self.variance) if turned else 0.0
+
+    @property
+    def costs(self) -> Costs:
+        """Those of the linear loss."""
+        return self.linear.costs
+
+    def start(self) -> np.ndarray:
+        """The linear loss's start."""
+        return self.linear.start()
+
+    def _at(self, w: np.ndarray) -> LossAt:
+        if isinstance(self.linear, RotatedLinear):
+            return _RotatedAt(self.linear, self.variance, w)
+        return _WholeAt(self.linear, self.variance, w)
+
+
+class _QuadraticAt(LossAt):
+    """What both kinds of coordinates have in common; H = AᵀA/σ² is its own majorizer."""
+
+    def __init__(self, linear: LinearLoss | RotatedLinear, variance: float, w: np.ndarray) -> None:
+        rss, self._slope = linear.rss_and_slope(w)
+        super().__init__(w, 0.5 * rss / variance + 0.5 * linear.examples * math.log(variance))
+        self._variance = variance
+
+    @property
+    def gradient(self) -> np.ndarray:
+        """The gradient."""
+        return -self._slope / self._variance
+
+
+class _WholeAt(_QuadraticAt):
+    """In the loss's own coordinates."""
+
+    def __init__(self, linear: LinearLoss, variance: float, w: np.ndarray) -> None:
+        super().__init__(linear, variance, w)
+        self._linear = linear
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v."""
+        return self._linear.square_product(v) / self._variance
+
+    def dense(self) -> np.ndarray | None:
+        """H, or None where it is too large to be formed."""
+        H = self._linear.square()
+        return None if H is None else H / self._variance
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of H."""
+        return self._linear.design.squares(np.ones(self._linear.examples)) / self._variance
+
+
+class _RotatedAt(_QuadraticAt):
+    """In the eigenbasis of XᵀX, where H is diag(λ/σ²)."""
+
+    def __init__(self, linear: RotatedLinear, variance: float, w: np.ndarray) -> None:
+        super().__init__(linear, variance, w)
+        self._diagonal = linear.values / variance
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v."""
+        return self._diagonal * v
+
+    def dense(self) -> np.ndarray:
+        """H, shape (r, r)."""
+        return np.diag(self._diagonal)
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of H."""
+        return self._diagonal
+
+    def majorizer_diagonal(self) -> np.ndarray:
+        """The diagonal of H, which has nothing else."""
+        return self._diagonal

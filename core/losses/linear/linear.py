@@ -1,0 +1,261 @@
+"""Linear regression with the noise variance integrated out: (m/2) log ½‖y − Xw‖².
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| X, y | | (m, p), (m,) | examples, centred in the formulas; the mean stands apart |
+| w | ``w`` | (q,) | coefficients, then the intercept if there is one |
+| G, b | ``G``, ``b`` | (p, p), (p,) | XᵀX and Xᵀy of centred X and y |
+| r | | (m,) | residuals y − Xw − intercept |
+| R | ``rss`` | | Σ r² |
+| F | ``floor`` | | m times the smallest noise variance that is believed |
+
+loss = φ(R) with φ(R) = (m/2) log(R/2) for R ≥ F, and its tangent at F below: where m ≤ n the
+residuals can vanish, and the logarithm would have no lower bound. φ is concave, so that
+(φ'(R_t)) R majorizes it up to a constant: with σ² = max(R, F)/m each step of a penalty learner is a
+ridge regression with penalties σ² C_j (Foo 2009, section 4, "Linear regression").
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.losses.linear.design import Design, design_of
+from core.optimize.loss import Costs, Loss, LossAt
+
+# The noise variance is kept above these fractions of var(y): the first where the parameters are
+# as many as the examples and the residuals can vanish, the second only against rounding.
+WIDE_FLOOR = 1e-3
+TALL_FLOOR = 1e-9
+# Under the target's variance where it is constant; its reciprocal is finite.
+_TINIEST = 1e-280
+# A Gram matrix larger than this is not formed.
+_LARGEST_GRAM = 2000
+
+
+@dataclass(frozen=True)
+class Noise:
+    """φ and its derivatives: the loss as a function of the residual sum of squares R."""
+
+    examples: int
+    floor: float
+
+    def value(self, rss: float) -> float:
+        """φ(R)."""
+        half, believed = 0.5 * self.examples, max(rss, self.floor)
+        return half * math.log(0.5 * believed) + half * min(0.0, (rss - believed) / believed)
+
+    def slope(self, rss: float) -> float:
+        """φ'(R) = m / (2 max(R, F))."""
+        return 0.5 * self.examples / max(rss, self.floor)
+
+    def bend(self, rss: float) -> float:
+        """φ''(R), 0 below the floor."""
+        return -0.5 * self.examples / rss**2 if rss > self.floor else 0.0
+
+
+class LinearLoss(Loss):
+    """(m/2) log ½‖y − Xw − intercept‖² with a floor under the noise variance.
+
+    Args:
+        design: the examples.
+        y: the target, shape (m,).
+        floor_share: the fraction of var(y) that σ² is kept above; None for the usual one.
+    """
+
+    classes: np.ndarray | None = None
+
+    def __init__(self, design: Design, y: np.ndarray, floor_share: float | None = None) -> None:
+        self.design, self.y = design, y
+        self.means = design.back(np.ones(design.rows))[: design.columns] / max(design.rows, 1)
+        self.y_mean = float(y.mean())
+        if not design.intercept:
+            self.means, self.y_mean = np.zeros(design.columns), 0.0
+        centred = y - self.y_mean
+        self.total = float(centred @ centred)
+        if floor_share is None:
+            floor_share = WIDE_FLOOR if design.rows <= design.width else TALL_FLOOR
+        self.floor_share = floor_share
+        self.noise = Noise(design.rows, max(floor_share * self.total, _TINIEST))
+        self._gram: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def examples(self) -> int:
+        """How many examples there are (m)."""
+        return self.design.rows
+
+    @property
+    def size(self) -> int:
+        """How many parameters there are, the intercept included."""
+        return self.design.width
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether the last parameter is an intercept."""
+        return self.design.intercept
+
+    @property
+    def has_gram(self) -> bool:
+        """Whether everything is computed from G and b, formed once."""
+        return self.design.columns <= _LARGEST_GRAM
+
+    @property
+    def costs(self) -> Costs:
+        """A dense Hessian is no more than a copy once G is there."""
+        square = float(self.size) ** 2
+        return Costs(square, square if self.has_gram else 2.0 * self.design.entries)
+
+    def start(self) -> np.ndarray:
+        """Zeros, and the mean of y as the intercept."""
+        w = np.zeros(self.size)
+        if self.design.intercept:
+            w[-1] = self.y_mean
+        return w
+
+    def gram(self) -> tuple[np.ndarray, np.ndarray]:
+        """G (p, p) and b (p,) of the centred columns, formed at the first call."""
+        if self._gram is None:
+            self._gram = self._form_gram()
+        return self._gram
+
+    def rss_and_slope(self, w: np.ndarray) -> tuple[float, np.ndarray]:
+        """R(w), and −½ of its gradient: Aᵀ r, shape (q,)."""
+        p = self.design.columns
+        if not self.has_gram:
+            r = self.y - self.design.scores(w)
+            return float(r @ r), self.design.back(r)
+        G, b = self.gram()
+        inner = b - G @ w[:p]
+        rss = max(self.total - float((b + inner) @ w[:p]), 0.0)
+        if not self.design.intercept:
+            return rss, inner
+        # Centred columns and the intercept are orthogonal: what is off is the mean residual.
+        off = self.y_mean - float(self.means @ w[:p]) - float(w[p])
+        slope = np.empty(p + 1)
+        slope[:p] = inner + self.examples * off * self.means
+        slope[p] = self.examples * off
+        return rss + self.examples * off**2, slope
+
+    def _at(self, w: np.ndarray) -> LinearAt:
+        return LinearAt(self, w)
+
+    def square(self) -> np.ndarray | None:
+        """AᵀA, shape (q, q), or None above 2,000 columns."""
+        if not self.has_gram:
+            return None
+        G, _ = self.gram()
+        p, m = self.design.columns, self.examples
+        square = np.empty((self.size, self.size))
+        square[:p, :p] = G
+        if self.design.intercept:
+            square[:p, :p] += m * np.outer(self.means, self.means)
+            square[p, :p] = square[:p, p] = m * self.means
+            square[p, p] = m
+        return square
+
+    def square_product(self, v: np.ndarray) -> np.ndarray:
+        """AᵀA v, for v (q,) or each row of (r, q)."""
+        if not self.has_gram:
+            products = self.design.back(self.design.scores(np.atleast_2d(v)))
+            return products.reshape(v.shape)
+        p, (G, _) = self.design.columns, self.gram()
+        out = np.empty_like(v)
+        off = v[..., :p] @ self.means
+        if self.design.intercept:
+            off = off + v[..., p]
+            out[..., p] = self.examples * off
+        out[..., :p] = v[..., :p] @ G + self.examples * np.multiply.outer(off, self.means)
+        return out
+
+    def noise_variance(self, w: np.ndarray) -> float:
+        """σ² = max(R, F)/m: the ridge penalties are σ² C_j."""
+        return max(self.rss_and_slope(w)[0], self.noise.floor) / self.examples
+
+    def noise_variance_of(self, value: float) -> float:
+        """The σ² of `noise_variance` where the loss has a value."""
+        rss = 2.0 * math.exp(2.0 * value / self.examples)
+        return max(rss, self.noise.floor) / self.examples
+
+    def explained(self, w: np.ndarray) -> float:
+        """The share of the target's variance that is explained, 1 − R/‖y − ȳ‖²."""
+        return 1.0 - self.rss_and_slope(w)[0] / max(self.total, np.finfo(float).tiny)
+
+    def at_floor(self, w: np.ndarray) -> bool:
+        """Whether the noise variance is held up by its floor."""
+        return self.rss_and_slope(w)[0] <= self.noise.floor
+
+    def on(self, X: Any, y: Any) -> LinearLoss:
+        """The same columns, on other rows."""
+        return LinearLoss(self.design.on(X), np.asarray(y, dtype=np.float64), self.floor_share)
+
+    def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """coef_ (given columns,) and intercept_ () as scikit-learn has them."""
+        intercept = w[-1] if self.design.intercept else 0.0
+        return self.design.widened(w), np.asarray(float(intercept))
+
+    def intercept_at(self, coef: np.ndarray) -> float:
+        """The best intercept beside coefficients, shape (p,)."""
+        return self.y_mean - float(self.means @ coef)
+
+    def _form_gram(self) -> tuple[np.ndarray, np.ndarray]:
+        X, m, centred = self.design.X, self.examples, self.y - self.y_mean
+        raw = X.T @ X
+        raw = raw.toarray() if self.design.is_sparse else raw
+        spread = np.diagonal(raw) - m * self.means**2
+        if (m * self.means**2 > 1e8 * spread).any() and not self.design.is_sparse:
+            X = X - self.means  # the difference below would lose half of the digits
+            return X.T @ X, X.T @ centred
+        raw -= m * np.outer(self.means, self.means)
+        return raw, X.T @ centred
+
+
+class LinearAt(LossAt):
+    """The loss at w: H = B + 4 φ''(R) s sᵀ with B = AᵀA/σ², s = Aᵀ r."""
+
+    def __init__(self, loss: LinearLoss, w: np.ndarray) -> None:
+        self._loss, noise = loss, loss.noise
+        rss, self._slope = loss.rss_and_slope(w)
+        super().__init__(w, noise.value(rss))
+        self._weight, self._bend = 2.0 * noise.slope(rss), -4.0 * noise.bend(rss)
+
+    @property
+    def gradient(self) -> np.ndarray:
+        """The gradient."""
+        return -self._weight * self._slope
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v; the rank-one part makes H indefinite in places."""
+        bent = self._bend * np.multiply.outer(v @ self._slope, self._slope)
+        return self.majorizer_product(v) - bent
+
+    def dense(self) -> np.ndarray | None:
+        """H, or None above 2,000 columns."""
+        B = self.majorizer_dense()
+        return None if B is None else B - self._bend * np.outer(self._slope, self._slope)
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of B."""
+        return self._weight * self._loss.design.squares(np.ones(self._loss.examples))
+
+    def majorizer_product(self, v: np.ndarray) -> np.ndarray:
+        """B v."""
+        return self._weight * self._loss.square_product(v)
+
+    def majorizer_dense(self) -> np.ndarray | None:
+        """B, or None above 2,000 columns."""
+        square = self._loss.square()
+        if square is not None:
+            square *= self._weight
+        return square
+
+    def correction(self) -> tuple[np.ndarray, float]:
+        """The direction s and the weight of H = B − d s sᵀ."""
+        return self._slope, self._bend
+
+
+def build_linear(X: Any, y: Any, fit_intercept: bool = True) -> LinearLoss:
+    """The loss of a matrix and a numeric target."""
+    return LinearLoss(design_of(X, fit_intercept), np.asarray(y, dtype=np.float64))

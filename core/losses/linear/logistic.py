@@ -1,0 +1,140 @@
+"""Logistic regression with two classes: −log p, its gradient and exact Hessian products.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| A | ``design`` | (m, q) | examples, an implied column of ones last if there is an intercept |
+| y | ``sign`` | (m,) | −1 for the first class, +1 for the second |
+| w | ``w`` | (q,) | coefficients, the intercept last |
+| z | | (m,) | the margins y ∘ A w |
+| u | | (m,) | σ(−z), the probability of the wrong class |
+
+loss = Σ log(1 + exp(−z)), gradient = −Aᵀ(y ∘ u), Hessian = Aᵀ diag(u (1 − u)) A
+(Foo 2009, section 4, "Logistic regression").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from core.losses.linear.design import Design, design_of
+from core.losses.linear.labels import codes_of, two_or_more
+from core.optimize.loss import Costs, Loss, LossAt
+
+
+class LogisticLoss(Loss):
+    """Σ log(1 + exp(−y wᵀx)) over the examples.
+
+    Args:
+        design: the examples.
+        sign: −1 or +1, shape (m,).
+        classes: the two labels, the first one coded −1.
+    """
+
+    def __init__(self, design: Design, sign: np.ndarray, classes: np.ndarray) -> None:
+        self.design, self.sign, self.classes = design, sign, classes
+
+    @property
+    def examples(self) -> int:
+        """How many examples there are (m)."""
+        return self.design.rows
+
+    @property
+    def size(self) -> int:
+        """How many parameters there are, the intercept included."""
+        return self.design.width
+
+    @property
+    def score_size(self) -> int:
+        """All parameters belong to one score."""
+        return self.design.width
+
+    @property
+    def costs(self) -> Costs:
+        """Of a weighted Gram matrix, and of two products with the examples."""
+        return Costs(float(self.examples) * self.size**2, 2.0 * self.design.entries)
+
+    def start(self) -> np.ndarray:
+        """Zeros, and the intercept that gives the classes their shares."""
+        w = np.zeros(self.size)
+        if self.design.intercept:
+            second = float(np.count_nonzero(self.sign > 0))
+            w[-1] = np.log((second + 0.5) / (self.examples - second + 0.5))
+        return w
+
+    def _at(self, w: np.ndarray) -> LogisticAt:
+        return LogisticAt(self, w)
+
+    def on(self, X: Any, y: Any) -> LogisticLoss:
+        """The same columns and classes, on other rows."""
+        return LogisticLoss(self.design.on(X), _signs(codes_of(y, self.classes)), self.classes)
+
+    def every(self, step: int) -> LogisticLoss:
+        """The loss of every ``step``-th example."""
+        return LogisticLoss(self.design.every(step), self.sign[::step], self.classes)
+
+    def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """coef_ (1, given columns) and intercept_ (1,) as scikit-learn has them."""
+        coef = self.design.widened(w)[None]
+        return coef, w[-1:].copy() if self.design.intercept else np.zeros(1)
+
+
+class LogisticAt(LossAt):
+    """The loss at w, with the examples' weights u (1 − u)."""
+
+    def __init__(self, loss: LogisticLoss, w: np.ndarray) -> None:
+        self._design = loss.design
+        z = loss.design.scores(w)
+        z *= loss.sign
+        small = np.exp(-np.abs(z))
+        super().__init__(w, float(np.log1p(small).sum() - np.minimum(z, 0.0).sum()))
+        # σ(−z) = small/(1 + small) for z ≥ 0 and 1/(1 + small) for z < 0.
+        one = 1.0 / (1.0 + small)
+        other = small * one
+        self._residual = -loss.sign * np.where(z >= 0.0, other, one)
+        self._weights = one * other
+
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """The gradient."""
+        return self._design.back(self._residual)
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v, shape (q,); several v as rows, shape (r, q)."""
+        return self._design.back(self._weights * self._design.scores(v))
+
+    def dense(self) -> np.ndarray | None:
+        """H (q, q), or None above 4,000 parameters."""
+        return self._design.gram(self._weights) if len(self.w) <= 4000 else None
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of H, shape (q,)."""
+        return self._design.squares(self._weights)
+
+    def rough_product(self) -> Callable[[np.ndarray], np.ndarray]:
+        """The product with H in single precision, for directions that are checked."""
+        design = self._design.single
+        kind = design.X.dtype
+        weights = self._weights.astype(kind)
+        return lambda v: design.back(weights * design.scores(v.astype(kind)))
+
+    def blocks(self, step: int) -> np.ndarray:
+        """H estimated from every ``step``-th example, as one block, shape (1, q, q)."""
+        return self._design.single.gram(self._weights, step)[None]
+
+
+def build_logistic(X: Any, y: Any, fit_intercept: bool = True) -> LogisticLoss:
+    """The loss of a matrix and labels of two classes.
+
+    Raises:
+        UnusableError: the labels are not of two classes.
+    """
+    classes, codes = two_or_more(y, exactly_two=True)
+    return LogisticLoss(design_of(X, fit_intercept), _signs(codes), classes)
+
+
+def _signs(codes: np.ndarray) -> np.ndarray:
+    return 2.0 * codes - 1.0

@@ -1,0 +1,182 @@
+"""Multinomial logistic regression: −log p, its gradient and exact Hessian products.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| A | ``design`` | (m, q) | examples, an implied column of ones last if there is an intercept |
+| K | ``K`` | | classes; all K weight vectors are kept |
+| W | ``w`` raveled | (K, q) | one row of coefficients a class, the intercept last |
+| Z | | (K, m) | scores W Aᵀ |
+| P | | (K, m) | probabilities, the softmax of Z over the classes |
+| Y | | (K, m) | 1 where the example is of the class |
+
+loss = Σ log Σ_k exp(z_k) − z_y, gradient = (P − Y) A,
+Hessian product with V = (P ∘ (V Aᵀ − 1 Σ_k P_k ∘ (V Aᵀ)_k)) A
+(Foo 2009, section 4, "Multinomial logistic regression").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from core.losses.linear.design import Design, design_of
+from core.losses.linear.labels import codes_of, two_or_more
+from core.optimize.loss import Costs, Loss, LossAt
+
+# Multiplications that separate blocks of the Hessian may cost as a preconditioner.
+_DEAREST_BLOCKS = 2e9
+
+
+class MultinomialLoss(Loss):
+    """Σ log Σ_k exp(w_kᵀx) − w_yᵀx over the examples.
+
+    Args:
+        design: the examples.
+        codes: the class of every example, 0 … K − 1, shape (m,).
+        classes: the K labels.
+    """
+
+    def __init__(self, design: Design, codes: np.ndarray, classes: np.ndarray) -> None:
+        self.design, self.codes, self.classes = design, codes, classes
+        self.rows = np.arange(len(codes))
+
+    @property
+    def K(self) -> int:  # noqa: N802 (the paper's letter)
+        """How many classes there are."""
+        return len(self.classes)
+
+    @property
+    def examples(self) -> int:
+        """How many examples there are (m)."""
+        return self.design.rows
+
+    @property
+    def size(self) -> int:
+        """How many parameters there are, K q."""
+        return self.K * self.design.width
+
+    @property
+    def score_size(self) -> int:
+        """Parameters of one class's score (q)."""
+        return self.design.width
+
+    @property
+    def costs(self) -> Costs:
+        """Of K²/2 weighted Gram matrices, and of 2 K products with the examples."""
+        dense = 0.5 * self.examples * self.size * (self.size + self.design.width)
+        return Costs(dense, 2.0 * self.K * self.design.entries)
+
+    @property
+    def gauge(self) -> np.ndarray | None:
+        """Unpenalized parameters whose common shift changes nothing: the intercepts."""
+        q = self.design.width
+        return np.arange(q - 1, self.size, q) if self.design.intercept else None
+
+    def start(self) -> np.ndarray:
+        """Zeros, and intercepts that give the classes their shares."""
+        W = np.zeros((self.K, self.design.width))
+        if self.design.intercept:
+            shares = np.log(np.bincount(self.codes, minlength=self.K) + 0.5)
+            W[:, -1] = shares - shares.mean()
+        return W.ravel()
+
+    def _at(self, w: np.ndarray) -> MultinomialAt:
+        return MultinomialAt(self, w)
+
+    def on(self, X: Any, y: Any) -> MultinomialLoss:
+        """The same columns and classes, on other rows."""
+        return MultinomialLoss(self.design.on(X), codes_of(y, self.classes), self.classes)
+
+    def every(self, step: int) -> MultinomialLoss:
+        """The loss of every ``step``-th example."""
+        return MultinomialLoss(self.design.every(step), self.codes[::step], self.classes)
+
+    def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """coef_ (K, given columns) and intercept_ (K,) as scikit-learn has them."""
+        W = w.reshape(self.K, -1)
+        intercept = W[:, -1].copy() if self.design.intercept else np.zeros(self.K)
+        return self.design.widened(W), intercept
+
+
+class MultinomialAt(LossAt):
+    """The loss at w, with the probabilities P."""
+
+    def __init__(self, loss: MultinomialLoss, w: np.ndarray) -> None:
+        self._loss, self._design = loss, loss.design
+        Z = loss.design.scores(w.reshape(loss.K, -1))
+        Z -= Z.max(axis=0)
+        of_own_class = Z[loss.codes, loss.rows].sum()
+        P = np.exp(Z, out=Z)
+        total = P.sum(axis=0)
+        super().__init__(w, float(np.log(total).sum() - of_own_class))
+        P /= total
+        self._P = P
+
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """The gradient."""
+        residual = self._P.copy()
+        residual[self._loss.codes, self._loss.rows] -= 1.0
+        return self._design.back(residual).ravel()
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v, shape (K q,); several v as rows, shape (r, K q)."""
+        if v.ndim == 2:
+            return np.array([_product(self._design, self._P, row) for row in v])
+        return _product(self._design, self._P, v)
+
+    def dense(self) -> np.ndarray | None:
+        """H (K q, K q), or None above 4,000 parameters."""
+        if len(self.w) > 4000:
+            return None
+        P, K, q = self._P, self._loss.K, self._design.width
+        H = np.zeros((K, q, K, q))
+        for k in range(K):
+            # The sum over classes of a block row vanishes, so that every block off the diagonal
+            # is minus a Gram matrix and the diagonal is what balances them.
+            for other in range(k):
+                block = self._design.gram(P[k] * P[other])
+                H[k, :, other] = H[other, :, k] = -block
+                H[k, :, k] += block
+                H[other, :, other] += block
+        return H.reshape(K * q, K * q)
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of H, shape (K q,)."""
+        return self._design.squares(self._P * (1.0 - self._P)).ravel()
+
+    def rough_product(self) -> Callable[[np.ndarray], np.ndarray]:
+        """The product with H in single precision, for directions that are checked."""
+        design = self._design.single
+        P = self._P.astype(design.X.dtype)
+        return lambda v: _product(design, P, v.astype(P.dtype))
+
+    def blocks(self, step: int) -> np.ndarray:
+        """The classes' diagonal blocks from every ``step``-th example, shape (K, q, q).
+
+        Where K of them would cost too much, their mean alone, shape (1, q, q).
+        """
+        P, single, K, q = self._P, self._design.single, self._loss.K, self._design.width
+        if K * q**2 * (self._loss.examples // step) > _DEAREST_BLOCKS:
+            return single.gram((P * (1.0 - P)).mean(axis=0), step)[None]
+        return np.array([single.gram(row * (1.0 - row), step) for row in P])
+
+
+def _product(design: Design, P: np.ndarray, v: np.ndarray) -> np.ndarray:
+    T = design.scores(v.reshape(len(P), -1))
+    T *= P
+    T -= P * T.sum(axis=0)
+    return design.back(T).ravel()
+
+
+def build_multinomial(X: Any, y: Any, fit_intercept: bool = True) -> MultinomialLoss:
+    """The loss of a matrix and labels of two or more classes.
+
+    Raises:
+        UnusableError: the labels are all the same.
+    """
+    classes, codes = two_or_more(y)
+    return MultinomialLoss(design_of(X, fit_intercept), codes, classes)

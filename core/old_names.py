@@ -1,0 +1,45 @@
+"""Old names of modules: files of earlier versions name them, and must still open.
+
+Models and run folders hold classes by the module they were in. An import of an old name gives the
+module that took its place; where the old name is a package now, the package's ``__init__`` does.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+NOW = {
+    "core.datasets.documents": "core.datasets.texts.documents",
+    "core.datasets.vocabulary": "core.datasets.texts.vocabulary",
+    "core.datasets.word_counts": "core.datasets.texts.word_counts",
+    "core.estimators.averaged_structured": "core.estimators.averages.structured",
+    "core.estimators.averaged_topics": "core.estimators.averages.topics",
+    "core.estimators.crf_tagger": "core.estimators.structured.crf_tagger",
+    "core.estimators.l1l2_classifier": "core.estimators.tables.l1l2_classifier",
+    "core.estimators.rna_folder": "core.estimators.structured.rna_folder",
+    "core.estimators.vote7_classifier": "core.estimators.vote7.classifier",
+    "core.estimators.vote7_members": "core.estimators.vote7.members",
+}
+
+
+class _OldNames(MetaPathFinder, Loader):
+    """Finds a module of an old name: the one that took its place."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        return ModuleSpec(name, self) if name in NOW else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        sys.modules[module.__name__] = importlib.import_module(NOW[module.__name__])
+
+
+def understand_old_names() -> None:
+    """From now on imports of old names work; a second call changes nothing."""
+    if not any(isinstance(finder, _OldNames) for finder in sys.meta_path):
+        sys.meta_path.append(_OldNames())

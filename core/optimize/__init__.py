@@ -1,0 +1,1 @@
+"""Minimization: the loss at a point, Newton steps, L-BFGS, conjugate gradients."""

@@ -1,0 +1,279 @@
+"""Newton steps on loss(w) + ½ Σ c_i w_i²: Cholesky where small, conjugate gradients where large.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| c | ``penalties`` | (n,) | a penalty for every parameter, 0 for an unpenalized one |
+| g | ``slope`` | (n,) | the gradient of what is minimized |
+| A | | (n, n) | H + diag(c); H the Hessian of the loss, or of a quadratic above a concave one |
+| U, D | ``Bends`` | (n, r), (r,) | the exact Hessian of what is minimized is A − U diag(D) Uᵀ |
+| M | ``precondition`` | | an easily inverted likeness of A |
+| s | ``direction`` | (n,) | −(A − U D Uᵀ)⁻¹ g, or −A⁻¹ g where that is no descent |
+
+The low-rank bends are what a penalty or a noise variance that moves with w takes away from the
+curvature; with them a step sees where C will move to, and the last steps converge quadratically.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from core.optimize.curvature_memory import CurvatureMemory
+from core.optimize.loss import Loss, LossAt
+from core.optimize.preconditioner import (
+    Preconditioner,
+    block_likeness,
+    cholesky,
+    diagonal_likeness,
+)
+
+# Beyond this many parameters conjugate gradients take Cholesky's place, and below it where they
+# are likely to cost less: so many products a step, each with an overhead worth so many
+# multiplications, and so much slower than those of a matrix product.
+_LARGEST_DENSE = 2000
+_PRODUCTS = 15
+_OVERHEAD = 3e6
+_SLOWNESS = 2.5
+# With the inverse wanted for traces or implicit gradients the alternative is so many times dearer.
+_TRACE_FACTOR = 5
+# The share of the curvature along one direction that bends may take away.
+_MOST_BEND = 0.95
+
+
+@dataclass(frozen=True)
+class Bends:
+    """U (n, r) and D (r,) of the curvature U diag(D) Uᵀ that is taken away."""
+
+    U: np.ndarray
+    D: np.ndarray
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Where conjugate gradients ended.
+
+    Attributes:
+        x: the vector; None where a direction of no positive curvature showed.
+        iterations: taken.
+        converged: whether the residual fell as far as was asked for. What is short of it is still
+            a direction of descent, but no solution.
+    """
+
+    x: np.ndarray | None
+    iterations: int
+    converged: bool
+
+
+class Newton:
+    """Newton directions for one loss; keeps what it learned of the curvature from step to step.
+
+    Args:
+        loss: what to minimize, beside a quadratic penalty.
+        traces: whether the inverse will be wanted for more than steps.
+    """
+
+    def __init__(self, loss: Loss, traces: bool = False) -> None:
+        self.loss = loss
+        self.dense = is_dense(loss, traces)
+        # Losses that say so are far from quadratic, and no diagonal is like their Hessian.
+        self.memory = CurvatureMemory(loss.size) if loss.winding and not self.dense else None
+        self._blocks: np.ndarray | None = None
+        self._blocks_value = math.inf
+
+    def direction(
+        self,
+        point: LossAt,
+        slope: np.ndarray,
+        penalties: np.ndarray,
+        bends: Bends | None = None,
+        forcing: float = 0.1,
+        enough: float = 0.0,
+    ) -> tuple[np.ndarray, int]:
+        """The step −(A − U D Uᵀ)⁻¹ g and the inner iterations it took.
+
+        Args:
+            point: where.
+            slope: g, shape (n,).
+            penalties: c, shape (n,).
+            bends: the low-rank part; left out of the step where the rest is not convex.
+            forcing: relative accuracy of conjugate gradients.
+            enough: they stop, too, when less than this can be gained by going on.
+        """
+        if self.dense:
+            return _bent(self.factor(point, penalties), slope, bends), 1
+        precondition = self.likeness(point, penalties)
+        apply = self.remembered(
+            majorized(self.loss, point, penalties, rough=forcing >= 1e-4), penalties
+        )
+        if bends is not None:
+            U, D = bends.U, bends.D
+            bent = conjugate_gradients(
+                lambda v: apply(v) - U @ (D * (U.T @ v)), -slope, precondition, forcing, enough
+            )
+            if bent.x is not None:
+                return bent.x, bent.iterations
+        straight = conjugate_gradients(apply, -slope, precondition, forcing, enough)
+        step = -precondition(slope) if straight.x is None else straight.x
+        return step, straight.iterations
+
+    def factor(self, point: LossAt, penalties: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """The inverse of A at a point as a function of right-hand sides, (n,) or (n, r)."""
+        diagonal = point.majorizer_diagonal()
+        if diagonal is not None:
+            inverse = 1.0 / (diagonal + penalties)
+            return lambda b: (inverse * b.T).T
+        factor = cholesky(dense_majorized(self.loss, point, penalties))
+        return lambda b: lapack.dpotrs(factor, b, lower=1)[0]
+
+    def likeness(self, point: LossAt, penalties: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """The product with a likeness of A⁻¹ at a point, for conjugate gradients."""
+        if self.memory:
+            return self.memory.solver(penalties)
+        return self.preconditioner(point, penalties).solve
+
+    def remembered(
+        self, apply: Callable[[np.ndarray], np.ndarray], penalties: np.ndarray
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        """The same product with A, each one kept as a pair where there is a memory."""
+        memory = self.memory
+        if memory is None:
+            return apply
+
+        def applied(v: np.ndarray) -> np.ndarray:
+            product = apply(v)
+            memory.add(v.copy(), product - penalties * v)
+            return product
+
+        return applied
+
+    def preconditioner(self, point: LossAt, penalties: np.ndarray) -> Preconditioner:
+        """M near A at a point: blocks from some of the examples, or the diagonal."""
+        # The blocks of an earlier step serve until the loss has halved.
+        if self._blocks is None or point.value < 0.5 * self._blocks_value:
+            self._blocks, self._blocks_value = self._fresh_blocks(point), point.value
+        if self._blocks is None:
+            return diagonal_likeness(point, penalties)
+        return block_likeness(self._blocks, penalties)
+
+    def _fresh_blocks(self, point: LossAt) -> np.ndarray | None:
+        width = self.loss.score_size
+        if width > _LARGEST_DENSE:
+            return None
+        return point.blocks(max(1, self.loss.examples // max(20 * width, 1000)))
+
+
+def is_dense(loss: Loss, traces: bool = False) -> bool:
+    """Whether a loss's Hessian is better formed than multiplied with."""
+    if loss.is_diagonal:
+        return True
+    if loss.size > _LARGEST_DENSE:
+        return False
+    costs = loss.costs
+    if costs is None:
+        return loss.at(loss.start()).dense() is not None
+    product = _SLOWNESS * costs.product + _OVERHEAD
+    products = _PRODUCTS * (_TRACE_FACTOR if traces else 1)
+    return bool(costs.dense + loss.size**3 / 3 <= products * product)
+
+
+def majorized(
+    loss: Loss, point: LossAt, penalties: np.ndarray, rough: bool = False
+) -> Callable[[np.ndarray], np.ndarray]:
+    """The product with A at a point, definite as in `dense_majorized`.
+
+    ``rough`` takes single precision where the loss offers it.
+    """
+    return _penalized(loss, point.rough_product() if rough else point.majorizer_product, penalties)
+
+
+def exact(loss: Loss, point: LossAt, penalties: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """The product with the exact Hessian at a point, plus diag(c), its gauge made definite."""
+    return _penalized(loss, point.product, penalties)
+
+
+def _penalized(
+    loss: Loss, product: Callable[[np.ndarray], np.ndarray], penalties: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    gauge = loss.gauge
+
+    def apply(v: np.ndarray) -> np.ndarray:
+        out = product(v) + penalties * v
+        if gauge is not None:
+            out[gauge] += loss.examples / len(gauge) ** 2 * v[gauge].sum()
+        return out
+
+    return apply
+
+
+def dense_majorized(loss: Loss, point: LossAt, penalties: np.ndarray) -> np.ndarray:
+    """A at a point, shape (n, n), made definite along directions that change nothing."""
+    return _with_penalties(loss, point.majorizer_dense(), penalties)
+
+
+def dense_exact(loss: Loss, point: LossAt, penalties: np.ndarray) -> np.ndarray:
+    """The exact Hessian at a point, plus diag(c), its gauge made definite, shape (n, n)."""
+    return _with_penalties(loss, point.dense(), penalties)
+
+
+def _with_penalties(loss: Loss, H: np.ndarray | None, penalties: np.ndarray) -> np.ndarray:
+    if H is None:
+        raise ValueError("a Hessian that is too large to be formed was asked for")
+    A = np.array(H)
+    A.flat[:: len(A) + 1] += penalties
+    gauge = loss.gauge
+    if gauge is not None:
+        # The gradient has no part along the gauge, so that any curvature there serves.
+        A[np.ix_(gauge, gauge)] += loss.examples / len(gauge) ** 2
+    return A
+
+
+def _bent(
+    solve: Callable[[np.ndarray], np.ndarray], slope: np.ndarray, bends: Bends | None
+) -> np.ndarray:
+    """−(A − U D Uᵀ)⁻¹ g by Woodbury's identity, or −A⁻¹ g where the bends take too much."""
+    if bends is None:
+        return -solve(slope)
+    scaled = bends.U * np.sqrt(bends.D)
+    both = solve(np.column_stack((scaled, -slope)))
+    inner, straight = scaled.T @ both[:, :-1], both[:, -1]
+    shares, vectors = np.linalg.eigh(inner)
+    if not shares[-1] < _MOST_BEND:
+        return straight
+    part = vectors @ ((vectors.T @ (scaled.T @ straight)) / (1.0 - shares))
+    return straight + both[:, :-1] @ part
+
+
+def conjugate_gradients(
+    apply: Callable[[np.ndarray], np.ndarray],
+    b: np.ndarray,
+    precondition: Callable[[np.ndarray], np.ndarray],
+    accuracy: float,
+    enough: float = 0.0,
+    start: np.ndarray | None = None,
+    most: int = 250,
+) -> Solved:
+    """The x with A x = b; stops when ‖r‖ in the preconditioner's norm has fallen so far."""
+    x = np.zeros_like(b) if start is None else start.copy()
+    r = b.copy() if start is None else b - apply(x)
+    z = precondition(r)
+    first = float(b @ precondition(b)) if start is not None else float(r @ z)
+    d, rz = z.copy(), float(r @ z)
+    goal = max(accuracy**2 * first, 2.0 * enough)
+    for iteration in range(1, most + 1):
+        if rz <= goal:
+            return Solved(x, iteration - 1, True)
+        Ad = apply(d)
+        bend = float(d @ Ad)
+        if not bend > 0.0:
+            return Solved(None, iteration, False)
+        step = rz / bend
+        x += step * d
+        r -= step * Ad
+        z = precondition(r)
+        rz, last = float(r @ z), rz
+        d = z + (rz / last) * d
+    return Solved(x, most, rz <= goal)

@@ -1,0 +1,160 @@
+"""Likenesses of H + diag(c) that are easily inverted, halved and measured.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| M | | (n, n) | the likeness, block-diagonal or diagonal |
+| L | | (n, n) | its half, M = L Lᵀ |
+| b | ``b`` | (n,) or (r, n) | a vector, or one a row |
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from core.optimize.loss import LossAt
+
+
+class Preconditioner(Protocol):
+    """M, with all that conjugate gradients and trace estimates ask of it."""
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """M⁻¹ b."""
+
+    def lower_inverse(self, b: np.ndarray) -> np.ndarray:
+        """L⁻¹ b."""
+
+    def upper_inverse(self, b: np.ndarray) -> np.ndarray:
+        """L⁻ᵀ b."""
+
+    def log_determinant(self) -> float:
+        """Log |M|."""
+
+    def inverse_diagonal(self) -> np.ndarray:
+        """The diagonal of M⁻¹, shape (n,)."""
+
+
+@dataclass(frozen=True)
+class DiagonalLikeness:
+    """M = diag(d)."""
+
+    d: np.ndarray
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """M⁻¹ b."""
+        return b / self.d
+
+    def lower_inverse(self, b: np.ndarray) -> np.ndarray:
+        """L⁻¹ b."""
+        return b / np.sqrt(self.d)
+
+    def upper_inverse(self, b: np.ndarray) -> np.ndarray:
+        """L⁻ᵀ b."""
+        return b / np.sqrt(self.d)
+
+    def log_determinant(self) -> float:
+        """Log |M|."""
+        return float(np.log(self.d).sum())
+
+    def inverse_diagonal(self) -> np.ndarray:
+        """The diagonal of M⁻¹."""
+        return 1.0 / self.d
+
+
+@dataclass(frozen=True)
+class BlockLikeness:
+    """M block-diagonal, one lower Cholesky factor (q, q) a block, or one for all of them."""
+
+    factors: list[np.ndarray]
+    count: int
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """M⁻¹ b."""
+        return self._each(b, lambda L, part: lapack.dpotrs(L, part, lower=1)[0])
+
+    def lower_inverse(self, b: np.ndarray) -> np.ndarray:
+        """L⁻¹ b."""
+        return self._each(b, lambda L, part: solve_triangular(L, part, lower=True))
+
+    def upper_inverse(self, b: np.ndarray) -> np.ndarray:
+        """L⁻ᵀ b."""
+        return self._each(b, lambda L, part: solve_triangular(L, part, trans="T", lower=True))
+
+    def log_determinant(self) -> float:
+        """Log |M|."""
+        shared = self.count // len(self.factors)
+        return float(2.0 * shared * sum(np.log(np.diagonal(L)).sum() for L in self.factors))
+
+    def inverse_diagonal(self) -> np.ndarray:
+        """The diagonal of M⁻¹."""
+        parts = [np.diagonal(lapack.dpotri(L, lower=1)[0]) for L in self.factors]
+        return np.concatenate(parts * (self.count // len(parts)))
+
+    def _each(
+        self, b: np.ndarray, act: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    ) -> np.ndarray:
+        parts = b.reshape(*b.shape[:-1], self.count, -1)
+        if len(self.factors) == 1:
+            rows = parts.reshape(-1, parts.shape[-1])
+            return act(self.factors[0], rows.T).T.reshape(b.shape)
+        done = [act(L, parts[..., k, :].T).T for k, L in enumerate(self.factors)]
+        return np.stack(done, axis=-2).reshape(b.shape)
+
+
+def diagonal_likeness(point: LossAt, penalties: np.ndarray) -> DiagonalLikeness:
+    """diag(c) plus the Hessian's diagonal at a point, from probes where the loss has none."""
+    known = point.diagonal()
+    d = (_probed_diagonal(point) if known is None else known) + penalties
+    return DiagonalLikeness(np.maximum(d, 1e-10 * max(float(d.max()), 1e-300)))
+
+
+def block_likeness(blocks: np.ndarray, penalties: np.ndarray) -> BlockLikeness:
+    """Diagonal blocks of a Hessian (K, q, q) with penalties (K q,) added.
+
+    One block (1, q, q) stands for all K; equal penalties then need one factor only.
+    """
+    q = blocks.shape[1]
+    rows = penalties.reshape(-1, q)
+    if len(blocks) == 1 and (rows == rows[0]).all():
+        return BlockLikeness([_factor(blocks[0], rows[0])], len(rows))
+    each = np.broadcast_to(blocks, (len(rows), q, q))
+    return BlockLikeness([_factor(*pair) for pair in zip(each, rows, strict=True)], len(rows))
+
+
+def _factor(block: np.ndarray, c: np.ndarray) -> np.ndarray:
+    A = block.copy()
+    A.flat[:: len(A) + 1] += c + 1e-10 * float(np.abs(np.diagonal(block)).max())
+    return cholesky(A)
+
+
+def cholesky(A: np.ndarray) -> np.ndarray:
+    """The lower Cholesky factor of A; what rounding makes indefinite is lifted a little.
+
+    Raises:
+        FloatingPointError: A is not finite, or far from positive definite.
+    """
+    lift = 0.0
+    for _ in range(12):
+        factor, info = lapack.dpotrf(A.T if lift == 0.0 else _lifted(A, lift).T, lower=1)
+        if info == 0 and math.isfinite(factor[-1, -1]):
+            return factor
+        lift = max(100.0 * lift, 1e-14 * float(np.abs(np.diagonal(A)).max()) + 1e-300)
+    raise FloatingPointError("the curvature of the loss is not finite or not positive")
+
+
+def _lifted(A: np.ndarray, lift: float) -> np.ndarray:
+    A = A.copy()
+    A.flat[:: len(A) + 1] += lift
+    return A
+
+
+def _probed_diagonal(point: LossAt) -> np.ndarray:
+    """The Hessian's diagonal from eight random signs (Bekas, Kokiopoulou and Saad 2007)."""
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(8, len(point.w)))
+    estimate = np.mean([z * point.majorizer_product(z) for z in signs], axis=0)
+    return np.maximum(estimate, 0.1 * max(float(estimate.mean()), 0.0))

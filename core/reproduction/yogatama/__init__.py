@@ -1,0 +1,1 @@
+"""Yogatama & Mann 2014."""

@@ -1,0 +1,253 @@
+"""One method on one dataset: Algorithm 2 of Yogatama & Mann 2014 for the six methods compared.
+
+A trial fits a model on the training rows; its accuracy on the development rows is all that the
+method is told. The test rows are looked at once, with the setting that the method ends with.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+import optuna
+from optuna.trial import TrialState
+from sklearn.exceptions import ConvergenceWarning
+
+from core.estimators.model import Model
+from core.estimators.registry import MODELS
+from core.reproduction.yogatama.division import Arrival, Divided, Examples, divided
+from core.samplers.registry import SAMPLERS, Sampler
+from core.samplers.search_space import distributions
+from core.samplers.transfer.past import Memory, PastDataset
+from core.space import Axis, Setting, default_setting
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+SEED = 0  # of the models: a setting gives the same accuracy whoever tries it
+
+
+@dataclass(frozen=True)
+class Method:
+    """One of the six: a sampler and its options."""
+
+    sampler: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> Sampler:
+        """The sampler's entry in the registry."""
+        return SAMPLERS[self.sampler]
+
+
+METHODS: dict[str, Method] = {
+    "random": Method("random"),
+    # The squared exponential of the paper; the shared first trial is its only start.
+    "gp": Method("gp", {"kernel": "se", "start_trials": 0}),
+    "scot-sqe": Method("scot", {"kernel": "sqe", "features": "linear"}),
+    "scot-mkl": Method("scot", {"kernel": "mkl", "features": "linear"}),
+    "transfer-sqe": Method("transfer", {"kernel": "sqe"}),
+    "transfer-mkl": Method("transfer", {"kernel": "mkl"}),
+}
+
+Known = Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one method does on one dataset.
+
+    Attributes:
+        arrival: the dataset.
+        model: whose settings are tuned, by its name in the registry.
+        method: one of METHODS.
+        past: what this method found on the earlier datasets of this run, and nothing else.
+        trials: the first one included.
+        seed: of the sampler.
+        known: development and test accuracy of settings that were fitted before on this dataset,
+            by `mark_of`.
+    """
+
+    arrival: Arrival
+    model: str
+    method: str
+    past: tuple[PastDataset, ...]
+    trials: int
+    seed: int
+    known: Known = field(default_factory=dict)
+
+
+def taken(step: Step) -> dict[str, Any]:
+    """Take a step; plain data for the checkpoint.
+
+    Returns:
+        ``statistics`` of the dataset; ``settings`` and ``scores`` of the trials, None for one that
+        failed; ``dev`` and ``test`` accuracy of the best of them; ``asking``, CPU seconds that the
+        method took to propose each trial; ``took``, seconds in all.
+    """
+    begun = time.perf_counter()
+    model, method, data = MODELS[step.model], METHODS[step.method], divided(step.arrival)
+    _warm_up(step.model, step.method)
+    asking = Asking(model, method, data, step)
+    fits = Fits(model, data, step.known)
+    settings, scores, seconds = [], [], []
+    for _ in range(step.trials):
+        setting = asking.ask()
+        score = fits.development(setting)
+        asking.tell(score)
+        settings.append(setting)
+        scores.append(score)
+        seconds.append(asking.seconds)
+    best = int(np.argmax([-1.0 if score is None else score for score in scores]))
+    return {
+        "statistics": list(data.statistics),
+        "settings": settings,
+        "scores": scores,
+        "dev": scores[best] or 0.0,
+        "test": 0.0 if scores[best] is None else fits.test(settings[best]),
+        "asking": seconds,
+        "took": time.perf_counter() - begun,
+    }
+
+
+def default_fitted(arrival: Arrival, name: str) -> dict[str, Any]:
+    """The shared first trial on a dataset, which all methods may take as fitted."""
+    begun = time.perf_counter()
+    model, data = MODELS[name], divided(arrival)
+    fits, setting = Fits(model, data, {}), default_of(model, data)
+    dev = fits.development(setting)
+    return {
+        "mark": mark_of(setting),
+        "dev": dev,
+        "test": None if dev is None else fits.test(setting),
+        "took": time.perf_counter() - begun,
+    }
+
+
+def as_past(name: str, part: Mapping[str, Any]) -> PastDataset:
+    """What a method remembers of a step: its trials that finished, and the statistics."""
+    whole = [
+        (setting, score)
+        for setting, score in zip(part["settings"], part["scores"], strict=True)
+        if score is not None
+    ]
+    settings, scores = zip(*whole, strict=True) if whole else ((), ())
+    rows, features, classes = part["statistics"]
+    return PastDataset(name, (rows, features, classes), tuple(settings), tuple(scores))
+
+
+def space_of(model: Model) -> tuple[Axis, ...]:
+    """One space for two and more classes, as the datasets must share it."""
+    return model.space("multiclass")
+
+
+def default_of(model: Model, data: Divided) -> Setting:
+    """The first trial of all who know nothing."""
+    found = default_setting(space_of(model))
+    return found | (model.defaults(data.task, data.train.X) if model.defaults else {})
+
+
+def mark_of(setting: Setting) -> str:
+    """Tells settings apart."""
+    return json.dumps(setting, sort_keys=True)
+
+
+class Asking:
+    """A sampler in a study, and the CPU seconds that its last proposal took.
+
+    The first trial is the default where nothing is remembered: for those who never do, and for the
+    others on the first dataset of a run (§4.4).
+    """
+
+    def __init__(self, model: Model, method: Method, data: Divided, step: Step) -> None:
+        space = space_of(model)
+        memory = Memory(step.past, data.statistics, model.simplex)
+        self.seconds = 0.0
+        self._described = distributions(space)
+        before = time.process_time()
+        sampler = method.kind.make(space, method.options, step.seed, memory)
+        self._making = time.process_time() - before
+        self._study = optuna.create_study(sampler=sampler, direction="maximize")
+        if not (method.kind.remembers and any(one.scores for one in step.past)):
+            self._study.enqueue_trial(default_of(model, data))
+
+    def ask(self) -> Setting:
+        """The next setting; what making the sampler took counts with the first one."""
+        before = time.process_time()
+        self._trial = self._study.ask(self._described)
+        self.seconds = time.process_time() - before + self._making
+        self._making = 0.0
+        return dict(self._trial.params)
+
+    def tell(self, score: float | None) -> None:
+        """The development accuracy of the last proposal; None where the fit failed."""
+        if score is None:
+            self._study.tell(self._trial, state=TrialState.FAIL)
+        else:
+            self._study.tell(self._trial, score)
+
+
+class Fits:
+    """Fitted settings of one dataset: no setting is fitted twice, the best fitted model is kept."""
+
+    def __init__(self, model: Model, data: Divided, known: Known) -> None:
+        self._model, self._data = model, data
+        self._known = dict(known)
+        self._scores: dict[str, float | None] = {}
+        self._best: tuple[float, str, Any] = (-1.0, "", None)
+
+    def development(self, setting: Setting) -> float | None:
+        """Accuracy on the development rows; None where the fit fails."""
+        mark = mark_of(setting)
+        if mark in self._known:
+            return self._known[mark][0]
+        if mark not in self._scores:
+            fitted = self._fitted(setting)
+            score = None if fitted is None else accuracy(fitted, self._data.development)
+            self._scores[mark] = score
+            if score is not None and score > self._best[0]:
+                self._best = (score, mark, fitted)
+        return self._scores[mark]
+
+    def test(self, setting: Setting) -> float:
+        """Accuracy on the test rows of a setting whose development accuracy is known."""
+        mark = mark_of(setting)
+        if mark in self._known:
+            return self._known[mark][1]
+        _, best, fitted = self._best
+        return accuracy(fitted if best == mark else self._fitted(setting), self._data.test)
+
+    def _fitted(self, setting: Setting) -> Any:
+        estimator = self._model.build(self._data.task, setting, SEED)
+        with warnings.catch_warnings():
+            # Too few iterations are a setting like any other here.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            try:
+                return estimator.fit(self._data.train.X, self._data.train.y)
+            except (ValueError, ArithmeticError):
+                return None
+
+
+def accuracy(fitted: Any, examples: Examples) -> float:
+    """The share of rows whose class is told right."""
+    return float(np.mean(fitted.predict(examples.X) == examples.y))
+
+
+@cache
+def _warm_up(name: str, called: str) -> None:
+    """Three proposals that do not count: they load and compile what the first one needs."""
+    model, method = MODELS[name], METHODS[called]
+    space = space_of(model)
+    start = default_setting(space)
+    past = tuple(
+        PastDataset(str(k), (4.0 + k, 2.0, 2.0), (start, start), (0.5, 0.6)) for k in range(2)
+    )
+    memory = Memory(past, (5.0, 2.0, 2.0), model.simplex)
+    study = optuna.create_study(sampler=method.kind.make(space, method.options, 0, memory))
+    for score in (0.5, 0.6, 0.55):
+        study.tell(study.ask(distributions(space)), score)

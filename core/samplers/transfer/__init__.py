@@ -1,0 +1,1 @@
+"""Samplers that learn from earlier datasets."""

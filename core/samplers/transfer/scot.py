@@ -1,0 +1,139 @@
+"""Surrogate-based collaborative tuning (SCoT): earlier datasets speak through a ranking.
+
+Bardenet et al. 2013: a ranker learns from the pairs within every dataset which of two settings is
+better; its latent scores, standardized over all trials, are the responses of a Gaussian process
+over all of them. Yogatama & Mann (2014, §4.2) rank by a linear support vector machine, C = 1,
+tolerance 1e-3. What is linear in the statistics of a dataset is the same on both sides of every
+pair, so that a linear ranker cannot tell datasets apart; Bardenet's own kernel is Gaussian, which
+random Fourier features (Rahimi & Recht 2007) stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from core.gp.kernels import Array, Indices
+from core.gp.transfer.past import NEIGHBOURS, PastTrials
+from core.samplers.history import History
+from core.samplers.search_space import SearchSpace
+from core.samplers.transfer.common_surface import CommonSurfaceSampler, Responses, recalled
+from core.samplers.transfer.past import Memory
+from core.samplers.transfer.ranking import rankings, solve_ranking
+from core.samplers.transfer.responses import Scale, scale_of
+from core.space import Axis
+
+FEATURES = 5  # purpose of the random numbers that features are drawn with
+WAVES = 128  # random Fourier features
+
+
+class ScotSampler(CommonSurfaceSampler):
+    """Maximizes expected improvement on the latent scores of a ranker over all datasets.
+
+    Args:
+        space: the axes; None to learn them from the study's trials.
+        seed: of everything random.
+        memory: what is remembered of earlier datasets.
+        kernel: of the Gaussian process: mkl or sqe, as for `TransferSampler`.
+        features: of the ranker: rbf for a Gaussian kernel's random features, or linear.
+        C: weight of the ranker's pairs.
+    """
+
+    method = "scot"
+
+    def __init__(
+        self,
+        space: Sequence[Axis] | None = None,
+        *,
+        seed: int = 0,
+        memory: Memory | None = None,
+        kernel: str = "mkl",
+        features: Literal["linear", "rbf"] = "rbf",
+        C: float = 1.0,
+    ) -> None:
+        super().__init__(space, seed=seed, memory=memory, kernel=kernel)
+        self.features, self.C = features, C
+        self._w: Array | None = None
+        self._ranked_past = self._past_scores = np.zeros(0)
+        self._starts: Indices = np.zeros(1, dtype=int)
+
+    def recall(self, space: SearchSpace) -> PastTrials:
+        """The past trials of the kernel; the ranker is told of all datasets whatever the kernel."""
+        self._everyone = recalled(self.memory, space)
+        return self._everyone if self.kernel == "sqe" else self._everyone.nearest(NEIGHBOURS)
+
+    def respond(self, history: History) -> Responses:
+        """Latent scores of all trials, ranked anew."""
+        everyone = self._everyone
+        sign = 1.0 if history.maximize else -1.0
+        X = np.vstack([self._ranked_past, self._featured(history.points, 0)])
+        y = np.concatenate([self._past_scores, sign * history.scores])
+        starts = np.append(self._starts, len(y)) if len(history.points) else self._starts
+        data = rankings(X, y, starts)
+        self._w = solve_ranking(data, C=self.C, start=self._w)
+        z = standardized(X @ self._w)
+        past, present = z[: len(self.past.points)], z[len(everyone.points) :]
+        return Responses(past, present, matched_scale(history, present))
+
+    def _begin(self, space: SearchSpace) -> None:
+        super()._begin(space)
+        everyone = self._everyone
+        self._w = None
+        self._draw_waves()
+        self._ranked_past = np.vstack(
+            [np.zeros((0, self._featured(np.zeros((0, self.coordinates.width)), 0).shape[1]))]
+            + [
+                self._featured(everyone.points[everyone.d == k], k)
+                for k in range(1, len(everyone.datasets) + 1)
+            ]
+        )
+        told = [
+            (1.0 if one.maximize else -1.0) * np.array(one.scores)[list(kept)]
+            for one, kept in (
+                (self.memory.past[index], kept)
+                for index, kept in zip(everyone.datasets, everyone.kept, strict=True)
+            )
+        ]
+        self._past_scores = np.concatenate([*told, np.zeros(0)])
+        self._starts = np.cumsum([0, *(len(scores) for scores in told)])
+
+    def _draw_waves(self) -> None:
+        """Frequencies of a Gaussian kernel as wide as trials are typically apart, and phases."""
+        random = np.random.default_rng([self.seed, 0, FEATURES])
+        rows = self._rows(self._everyone.points, self._everyone.statistics[self._everyone.d])
+        some = rows[random.permutation(len(rows))[:200]]
+        far = np.sqrt(((some[:, None, :] - some[None, :, :]) ** 2).sum(axis=2))
+        width = float(np.median(far[far > 0])) if np.any(far > 0) else 1.0
+        self._frequencies = random.standard_normal((WAVES, rows.shape[1])) / width
+        self._phases = random.uniform(0.0, 2.0 * np.pi, WAVES)
+
+    def _rows(self, points: Array, statistics: Array) -> Array:
+        return np.hstack([self.coordinates.of(points), statistics])
+
+    def _featured(self, points: Array, k: int) -> Array:
+        """The ranker's features of points in dataset k (0 the present one), shape (m, q)."""
+        statistics = np.tile(self._everyone.statistics[k], (len(points), 1))
+        rows = self._rows(points, statistics)
+        if self.features == "linear":
+            return rows
+        waves = np.cos(rows @ self._frequencies.T + self._phases)
+        return np.asarray(np.sqrt(2.0 / WAVES) * waves)
+
+
+def standardized(latent: Array) -> Array:
+    """Latent scores with mean 0 and deviation 1; zeros where all are equal."""
+    centred = latent - latent.mean()
+    deviation = float(centred.std())
+    return centred / deviation if deviation > 1e-12 else np.zeros_like(centred)
+
+
+def matched_scale(history: History, present: Array) -> Scale:
+    """The scale on which this dataset's responses have the mean and deviation of its scores."""
+    own = scale_of(history.scores, history.maximize)
+    if not own.settled or present.std() <= 1e-12:
+        return Scale(own.mean, own.deviation, False, own.maximize)
+    deviation = own.deviation / float(present.std())
+    mean = own.mean - own.sign * deviation * float(present.mean())
+    return Scale(mean, deviation, True, own.maximize)

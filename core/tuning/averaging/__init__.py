@@ -1,0 +1,1 @@
+"""Averages over the models of a run."""

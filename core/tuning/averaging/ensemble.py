@@ -1,0 +1,268 @@
+"""The average while it forms: its members and weights after every trial, and what it is worth.
+
+Members are the T = max(1, ⌊S/10⌋) best of S trials by f (McInerney 2017, §3.2). Whether their
+average is better than the single best is told by rows that chose neither: the held-out rows lie in
+G lots (the folds of cross-validation, or five parts of what is held out once); for each lot members
+and weights are chosen by the other lots alone, and what they say about the lot is scored. No model
+is fitted for that.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| S, T | | | finished trials, members |
+| G | | | lots of held-out rows |
+| f | ``scores`` | | scores of trials |
+| w | ``weights`` | (T,) | of members |
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from core.samplers.averaging import effective_members, member_count, ranking, weights
+from core.samplers.kept_models import KeptModels
+from core.tuning.averaging.averaged_said import (
+    averaged_said,
+    can_be_averaged,
+    joined,
+    log_densities,
+)
+from core.tuning.averaging.disagreement import members_disagree
+from core.tuning.events import EnsembleUpdated, Event, TrialExcluded, TrialFinished
+from core.tuning.problem import Problem
+from core.tuning.scores.metric import Said
+from core.tuning.scores.metrics import targets_of
+from core.tuning.scores.scoring import Outcome
+
+LOTS = 5  # of rows that are held out once
+GREEDY_ROWS = 5000  # at most; more tell nothing new and cost seconds
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one trial's models say about every lot, and how well.
+
+    Attributes:
+        lots: what is said of each lot, G of them.
+        scores: the metric of each.
+    """
+
+    lots: tuple[Said, ...]
+    scores: np.ndarray
+
+
+class Ensemble:
+    """Which trials make the average, by what they scored and said.
+
+    It holds what the models of the best trials say about held-out rows, and in runs with one fit a
+    trial also the fitted models of the T best and one spare; both go the moment a trial leaves.
+    """
+
+    def __init__(self, problem: Problem, planned: int) -> None:
+        self._problem = problem
+        self._kind = str(problem.options["weights"])
+        self._maximize = problem.scored_by.maximize
+        self.models: KeptModels[Any] = KeptModels(maximize=self._maximize, planned=planned)
+        self._told: dict[int, Told] = {}
+        self._left_out: dict[int, str] = {}
+        self._latest: EnsembleUpdated | None = None
+        self._known: dict[tuple[int, ...], float] = {}  # (lot, members): score of their average
+        self._lots, self._y = _lots(problem)
+
+    def remember(self, past: Sequence[Event]) -> None:
+        """Trials of this run that ended before it was interrupted, without what they said."""
+        for event in past:
+            if isinstance(event, TrialFinished):
+                self.models.add(event.number, event.score, None)
+            if isinstance(event, TrialExcluded):
+                self.exclude(event)
+
+    def add(self, outcome: Outcome) -> None:
+        """A trial that ended with a score."""
+        self.models.add(outcome.number, outcome.score, outcome.fitted)
+        if not outcome.said:
+            return
+        if all(can_be_averaged(said) for said in outcome.said):
+            self._told[outcome.number] = self._of_lots(outcome)
+        else:
+            self._left_out[outcome.number] = (
+                f"Trial {outcome.number} is left out of the average: its predictions are not all "
+                "numbers."
+            )
+            self.models.exclude(outcome.number)
+        self._let_go()
+
+    def exclude(self, event: TrialExcluded) -> None:
+        """A person takes a trial out, or back in."""
+        if event.excluded or event.number in self._left_out:
+            self.models.exclude(event.number)
+        else:
+            self.models.include(event.number)
+
+    def updates(self) -> Iterator[Event]:
+        """The members and weights now; where they disagree, if they are others than before."""
+        members = self.models.members
+        if not members:
+            return
+        w = self._weights(members)
+        average, single = self._held_out()
+        update = EnsembleUpdated(
+            finished=len(self.models.scores),
+            members=members,
+            weights=[float(weight) for weight in w],
+            scores=[self.models.scores[number] for number in members],
+            effective=effective_members(w),
+            average=average,
+            single=single,
+            left_out=[{"number": n, "reason": why} for n, why in self._left_out.items()],
+        )
+        before, self._latest = self._latest, update
+        yield update
+        others = before is None or (before.members, before.weights) != (members, update.weights)
+        if others and len(members) > 1 and all(number in self._told for number in members):
+            whole = [joined(self._told[number].lots) for number in members]
+            yield members_disagree(self._problem, self._rows, members, w, whole)
+
+    @property
+    def _rows(self) -> np.ndarray:
+        """The dataset's rows that are held out, in the order of the lots."""
+        return np.concatenate(self._lots)
+
+    def _weights(self, members: list[int]) -> np.ndarray:
+        latest = self._latest
+        if self._kind == "greedy" and latest is not None and latest.members == members:
+            return np.array(latest.weights)
+        told = [self._told.get(number) for number in members]
+        logs = None
+        several = len(members) > 1
+        if several and self._kind == "greedy" and all(one is not None for one in told):
+            said = [joined(one.lots) for one in told if one is not None]
+            logs = log_densities(np.concatenate(self._y), said)
+        return weigh(self._kind, self.models.scores, members, self._maximize, logs)
+
+    def _held_out(self) -> tuple[float | None, float | None]:
+        """The metric of the average and of the single best, both chosen by the other lots."""
+        if len(self._lots) < 2 or any(n not in self._told for n in self.models.members):
+            return None, None
+        averages, singles = [], []
+        for lot in range(len(self._lots)):
+            found = self._without(lot)
+            chosen = ranking(found, maximize=self._maximize)[
+                : member_count(len(self.models.scores))
+            ]
+            averages.append(self._average_on(lot, found, chosen))
+            singles.append(self._told[chosen[0]].scores[lot])
+        return _mean(averages), _mean(singles)
+
+    def _average_on(self, lot: int, found: dict[int, float], chosen: list[int]) -> float:
+        """The score of the average of `chosen` on a lot; the same members are not asked twice."""
+        key = (lot, *chosen)
+        if self._kind != "tempered" and key in self._known:
+            return self._known[key]
+        said = [self._told[number].lots[lot] for number in chosen]
+        w = weigh(self._kind, found, chosen, self._maximize, self._logs_without(lot, chosen))
+        score = self._score(lot, averaged_said(said, w))
+        self._known = {other: at for other, at in self._known.items() if other[0] != lot}
+        self._known[key] = score
+        return score
+
+    def _without(self, lot: int) -> dict[int, float]:
+        """{trial: mean score of the other lots}, of the trials that are at hand."""
+        return {
+            number: float(np.delete(told.scores, lot).mean())
+            for number, told in self._told.items()
+            if number not in self.models.excluded
+        }
+
+    def _logs_without(self, lot: int, chosen: list[int]) -> np.ndarray | None:
+        if self._kind != "greedy" or len(chosen) == 1:
+            return None
+        others = [at for at in range(len(self._lots)) if at != lot]
+        y = np.concatenate([self._y[at] for at in others])
+        said = [joined([self._told[n].lots[at] for at in others]) for n in chosen]
+        return log_densities(y, said)
+
+    def _score(self, lot: int, said: Said) -> float:
+        metric = self._problem.metric
+        if getattr(said, metric.needs) is None:
+            return math.nan  # base pairs of an average are known only once it is one model
+        return metric.score(self._y[lot], said)
+
+    def _of_lots(self, outcome: Outcome) -> Told:
+        if len(outcome.said) > 1:
+            return Told(outcome.said, np.array(outcome.fold_scores))
+        places = np.split(self._order, np.cumsum([len(lot) for lot in self._lots])[:-1])
+        lots = tuple(_rows_of(outcome.said[0], place) for place in places)
+        return Told(lots, np.array([self._score(at, said) for at, said in enumerate(lots)]))
+
+    @property
+    def _order(self) -> np.ndarray:
+        """Where the rows of the lots lie among the rows of the only split."""
+        held = self._problem.splits[0][1]
+        return np.searchsorted(held, self._rows, sorter=np.argsort(held))
+
+    def _let_go(self) -> None:
+        """Keep what was said by trials that are, or without one lot would be, among the best."""
+        most = self.models.capacity
+        wanted = set(self.models.kept[:most]) | set(self.models.members)
+        for lot in range(len(self._lots)):
+            wanted |= set(ranking(self._without(lot), maximize=self._maximize)[:most])
+        self._told = {number: told for number, told in self._told.items() if number in wanted}
+
+
+def weigh(
+    kind: str,
+    scores: dict[int, float],
+    members: Sequence[int],
+    maximize: bool,
+    logs: np.ndarray | None,
+) -> np.ndarray:
+    """The weights of members, shape (T,); greedy without densities is uniform.
+
+    Args:
+        kind: uniform, tempered or greedy.
+        scores: {trial: f}.
+        members: the best first.
+        maximize: whether larger scores are better.
+        logs: for greedy, log densities of held-out rows under every member, shape (n, T).
+    """
+    if kind == "greedy" and logs is None:
+        kind = "uniform"
+    if logs is not None and len(logs) > GREEDY_ROWS:
+        logs = logs[:: math.ceil(len(logs) / GREEDY_ROWS)]
+    found = weights(kind, scores, members, maximize=maximize, log_densities=logs)
+    return np.array([found[number] for number in members])
+
+
+def _lots(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The dataset's rows of every lot, and their targets as metrics take them."""
+    if problem.judged == "training":
+        return [], []
+    held = [rows for _, rows in problem.splits]
+    if len(held) == 1:
+        groups = problem.dataset.kept_together
+        units = np.arange(len(held[0])) if groups is None else _numbered(groups[held[0]])
+        held = [held[0][units % LOTS == lot] for lot in range(LOTS)]
+        held = [rows for rows in held if len(rows)]
+    task, classes, target = problem.dataset.task, problem.dataset.classes, problem.dataset.target
+    return held, [targets_of(target[rows], task, classes) for rows in held]
+
+
+def _numbered(groups: np.ndarray) -> np.ndarray:
+    return np.unique(groups, return_inverse=True)[1]
+
+
+def _rows_of(said: Said, rows: np.ndarray) -> Said:
+    part = said.rows(rows)
+    if part.whole is None:
+        return part
+    return replace(part, whole=np.stack([part.whole[:, 0], _numbered(part.whole[:, 1])], axis=1))
+
+
+def _mean(values: list[float]) -> float | None:
+    value = float(np.mean(values))
+    return value if math.isfinite(value) else None

@@ -1,0 +1,1 @@
+"""Which model and strategy to take, and how long it will take."""

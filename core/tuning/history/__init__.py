@@ -1,0 +1,1 @@
+"""The tuning history: what worked on earlier datasets."""

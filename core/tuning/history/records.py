@@ -1,0 +1,344 @@
+"""What the history holds of a dataset, and the statements that write and read it.
+
+Of a dataset there are three descriptive statistics; of a trial the values of the hyperparameters
+that the model's space names, and the score. Nothing else has a place in the file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.estimators.class_weights import CLASS_WEIGHT, EVEN
+from core.samplers.transfer.past import PastDataset, Statistics
+from core.space import Axis, Setting
+from core.tuning.history.facts import Entry
+
+STARTER, RUN, FILE, OPTUNA = "starter", "run", "file", "optuna"  # where a dataset came from
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One finished trial: the values in the order of its dataset's axes."""
+
+    number: int
+    values: tuple[Any, ...]
+    score: float
+
+
+@dataclass(frozen=True)
+class Record:
+    """One dataset and its trials, as they are written, exported and imported.
+
+    Attributes:
+        id: random; tells it from the others.
+        began: ISO time, UTC; "" where it is not known.
+        axes: names of the hyperparameters, in the order of the trials' values.
+        statistics: see core.samplers.transfer.past.
+    """
+
+    id: str
+    began: str
+    model: str
+    task: str
+    metric: str
+    maximize: bool
+    strategy: str
+    statistics: Statistics
+    axes: tuple[str, ...]
+    trials: tuple[Trial, ...] = ()
+
+
+def kind_of(task: str) -> str:
+    """What has to agree for trials to be comparable: classes of any number are one kind."""
+    return "classification" if task in ("binary", "multiclass") else task
+
+
+def values_in(setting: Mapping[str, Any], axes: Sequence[str]) -> str | None:
+    """The values of a setting as a JSON list; None where one is missing or no plain value."""
+    values = [setting.get(name, ...) for name in axes]
+    values = [one.item() if hasattr(one, "item") else one for one in values]  # numpy's
+    if not all(map(is_plain, values)):
+        return None
+    return json.dumps(values)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether something can be a hyperparameter's value: text, finite number, yes, no or None."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or isinstance(value, str | int)
+
+
+Rows = Iterable[Sequence[Any]]
+
+
+def reading(space: Sequence[Axis], names: Sequence[str]) -> Callable[[Rows], list[Setting | None]]:
+    """What makes settings of rows of values; None of those that do not fit the space.
+
+    Args:
+        space: the axes.
+        names: of the values, in their order.
+
+    Class weights are an axis on some tables only: where one side has it and the other has not, no
+    weights are what both mean.
+    """
+    optional = CLASS_WEIGHT.name
+    wanted = [axis for axis in space if axis.name in names or axis.name != optional]
+    given = [name for name in names if name != optional]
+    if sorted(axis.name for axis in wanted if axis.name != optional) != sorted(given):
+        return lambda rows: [None for _ in rows]
+    places = [(axis.name, _reader(axis), names.index(axis.name)) for axis in wanted]
+    named = [axis.name for axis in space]
+    fixed = {optional: EVEN} if optional in named and optional not in names else {}
+    beside = names.index(optional) if optional in names and optional not in named else None
+
+    def read(rows: Rows) -> list[Setting | None]:
+        settings: list[Setting | None] = []
+        for values in rows:
+            try:
+                if beside is not None and values[beside] != EVEN:
+                    raise ValueError("of weighed classes")
+                settings.append({name: take(values[place]) for name, take, place in places} | fixed)
+            except (ValueError, TypeError, LookupError):
+                settings.append(None)
+        return settings
+
+    return read
+
+
+def settings_in(space: Sequence[Axis], names: Sequence[str], rows: Rows) -> list[Setting | None]:
+    """The settings that rows of values make in a space; None for those that do not fit it."""
+    return reading(space, names)(rows)
+
+
+def _reader(axis: Axis) -> Callable[[Any], Any]:
+    """Of a value as the axis has it; ValueError or TypeError where it has not."""
+    if axis.kind == "choice":
+        return lambda value: axis.choices[axis.choices.index(value)]
+    whole, slack = axis.kind == "int", 1e-9 * max(abs(axis.low), abs(axis.high))
+    kind, low, high = int if whole else float, axis.low, axis.high
+    lowest, highest = low - slack, high + slack
+
+    def read(value: Any) -> Any:
+        if value.__class__ not in (float, int):
+            raise TypeError("not a number")
+        number = kind(value)
+        if (whole and number != value) or not lowest <= number <= highest:
+            raise ValueError("not on the axis")
+        return number if low <= number <= high else kind(min(high, max(low, number)))
+
+    return read
+
+
+# -------------------------------------------------------------------------------------- writing
+
+
+def write_dataset(database: sqlite3.Connection, record: Record, origin: str) -> int | None:
+    """Write a dataset without its trials: its row's number; None where its id is known already."""
+    written = database.execute(
+        "INSERT OR IGNORE INTO datasets (id, began, model, task, metric, maximize, strategy, "
+        "log_rows, log_features, classes, axes, origin) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+        (
+            record.id,
+            record.began,
+            record.model,
+            record.task,
+            record.metric,
+            int(record.maximize),
+            record.strategy,
+            *record.statistics,
+            json.dumps(record.axes),
+            origin,
+        ),
+    )
+    return written.lastrowid if written.rowcount == 1 else None
+
+
+def write_trial(
+    database: sqlite3.Connection, id: str, number: int, values: str, score: float
+) -> None:
+    """Write one trial of a dataset that is there; what is written already stays as it is."""
+    database.execute(
+        "INSERT OR IGNORE INTO trials SELECT number, ?, ?, ? FROM datasets WHERE id = ?",
+        (number, values, score, id),
+    )
+
+
+def write_records(
+    database: sqlite3.Connection, records: Iterable[Record], origin: str
+) -> tuple[int, int, int]:
+    """Write datasets with their trials, inside the caller's transaction.
+
+    Returns:
+        Datasets and trials that are new, and datasets whose id was known.
+    """
+    new, known, rows = 0, 0, []
+    for record in records:
+        at = write_dataset(database, record, origin)
+        new, known = new + (at is not None), known + (at is None)
+        if at is None:
+            at, names = database.execute(
+                "SELECT number, axes FROM datasets WHERE id = ?", (record.id,)
+            ).fetchone()
+            if _names(names) != record.axes:
+                continue  # one id, two spaces: no export of ours
+        rows += [(at, one.number, json.dumps(one.values), one.score) for one in record.trials]
+    written = database.executemany("INSERT OR IGNORE INTO trials VALUES (?, ?, ?, ?)", rows)
+    return new, max(0, written.rowcount), known
+
+
+def delete(database: sqlite3.Connection, condition: str, *values: Any) -> int:
+    """Delete the datasets that meet a condition on their row, and their trials; how many."""
+    database.execute(
+        f"DELETE FROM trials WHERE dataset IN (SELECT number FROM datasets WHERE {condition})",
+        values,
+    )
+    return database.execute(f"DELETE FROM datasets WHERE {condition}", values).rowcount
+
+
+# -------------------------------------------------------------------------------------- reading
+
+
+def names_of(database: sqlite3.Connection, id: str) -> tuple[str, ...]:
+    """The axes of a dataset; none where it is not known."""
+    row = database.execute("SELECT axes FROM datasets WHERE id = ?", (id,)).fetchone()
+    return _names(row[0]) if row else ()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A remembered dataset whose trials have not been read."""
+
+    at: int
+    id: str
+    task: str
+    statistics: Statistics
+    maximize: bool
+    axes: tuple[str, ...]
+    starter: bool
+
+
+def candidates(database: sqlite3.Connection, model: str, metric: str) -> list[Candidate]:
+    """Every dataset with a model and metric, in the order they came in."""
+    rows = database.execute(
+        "SELECT number, id, task, log_rows, log_features, classes, maximize, axes, origin "
+        "FROM datasets WHERE model = ? AND metric = ? ORDER BY number",
+        (model, metric),
+    )
+    return [
+        Candidate(row[0], row[1], row[2], row[3:6], bool(row[6]), _names(row[7]), row[8] == STARTER)
+        for row in rows.fetchall()
+    ]
+
+
+def past_dataset(
+    database: sqlite3.Connection,
+    candidate: Candidate,
+    read: Callable[[Rows], list[Setting | None]],
+) -> PastDataset | None:
+    """A candidate with its trials that fit, as `reading` has them; None where none does."""
+    rows = database.execute(
+        "SELECT setting, score FROM trials WHERE dataset = ? ORDER BY number", (candidate.at,)
+    ).fetchall()
+    settings = read(_rows(text for text, _ in rows))
+    fit = [
+        (setting, score)
+        for setting, (_, score) in zip(settings, rows, strict=True)
+        if setting is not None
+    ]
+    if not fit:
+        return None
+    return PastDataset(
+        candidate.id,
+        candidate.statistics,
+        tuple(setting for setting, _ in fit),
+        tuple(score for _, score in fit),
+        candidate.maximize,
+        candidate.starter,
+    )
+
+
+def read_records(database: sqlite3.Connection, but: str) -> list[Record]:
+    """Every dataset with its trials but those of one origin, in the order they came in."""
+    rows = database.execute(
+        "SELECT number, id, began, model, task, metric, maximize, strategy, log_rows, "
+        "log_features, classes, axes FROM datasets WHERE origin != ? ORDER BY number",
+        (but,),
+    ).fetchall()
+    trials: dict[int, list[Trial]] = {}
+    for at, number, text, score in database.execute("SELECT * FROM trials").fetchall():
+        trials.setdefault(at, []).append(Trial(number, tuple(_values(text)), score))
+    return [
+        Record(
+            id=row[1],
+            began=row[2],
+            model=row[3],
+            task=row[4],
+            metric=row[5],
+            maximize=bool(row[6]),
+            strategy=row[7],
+            statistics=row[8:11],
+            axes=_names(row[11]),
+            trials=_tuple(trials, row[0]),
+        )
+        for row in rows
+    ]
+
+
+def read_entries(database: sqlite3.Connection) -> list[Entry]:
+    """Every dataset in a line, the latest first."""
+    rows = database.execute(
+        "SELECT id, began, model, task, metric, strategy, log_rows, log_features, classes, origin, "
+        "count(score), CASE WHEN maximize THEN max(score) ELSE min(score) END "
+        "FROM datasets LEFT JOIN trials ON trials.dataset = datasets.number "
+        "GROUP BY datasets.number ORDER BY datasets.number DESC"
+    ).fetchall()
+    return [
+        Entry(
+            id=row[0],
+            when=row[1],
+            model=row[2],
+            task=row[3],
+            metric=row[4],
+            strategy=row[5],
+            rows=round(math.exp(row[6])),
+            features=round(math.exp(row[7])),
+            classes=round(row[8]),
+            trials=row[10],
+            best=row[11],
+            starter=row[9] == STARTER,
+            imported=row[9] in (FILE, OPTUNA),
+        )
+        for row in rows
+    ]
+
+
+def _tuple(trials: Mapping[int, list[Trial]], at: int) -> tuple[Trial, ...]:
+    return tuple(trials.get(at, ()))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(_values(text))
+
+
+def _rows(texts: Iterable[str]) -> list[list[Any]]:
+    """Lists of values, read at one go where all are sound."""
+    each = list(texts)
+    try:
+        found = json.loads(f"[{','.join(each)}]")
+    except ValueError:
+        return [_values(text) for text in each]
+    return found if len(found) == len(each) else [_values(text) for text in each]
+
+
+def _values(text: str) -> list[Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:  # changed by hand
+        return []
+    return found if isinstance(found, list) else []

@@ -1,0 +1,376 @@
+"""The history: what worked on earlier datasets, without any of their data.
+
+Every finished trial of a run is remembered with the dataset's three descriptive statistics and the
+setting (Yogatama & Mann 2014, §3.1). Never a row, a column's name, a value, a file's name or a
+fingerprint: there is no place for them in the file. The statistics are rounded to three decimals
+of a natural logarithm, so that the number of rows and of columns can still be told to about one
+in a thousand.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sqlite3
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from core.errors import UnusableError
+from core.samplers.transfer.past import Memory, PastDataset, Statistics
+from core.space import Setting
+from core.tuning.history import records
+from core.tuning.history.database import erase_traces, in_words, open_file
+from core.tuning.history.exchange import as_json, records_in
+from core.tuning.history.facts import Entry, Facts, Imported, Known, statistics_of
+from core.tuning.history.records import Record
+from core.tuning.history.starter import starter_records
+from core.tuning.runs.run_folder import write_whole
+
+__all__ = [
+    "Entry",
+    "Facts",
+    "History",
+    "Imported",
+    "Known",
+    "history_path",
+    "statistics_of",
+]
+
+SIMILAR = 1.0  # standard deviations of the statistics within which datasets count as alike
+MOST = 1000  # datasets that are recalled
+
+
+def history_path() -> Path:
+    """The file of the history: TUNESCOPE_HISTORY, or one in the user's data folder."""
+    if given := os.environ.get("TUNESCOPE_HISTORY"):
+        return Path(given)
+    from platformdirs import user_data_path
+
+    return user_data_path("tunescope", appauthor=False) / "history.sqlite3"
+
+
+class History:
+    """The history of datasets; used from one thread at a time, by any number of programs.
+
+    Args:
+        path: the file; None for the usual one. It is created, with the starter history, where
+            there is none.
+        starter: whether a new file gets the starter history.
+
+    Attributes:
+        notices: sentences that a person should see.
+
+    Raises:
+        UnusableError: from every method, where the file cannot be used any more.
+    """
+
+    def __init__(self, path: Path | None = None, *, starter: bool = True) -> None:
+        self.path = history_path() if path is None else Path(path)
+        file = open_file(self.path)
+        self._database, self._writable = file.database, file.writable
+        self._axes: dict[str, tuple[str, ...]] = {}  # of the datasets that are being written
+        self.notices = [file.notice] if file.notice else []
+        try:
+            if self._writable and starter:
+                self._greet()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    def __enter__(self) -> History:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -------------------------------------------------------------------------------- switches
+
+    @property
+    def enabled(self) -> bool:
+        """Whether runs are remembered, and remembered ones recalled; asked of the file itself."""
+        return self._switch("enabled") != "no"
+
+    def switch(self, on: bool) -> None:
+        """Begin or cease to remember and to recall; what is remembered stays."""
+        with self._writing() as database:
+            _set(database, "enabled", "yes" if on else "no")
+
+    # --------------------------------------------------------------------------------- writing
+
+    def begin(self, facts: Facts) -> str:
+        """The id under which a new dataset's trials are remembered; "" where nothing is.
+
+        Where it cannot be written, a notice says so.
+        """
+        if not (self._writable and self.enabled):
+            return ""
+        id = uuid.uuid4().hex
+        names = tuple(axis.name for axis in facts.axes)
+        record = Record(
+            id,
+            datetime.now(UTC).isoformat(timespec="seconds"),
+            facts.model,
+            facts.task,
+            facts.metric,
+            facts.maximize,
+            facts.strategy,
+            facts.statistics,
+            names,
+        )
+        try:
+            with self._once():
+                records.write_dataset(self._database, record, records.RUN)
+        except UnusableError as error:  # what is known can still be recalled
+            self.notices.append(f"{error.sentence} Nothing new is remembered.")
+            return ""
+        self._axes[id] = names
+        return id
+
+    def add(self, id: str, number: int, setting: Setting, score: float) -> None:
+        """Remember a finished trial; it is committed when this returns.
+
+        What was added before stays as it is. Nothing is added to a dataset that was forgotten, nor
+        of a setting that lacks an axis; entries that are no axes are not kept.
+
+        Raises:
+            UnusableError: it cannot be written, once; later trials are passed over.
+        """
+        if not id or not self._writable or not math.isfinite(score):
+            return
+        with self._once():
+            values = records.values_in(setting, self._names(id))
+            if values is not None:
+                records.write_trial(self._database, id, int(number), values, float(score))
+
+    def _names(self, id: str) -> tuple[str, ...]:
+        if id not in self._axes:
+            self._axes[id] = records.names_of(self._database, id)
+        return self._axes[id]
+
+    # --------------------------------------------------------------------------------- reading
+
+    def recall(
+        self, facts: Facts, *, without: str = "", most: int = MOST
+    ) -> tuple[PastDataset, ...]:
+        """Earlier datasets with the same model, metric and kind of task.
+
+        Args:
+            facts: of the present run; only trials whose settings fit its axes are given.
+            without: an id that is left out.
+            most: how many at most, the nearest ones.
+
+        Returns:
+            Datasets with one trial or more, in the order they came in; none while switched off.
+        """
+        with self._reading() as database:
+            if not self.enabled:
+                return ()
+            kind = records.kind_of(facts.task)
+            found = [
+                one
+                for one in records.candidates(database, facts.model, facts.metric)
+                if one.id != without and records.kind_of(one.task) == kind
+            ]
+            read = {axes: records.reading(facts.axes, axes) for axes in {o.axes for o in found}}
+            kept = []
+            for place in _nearest_first(found, facts.statistics, most):
+                past = records.past_dataset(database, found[place], read[found[place].axes])
+                if past is not None:
+                    kept.append((place, past))
+                if len(kept) == most:
+                    break
+        return tuple(past for _, past in sorted(kept, key=lambda pair: pair[0]))
+
+    def known(self, facts: Facts) -> Known:
+        """How many earlier datasets a run would recall, and how many of them are alike."""
+        past = self.recall(facts)
+        if not past:
+            return Known()
+        near = Memory(past, facts.statistics).distances() <= SIMILAR
+        return Known(len(past), int(near.sum()), sum(one.starter for one in past))
+
+    def entries(self) -> list[Entry]:
+        """Everything that is remembered, the latest first."""
+        with self._reading() as database:
+            return records.read_entries(database)
+
+    # ------------------------------------------------------------------------------ forgetting
+
+    def forget(self, id: str) -> None:
+        """Delete a dataset and its trials so that they cannot be read back from the file."""
+        self._delete("id = ?", id)
+
+    def forget_all(self) -> None:
+        """Delete everything, the starter history as well."""
+        self._delete("1", removes_starter=True)
+
+    def forget_starter(self) -> int:
+        """Delete the starter history, which does not come back by itself; how many datasets."""
+        return self._delete("origin = ?", records.STARTER, removes_starter=True)
+
+    def restore_starter(self) -> int:
+        """Bring the starter history back; how many datasets are new."""
+        with self._writing() as database:
+            _set(database, "starter", "there")
+            return records.write_records(database, starter_records(), records.STARTER)[0]
+
+    # ------------------------------------------------------------------------------- exchanging
+
+    def export_to(self, path: Path) -> int:
+        """Write everything but the starter history as JSON, whole or not at all; how many datasets.
+
+        Raises:
+            UnusableError: the file cannot be written.
+        """
+        with self._reading() as database:
+            found = records.read_records(database, but=records.STARTER)
+        try:
+            write_whole(Path(path), as_json(found))
+        except OSError as error:
+            what = f"the file cannot be written ({error.strerror})"
+            raise UnusableError(what, where=str(path), cure="choose another folder") from error
+        return len(found)
+
+    def import_from(self, path: Path) -> Imported:
+        """Take in what `export_to` wrote; datasets that are known are completed, never doubled.
+
+        Raises:
+            UnusableError: the file cannot be read or is no history.
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            what = "the file cannot be read"
+            raise UnusableError(what, where=str(path), cure="choose another file") from error
+        try:
+            found, left_out = records_in(text)
+        except UnusableError as error:
+            raise UnusableError(error.what, where=str(path), cure=error.cure) from error
+        return self._take_in(found, records.FILE, left_out)
+
+    def import_optuna(
+        self,
+        storage: str,
+        model: str,
+        statistics: Statistics,
+        study: str | None = None,
+        *,
+        metric: str = "",
+    ) -> Imported:
+        """Take in Optuna studies of one of the program's models as past experience.
+
+        Args:
+            storage: a storage URL (sqlite:///studies.db, mysql://…), or the path of a journal or
+                SQLite file.
+            model: whose hyperparameters were tuned; a name in the registry.
+            statistics: of the dataset that was tuned on; see `statistics_of`.
+            study: its name; None for all studies of the storage.
+            metric: what the studies' values are; "" for the task's usual one.
+
+        Raises:
+            UnusableError: the storage cannot be read, or nothing of it can be taken.
+        """
+        from core.tuning.history.optuna_studies import studies_as_records
+
+        found, left_out = studies_as_records(storage, model, statistics, study, metric)
+        return self._take_in(found, records.OPTUNA, left_out)
+
+    def _take_in(self, found: list[Record], origin: str, left_out: list[str]) -> Imported:
+        with self._writing() as database:
+            counts = records.write_records(database, found, origin)
+        return Imported(*counts, left_out=tuple(left_out))
+
+    def _delete(self, condition: str, *values: Any, removes_starter: bool = False) -> int:
+        with self._writing() as database:
+            if removes_starter:
+                _set(database, "starter", "removed")
+            deleted = records.delete(database, condition, *values)
+        with self._in_words():
+            erase_traces(self._database)
+        return deleted
+
+    def _greet(self) -> None:
+        """The starter history enters a file that has never had it."""
+        with self._in_words():
+            if self._switch("starter"):
+                return
+        with self._writing() as database:
+            if not self._switch("starter"):  # now that no other program can write
+                _set(database, "starter", "there")
+                records.write_records(database, starter_records(), records.STARTER)
+
+    # ---------------------------------------------------------------------------- transactions
+
+    def _switch(self, name: str) -> str:
+        found = self._database.execute("SELECT value FROM switches WHERE name = ?", (name,))
+        row = found.fetchone()
+        return str(row[0]) if row else ""
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.ProgrammingError:
+            raise  # a defect, as is the use of a closed history
+        except sqlite3.DatabaseError as error:
+            raise in_words(error, self.path) from error
+
+    @contextmanager
+    def _once(self) -> Iterator[None]:
+        """A statement while a run goes on: after a failure nothing more is written."""
+        try:
+            with self._in_words():
+                yield
+        except UnusableError:
+            self._writable = False
+            raise
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing of what is inside."""
+        if not self._writable:
+            cure = "give yourself the right to write it, or name another file in TUNESCOPE_HISTORY"
+            raise UnusableError("the history cannot be written", where=str(self.path), cure=cure)
+        with self._in_words():
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._database
+                self._database.execute("COMMIT")
+            except BaseException:
+                if self._database.in_transaction:
+                    self._database.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """One state of the file for all that is read inside."""
+        with self._in_words():
+            self._database.execute("BEGIN")
+            try:
+                yield self._database
+            finally:
+                if self._database.in_transaction:
+                    self._database.execute("COMMIT")
+
+
+def _set(database: sqlite3.Connection, name: str, value: str) -> None:
+    database.execute("INSERT OR REPLACE INTO switches VALUES (?, ?)", (name, value))
+
+
+def _nearest_first(
+    found: Sequence[records.Candidate], statistics: Statistics, most: int
+) -> Sequence[int]:
+    """Places of the candidates, nearest first where not all can be taken."""
+    if len(found) <= most:
+        return range(len(found))
+    known = tuple(PastDataset(one.id, one.statistics, (), ()) for one in found)
+    distances = Memory(known, statistics).distances()
+    return [int(place) for place in distances.argsort(kind="stable")]

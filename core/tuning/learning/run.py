@@ -1,0 +1,320 @@
+"""Runs of penalty learners: the training rows' loss, its groups, and the steps as events."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from core.losses.linear.fixed_noise import FixedNoise
+from core.losses.linear.linear import LinearLoss
+from core.optimize.descent import solve
+from core.penalties.step import Step
+from core.tuning.events import Event, HyperGradientStep, PenaltyStep
+from core.tuning.learning.against_default import against_default
+from core.tuning.learning.holding_out import holdout_pairs, said_of_holdout, settled
+from core.tuning.learning.table_training import TableTraining, table_training
+from core.tuning.learning.training import Training
+from core.tuning.problem import Problem
+from core.tuning.runs.clock import Clock
+from core.tuning.runs.standing import Standing
+from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
+
+TIGHT = 1e-12  # how near its minimum the model that is kept must be
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a penalty learner leaves: the model at its penalties, fitted on all training rows."""
+
+    training: Training
+    w: np.ndarray
+    penalties: dict[str, float]
+    classes: tuple[Any, ...]
+    switched_off: list[str] = field(default_factory=list)
+    holdout_loss: float | None = None
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def group_of_output(self) -> tuple[int, ...]:
+        """The group of every prepared column."""
+        return self.training.group_of_output
+
+    @property
+    def noise_variance(self) -> float | None:
+        """σ² of a linear model with learned noise, otherwise None."""
+        return self.training.noise_variance(self.w)
+
+    def pipeline(self) -> Pipeline:
+        """The fitted pipeline: it takes raw rows."""
+        return self.training.pipeline(self.w, self.penalties, self.classes)
+
+
+def training_of(problem: Problem, like: Training | None = None) -> Training:
+    """The loss and groups of a problem's model on the training rows.
+
+    Args:
+        problem: with the rows.
+        like: a training on other rows, whose penalties are to mean the same here.
+    """
+    if problem.dataset.task in STRUCTURED_TASKS:
+        # numba takes a second to import, which tables have no use for.
+        from core.tuning.learning.structured_training import structured_training
+
+        return structured_training(problem, problem.train_rows)
+    other = like if isinstance(like, TableTraining) else None
+    return table_training(problem, problem.train_rows, other)
+
+
+class LearningRun:
+    """The generator's state for a penalty learner."""
+
+    def __init__(
+        self, problem: Problem, standing: Standing, clock: Clock, requests: deque[Event]
+    ) -> None:
+        self._problem, self._standing, self._clock = problem, standing, clock
+        self._requests = requests
+        self.because = ""
+        self.learned: Learned | None = None
+
+    @cached_property
+    def _training(self) -> Training:
+        return training_of(self._problem)
+
+    @property
+    def groups(self) -> dict[str, int]:
+        """{group: number of penalized parameters}."""
+        return self._training.sizes
+
+    def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
+        """Every step; those that an interrupted run had recorded are taken again unseen.
+
+        A step takes a moment and depends on nothing but data and options, so that going through
+        the recorded ones again is both quicker and surer than keeping the learner's state.
+        """
+        problem, training = self._problem, self._training
+        known = sum(isinstance(event, (PenaltyStep, HyperGradientStep)) for event in past)
+        step: Step | None = None
+        for count, step in enumerate(steps_of(problem, training)):
+            if count < known:
+                continue
+            event = step_event(step, training.group_names, problem.strategy.name)
+            self._standing.consume(event)
+            yield event
+            if (shown := training.shown(step.number, step.w)) is not None:
+                yield shown
+            yield self._standing.progress(None)
+            while self._requests:
+                yield self._requests.popleft()
+            if self._time_is_up:
+                self.because = f"the time of {problem.plan.minutes:g} minutes was up"
+                break
+        assert step is not None  # a learner reports at least its start
+        self.because = self.because or _why(step, self._standing)
+        self.learned = _learned(problem, training, step)
+
+    @property
+    def _time_is_up(self) -> bool:
+        minutes = self._problem.minutes
+        return minutes is not None and self._clock.seconds >= 60 * minutes
+
+
+def steps_of(problem: Problem, training: Training) -> Iterator[Step]:
+    """The strategy's steps on the training rows of a problem."""
+    return problem.strategy.make(
+        training.loss,
+        training.groups,
+        settled(problem, training),
+        problem.plan.seed,
+        holdout=holdout_pairs(problem, training),
+        group_count=len(training.group_names),
+        counted=training.counted,
+    )
+
+
+def learn(
+    problem: Problem, enough: Callable[[int], bool], beat: Callable[[], Event]
+) -> Generator[Event, None, Learned]:
+    """Learn without telling the steps, as in an outer fold.
+
+    Args:
+        problem: with the rows to learn from.
+        enough: (steps taken) -> whether to take what has been learned so far.
+        beat: what is yielded after every step, so that a stop is heard.
+    """
+    training = training_of(problem)
+    last: Step | None = None
+    for count, step in enumerate(steps_of(problem, training), start=1):
+        yield beat()
+        last = step
+        if enough(count):
+            break
+    assert last is not None  # a learner reports at least its start
+    return _learned(problem, training, last)
+
+
+def step_event(step: Step, names: Sequence[str], strategy: str) -> PenaltyStep | HyperGradientStep:
+    """A learner's step as an event, arrays as {group: value}."""
+    if strategy == "gradient":
+        bound = step.at_bound if step.at_bound is not None else np.zeros(len(names), bool)
+        return HyperGradientStep(
+            step=step.number,
+            holdout_loss=float(step.objective),
+            d=_by_name(names, np.log(step.C)),
+            gradient_norm=float(step.gradient_norm),
+            at_bound=[name for name, at in zip(names, bound, strict=True) if at],
+            iterations=step.iterations,
+            fits=step.fits,
+        )
+    return PenaltyStep(
+        step=step.number,
+        objective=float(step.objective),
+        loss=float(step.loss),
+        penalties=_by_name(names, step.C),
+        norms=_by_name(names, step.norms),
+        switched_off=[name for name, off in zip(names, step.switched_off, strict=True) if off],
+        iterations=step.iterations,
+        fits=step.fits,
+    )
+
+
+def _by_name(names: Sequence[str], values: np.ndarray) -> dict[str, float]:
+    return {name: float(value) for name, value in zip(names, values, strict=True)}
+
+
+def _why(last: Step, standing: Standing) -> str:
+    if standing.total and last.number >= standing.total:
+        return f"the limit of {standing.total} steps was reached"
+    return "the penalties no longer change"
+
+
+def _learned(problem: Problem, training: Training, last: Step) -> Learned:
+    gradient = problem.strategy.name == "gradient"
+    names = training.group_names
+    off = [name for name, is_off in zip(names, last.switched_off, strict=True) if is_off]
+    check = against_default(problem, training, last.C, last.w)
+    if check.loses:
+        return _default(problem, training, check.said)
+    return _at_penalties(
+        problem,
+        training,
+        last.C,
+        start=last.w,
+        switched_off=off,
+        holdout_loss=float(last.objective) if gradient else None,
+        remarks=(
+            *last.remarks,
+            *said_of_holdout(problem, training),
+            *_said_of_effective(training, last),
+            *([check.said] if check.said else []),
+        ),
+    )
+
+
+def _default(problem: Problem, training: Training, said: str) -> Learned:
+    """The default model, where the learned penalties did worse."""
+    return _at_penalties(
+        problem,
+        training,
+        np.ones(len(training.group_names)),
+        start=None,
+        switched_off=[],
+        holdout_loss=None,
+        remarks=(said,),
+    )
+
+
+def _said_of_effective(training: Training, last: Step) -> tuple[str, ...]:
+    if last.parameters is None:
+        return ()
+    penalized = int((training.groups >= 0).sum())
+    effective = float(np.sum(last.parameters))
+    return (
+        f"The data determines {effective:.0f} of {penalized:,} weights (their effective number).",
+    )
+
+
+def _at_penalties(
+    problem: Problem,
+    training: Training,
+    C: np.ndarray,
+    *,
+    start: np.ndarray | None,
+    switched_off: list[str],
+    holdout_loss: float | None,
+    remarks: tuple[str, ...] = (),
+    variance: float | None = None,
+) -> Learned:
+    penalties = np.concatenate(([0.0], C))[training.groups + 1]
+    first = training.loss.start() if start is None else start
+    loss = training.loss
+    if start is None and variance is not None and isinstance(loss, LinearLoss):
+        # Beside (m/2) log R the same C has several stationary points where columns outnumber the
+        # rows: the ridge penalties σ² C say which was meant. C is what leads to them here.
+        w = solve(FixedNoise(loss, 1.0), variance * penalties, first, tolerance=TIGHT).point.w
+        C = variance / loss.noise_variance(w) * C
+    else:
+        w = solve(loss, penalties, first, tolerance=TIGHT, most=100).point.w
+    return Learned(
+        training,
+        w,
+        _by_name(training.group_names, C),
+        problem.dataset.classes,
+        switched_off,
+        holdout_loss,
+        remarks,
+    )
+
+
+def recorded(problem: Problem, standing: Standing) -> Learned:
+    """The model at the penalties of the last recorded step, for a run that did not end itself."""
+    training, last = training_of(problem), standing.steps[-1]
+    if isinstance(last, HyperGradientStep):
+        by_name = {name: float(np.exp(d)) for name, d in last.d.items()}
+        off, holdout, variance = [], last.holdout_loss, None
+    else:
+        by_name, off, holdout = last.penalties, last.switched_off, None
+        linear = training.loss if isinstance(training.loss, LinearLoss) else None
+        variance = linear.noise_variance_of(last.loss) if linear else None
+    C = np.array([by_name[name] for name in training.group_names])
+    check = against_default(problem, training, C, training.loss.start())
+    if check.loses:
+        return _default(problem, training, check.said)
+    return _at_penalties(
+        problem,
+        training,
+        C,
+        start=None,
+        switched_off=list(off),
+        holdout_loss=holdout,
+        variance=variance,
+        remarks=(check.said,) if check.said else (),
+    )
+
+
+def relearned(problem: Problem, learned: Learned) -> Learned:
+    """The weights fitted to the training rows of a problem, at penalties learned on other rows.
+
+    The penalties keep their value whatever the number of rows (Foo, Do and Ng 2008: the final fit
+    on training and holdout data has C unscaled); those of numbers the value that they have in ridge
+    regression, σ² C. A group that only these rows have, such as a
+    category with a penalty of its own, gets the median of the others.
+    """
+    training = training_of(problem, like=learned.training)
+    usual = float(np.median(list(learned.penalties.values())))
+    C = np.array([learned.penalties.get(name, usual) for name in training.group_names])
+    return _at_penalties(
+        problem,
+        training,
+        C,
+        start=None,
+        switched_off=learned.switched_off,
+        holdout_loss=learned.holdout_loss,
+        remarks=learned.remarks,
+        variance=learned.noise_variance,
+    )

@@ -1,0 +1,130 @@
+"""The training of a linear model: its loss on prepared rows, its groups, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from core.datasets.groups import penalty_groups
+from core.datasets.preparation import output_names, output_sources
+from core.losses.fitted import as_estimator
+from core.losses.linear.linear import LinearLoss
+from core.losses.registry import TableLoss, build, parameter_groups
+from core.penalties.registry import TARGET_SPREAD
+from core.tuning.learning.training import Training
+from core.tuning.problem import Problem, take
+
+
+@dataclass(frozen=True)
+class TableTraining(Training):
+    """The loss of a linear model on the training rows.
+
+    Attributes:
+        prepare: the fitted preparation.
+        group_of_column: the group of every prepared column.
+        unit: what a numeric target was divided by; penalties and norms are those of the quotient,
+            ridge penalties σ² C do not depend on it.
+    """
+
+    loss: TableLoss
+    prepare: Any
+    group_of_column: np.ndarray
+    unit: float = 1.0
+
+    def pair(
+        self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
+    ) -> tuple[TableLoss, TableLoss]:
+        """The losses of one part, with the parameters of the training loss.
+
+        The preparation is fitted on the rows to fit alone; a category that these rows lack leaves a
+        column of zeros, so that every part has the same parameters.
+        """
+        dataset = problem.dataset
+        prepare = clone(problem.preparation())
+        matrices = [
+            prepare.fit_transform(take(dataset.features, fit_rows), dataset.target[fit_rows]),
+            prepare.transform(take(dataset.features, held_rows)),
+        ]
+        chosen = _selection(output_names(prepare), output_names(self.prepare))
+        fit_X, held_X = ((X if chosen is None else _times(X, chosen)) for X in matrices)
+        return (
+            self.loss.on(fit_X, _in_unit(dataset.target[fit_rows], self.unit)),
+            self.loss.on(held_X, _in_unit(dataset.target[held_rows], self.unit)),
+        )
+
+    @property
+    def group_of_output(self) -> tuple[int, ...]:
+        """The group of every prepared column."""
+        return tuple(int(group) for group in self.group_of_column)
+
+    def noise_variance(self, w: np.ndarray) -> float | None:
+        """σ² of a linear model in the unit of its loss: its ridge penalties are σ² C_j."""
+        loss = self.loss
+        return float(loss.noise_variance(w)) if isinstance(loss, LinearLoss) else None
+
+    def pipeline(
+        self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
+    ) -> Pipeline:
+        """The fitted pipeline: it takes raw rows; scikit-learn's objects only."""
+        one = next(iter(penalties.values())) if len(penalties) == 1 else None
+        model = as_estimator(self.loss, w, C=one, classes=np.asarray(classes) if classes else None)
+        if self.unit != 1.0:
+            model.coef_, model.intercept_ = self.unit * model.coef_, self.unit * model.intercept_
+        return Pipeline([("prepare", self.prepare), ("model", model)])
+
+
+def table_training(
+    problem: Problem, rows: np.ndarray, like: TableTraining | None = None
+) -> TableTraining:
+    """The loss on some rows, with a preparation fitted there.
+
+    Args:
+        problem: the run's problem.
+        rows: of its dataset.
+        like: a training on other rows, whose unit and least noise are kept, so that the penalties
+            learned there mean the same here; None for the usual ones of these rows.
+    """
+    dataset = problem.dataset
+    prepare = clone(problem.preparation())
+    X = prepare.fit_transform(take(dataset.features, rows), dataset.target[rows])
+    unit = _unit(problem, dataset.target[rows]) if like is None else like.unit
+    loss = build(problem.model.loss[dataset.task], X, _in_unit(dataset.target[rows], unit))
+    if like is not None and isinstance(like.loss, LinearLoss) and isinstance(loss, LinearLoss):
+        loss = LinearLoss(loss.design, loss.y, like.loss.floor_share)
+    names, of_column = penalty_groups(
+        problem.plan.groups, output_names(prepare), output_sources(prepare)
+    )
+    groups = parameter_groups(loss, of_column)
+    return TableTraining(names, groups, loss, prepare, of_column, unit)
+
+
+def _unit(problem: Problem, target: np.ndarray) -> float:
+    if problem.dataset.task != "regression" or not problem.plan.standardize:
+        return 1.0
+    spread = float(problem.options.get("target_spread", TARGET_SPREAD))
+    return float(target.std()) / spread or 1.0
+
+
+def _in_unit(target: np.ndarray, unit: float) -> np.ndarray:
+    return target if unit == 1.0 else target / unit
+
+
+def _selection(have: list[str], want: list[str]) -> sparse.csr_matrix | None:
+    """The 0–1 matrix that takes columns `have` to columns `want`; None where they are the same."""
+    if have == want:
+        return None
+    place = {name: at for at, name in enumerate(want)}
+    pairs = [(at, place[name]) for at, name in enumerate(have) if name in place]
+    rows, columns = np.array(pairs, dtype=int).reshape(-1, 2).T
+    ones = np.ones(len(rows))
+    return sparse.csr_matrix((ones, (rows, columns)), shape=(len(have), len(want)))
+
+
+def _times(X: Any, chosen: sparse.csr_matrix) -> Any:
+    product = X @ chosen
+    return product if sparse.issparse(X) else np.asarray(product)

@@ -1,0 +1,64 @@
+"""The Training: what a penalty learner works on, whatever kind of model it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from core.optimize.loss import Loss
+from core.tuning.events import Event
+from core.tuning.problem import Problem
+
+
+@dataclass(frozen=True)
+class Training:
+    """The loss on the training rows, and which group each of its parameters belongs to.
+
+    Attributes:
+        group_names: the groups.
+        groups: the group of every parameter, shape (n,), −1 for intercepts.
+        loss: −log p(training rows | w).
+    """
+
+    group_names: list[str]
+    groups: np.ndarray
+    loss: Loss
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """{group: number of penalized parameters}."""
+        counts = np.bincount(self.groups[self.groups >= 0], minlength=len(self.group_names))
+        return {name: int(count) for name, count in zip(self.group_names, counts, strict=True)}
+
+    @property
+    def counted(self) -> np.ndarray | None:
+        """The parameters that come in the training data, boolean, shape (n,); None for all."""
+        return None
+
+    def pair(
+        self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
+    ) -> tuple[Loss, Loss]:
+        """The losses of two parts of the training rows, with the same parameters."""
+        raise NotImplementedError
+
+    def pipeline(
+        self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
+    ) -> Pipeline:
+        """The fitted pipeline with parameters w; it takes raw rows."""
+        raise NotImplementedError
+
+    @property
+    def group_of_output(self) -> tuple[int, ...]:
+        """The group of every prepared column; empty where parameters are not columns."""
+        return ()
+
+    def noise_variance(self, w: np.ndarray) -> float | None:
+        """σ² of a linear model with learned noise; None for others."""
+        return None
+
+    def shown(self, step: int, w: np.ndarray) -> Event | None:
+        """What the model says about a few examples at w, to be watched; None for tables."""
+        return None

@@ -1,0 +1,234 @@
+"""The end of a run: the winner is judged by rows it was not fitted to, and kept."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+
+from core.datasets.dataset import Dataset
+from core.datasets.preparation import output_names
+from core.errors import UnusableError
+from core.tuning.events import Event, RunFailed, RunStopped
+from core.tuning.history.remembering import recalled_before
+from core.tuning.learning.run import Learned, recorded
+from core.tuning.plan import Plan
+from core.tuning.problem import Problem, as_begun, build_problem
+from core.tuning.results.comparison import Comparison, results_of
+from core.tuning.results.judging import Course, repeats, told_of_folds, told_of_test
+from core.tuning.results.takeaway import takeaway_of
+from core.tuning.results.threshold import of_costs
+from core.tuning.results.winner import Winner, taken_away, winner_of
+from core.tuning.runs.clock import Clock
+from core.tuning.runs.run_folder import RunFolder, write_whole
+from core.tuning.runs.standing import Standing
+from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
+
+_UNITS = {"sequence": "tokens", "structure": "molecules", "topics": "texts"}
+
+
+def conclude(
+    plan: Plan,
+    dataset: Dataset,
+    events: Sequence[Event],
+    *,
+    folder: RunFolder | None = None,
+    because: str = "it was stopped",
+) -> Event:
+    """The last event of a run that was stopped or killed: what was best until then is kept.
+
+    Args:
+        plan: the run's plan.
+        dataset: its data.
+        events: everything the run reported so far.
+        folder: where the event is recorded and the fitted best is kept.
+        because: why the run ends here, a clause.
+
+    Returns:
+        RunStopped with results, or RunFailed where no trial or step had ended.
+    """
+    standing = Standing()
+    for event in events:
+        standing.consume(event)
+    clock = Clock(standing.seconds)
+    problem = as_begun(build_problem(plan, dataset), standing.started)
+    if standing.best is None and not standing.steps:
+        first = "trial" if problem.strategy.kind == "trials" else "step"
+        sentence = f"The run was stopped before its first {first} ended; there is nothing to keep."
+        last: Event = RunFailed(sentence=sentence)
+    else:
+        course = Course(standing, clock, recalled_before(events), stopped=True)
+        results = _drained(conclusion(problem, course, because, folder, None))
+        last = RunStopped(because=because, results=results)
+    last = replace(last, seconds=round(clock.seconds, 4))
+    if folder is not None:
+        with folder.owned():
+            folder.append(last)
+    return last
+
+
+def _drained(concluding: Generator[Event, None, dict[str, Any]]) -> dict[str, Any]:
+    while True:
+        try:
+            next(concluding)
+        except StopIteration as ended:
+            return dict(ended.value)
+
+
+def conclusion(
+    problem: Problem,
+    course: Course,
+    because: str,
+    folder: RunFolder | None,
+    learned: Learned | None,
+    kept: Mapping[int, Any] | None = None,
+) -> Generator[Event, None, dict[str, Any]]:
+    """Judge the winner beside the default and the baseline; keep it, fitted on all rows.
+
+    Args:
+        problem: the run's problem.
+        course: how the run went.
+        because: why it ends.
+        folder: where the fitted best goes; None for nowhere.
+        learned: the penalty learner's own state, where it is at hand (saves a fit).
+        kept: {trial: fitted estimator} of the members of an average, likewise.
+
+    Yields:
+        What is told while outer folds are tested.
+
+    Returns:
+        The results as described in core.tuning.results.comparison.
+    """
+    standing = course.standing
+    if problem.strategy.kind == "penalties" and learned is None:
+        learned = recorded(problem, standing)
+    if problem.nested:
+        told = yield from told_of_folds(problem, course, learned)
+        winner = winner_of(problem, standing, learned, kept or {})
+    else:
+        winner = winner_of(problem, standing, learned, kept or {})
+        told = told_of_test(problem, winner.pipeline)
+    results = results_of(told, _comparison(problem, winner))
+    seconds = course.clock.seconds
+    last, said = taken_away(problem, winner)
+    facts = _evaluation(problem, refitted=last is not winner, repeated=repeats(problem, course))
+    if not facts["repeated"]:
+        for gain in ("gain", "gain_over_baseline"):
+            results[gain]["real"] = False
+    results["evaluation"] = facts
+    results["remarks"] = [*winner.remarks, *results["remarks"], *said]
+    if problem.metric_reason:
+        results["metric_reason"] = problem.metric_reason
+    if problem.dataset.task == "structure":
+        given = problem.plan.gamma
+        tuned = given if winner.gamma is None else winner.gamma
+        results["gamma"] = {"tuned": tuned, "default": given}
+    if winner.threshold is not None:
+        results["costs"] = of_costs(problem, winner.threshold, told)
+    results |= _record(standing, winner, seconds, because, problem)
+    if folder is not None:
+        _keep(problem, folder, winner, last)
+    return results
+
+
+def _evaluation(problem: Problem, *, refitted: bool, repeated: bool) -> dict[str, Any]:
+    """How the scores came about, and which rows the model that is kept was fitted on."""
+    dataset = problem.dataset
+    part = problem.averages and problem.judged == "validation"
+    every = len(problem.train_rows) == dataset.rows and not part
+    return {
+        "kind": "nested" if problem.nested else "test",
+        "folds": len(problem.outer),
+        "repeated": repeated or not problem.nested,
+        "second_file": dataset.test is not None,
+        "fitted": "all" if refitted or every else "train",
+        "rows": dataset.rows,
+        "units": _UNITS.get(dataset.task, "rows"),
+    }
+
+
+def _comparison(problem: Problem, winner: Winner) -> Comparison:
+    dataset = problem.dataset
+    # Learners and scores on the training rows themselves have no validation score of this metric.
+    validated = problem.strategy.kind == "trials" and problem.judged != "training"
+    return Comparison(
+        task=dataset.task,
+        classes=dataset.classes,
+        metric=problem.metric,
+        setting=winner.setting,
+        default_setting=problem.default,
+        validation=winner.validation,
+        validation_rows=sum(len(rows) for _, rows in problem.splits) if validated else 0,
+        seed=problem.plan.seed,
+        averaged=problem.averages,
+        second_file=dataset.test is not None,
+    )
+
+
+def _record(
+    standing: Standing, winner: Winner, seconds: float, because: str, problem: Problem
+) -> dict[str, Any]:
+    learned = winner.learned
+    ensemble = {"ensemble": winner.ensemble} if winner.ensemble else {}
+    return {
+        **ensemble,
+        "groups": learned.penalties if learned else {},
+        "switched_off": learned.switched_off if learned else [],
+        "fits": standing.fits,
+        "trials": len(standing.trials),
+        "failed": len(standing.failed),
+        "seconds": round(seconds, 4),
+        "stopped_because": because,
+        "seed": problem.plan.seed,
+    }
+
+
+def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> None:
+    """Write the model that is kept, and what must be known of it and of the one that was judged."""
+    dataset, learned = problem.dataset, last.learned
+    test_rows = np.arange(dataset.test.rows) if dataset.test else problem.test_rows
+    once = problem.averages and problem.judged == "validation"
+    takeaway = takeaway_of(
+        dataset,
+        problem.train_rows,
+        test_rows,
+        fitted_rows=problem.splits[0][0] if once else (),
+        output_names=_prepared_names(problem, last),
+        penalties=learned.penalties if learned else None,
+        group_of_output=learned.group_of_output if learned else (),
+        noise_variance=learned.noise_variance if learned else None,
+        standardize=problem.plan.standardize,
+        threshold=judged.threshold.value if judged.threshold else None,
+        judged=judged.learned if last is not judged else None,
+        refitted=last is not judged,
+    )
+    draft = folder.model_path.with_name(folder.model_path.name + ".part")
+    try:
+        joblib.dump(last.pipeline, draft)
+        draft.replace(folder.model_path)
+        write_whole(folder.takeaway_path, takeaway.as_json())
+    except OSError as error:
+        raise _not_kept(folder.path, error) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _prepared_names(problem: Problem, winner: Winner) -> list[str]:
+    """The columns of the prepared matrix; none where the model takes raw rows."""
+    if problem.dataset.task in STRUCTURED_TASKS:
+        return []
+    return output_names(winner.pipeline.named_steps["prepare"])
+
+
+def _not_kept(path: Path, error: OSError) -> UnusableError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return UnusableError(
+        "the disk is full" if full else f"the model cannot be kept here ({error.strerror})",
+        where=str(path),
+        cure="make room and resume the run; no trial is lost",
+    )

@@ -1,0 +1,146 @@
+"""The winner of a run: the tuned model fitted on the training rows, and again on all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from core.errors import UnusableError
+from core.estimators.fitting import fit
+from core.space import Setting
+from core.tuning.averaging.averaged_model import averaged_model, refitted_average
+from core.tuning.learning.pair_tradeoff import choose_gamma, with_gamma
+from core.tuning.learning.run import Learned, recorded, relearned
+from core.tuning.problem import Problem
+from core.tuning.results.threshold import Threshold, choose_threshold, with_threshold
+from core.tuning.runs.standing import Standing
+from core.tuning.scores.scoring import in_a_sentence
+
+_DEAR = ("dlgm",)  # models whose members are not fitted a second time: each may take an hour
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The tuned model: a fitted pipeline, and how it came about.
+
+    Attributes:
+        learned: a penalty learner's own state.
+        ensemble: what is told of an average.
+        threshold: between two classes, where mistakes have costs.
+        gamma: of a folding model, where it was chosen on training molecules.
+    """
+
+    pipeline: Pipeline
+    setting: Setting
+    validation: dict[str, float]
+    remarks: tuple[str, ...] = ()
+    learned: Learned | None = None
+    ensemble: dict[str, Any] | None = None
+    threshold: Threshold | None = None
+    gamma: float | None = None
+
+
+def winner_of(
+    problem: Problem,
+    standing: Standing,
+    learned: Learned | None,
+    kept: Mapping[int, Any],
+) -> Winner:
+    """What tuning found, fitted on the training rows of the problem, with its threshold.
+
+    Args:
+        problem: the run's problem, or that of an outer fold.
+        standing: how the run stands; at least one trial or step has ended.
+        learned: the penalty learner's own state, where it is at hand (saves a fit).
+        kept: {trial: fitted estimator} of the members of an average, likewise.
+    """
+    if problem.averages:
+        found = _average(problem, standing, kept)
+    elif problem.strategy.kind == "trials":
+        found = _best_trial(problem, standing)
+    else:
+        found = _of_learner(learned if learned is not None else recorded(problem, standing))
+    threshold = choose_threshold(problem, found.pipeline, found.learned)
+    found = replace(found, threshold=threshold)
+    chosen = choose_gamma(problem, found.pipeline, found.learned)
+    if chosen is not None:
+        remarks = (*found.remarks, chosen.said) if chosen.said else found.remarks
+        found = replace(found, gamma=chosen.gamma, remarks=remarks)
+    return _decided(problem, found)
+
+
+def _decided(problem: Problem, winner: Winner) -> Winner:
+    """The same, its pipeline with the threshold between two classes, or γ, that was chosen."""
+    if winner.gamma is not None:
+        return replace(winner, pipeline=with_gamma(winner.pipeline, winner.gamma))
+    if winner.threshold is None:
+        return winner
+    classes = problem.dataset.classes
+    return replace(winner, pipeline=with_threshold(winner.pipeline, winner.threshold, classes))
+
+
+def _best_trial(problem: Problem, standing: Standing) -> Winner:
+    best = standing.best
+    assert best is not None  # callers have checked that a trial has ended
+    pipeline = problem.pipeline(best.setting)
+    remarks = fit(pipeline, *problem.train)
+    return Winner(pipeline, best.setting, {problem.metric.name: best.score}, remarks)
+
+
+def _average(problem: Problem, standing: Standing, kept: Mapping[int, Any]) -> Winner:
+    average = averaged_model(problem, standing, kept)
+    best = standing.trials[average.best]
+    # What rows say that had a part in the choice would flatter.
+    validation = average.told["held_out"]
+    if not validation and problem.judged != "training":
+        validation = {problem.metric.name: best.score}
+    return Winner(
+        average.pipeline,
+        best.setting,
+        validation,
+        tuple(average.remarks),
+        ensemble=average.told,
+    )
+
+
+def _of_learner(learned: Learned) -> Winner:
+    validation = {} if learned.holdout_loss is None else {"holdout_loss": learned.holdout_loss}
+    return Winner(learned.pipeline(), {}, validation, learned.remarks, learned)
+
+
+def taken_away(problem: Problem, judged: Winner) -> tuple[Winner, tuple[str, ...]]:
+    """The model that is kept: the judged one fitted again on all rows of the file.
+
+    The setting, the penalties and the weights of an average stay. Nothing is done where a person
+    wants the judged model itself, or where that was fitted on all rows already.
+
+    Returns:
+        The winner, and sentences where it could not be fitted again; `judged` itself then.
+    """
+    rows = problem.fitted_rows
+    part = problem.averages and problem.judged == "validation"  # of the training rows, so far
+    if not problem.plan.refit or (len(rows) == len(problem.train_rows) and not part):
+        return judged, ()
+    if problem.averages and problem.model.name in _DEAR:
+        said = "The members of the average are not fitted again on all rows: of this kind of model"
+        return judged, (f"{said} that would take as long as their trials.",)
+    try:
+        return _decided(problem, _fitted_again(problem.on(rows, rows[:0]), judged)), ()
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError, UnusableError) as error:
+        said = "The model could not be fitted on all rows; the tested one is kept."
+        return judged, (f"{said} {in_a_sentence(error)}",)
+
+
+def _fitted_again(whole: Problem, judged: Winner) -> Winner:
+    if judged.learned is not None:
+        again = relearned(whole, judged.learned)
+        return replace(judged, pipeline=again.pipeline(), learned=again)
+    if judged.ensemble is not None:
+        return replace(judged, pipeline=refitted_average(whole, judged.ensemble))
+    pipeline = whole.pipeline(judged.setting)
+    fit(pipeline, *whole.train)
+    return replace(judged, pipeline=pipeline)

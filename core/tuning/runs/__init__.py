@@ -1,0 +1,1 @@
+"""Run folders, and what the stream of events says of a run."""

@@ -1,0 +1,256 @@
+"""The folder that every run leaves: its plan, its events as JSON lines, and the fitted best."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from io import FileIO
+from pathlib import Path
+
+from core.errors import UnusableError
+from core.tuning.events import (
+    Event,
+    HyperGradientStep,
+    PenaltyStep,
+    Progress,
+    RunFinished,
+    RunStopped,
+    TrialFinished,
+    from_json,
+    to_json,
+)
+from core.tuning.plan import Plan, plan_from_dict
+from core.tuning.runs.ownership import own, owner_of
+
+PLAN, EVENTS, MODEL, TAKEAWAY, OWNER = (
+    "plan.json",
+    "events.jsonl",
+    "best.joblib",
+    "best.json",
+    "running",
+)
+
+WORTH_KEEPING = (TrialFinished, PenaltyStep, HyperGradientStep)
+
+
+def runs_root() -> Path:
+    """Where runs are kept: TUNESCOPE_RUNS, or the user's data folder."""
+    if given := os.environ.get("TUNESCOPE_RUNS"):
+        return Path(given)
+    from platformdirs import user_data_path
+
+    return user_data_path("tunescope", appauthor=False) / "runs"
+
+
+class RunFolder:
+    """One run on disk. Events are only ever appended; a torn last line is ignored.
+
+    Nothing that was written is changed later, so that a kill at any moment costs at most the line
+    being written.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self._file: FileIO | None = None
+        self._recorded_done = -1
+
+    @classmethod
+    def create(cls, plan: Plan, root: Path | None = None, path: Path | None = None) -> RunFolder:
+        """A new folder below `root` named after date, data, model and strategy; or at `path`.
+
+        Raises:
+            UnusableError: it cannot be written, or `path` holds a run already.
+        """
+        try:
+            if path is None:
+                path = _free_name(root or runs_root(), plan)
+            elif (path / PLAN).exists():
+                raise UnusableError(
+                    "this folder holds a run already",
+                    where=str(path),
+                    cure="give another folder, or use tunescope resume",
+                )
+            path.mkdir(parents=True, exist_ok=True)
+            write_whole(path / PLAN, json.dumps(plan.as_dict(), indent=1, ensure_ascii=False))
+        except OSError as error:
+            if path is not None:
+                with contextlib.suppress(OSError):  # what could be made, if it is empty
+                    path.rmdir()
+            raise _cannot_write(path or root or Path(), error) from error
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: Path | str) -> RunFolder:
+        """An existing run: a folder's path, or its name below the usual root.
+
+        Raises:
+            UnusableError: there is no run there.
+        """
+        for folder in (Path(path), runs_root() / path):
+            if (folder / PLAN).is_file():
+                return cls(folder)
+        raise UnusableError(
+            "there is no run here", where=str(path), cure="tunescope runs lists those there are"
+        )
+
+    @property
+    def name(self) -> str:
+        """The folder's own name, by which the command line finds it."""
+        return self.path.name
+
+    @property
+    def plan(self) -> Plan:
+        """The plan as it was written at the start."""
+        try:
+            return plan_from_dict(json.loads((self.path / PLAN).read_text(encoding="utf-8")))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UnusableError(
+                "the plan of this run cannot be read",
+                where=str(self.path / PLAN),
+                cure="start a new run",
+            ) from error
+
+    @property
+    def model_path(self) -> Path:
+        """The fitted pipeline (joblib), there once the run has ended."""
+        return self.path / MODEL
+
+    @property
+    def takeaway_path(self) -> Path:
+        """What exporters need to know beside the fitted pipeline (JSON)."""
+        return self.path / TAKEAWAY
+
+    def events(self) -> list[Event]:
+        """Every recorded event in order, the torn last line of a killed run left out."""
+        try:
+            lines = (self.path / EVENTS).read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return []
+        events = []
+        for number, line in enumerate(lines[:-1], start=1):
+            try:
+                events.append(from_json(line.decode()))
+            except ValueError as error:
+                raise UnusableError(
+                    "this line of the run is damaged",
+                    where=f"{self.path / EVENTS}, line {number}",
+                    cure="delete the lines from here on to go on from before it",
+                ) from error
+        return events
+
+    def append(self, event: Event) -> None:
+        """Record one event; a beat of Progress without news is passed over.
+
+        Raises:
+            UnusableError: the disk is full or the folder cannot be written.
+        """
+        if isinstance(event, Progress):
+            if event.done == self._recorded_done:
+                return
+            self._recorded_done = event.done
+        try:
+            self._file = self._file or self._opened()
+            line = memoryview(to_json(event).encode() + b"\n")
+            while line:  # unbuffered: what the system took is safe from a kill
+                line = line[self._file.write(line) :]
+            if isinstance(event, (RunFinished, RunStopped)):
+                os.fsync(self._file.fileno())
+        except OSError as error:
+            raise _cannot_write(self.path, error) from error
+
+    def _opened(self) -> FileIO:
+        path = self.path / EVENTS
+        file = path.open("r+b" if path.exists() else "w+b", buffering=0)
+        whole = file.read()
+        file.truncate(whole.rfind(b"\n") + 1)
+        file.seek(0, os.SEEK_END)
+        return file
+
+    def close(self) -> None:
+        """Let go of the events file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    @contextlib.contextmanager
+    def owned(self) -> Iterator[None]:
+        """While inside, no second process may write this run.
+
+        Raises:
+            UnusableError: another living process is writing it.
+        """
+        mark = self.path / OWNER
+        if (owner := owner_of(mark)) is not None and owner != os.getpid():
+            raise UnusableError(
+                f"this run is being written by process {owner}",
+                where=str(self.path),
+                cure="wait until it ends, or stop it first",
+            )
+        try:
+            own(mark)
+        except OSError as error:
+            raise _cannot_write(self.path, error) from error
+        try:
+            yield
+        finally:
+            self.close()
+            mark.unlink(missing_ok=True)
+
+    def forget_if_idle(self) -> None:
+        """Remove a run that was refused before its first trial or step ended."""
+        if any(isinstance(event, WORTH_KEEPING) for event in self.events()):
+            return
+        for name in (PLAN, EVENTS):
+            (self.path / name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a folder that holds a person's other files stays
+            self.path.rmdir()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a living process is writing it."""
+        return owner_of(self.path / OWNER) is not None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old or the new one, never half of it."""
+    draft = path.with_name(path.name + ".part")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _free_name(root: Path, plan: Plan) -> Path:
+    data = re.sub(r"[^\w.-]+", "-", Path(plan.data.file.removeprefix("sample:")).name)[:40]
+    moment = datetime.now().astimezone().strftime("%Y-%m-%d_%H%M%S")
+    name = f"{moment}_{data}_{plan.model}_{plan.strategy}"
+    path, count = root / name, 1
+    while path.exists():
+        count += 1
+        path = root / f"{name}_{count}"
+    return path
+
+
+def _cannot_write(path: Path, error: OSError) -> UnusableError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return UnusableError(
+            "the disk is full",
+            where=str(path),
+            cure="free some space and resume the run; what was recorded before is kept",
+        )
+    return UnusableError(
+        f"the run cannot be written here ({error.strerror})",
+        where=str(path),
+        cure="choose a folder that you may write to (--run-dir)",
+    )
+
+
+def now() -> str:
+    """The present moment, ISO 8601, UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,84 @@
+"""Metrics of topics: how likely the words of documents are that the model has not seen.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| n | | | documents |
+| B | | | resamples |
+| w | ``weights`` | (B, n) | how often a resample contains a document |
+| | ``documents`` | (n, 2) | log p(second half of the words | first half), and words of the second |
+
+Document completion (Wallach et al. 2009, section 5; McInerney 2017, section 4.1): a document's
+topics are inferred from one half of its words, and the other half is predicted. Log likelihoods are
+summed over all documents and divided by the words of all, so that a long document counts more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.tuning.scores.metric import Metric, Said, ratio
+
+TOPICS = ("topics",)
+
+
+def _completion(_y: np.ndarray, documents: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Nats a word; NaN where there is no word to predict."""
+    logs, words = (weights @ documents).T
+    return ratio(logs, words)
+
+
+def _perplexity(y: np.ndarray, documents: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """As many equally likely words would be as hard to predict."""
+    return np.exp(-_completion(y, documents, weights))
+
+
+DOCUMENTS = (
+    Metric(
+        "completion",
+        "Document completion (log likelihood of a held-out word)",
+        TOPICS,
+        True,
+        False,
+        "documents",
+        _completion,
+    ),
+    Metric(
+        "perplexity",
+        "Among how many words it wavers (perplexity)",
+        TOPICS,
+        False,
+        False,
+        "documents",
+        _perplexity,
+    ),
+)
+
+
+# How a setting is judged by the texts that it was fitted to: no score of new texts, nor the
+# likelihood of whole texts under their own posterior (McInerney 2017, section 4).
+COMPLETED = Metric(
+    "training_completion",
+    "Document completion of the training texts (log likelihood of a word)",
+    (),
+    True,
+    False,
+    "documents",
+    _completion,
+)
+
+
+def say_of_documents(estimator: Any, X: Any) -> Said:
+    """What a model of topics says about documents.
+
+    Args:
+        estimator: fitted; ``completion(X)`` gives log p and words of every document, (n, 2). Or a
+            pipeline that ends in one.
+        X: what it takes, n documents.
+    """
+    model = estimator
+    if hasattr(estimator, "named_steps"):
+        X, model = estimator[:-1].transform(X), estimator[-1]
+    documents = model.completion(X)
+    return Said(labels=np.zeros(len(documents)), documents=documents)

@@ -1,0 +1,1 @@
+"""Runs of trials, in processes of their own."""

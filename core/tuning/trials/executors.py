@@ -1,0 +1,213 @@
+"""Trials in processes of their own: several at once, each with a time limit, each killable.
+
+A process that can be killed is the only way to end a fit that never ends, and a crash in it costs
+one trial instead of the run; joblib's pool cannot end a single task, so the processes are ours.
+Where the system has a fork server, a fresh process is ready in some 20 ms.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from multiprocessing import connection
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from core.space import Setting
+from core.tuning.runs.ownership import own, owner_of
+from core.tuning.scores.scoring import Outcome, Work, score_setting
+
+BEGUN = "begun"  # what a process says when it turns to a trial
+SCRATCH, OWNER = "tunescope-folds-", "owner"
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def _context() -> Any:
+    if "forkserver" in multiprocessing.get_all_start_methods():
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["core.tuning.trials.executors"])
+        return context
+    return multiprocessing.get_context("spawn")
+
+
+@dataclass
+class _Busy:
+    number: int
+    setting: Setting
+    since: float
+    begun: bool = False
+
+
+class Executor:
+    """Processes that score settings.
+
+    Args:
+        work: what to score on; written to a file once and memory-mapped by every process.
+        workers: how many trials run at the same time.
+        time_limit: seconds after which a trial is ended and counts as failed, the start of its
+            process not counted; None for never.
+    """
+
+    def __init__(self, work: Work, workers: int = 1, time_limit: float | None = None) -> None:
+        self._workers, self._limit = workers, time_limit
+        self._context = _context()
+        _sweep()
+        self._folder = tempfile.TemporaryDirectory(prefix=SCRATCH)
+        own(Path(self._folder.name) / OWNER)
+        self._file = Path(self._folder.name) / "work.joblib"
+        import joblib
+
+        joblib.dump(work, self._file)
+        self._idle: list[_Worker] = []
+        self._busy: dict[_Worker, _Busy] = {}
+
+    @property
+    def free(self) -> int:
+        """How many more trials may be submitted now."""
+        return self._workers - len(self._busy)
+
+    @property
+    def running(self) -> int:
+        """How many trials are under way."""
+        return len(self._busy)
+
+    def submit(self, number: int, setting: Setting) -> None:
+        """Begin a trial; `free` must be above 0."""
+        worker = self._idle.pop() if self._idle else _Worker(self._context, self._file)
+        worker.pipe.send((number, setting))
+        self._busy[worker] = _Busy(number, setting, time.monotonic())
+
+    def wait(self, seconds: float) -> list[Outcome]:
+        """The trials that ended, waiting at most so long for the first of them."""
+        ready = connection.wait(
+            [worker.pipe for worker in self._busy], timeout=min(seconds, self._until_overdue())
+        )
+        said = [self._received(worker) for worker in list(self._busy) if worker.pipe in ready]
+        ended = [outcome for outcome in said if outcome is not None]
+        return ended or list(self._overdue())
+
+    def _until_overdue(self) -> float:
+        begun = [busy.since for busy in self._busy.values() if busy.begun]
+        if self._limit is None or not begun:
+            return math.inf
+        return max(0.0, min(begun) + self._limit - time.monotonic())
+
+    def _received(self, worker: _Worker) -> Outcome | None:
+        busy = self._busy[worker]
+        try:
+            said: Outcome | str = worker.pipe.recv()
+        except (EOFError, OSError):
+            del self._busy[worker]
+            return self._lost(worker, busy)
+        if isinstance(said, str):
+            busy.begun, busy.since = True, time.monotonic()
+            return None
+        del self._busy[worker]
+        self._idle.append(worker)
+        return said
+
+    def _lost(self, worker: _Worker, busy: _Busy) -> Outcome:
+        worker.kill()
+        code = worker.process.exitcode
+        if code == -9:
+            why = "The system ended this trial, most likely because memory ran out."
+        else:
+            why = f"The process of this trial crashed (exit code {code})."
+        return Outcome(busy.number, busy.setting, (), time.monotonic() - busy.since, why)
+
+    def _overdue(self) -> Iterator[Outcome]:
+        if self._limit is None:
+            return
+        for worker, busy in list(self._busy.items()):
+            took = time.monotonic() - busy.since
+            if busy.begun and took >= self._limit:
+                worker.kill()
+                del self._busy[worker]
+                why = f"It took longer than the time limit of {self._limit:g} s."
+                yield Outcome(busy.number, busy.setting, (), took, why)
+
+    def close(self) -> None:
+        """End every process at once and remove the file."""
+        for worker in [*self._idle, *self._busy]:
+            worker.kill()
+        self._idle, self._busy = [], {}
+        self._folder.cleanup()
+
+
+class _Worker:
+    """One process and our end of its pipe."""
+
+    def __init__(self, context: Any, file: Path) -> None:
+        self.pipe: Connection
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(
+            target=serve, args=(theirs, str(file)), name="trial", daemon=True
+        )
+        with _one_thread():
+            self.process.start()
+        theirs.close()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def _sweep() -> None:
+    """Remove the folds that a killed run could not remove itself."""
+    for mark in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*/{OWNER}"):
+        if owner_of(mark) is None:
+            shutil.rmtree(mark.parent, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    # Children (and the fork server itself) read these before they load BLAS.
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def serve(pipe: Connection, file: str) -> None:
+    """The life of a trial process: load the folds, then score what comes through the pipe."""
+    import joblib
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the run's to handle
+    parent = os.getppid()
+    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
+    work = joblib.load(file, mmap_mode="r")
+    work = replace(work, folds=tuple(work.folds))
+    while True:
+        try:
+            number, setting = pipe.recv()
+            pipe.send(BEGUN)
+            pipe.send(score_setting(work, number, setting))
+        except (EOFError, OSError):  # the run has ended
+            return
+
+
+def _leave_with(parent: int) -> None:
+    # A trial must not outlive a run that was killed, however long its fit would take. The fork
+    # server goes when its owner does, and then this process has another parent.
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    sys.stderr.flush()
+    os._exit(1)

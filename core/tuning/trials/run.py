@@ -1,0 +1,304 @@
+"""Runs of trials: ask the sampler, evaluate in other processes, tell, report."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Generator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import optuna
+from optuna.study import StudyDirection
+from optuna.trial import TrialState
+
+from core.samplers.eb_hyp import EFFECTIVE
+from core.samplers.search_space import distributions
+from core.samplers.transfer.past import Memory
+from core.tuning.averaging.ensemble import Ensemble
+from core.tuning.events import (
+    CommonSurfaceFitted,
+    Event,
+    RunResumed,
+    SurrogateFitted,
+    TrialExcluded,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+)
+from core.tuning.history.remembering import Remembering, memory_of, recalled_before
+from core.tuning.problem import Problem
+from core.tuning.runs.clock import Clock
+from core.tuning.runs.standing import Standing
+from core.tuning.scores.scoring import Outcome
+from core.tuning.trials.executors import Executor
+
+BEAT = 0.4  # seconds: how long nothing is said while trials run, so that a stop is heard
+MOST_TRIALS = 100_000  # where only time bounds the run
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+class Asker:
+    """The strategy's sampler in a study in memory; asking again what was asked before resumes it.
+
+    Samplers depend on their seed and on the order of asks and tells alone, so that a resumed run
+    goes on exactly where the interrupted one would have. The first trial is the default setting,
+    unless the strategy has a past to take it from.
+    """
+
+    def __init__(self, problem: Problem, memory: Memory) -> None:
+        self._problem, self._memory = problem, memory
+        self._space = distributions(problem.space)
+        self._open: dict[int, optuna.Trial] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        problem = self._problem
+        seed = problem.plan.seed
+        self.sampler = problem.strategy.make(problem.space, problem.options, seed, self._memory)
+        minimize, maximize = StudyDirection.MINIMIZE, StudyDirection.MAXIMIZE
+        direction = maximize if problem.scored_by.maximize else minimize
+        self._study = optuna.create_study(sampler=self.sampler, direction=direction)
+        if self._from_default:
+            self._study.enqueue_trial(problem.default)
+
+    @property
+    def _from_default(self) -> bool:
+        return not (self._problem.strategy.remembers and self._memory.past)
+
+    def ask(self) -> TrialStarted:
+        """The next setting to try, and why."""
+        trial = self._study.ask(self._space)
+        self._open[trial.number] = trial
+        default = trial.number == 0 and self._from_default
+        why: dict[str, Any] = {"reason": "default"} if default else trial.user_attrs
+        return TrialStarted(
+            number=trial.number,
+            setting=dict(trial.params),
+            reason=why.get("reason", self._problem.strategy.name),
+            expected=why.get("expected"),
+            uncertainty=why.get("uncertainty"),
+            candidates=why.get(EFFECTIVE),
+        )
+
+    def tell(self, outcome: Outcome) -> None:
+        """What became of a trial."""
+        trial = self._open.pop(outcome.number)
+        if outcome.failure:
+            self._study.tell(trial, state=TrialState.FAIL)
+        else:
+            self._study.tell(trial, outcome.score)
+
+    @property
+    def finished(self) -> str:
+        """Why the sampler has nothing more to propose; "" while it has."""
+        return str(getattr(self.sampler, "finished_reason", "") or "")
+
+    def surrogate(self) -> SurrogateFitted | CommonSurfaceFitted | None:
+        """The Gaussian process behind the last proposal, for strategies that have one."""
+        if (common := getattr(self.sampler, "state", None)) is not None:
+            return CommonSurfaceFitted(**asdict(common))
+        surrogate = getattr(self.sampler, "surrogate", None)
+        return None if surrogate is None else SurrogateFitted(**asdict(surrogate))
+
+    def repeat(self, past: Sequence[Event]) -> None:
+        """Ask and tell again what the past of this run holds.
+
+        Where a proposal comes out otherwise (another version of a library), the recorded trials
+        are given to the sampler as they are instead.
+        """
+        for event in past:
+            match event:
+                case TrialStarted():
+                    if event.number in self._open:
+                        continue  # begun again by an earlier resume
+                    if self.ask().setting != event.setting:
+                        self._adopt(past)
+                        return
+                case TrialFinished():
+                    self.tell(Outcome(event.number, event.setting, (event.score,)))
+                case TrialFailed():
+                    self.tell(Outcome(event.number, event.setting, failure=event.reason))
+
+    def _adopt(self, past: Sequence[Event]) -> None:
+        self._open = {}
+        self._begin()
+        ended = {e.number: e for e in past if isinstance(e, (TrialFinished, TrialFailed))}
+        begun = {e.number: e for e in past if isinstance(e, TrialStarted)}
+        if self._from_default:
+            self._study._pop_waiting_trial_id()  # the default setting is among the recorded ones
+        for number in sorted(begun):
+            score = getattr(ended.get(number), "score", None)
+            self._study.add_trial(
+                optuna.trial.create_trial(
+                    params=begun[number].setting,
+                    distributions=self._space,
+                    value=score,
+                    state=TrialState.FAIL if score is None else TrialState.COMPLETE,
+                )
+            )
+
+
+class TrialRun:
+    """The generator's state: what is asked, what runs, and how much budget is left."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        standing: Standing,
+        clock: Clock,
+        requests: deque[Event],
+        remembering: Remembering,
+    ) -> None:
+        self._problem, self._standing, self._clock = problem, standing, clock
+        self._requests, self._remembering = requests, remembering
+        self.because = ""
+        self.groups: dict[str, int] = {}  # penalties are not learned here
+        self.learned = None
+        planned = max(problem.total, standing.total)
+        self.ensemble = Ensemble(problem, planned) if problem.averages else None
+
+    def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
+        """Every trial until the budget is spent or the sampler has nothing more to propose."""
+        memory = yield from self._recalled(past)
+        yield from self._remembering.notices()
+        self._asker = Asker(self._problem, memory)
+        self._asker.repeat(past)
+        if self.ensemble is not None:
+            self.ensemble.remember(past)
+        plan = self._problem.plan
+        with contextlib.closing(
+            Executor(self._problem.work(), plan.workers, plan.time_limit)
+        ) as executor:
+            for lost in list(self._standing.pending.values()):
+                executor.submit(lost.number, lost.setting)
+            while True:
+                yield from self._heard()
+                yield from self._started(executor)
+                if not executor.running:
+                    return
+                yield from self._ended(executor)
+                if self._time_is_up:
+                    yield from self._given_up()
+                    return
+
+    def _recalled(self, past: Sequence[Event]) -> Generator[Event, None, Memory]:
+        """What the sampler is told of earlier datasets; a resumed run is told the same again."""
+        for event in past:
+            if isinstance(event, TrialFinished):
+                self._remembering.keep(event)  # a kill may have come between
+        if not self._problem.strategy.remembers:
+            return Memory()
+        recalled = recalled_before(past)
+        if recalled is None:
+            recalled = self._remembering.recalled()
+            yield recalled
+        return memory_of(recalled, self._problem.model.simplex)
+
+    def _heard(self) -> Generator[Event, None, None]:
+        while self._requests:
+            event = self._requests.popleft()
+            self._standing.consume(event)
+            yield event
+            if self.ensemble is not None and isinstance(event, TrialExcluded):
+                self.ensemble.exclude(event)
+                yield from self._averaged(self.ensemble)
+
+    def _averaged(self, ensemble: Ensemble) -> Generator[Event, None, None]:
+        for event in ensemble.updates():
+            self._standing.consume(event)
+            yield event
+
+    def _started(self, executor: Executor) -> Generator[Event, None, None]:
+        while executor.free and self._may_ask(executor):
+            started = self._asker.ask()
+            if started.reason != "default" and (surrogate := self._asker.surrogate()) is not None:
+                yield surrogate
+            executor.submit(started.number, started.setting)
+            self._standing.consume(started)
+            yield started
+
+    def _may_ask(self, executor: Executor) -> bool:
+        standing = self._standing
+        begun = standing.done + executor.running
+        if begun >= (standing.total or MOST_TRIALS):
+            self.because = f"the budget of {standing.total} trials was spent"
+        elif self._time_is_up:
+            self.because = f"the time of {self._problem.plan.minutes:g} minutes was up"
+        elif begun > 0:
+            # The first trial comes, whatever the sampler thinks of the space.
+            self.because = self._asker.finished
+        return not self.because
+
+    @property
+    def _time_is_up(self) -> bool:
+        minutes = self._problem.minutes
+        return minutes is not None and self._clock.seconds >= 60 * minutes
+
+    def _ended(self, executor: Executor) -> Generator[Event, None, None]:
+        for outcome in executor.wait(BEAT):
+            self._asker.tell(outcome)
+            event = trial_event(outcome, len(self._problem.splits))
+            self._standing.consume(event)
+            if isinstance(event, TrialFinished):
+                self._remembering.keep(event)
+            yield event
+            yield from self._told(outcome)
+            yield from self._remembering.notices()
+        yield self._standing.progress(self._seconds_left(executor.running))
+
+    def _told(self, outcome: Outcome) -> Generator[Event, None, None]:
+        """What a finished trial means for the average, and what its model shows if it is best."""
+        if outcome.failure:
+            return
+        best = self._standing.best
+        if outcome.shown is not None and best is not None and best.number == outcome.number:
+            yield outcome.shown
+        if self.ensemble is not None:
+            self.ensemble.add(outcome)
+            yield from self._averaged(self.ensemble)
+
+    def _given_up(self) -> Generator[Event, None, None]:
+        self.because = f"the time of {self._problem.plan.minutes:g} minutes was up"
+        for lost in list(self._standing.pending.values()):
+            failed = TrialFailed(
+                number=lost.number, setting=lost.setting, reason="The time of the run was up."
+            )
+            self._standing.consume(failed)
+            yield failed
+
+    def _seconds_left(self, running: int) -> float | None:
+        standing, plan, minutes = self._standing, self._problem.plan, self._problem.minutes
+        left = []
+        if minutes is not None:
+            left.append(60 * minutes - self._clock.seconds)
+        if standing.total and standing.trials:
+            took = [trial.took for trial in standing.trials.values()]
+            mean = sum(took) / len(took)
+            left.append(mean * max(0, standing.total - standing.done) / plan.workers)
+        return max(0.0, min(left)) if left else None
+
+
+def trial_event(outcome: Outcome, folds: int) -> TrialFinished | TrialFailed:
+    """What became of a trial, as an event."""
+    if outcome.failure:
+        return TrialFailed(
+            number=outcome.number,
+            setting=outcome.setting,
+            reason=outcome.failure,
+            took=round(outcome.took, 4),
+        )
+    return TrialFinished(
+        number=outcome.number,
+        setting=outcome.setting,
+        score=outcome.score,
+        fold_scores=list(outcome.fold_scores),
+        took=round(outcome.took, 4),
+        fits=folds,
+    )
+
+
+def extended(standing: Standing, trials: int | None) -> RunResumed:
+    """The event with which a run goes on, with so many more trials than it was planned for."""
+    return RunResumed(done=standing.done, total=standing.total + (trials or 0))

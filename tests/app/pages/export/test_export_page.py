@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QLabel
+
+from app.pages.export.export_page import ExportPage
+from core.tuning.events import RunFinished, RunStarted, TrialFinished
+
+
+def finished(opened, qtbot):
+    opened.set_plan(trials=2)
+    opened.start()
+    qtbot.waitUntil(lambda: opened.state == "finished", timeout=30_000)
+
+
+def test_before_a_run_has_ended_nothing_can_be_saved_and_the_page_says_why(opened, qtbot):
+    page = ExportPage(opened)
+    qtbot.addWidget(page)
+    card = page.cards["json"]
+    assert not card.save_button.isEnabled()
+    assert "step 4" in card.save_button.toolTip()
+
+
+def test_saving_confirms_the_path_and_opens_its_folder(opened, qtbot, tmp_path, monkeypatch):
+    page = ExportPage(opened)
+    qtbot.addWidget(page)
+    page.show()
+    finished(opened, qtbot)
+    where = tmp_path / "my numbers"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a: (str(where), ""))
+    card = page.cards["json"]
+    with qtbot.waitSignal(opened.exported, timeout=20_000):
+        card.save_button.click()
+    assert where.with_suffix(".json").read_text() == "json"
+    assert card._saved.isVisible()
+    assert card._saved.text().endswith("my numbers.json")
+    opened_urls = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", opened_urls.append)
+    card.folder_button.click()
+    assert opened_urls[0].toLocalFile() == str(tmp_path)
+
+
+def test_several_files_saved_at_once_are_each_confirmed(opened, qtbot, tmp_path):
+    finished(opened, qtbot)
+    done = []
+    opened.exported.connect(done.append)
+    paths = [str(tmp_path / f"{name}.json") for name in ("one", "two", "three")]
+    for path in paths:
+        opened.export("json", path)
+    qtbot.waitUntil(lambda: len(done) == 3, timeout=20_000)
+    assert done == paths
+
+
+def test_a_confirmation_stands_on_the_card_of_its_file(opened, qtbot, tmp_path):
+    page = ExportPage(opened)
+    qtbot.addWidget(page)
+    page._saving = {tmp_path / "a.json": "json"}
+    opened.exported.emit(str(tmp_path / "another.skops"))
+    assert page.cards["json"]._path is None
+    opened.exported.emit(str(tmp_path / "a.json"))
+    assert page.cards["json"]._path == tmp_path / "a.json"
+
+
+def test_a_dialog_that_was_cancelled_saves_nothing(opened, qtbot, monkeypatch):
+    page = ExportPage(opened)
+    qtbot.addWidget(page)
+    finished(opened, qtbot)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a: ("", ""))
+    page.primary.click()
+    assert not page._saving
+
+
+def test_a_place_that_cannot_be_written_leaves_no_confirmation(
+    opened, qtbot, tmp_path, monkeypatch
+):
+    page = ExportPage(opened)
+    qtbot.addWidget(page)
+    page.show()
+    finished(opened, qtbot)
+    nowhere = tmp_path / "no" / "such" / "folder.json"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a: (str(nowhere), ""))
+    with qtbot.waitSignal(opened.problem, timeout=20_000):
+        page.cards["json"].save_button.click()
+    assert not page.cards["json"]._saved.isVisible()
+
+
+def test_a_warning_is_part_of_the_card(still, qtbot):
+    warned = {"name": "joblib", "title": "Model as joblib", "sentence": "The same.",
+              "warning": "Open only files from people you trust.", "ending": ".joblib"}  # fmt: skip
+    still.exporters = [warned]
+    page = ExportPage(still)
+    qtbot.addWidget(page)
+    texts = [label.text() for label in page.cards["joblib"].findChildren(QLabel)]
+    assert warned["warning"] in texts
+
+
+def test_the_cards_are_those_that_fit_the_task_of_the_run(still, qtbot):
+    def exporter(name, *tasks):
+        return {"name": name, "title": f"{name} for {tasks[0]}", "sentence": "", "warning": "",
+                "ending": f".{name}", "tasks": tasks}  # fmt: skip
+
+    still.exporters = [
+        exporter("skops", "binary", "regression"),
+        exporter("npz", "sequence", "structure"),
+        exporter("json", "binary", "regression"),
+        exporter("json", "sequence", "structure"),
+    ]
+    page = ExportPage(still)
+    qtbot.addWidget(page)
+    assert [card.exporter["title"] for card in page.cards.values()] == [
+        "skops for binary", "json for binary",
+    ]  # fmt: skip
+    still.summary = {"task": "sequence", "name": "tags.csv"}
+    still.data_changed.emit()
+    titles = ["npz for sequence", "json for sequence"]
+    assert [card.exporter["title"] for card in page.cards.values()] == titles
+    assert not page.cards["npz"].save_button.isEnabled()
+    before = dict(page.cards)
+    still.run_changed.emit()
+    assert page.cards == before  # what was saved stays to be read
+    still.events.append(RunStarted(dataset={"task": "binary"}))
+    still.run_changed.emit()
+    assert list(page.cards) == ["skops", "json"]
+
+
+def test_models_that_leave_as_folders_have_cards_of_their_own(still, qtbot):
+    def exporter(name, *models):
+        about = {
+            "name": name,
+            "ending": f".{name}",
+            "title": name,
+            "sentence": "For.",
+            "warning": "",
+        }
+        return {**about, "warning": "", "tasks": ["binary", "topics"], "models": list(models)}
+
+    still.exporters = [exporter("skops", "svm"), exporter("folder", "dlgm"),
+                       exporter("json", "svm", "dlgm")]  # fmt: skip
+    page = ExportPage(still)
+    qtbot.addWidget(page)
+    for model, cards in (("dlgm", ["folder", "json"]), ("svm", ["skops", "json"])):
+        still.events[:] = [RunStarted(dataset={"task": "binary"}, plan={"model": model})]
+        still.run_changed.emit()
+        assert list(page.cards) == cards
+        said = " ".join(page._advice())
+        assert ("unpack it" in said) == (model == "dlgm")
+
+
+def test_an_average_is_said_to_be_one_model(still, qtbot, monkeypatch):
+    page = ExportPage(still)
+    qtbot.addWidget(page)
+    monkeypatch.setattr(type(still), "results", {"ensemble": {"members": [3, 1]}}, raising=False)
+    still.events[:] = [RunStarted(dataset={"task": "binary"}, plan={"model": "svm"})]
+    assert "The average of 2 models is one model in each of these files." in page._advice()
+
+
+ENDED = [
+    RunStarted(dataset={"task": "binary"}, plan={"model": "svm"}, metric="accuracy"),
+    TrialFinished(number=0, setting={"C": 1.0}, score=0.8),
+    TrialFinished(number=1, setting={"C": 30.0}, score=0.9),
+    RunFinished(
+        results={
+            "metric": "accuracy",
+            "setting": {"C": 30.0},
+            "default_setting": {"C": 1.0},
+            "validation": {"accuracy": 0.9},
+            "test": {"accuracy": 0.7},
+            "default_test": {"accuracy": 0.75},
+            "baseline_test": {"accuracy": 0.5},
+        }
+    ),
+]
+
+
+@pytest.fixture
+def ended(still, qtbot, monkeypatch, tmp_path):
+    """The page beside a run that ended, and what it asks to be saved."""
+    about = {"title": "", "sentence": "For.", "warning": "", "tasks": ["binary"]}
+    still.exporters = [
+        {**about, "name": "skops", "ending": ".skops"},
+        {**about, "name": "report", "ending": ".html", "of_run": True},
+    ]
+    page = ExportPage(still)
+    qtbot.addWidget(page)
+    page.show()
+    still.events[:] = ENDED
+    monkeypatch.setattr(type(still), "results", ENDED[-1].results, raising=False)
+    still.run_changed.emit()
+    asked = []
+    monkeypatch.setattr(still, "export", lambda *given: asked.append(given))
+    monkeypatch.setattr(
+        QFileDialog, "getSaveFileName", lambda *given: asked.append(given[2]) or ("", "")
+    )
+    return page, asked
+
+
+def test_the_default_the_baseline_and_trials_can_be_chosen(ended):
+    page, _ = ended
+    box = page.chooser.box
+    assert page.chooser.isVisible()
+    assert [box.itemText(at) for at in range(box.count())] == [
+        "The tuned model · accuracy 70.0 % in the test",
+        "The default setting · accuracy 75.0 % in the test",
+        "The baseline · accuracy 50.0 % in the test",
+        "Trial 1 · accuracy 90.0 % in validation",
+        "Trial 0 · accuracy 80.0 % in validation",
+    ]
+    box.setCurrentIndex(3)
+    assert "The test set has not judged it." in page.chooser._about.text()
+    assert "C = 30" in page.chooser._about.text()
+
+
+def test_the_chosen_model_is_asked_for_and_the_report_stays_that_of_the_run(
+    ended, tmp_path, monkeypatch
+):
+    page, asked = ended
+    page.chooser.box.setCurrentIndex(1)
+    page.save("skops")
+    assert asked.pop().endswith("default.skops")
+    for name, which in (("skops", "default"), ("report", "tuned")):
+        path = str(tmp_path / name) + page.cards[name].exporter["ending"]
+        monkeypatch.setattr(page, "_ask_path", lambda _, path=path: path)
+        page.save(name)
+        assert asked.pop() == (name, path, which)
+
+
+def test_a_confirmation_goes_with_the_model_that_was_saved(ended, tmp_path):
+    page, _ = ended
+    page.cards["skops"].show_saved(tmp_path / "tuned.skops")
+    page.chooser.box.setCurrentIndex(1)
+    assert not page.cards["skops"]._saved.isVisible()
+    assert page.chooser.which == "default"
+    page.session.run_changed.emit()
+    assert page.chooser.which == "default"
+
+
+def test_nothing_is_chosen_before_a_run_has_ended(still, qtbot):
+    page = ExportPage(still)
+    qtbot.addWidget(page)
+    assert page.chooser.isHidden()
+    assert page.chooser.which == "tuned"

@@ -1,0 +1,287 @@
+"""The page about the history: what it shows, what a person does there, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QMessageBox
+
+from app.dialogs.optuna import OptunaDialog
+from app.pages.history.history_page import RememberedPage
+from app.pages.history.table import when_of
+from app.worker.messages import Message, TakeIn, TakenIn
+from core.space import Axis
+from core.tuning.history.store import Facts, History, statistics_of
+
+AXES = (Axis("C", "Penalty weight", "float", 1e-3, 1e3, log=True, default=1.0),)
+
+
+def remembered():
+    with History() as history:
+        return history.entries()
+
+
+def add(rows=500, model="svm"):
+    facts = Facts(model, "binary", "accuracy", True, statistics_of(rows, 12, 2), "gp", AXES)
+    with History() as history:
+        id = history.begin(facts)
+        for number, score in enumerate((0.7, 0.9, 0.8)):
+            history.add(id, number, {"C": 0.5 + number}, score)
+    return id
+
+
+@pytest.fixture
+def nothing():
+    """A history without what came with the program."""
+    with History() as history:
+        history.forget_starter()
+
+
+@pytest.fixture
+def page(with_data, nothing, qtbot):
+    add(500)
+    add(2000, "forest")
+    return shown(with_data, qtbot)
+
+
+def shown(session, qtbot):
+    made = RememberedPage(session)
+    qtbot.addWidget(made)
+    made.resize(820, 760)
+    made.show()
+    made.visited()
+    return made
+
+
+def cells(page, row):
+    model = page.table.remembered
+    return [model.index(row, column).data() for column in range(model.columnCount())]
+
+
+def test_the_head_says_in_plain_words_what_is_kept_and_what_never_is(page, own_history):
+    said = " ".join(part.text() for part in page.findChildren(type(page.place)))
+    assert "how many rows, columns and classes it has" in said
+    assert "Never kept: a row, a column's name, a value, or the file's name." in said
+    assert str(own_history) in page.place.text()
+
+
+def test_a_row_a_dataset(page):
+    assert page.table.remembered.rowCount() == 2
+    found = {tuple(cells(page, row)[1:]) for row in range(2)}
+    assert found == {
+        ("Support vector machine", "500", "12", "2", "3", "0.9", "this computer"),
+        ("Random forest", "2000", "12", "2", "3", "0.9", "this computer"),
+    }
+    assert page.datasets._title.text() == "2 datasets"
+    assert all(cells(page, row)[0] not in ("", "–") for row in range(2))
+    tip = page.table.remembered.index(0, 6).data(Qt.ItemDataRole.ToolTipRole)
+    assert tip == "0.9 (accuracy)"
+
+
+def test_a_day_that_nobody_knows():
+    entry = type("Entry", (), {"when": ""})()
+    assert when_of(entry) == "–"
+
+
+def test_forgetting_the_chosen_rows(page):
+    assert not page.forget.isEnabled()
+    assert "Choose rows" in page.forget.toolTip()
+    page.table.selectRow(0)
+    gone = page.table.chosen_ids()
+    page.forget.click()
+    assert [entry.id for entry in remembered()] == [
+        entry.id for entry in page.table.remembered.entries
+    ]
+    assert gone[0] not in {entry.id for entry in remembered()}
+    assert page.outcome.text() == "Forgotten: 1 dataset."
+    assert not page.forget.isEnabled()
+
+
+def test_the_delete_key_forgets_too(page, qtbot):
+    page.table.selectAll()
+    qtbot.keyClick(page.table, Qt.Key.Key_Delete)
+    assert remembered() == []
+    assert page.empty.isVisible()
+    assert not page.table.isVisible()
+
+
+@pytest.mark.parametrize("sure", [True, False])
+def test_forgetting_all_asks_first(page, monkeypatch, sure):
+    def answer(box):
+        named = {button.text(): button for button in box.buttons()}
+        named["Forget all" if sure else "Keep it"].click()
+        return 0
+
+    monkeypatch.setattr(QMessageBox, "exec", answer)
+    page.forget_all.click()
+    assert len(remembered()) == (0 if sure else 2)
+    assert page.outcome.text() == ("Forgotten: 2 datasets." if sure else "")
+
+
+def test_the_empty_page_says_what_will_appear_and_when(with_data, nothing, qtbot):
+    page = shown(with_data, qtbot)
+    assert page.empty.isVisible()
+    assert "When a run with trials has ended" in page.empty.text()
+    assert not page.save.isEnabled()
+    assert page.take_in.isEnabled()
+
+
+def test_the_switch_is_the_files_own(page):
+    assert page.switch.isChecked()
+    page.switch.click()
+    with History() as history:
+        assert not history.enabled
+    assert "nothing is remembered" in page.outcome.text()
+    with History() as history:
+        history.switch(True)  # as another program would
+    page.visited()
+    assert page.switch.isChecked()
+    assert page.outcome.text() == ""
+
+
+def test_what_came_along_can_be_removed_and_brought_back(with_data, qtbot):
+    page = shown(with_data, qtbot)
+    there = len(remembered())
+    assert there
+    assert cells(page, 0)[-1] == "with Tunescope"
+    assert page.starter.text() == "Remove what came along"
+    page.starter.click()
+    assert remembered() == []
+    assert page.outcome.text() == f"Removed: {there} datasets that came with Tunescope."
+    assert page.starter.text() == "Bring back what came along"
+    page.starter.click()
+    assert len(remembered()) == there
+
+
+def test_saving_and_taking_in_elsewhere(page, tmp_path, monkeypatch):
+    file = tmp_path / "along"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (f"{file}.json", ""))
+    page.save.click()
+    assert json.loads((tmp_path / "along.json").read_text())
+    assert page.outcome.text().startswith("Saved 2 datasets as ")
+    page.take_in.click()
+    assert page.outcome.text() == "There was nothing new to take in. Known before: 2 datasets."
+    kept = remembered()
+    page.table.selectAll()
+    page.forget.click()
+    page.take_in.click()
+    assert page.outcome.text() == "Taken in: 2 datasets with 6 trials."
+    assert {entry.id for entry in remembered()} == {entry.id for entry in kept}
+    assert cells(page, 0)[-1] == "taken in"
+
+
+def test_a_file_that_is_no_history_is_one_sentence(page, tmp_path, monkeypatch):
+    file = tmp_path / "no.json"
+    file.write_text("[]")
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
+    page.take_in.click()
+    assert page.outcome.text().startswith(str(file))
+    assert page.outcome.property("voice") == "bad"
+    assert len(remembered()) == 2
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(page, tmp_path, monkeypatch):
+    missing = tmp_path / "missing" / "along.json"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(missing), ""))
+    page.save.click()
+    assert "cannot be written" in page.outcome.text()
+
+
+def test_a_history_of_a_newer_version_is_said_and_nothing_can_be_pressed(
+    with_data, nothing, own_history, qtbot
+):
+    import sqlite3
+
+    database = sqlite3.connect(own_history)
+    database.execute("PRAGMA user_version = 999")
+    database.commit()
+    database.close()
+    page = shown(with_data, qtbot)
+    assert page.trouble.isVisible()
+    assert "newer" in page.trouble.text()
+    buttons = (page.forget, page.forget_all, page.starter, page.save, page.take_in, page.optuna)
+    assert not any(button.isEnabled() for button in buttons)
+    assert not page.switch.isEnabled()
+
+
+def test_a_damaged_history_is_said_once_and_begun_anew(with_data, own_history, qtbot):
+    own_history.write_bytes(b"no database at all" * 100)
+    page = shown(with_data, qtbot)
+    assert "damaged" in page.trouble.text()
+    assert page.switch.isEnabled()
+    page.visited()
+    assert not page.trouble.isVisible()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
+def test_a_history_that_cannot_be_written_shows_what_it_holds(page, own_history):
+    for file in own_history.parent.iterdir():
+        file.chmod(0o444)
+    own_history.parent.chmod(0o555)
+    try:
+        page.visited()
+        assert page.table.remembered.rowCount() == 2
+        page.switch.click()
+        assert page.outcome.property("voice") == "bad"
+        assert page.switch.isChecked()
+    finally:
+        own_history.parent.chmod(0o755)
+
+
+def test_what_cannot_be_switched_stays_as_it_is(page, monkeypatch):
+    from core.errors import UnusableError
+
+    def refuse(*_):
+        raise UnusableError("the history cannot be written", where="here", cure="write elsewhere")
+
+    monkeypatch.setattr(History, "switch", refuse)
+    page.switch.click()
+    assert page.outcome.text() == "here: the history cannot be written; write elsewhere."
+    assert page.switch.isChecked()
+
+
+# Optuna ---------------------------------------------------------------------------------------
+
+
+def test_the_dialog_proposes_the_open_data_and_the_plans_model(with_data, qtbot):
+    dialog = OptunaDialog("forest", with_data.summary)
+    qtbot.addWidget(dialog)
+    assert not dialog.take.isEnabled()
+    dialog.storage.setText(" sqlite:///studies.db ")
+    assert dialog.take.isEnabled()
+    summary = with_data.summary
+    assert dialog.wanted == TakeIn(
+        "sqlite:///studies.db", "forest", summary["rows"], summary["features"],
+        len(summary["classes"]),
+    )  # fmt: skip
+
+
+def test_studies_are_taken_in_by_the_worker(page, monkeypatch):
+    wanted = TakeIn("sqlite:///studies.db", "svm", 100, 5, 2, "mine")
+    monkeypatch.setattr(OptunaDialog, "ask", lambda _dialog: wanted)
+    page.optuna.click()
+    assert page.session.worker.asked[-1] == wanted
+    assert page.outcome.text() == "The studies are being read …"
+    imported = {"datasets": 1, "trials": 9, "known_already": 0, "left_out": ("Study “b” is odd.",)}
+    ticket = page.session._asked.last
+    page.session.worker.arrived.emit([Message(ticket, 1, TakenIn(imported))])
+    assert page.outcome.text() == "Taken in: 1 dataset with 9 trials. Left out: Study “b” is odd."
+
+
+def test_studies_wait_while_a_run_goes_on(page):
+    page.session._set_state("running")
+    assert not page.optuna.isEnabled()
+    assert "A run is going on" in page.optuna.toolTip()
+    page.session._set_state("idle")
+    assert page.optuna.isEnabled()
+
+
+def test_a_thought_better_of_asks_for_nothing(page, monkeypatch):
+    asked = list(page.session.worker.asked)
+    monkeypatch.setattr(OptunaDialog, "ask", lambda _dialog: None)
+    page.optuna.click()
+    assert page.session.worker.asked == asked

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from app.pages.results.results_page import ResultsPage
+from core.tuning.events import PenaltyStep, RunFinished, RunStarted
+from core.tuning.plan import DataPlan, Plan
+
+RESULTS = {
+    "setting": {"C": 3.0}, "default_setting": {"C": 1.0}, "groups": {}, "switched_off": [],
+    "metric": "accuracy", "maximize": True, "validation": {"accuracy": 0.889},
+    "test": {"accuracy": 0.877, "auc": 0.93}, "default_test": {"accuracy": 0.84, "auc": 0.9},
+    "test_interval": [0.8, 0.94], "default_interval": [0.75, 0.9],
+    "gain": {"metric": "accuracy", "difference": 0.037, "low": 0.004, "high": 0.07, "real": True},
+    "flattery": 0.012, "right": {"tuned": 71, "default": 68, "rows": 81},
+    "confusion": {"labels": ["no", "yes"], "tuned": [[40, 5], [5, 31]],
+                  "default": [[38, 7], [6, 30]]},
+    "calibration": None, "remarks": [], "fits": 200, "trials": 40, "failed": 0, "seconds": 16.0,
+    "stopped_because": "the budget was spent", "seed": 0,
+}  # fmt: skip
+SPACE = [{"name": "C", "label": "Cost of a wrong row", "kind": "float", "low": 0.1, "high": 10.0,
+          "log": True, "choices": []}]  # fmt: skip
+
+
+def ended(results=RESULTS, kind="trials", steps=(), groups=()):
+    plan = Plan(DataPlan("x.csv"), "svm", "gp").as_dict()
+    started = RunStarted(plan=plan, kind=kind, space=SPACE if kind == "trials" else [],
+                         groups=dict.fromkeys(groups, 2),
+                         dataset={"test_rows": 81, "fingerprint": "f"})  # fmt: skip
+    return [started, *steps, RunFinished(because="done", results=results)]
+
+
+@pytest.fixture
+def page(still, qtbot):
+    made = ResultsPage(still)
+    qtbot.addWidget(made)
+    made.resize(900, 700)
+    made.show()
+    return made
+
+
+def shown(page):
+    return [card.accessibleName() for card in page._cards if card.isVisible()]
+
+
+def test_without_results_it_says_when_they_come(page):
+    assert page._nothing.isVisible()
+    assert not page.primary.isEnabled()
+    assert shown(page) == []
+
+
+def test_results_are_a_headline_pictures_and_plain_words(page, still):
+    still._show_run(ended(), None)
+    assert page.title == "Tuning gained 3.7 points, likely real"
+    assert shown(page) == [
+        "Was tuning worth it?",
+        "What did tuning change?",
+        "Where is it wrong?",
+        "How good is it by other measures?",
+    ]
+    assert "the tuned model is right on 71" in page.words[1][0]
+    wanted = []
+    page.step_wanted.connect(wanted.append)
+    page.primary.click()
+    assert wanted == ["export"]
+
+
+def test_learned_penalties_take_the_place_of_the_setting(page, still):
+    steps = [PenaltyStep(step=n, objective=9.0 - n, penalties={"a": 1.0 + n, "b": math.exp(n)})
+             for n in range(3)]  # fmt: skip
+    results = {**RESULTS, "setting": {}, "groups": {"a": 3.0, "b": 7.4}, "flattery": None}
+    still._show_run(ended(results, "penalties", steps, groups=("a", "b")), None)
+    assert "Learned group penalties" in shown(page)
+    assert "What did tuning change?" not in shown(page)
+    assert len(page.penalties.record.steps) == 3
+
+
+def test_another_run_takes_the_results_away(page, still):
+    still._show_run(ended(), None)
+    still._show_run([], None)
+    assert shown(page) == []
+    assert page.title == "Results"
+
+
+def test_runs_of_the_same_data_stand_side_by_side(page, still, tmp_path, qtbot):
+    from core.tuning.runs.run_folder import RunFolder
+
+    still._runs_root = tmp_path
+    for score in (0.8, 0.9):
+        folder = RunFolder.create(Plan(DataPlan("x.csv"), "svm", "gp"), root=tmp_path)
+        for event in ended({**RESULTS, "test": {"accuracy": score}}):
+            folder.append(event)
+        folder.close()
+    still._show_run(ended(), None)
+    page.visited()
+    page.compare_button.click()
+    assert page.comparison.isVisible()
+    assert [run["test"] for run in page.comparison.runs] == [0.9, 0.8]
+    assert page.compare_button.text() == "Hide the comparison"
+    page.compare_button.click()
+    assert not page.comparison.isVisible()
+
+
+def test_a_lone_run_has_nothing_to_be_compared_with(page, still, tmp_path):
+    still._runs_root = tmp_path
+    still._show_run(ended(), None)
+    assert not page.compare_button.isEnabled()
+    assert "no other run" in page.compare_button.toolTip()

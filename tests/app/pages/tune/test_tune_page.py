@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtWidgets import QMessageBox
+
+from app.pages.tune.replay import Replay
+from app.pages.tune.tune_page import TunePage
+from app.text.run import Standing
+from core.tuning.events import (
+    PenaltyStep,
+    Progress,
+    RunFinished,
+    RunStarted,
+    TrialFinished,
+)
+from core.tuning.plan import DataPlan, Plan
+
+
+def reach(qtbot, session, state):
+    qtbot.waitUntil(lambda: session.state == state, timeout=30_000)
+
+
+def trials(count, total=10):
+    plan = Plan(DataPlan("x.csv"), "svm", "random", trials=total).as_dict()
+    yield RunStarted(plan=plan, total=total, metric="accuracy")
+    for n in range(count):
+        yield TrialFinished(seconds=n + 1.0, number=n, score=0.8 + n / 100)
+        yield Progress(seconds=n + 1.0, done=n + 1, total=total, seconds_left=40.0,
+                       best=0.8 + n / 100, default=0.8, without_improvement=n)  # fmt: skip
+
+
+@pytest.fixture
+def page(opened, qtbot):
+    made = TunePage(opened)
+    qtbot.addWidget(made)
+    made.resize(900, 700)
+    made.show()
+    return made
+
+
+def visible(page):
+    buttons = (page.discard_button, page.more_button, page.keep_button, page.pause_button,
+               page.resume_button)  # fmt: skip
+    return {button.text() for button in buttons if button.isVisible()}
+
+
+def test_before_the_start_it_says_what_will_happen(page):
+    assert page.title == "Ready to tune"
+    assert page.before.isVisible()
+    assert page.primary.text() == "Start tuning"
+    assert visible(page) == set()
+
+
+def test_a_run_from_start_to_results(page, opened, qtbot):
+    opened.set_plan(trials=40, options={"trial_seconds": 0.03})
+    page.primary.click()
+    reach(qtbot, opened, "running")
+    assert visible(page) == {"Discard", "Pause"}
+    assert page.primary.text() == "Stop and keep best"
+    qtbot.waitUntil(lambda: len(opened.events) > 4, timeout=30_000)
+    page.pause_button.click()
+    reach(qtbot, opened, "paused")
+    assert visible(page) == {"Discard", "Resume"}
+    assert page.words[1][0].startswith("The run is paused")
+    page.resume_button.click()
+    page.primary.click()
+    reach(qtbot, opened, "finished")
+    assert "20 more trials" in visible(page)
+    wanted = []
+    page.step_wanted.connect(wanted.append)
+    page.primary.click()
+    assert wanted == ["results"]
+
+
+def test_other_buttons_find_their_place_without_a_resize(page, opened, qapp):
+    page.resize(620, 600)
+    qapp.processEvents()
+    page.set_head("Tuning a support vector machine", "Trial 14 of 40 · best accuracy 0.868")
+    for button in (page.discard_button, page.more_button, page.pause_button, page.resume_button):
+        button.show()
+    qapp.processEvents()
+    qapp.processEvents()
+    assert page.primary.y() > page._title.y() + page._title.height() - 2
+    assert page._title.width() > page.width() // 2
+
+
+def test_twenty_more_trials(page, opened, qtbot):
+    opened.set_plan(trials=2)
+    opened.start()
+    reach(qtbot, opened, "finished")
+    page.more_button.click()
+    reach(qtbot, opened, "finished")
+    assert "Trial 22 of 22" in page._subtitle.text()
+
+
+def test_discarding_asks_and_esc_keeps_the_run(page, opened, qtbot, monkeypatch):
+    opened.set_plan(trials=2)
+    opened.start()
+    reach(qtbot, opened, "finished")
+    monkeypatch.setattr(QMessageBox, "exec", lambda box: None)
+    page.discard_button.click()
+    assert opened.state == "finished"
+    monkeypatch.setattr(
+        QMessageBox, "clickedButton",
+        lambda box: next(b for b in box.buttons() if b.text() == "Discard"),
+    )  # fmt: skip
+    page.discard_button.click()
+    assert opened.state == "idle"
+    assert page.title == "Ready to tune"
+
+
+def test_a_lost_worker_is_said_and_the_run_can_go_on(page, opened, qtbot):
+    opened.set_plan(trials=5, options={"killed_at": 2})
+    opened.start()
+    reach(qtbot, opened, "interrupted")
+    assert "2 trials are kept" in page.words[1][0]
+    assert visible(page) == {"Discard", "Keep what there is"}
+    page.primary.click()
+    reach(qtbot, opened, "finished")
+
+
+def test_the_slider_shows_earlier_moments_in_the_same_views(page, opened, qtbot):
+    opened.set_plan(trials=6)
+    opened.start()
+    reach(qtbot, opened, "finished")
+    assert page.replay.isVisible()
+    page.replay.slider.setValue(2)
+    assert len(page.board.record.trials) == 2
+    assert page.standing.done == 2
+    page.replay.slider.setValue(6)
+    assert len(page.board.record.trials) == 6
+    assert opened.results is not None
+
+
+def test_playing_again_ends_where_it_stood(qtbot):
+    replay = Replay()
+    qtbot.addWidget(replay)
+    events = list(trials(8))
+    counts = []
+    replay.moved.connect(counts.append)
+    replay.load(events)
+    assert counts == []
+    replay._timer.setInterval(1)
+    replay.play()
+    replay._timer.setInterval(1)
+    qtbot.waitUntil(lambda: not replay._timer.isActive(), timeout=10_000)
+    assert counts[-1] == len(events)
+    assert counts == sorted(counts)
+
+
+def test_the_line_says_how_far_how_good_and_how_long():
+    standing = Standing()
+    for event in trials(7, total=40):
+        standing.consume(event)
+    assert standing.line("running") == (
+        "Trial 7 of 40 · best accuracy 0.86 · default setting 0.8 · "
+        "no improvement for 6 trials · about 40 s left"
+    )
+    assert standing.line("paused").startswith("Paused · Trial 7 of 40")
+    assert standing.share("running") == pytest.approx(7 / 40)
+    assert standing.title() == "Tuning a support vector machine"
+
+
+def test_a_run_bounded_by_time_counts_time():
+    standing = Standing()
+    for event in trials(4, total=0):
+        standing.consume(event)
+    assert standing.line("running").startswith("Trial 4 · ")
+    assert standing.share("running") == pytest.approx(4 / 44)
+
+
+def test_steps_say_the_objective_and_its_direction():
+    standing = Standing()
+    plan = Plan(DataPlan("x.csv"), "logistic", "mm").as_dict()
+    standing.consume(RunStarted(plan=plan, kind="penalties", groups={"a": 1, "b": 2}))
+    standing.consume(PenaltyStep(step=7, objective=420.0))
+    standing.consume(PenaltyStep(step=8, objective=411.3))
+    assert standing.line("running") == (
+        "Step 8 · objective 411.3, falling · no validation data needed"
+    )
+    assert standing.title() == "Learning one penalty for each group of columns"
+    standing.consume(RunFinished(seconds=3.0))
+    assert standing.line("finished").endswith("took 3 s")

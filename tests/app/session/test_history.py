@@ -1,0 +1,87 @@
+"""What the history's changes and knowledge are said to be, and how the session carries them."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.text.history import known_in_words, taken_in
+from app.worker.messages import TakeIn
+from core.tuning.events import Noticed
+
+
+def known(datasets=0, similar=0, starter=0, enabled=True):
+    found = {"datasets": datasets, "similar": similar, "starter": starter}
+    return {**found, "enabled": enabled}
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        (
+            known(34, 6, 20),
+            "Knows 34 datasets for this model, 6 of them similar to yours; 20 came with Tunescope.",
+        ),
+        (known(34, 6), "Knows 34 datasets for this model, 6 of them similar to yours."),
+        (
+            known(5, 0, 5),
+            "Knows 5 datasets for this model, none of them similar to yours; all came with "
+            "Tunescope.",
+        ),
+        (known(1, 1), "Knows 1 dataset for this model, similar to yours."),
+        (
+            known(),
+            "Nothing is remembered yet for this model: it starts like a Gaussian process.",
+        ),
+        (
+            known(34, 6, 20, enabled=False),
+            "Remembering is switched off: it starts like a Gaussian process.",
+        ),
+        ({"problem": "The history is damaged."}, "The history is damaged."),
+        ({}, ""),
+    ],
+)
+def test_what_is_known_is_said(found, sentence):
+    assert known_in_words(found) == sentence
+
+
+def test_long_lists_of_what_was_left_out_are_cut():
+    said = taken_in(2, 1, 3, [f"Study {n}." for n in range(8)])
+    assert said == (
+        "Taken in: 2 datasets with 1 trial. Known before: 3 datasets. "
+        "Left out: Study 0. Study 1. Study 2. Study 3. Study 4. And 3 more."
+    )
+
+
+def test_what_is_known_comes_with_the_plan(opened, qtbot):
+    qtbot.waitUntil(lambda: bool(opened.known), timeout=20_000)
+    assert opened.known["datasets"] == 34
+    opened.choose_model("svm")
+    assert opened.known == {}  # it was about another model
+    qtbot.waitUntil(lambda: bool(opened.known), timeout=20_000)
+
+
+def test_studies_come_in_through_the_worker(opened, qtbot):
+    said = []
+    opened.experience.said.connect(lambda *words: said.append(words))
+    opened.experience.import_optuna(TakeIn("studies.db", "svm", 100, 5, 2))
+    qtbot.waitUntil(lambda: len(said) == 1, timeout=20_000)
+    assert said[0] == (
+        "Taken in: 1 dataset with 9 trials. Left out: Study “b” has other parameters.", True,
+    )  # fmt: skip
+    problems = []
+    opened.problem.connect(problems.append)
+    opened.experience.import_optuna(TakeIn("missing.db", "svm", 100, 5, 2))
+    qtbot.waitUntil(lambda: len(said) == 2, timeout=20_000)
+    assert said[1] == ("missing.db: there is no such storage; look.", False)
+    assert problems == []
+    opened.experience.import_optuna(TakeIn("deadly.db", "svm", 100, 5, 2))
+    qtbot.waitUntil(lambda: len(said) == 3, timeout=20_000)
+    assert said[2][1] is False
+    assert problems == [said[2][0]]
+
+
+def test_what_a_run_notices_is_a_notice(still):
+    problems = []
+    still.problem.connect(problems.append)
+    still._take_event(Noticed(sentence="The history is damaged. This run goes on without it."))
+    assert problems == ["The history is damaged. This run goes on without it."]

@@ -1,0 +1,66 @@
+"""What is said of topics that were found and of pictures that were drawn."""
+
+from __future__ import annotations
+
+from app.text.narrator import Narrator
+from app.text.numbers import percent
+from core.tuning.events import ImagesDrawn, RunStarted, TopicsFound
+
+TOPICS = TopicsFound(
+    number=3,
+    count=50,
+    documents=11314,
+    topics=[
+        {"share": 0.087, "words": ["space", "nasa", "orbit", "moon", "sky"], "weights": [0.1] * 5},
+        {"share": 0.06, "words": ["game", "team"], "weights": [0.2, 0.1]},
+        {"share": 0.05, "words": ["god"], "weights": [0.3]},
+    ],
+)
+
+
+def said(event, **dataset):
+    narrator = Narrator()
+    narrator.consume(RunStarted(plan={"strategy": "gp"}, dataset=dataset))
+    narrator.consume(event)
+    return " ".join(narrator.sentences)
+
+
+def test_the_largest_topics_are_named_by_their_words():
+    words = said(TOPICS, task="topics")
+    assert "finds 50 topics, groups of words that come together, in 11,314 texts" in words
+    assert (
+        f"the largest: “space, nasa, orbit, moon” ({percent(0.087)} of all words) and "
+        f"“game, team” ({percent(0.06)} of all words)."
+    ) in words
+    assert "god" not in words
+
+
+def test_one_topic_is_not_called_many():
+    one = TopicsFound(number=0, count=1, documents=120, topics=TOPICS.topics[:1])
+    words = said(one, task="topics")
+    assert "puts the words of all 120 texts into one topic: “space" in words
+
+
+def test_a_later_trial_takes_the_place_of_an_earlier_one():
+    narrator = Narrator()
+    narrator.consume(RunStarted(plan={"strategy": "gp"}, dataset={"task": "topics"}))
+    narrator.consume(TOPICS)
+    later = TopicsFound(number=5, count=80, documents=11314, topics=TOPICS.topics[1:])
+    words = " ".join(narrator.consume(later))
+    assert "finds 80 topics" in words
+    assert "space" not in words
+
+
+def test_drawn_pictures_are_said_to_be_made_up():
+    grey = [[0.5] * 4] * 3
+    drawn = ImagesDrawn(2, 2, 2, samples=grey, originals=grey, reconstructions=grey)
+    words = said(drawn, task="multiclass", pictures=True)
+    assert "draws 3 pictures that are made up: no such picture is in the data" in words
+    assert "pictures of the data as they come back" in words
+    assert "come back" not in said(ImagesDrawn(samples=grey, height=2, width=2))
+
+
+def test_nothing_to_show_says_nothing():
+    before = said(RunStarted(plan={"strategy": "gp"}, dataset={"task": "topics"}), task="topics")
+    assert said(TopicsFound(), task="topics") == before
+    assert "draws" not in said(ImagesDrawn())

@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import pytest
+
+from app.text.results import grid_fits, headline, in_plain_words, line
+from app.text.scores import difference_in_words, duration_in_words, metric_in_short, metric_title
+from core.tuning.events import RunStarted
+from core.tuning.plan import DataPlan, Plan
+
+
+def results(**changes):
+    made = {
+        "setting": {"C": 3.0},
+        "default_setting": {"C": 1.0},
+        "groups": {},
+        "switched_off": [],
+        "metric": "accuracy",
+        "maximize": True,
+        "validation": {"accuracy": 0.889},
+        "test": {"accuracy": 0.877},
+        "default_test": {"accuracy": 0.840},
+        "gain": {"metric": "accuracy", "difference": 0.026, "low": 0.004, "high": 0.071,
+                 "real": True},
+        "flattery": 0.012,
+        "right": {"tuned": 71, "default": 68, "rows": 81},
+        "remarks": [],
+        "fits": 200,
+        "trials": 40,
+        "failed": 0,
+        "seconds": 16.0,
+        "stopped_because": "the budget was spent",
+        "seed": 0,
+    }  # fmt: skip
+    return {**made, **changes}
+
+
+def gain(difference, low, high, real, metric="accuracy"):
+    return {"metric": metric, "difference": difference, "low": low, "high": high, "real": real}
+
+
+def run(strategy="gp", kind="trials", axes=2, groups=()):
+    space = [{"name": f"a{n}", "kind": "float", "choices": []} for n in range(axes)]
+    plan = Plan(DataPlan("x.csv"), "svm", strategy).as_dict()
+    return RunStarted(plan=plan, kind=kind, space=space if kind == "trials" else [],
+                      dataset={"test_rows": 81}, groups=dict.fromkeys(groups, 1))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "Tuning gained 2.6 points, likely real"),
+        (
+            {"gain": gain(0.01, -0.02, 0.04, False)},
+            "Tuning changed nothing that 81 rows could show",
+        ),
+        (
+            {"gain": gain(-0.021, -0.04, -0.01, True)},
+            "Tuning lost 2.1 points: the default setting is better here",
+        ),
+        ({"setting": {"C": 1.0}}, "The default setting is the best of those tried"),
+        (
+            {"metric": "mse", "gain": gain(0.5, 0.1, 0.9, True, "mse")},
+            "Tuning improved mean squared error by 0.5, likely real",
+        ),
+    ],
+)
+def test_the_headline_says_what_tuning_brought(changes, words):
+    assert headline(results(**changes), 81) == words
+
+
+def test_the_line_has_both_scores_and_the_interval():
+    assert line(results()) == (
+        "87.7 % of unseen rows right, against 84.0 % with the default setting · "
+        "95 % confidence interval of the gain: +0.4 to +7.1 points"
+    )
+
+
+def test_the_panel_says_rows_certainty_validation_and_cost():
+    said = " ".join(in_plain_words(results(failed=2, remarks=["A remark."]), run()))
+    assert "On the test set of 81 rows, the tuned model is right on 71" in said
+    assert "as small as 0.4 points" in said
+    assert "Of 20 such intervals, 19 contain the true gain." in said
+    assert "The validation score, 88.9 %, was 1.2 points above the test score." in said
+    assert "40 settings were tried in 15 s, with 200 fits." in said
+    assert "A grid search would have needed 501." in said
+    assert "2 trials gave no score" in said
+    assert said.endswith("A remark.")
+
+
+def test_a_validation_score_above_the_test_score_is_weighed_by_its_standard_error():
+    said = " ".join(in_plain_words(results(flattery=0.08, flattery_error=0.05), run()))
+    assert "was 8.0 points above the test score, no more than chance explains." in said
+    said = " ".join(in_plain_words(results(flattery=0.08, flattery_error=0.02), run()))
+    assert "was 8.0 points above the test score." in said
+    less = {"metric": "mse", "maximize": False, "test": {"mse": 2.0}, "default_test": {"mse": 3.0}}
+    less |= {"validation": {"mse": 1.5}, "gain": gain(1.0, 0.1, 2.0, True, "mse")}
+    said = " ".join(in_plain_words(results(flattery=0.5, **less), run()))
+    assert "The validation score, 1.5, was 0.5 below the test score." in said
+    loss = results(flattery=None, validation={"holdout_loss": 0.4})
+    assert "alidation" not in " ".join(in_plain_words(loss, run("gradient", "penalties")))
+    assert "was no better" in " ".join(in_plain_words(results(flattery=-0.01), run()))
+    nothing = results(flattery=None, validation={})
+    assert "No validation data was used" in " ".join(in_plain_words(nothing, run()))
+
+
+def test_a_learned_penalty_is_compared_with_the_search_it_saved():
+    mm = run("mm", "penalties", groups=("a", "b"))
+    said = " ".join(in_plain_words(results(trials=0, fits=11, switched_off=["b"]), mm))
+    assert "Learning needed 11 fits" in said
+    assert "A grid search for one common penalty would have needed 106." in said
+    assert "Switched off, because they add nothing: “b”." in said
+
+
+def test_a_grid_search_is_not_compared_with_itself():
+    assert grid_fits(run("grid")) is None
+    choice = RunStarted(plan={"strategy": "gp", "folds": 3},
+                        space=[{"kind": "choice", "choices": ["a", "b"]}])  # fmt: skip
+    assert grid_fits(choice) == 2 * 3 + 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.2, "less than 1 s"), (7, "7 s"), (41, "40 s"), (170, "3 min"), (7800, "2 h 10 min"),
+     (7200, "2 h")],
+)  # fmt: skip
+def test_a_duration_is_as_rough_as_people_are(seconds, words):
+    assert duration_in_words(seconds) == words
+
+
+def test_one_point_is_singular():
+    assert difference_in_words("accuracy", 0.0101) == "1.0 point"
+    assert difference_in_words("mse", 0.0123) == "0.0123"
+
+
+def test_the_name_of_a_metric_keeps_its_capitals():
+    assert metric_title("accuracy") == "accuracy"
+    assert metric_title("f1").startswith("F1")
+    assert metric_in_short("r2") == "R²"
+    assert metric_in_short("mse") == "mean squared error"
+
+
+def test_settings_that_do_equally_well_have_no_gain_of_nothing_to_nothing():
+    alike = results(gain=gain(0.0, 0.0, 0.0, False))
+    assert "between" not in line(alike)
+    assert "Both do equally well on these rows" in " ".join(in_plain_words(alike, run()))
+
+
+def test_how_far_validation_was_above_is_said_once():
+    remark = "The validation score was 8.0 points above the test score: believe the test score."
+    said = " ".join(in_plain_words(results(flattery=0.08, remarks=[remark]), run()))
+    assert said.count("8.0 points") == 1
+
+
+def beside(**over):
+    baseline = {"metric": "accuracy", "difference": 0.2, "low": 0.1, "high": 0.3, "real": True}
+    return results(
+        baseline="the commonest class",
+        baseline_test={"accuracy": 0.677},
+        gain_over_baseline=baseline | over,
+        rows=81,
+    )
+
+
+def test_knowing_nothing_stands_beside_both():
+    assert "84.0 % with the default setting and 67.7 % knowing nothing" in line(beside())
+    said = " ".join(in_plain_words(beside(), run()))
+    words = "Knowing nothing (the commonest class) gives 67.7 %; the tuned model is 20.0 points"
+    assert words in said
+
+
+def test_a_model_no_better_than_knowing_nothing_is_the_headline():
+    worse = beside(difference=-0.01, low=-0.05, high=0.03, real=False)
+    assert headline(worse, 81) == "The tuned model is not better than the commonest class"
+
+
+def test_p_and_the_test_are_named_with_the_interval():
+    tested = results(gain=gain(0.026, 0.004, 0.071, True) | {"method": "exact McNemar", "p": 0.021})
+    assert "(exact McNemar test: p = 0.021)" in " ".join(in_plain_words(tested, run()))
+
+
+def test_a_test_file_and_nested_folds_are_called_that():
+    assert "On the test file of 81 rows" in " ".join(
+        in_plain_words(results(second_file=True), run())
+    )
+    said = " ".join(in_plain_words(results(folds=5, rows=81), run()))
+    assert "On all 81 rows, each tested once by 5-fold cross-validation, the tuned" in said

@@ -1,0 +1,176 @@
+"""What has to fit: columns, long names, words beside a star, and boards in narrow windows."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFontMetrics
+
+from app.views.board import NARROW, places
+from app.views.plot.labels import LONGEST
+from app.views.plot.scales import Scale
+from app.views.plot.scrolled_bars import NAMES
+from app.views.results.results_views import Confusion, Scores
+from app.views.trials import parallel
+from app.views.trials.parallel import MOST_LINES
+from app.views.trials.trials_table import column_widths
+from core.space import Axis
+from core.tuning.events import HyperGradientStep, RunStarted, TrialFinished
+
+
+def test_columns_that_fit_are_as_wide_as_they_need():
+    assert column_widths([40, 60, 50], 200) == [40, 60, 50]
+
+
+@pytest.mark.parametrize("room", [150, 231, 284, 400])
+def test_an_edge_of_the_table_is_an_edge_of_a_column(room):
+    widths = column_widths([44, 66, 82, 82, 60, 82, 70, 120], room)
+    edges = list(itertools.accumulate(widths))
+    assert room in edges
+
+
+def test_no_column_of_the_trials_is_cut_at_the_right(feed, board, streams, qapp):
+    board.resize(760, 640)
+    view = feed(streams.trials(strategy="random")).views["trials"]
+    qapp.processEvents()
+    table, room = view.table, view.table.viewport().width()
+    shown = [c for c in range(view.model.columnCount()) if table.columnViewportPosition(c) < room]
+    last = shown[-1]
+    assert len(shown) >= 3
+    assert table.columnViewportPosition(last) + table.columnWidth(last) <= room + 1 or last == 0
+
+
+def test_a_heading_too_long_for_its_column_ends_in_dots(feed, board, streams, qapp):
+    board.resize(640, 640)
+    long = Axis("a_setting_with_a_long_name", "Something", "float", 0.0, 1.0, default=0.5)
+    view = feed([streams.begun("random", space=(long,))]).views["trials"]
+    feed([TrialFinished(number=0, setting={long.name: 0.5}, score=0.5)])
+    header = view.table.horizontalHeader()
+    shown = str(view.model.headerData(2, header.orientation()))
+    assert shown.endswith("…")
+    bold = header.font()
+    bold.setBold(True)
+    assert QFontMetrics(bold).horizontalAdvance(shown) <= view.table.columnWidth(2) - 16
+    assert long.name in view.model.headerData(2, header.orientation(), 3)
+
+
+def test_parallel_coordinates_say_that_not_all_are_drawn(feed, streams):
+    few = feed(streams.trials(strategy="random")).views["parallel"]
+    assert "Drawn" not in few._caption.text()
+    scores = [0.5 + n / 1000 for n in range(MOST_LINES + 30)]
+    many = feed(streams.trials(scores=scores, strategy="random")).views["parallel"]
+    assert f"the best {MOST_LINES} of {MOST_LINES + 30}" in many._caption.text()
+
+
+def test_the_bounds_of_d_are_those_of_the_run(feed):
+    plan = {"strategy": "gradient", "options": {"low": -3.0, "high": 4.0}}
+    step = HyperGradientStep(step=0, holdout_loss=1.0, d={"a": 3.5}, gradient_norm=1.0)
+    begun = RunStarted(run="g", plan=plan, kind="penalties", groups={"a": 1})
+    view = feed([begun, step]).views["path"]
+    assert [line.value() for line in view.bounds] == [-3.0, 4.0]
+    assert [line.isVisible() for line in view.bounds] == [False, True]
+
+
+def test_a_power_of_ten_is_written_alike_on_every_axis():
+    narrow = {round(at): text for at, text in Scale("log").ticks(-2, 3, 7)}
+    wide = {round(at): text for at, text in Scale("log").ticks(-6, 2, 5)}
+    assert wide[-6] == "10⁻⁶"
+    assert {narrow[at] == wide[at] for at in set(narrow) & set(wide)} == {True}
+
+
+def test_long_names_at_the_ends_of_lines_leave_room_for_the_lines(feed, streams):
+    groups = [f"a very long name of a group of columns that somebody has made, {n}" for n in "abc"]
+    view = feed(streams.penalties(groups, off=())).views["trajectory"]
+    view.grab()
+    assert all(rect.width() <= LONGEST + 4 for rect in view.ends.rects)
+    assert [text[-1] for _, _, text, _ in view.ends._ends] == ["a", "b", "c"]
+
+
+def test_a_cut_name_keeps_its_end(feed, streams):
+    groups = [f"blood_measurement of a quantity in a unit that is long, number {n}" for n in "12"]
+    view = feed(streams.penalties(groups, off=())).views["penalties"]
+    one, other = view.plot.left.scale_of_places.choices
+    assert "…" in one
+    assert (one[-1], other[-1]) == ("1", "2")
+    assert view.plot.left.needed() <= NAMES * view.canvas.width() + 20
+
+
+def test_names_of_motifs_are_whole_in_a_small_window(feed, board, structured):
+    board.resize(760, 620)
+    views = feed(structured.structured_run("structure")).views
+    assert set(views["penalties"].plot.left.scale_of_places.choices) == set(structured.MOTIFS)
+    views["trajectory"].grab()
+    named = [text for _, _, text, _ in views["trajectory"].ends._ends]
+    assert set(named) <= set(structured.MOTIFS)
+    assert len(named) >= 8
+    rects = sorted(views["trajectory"].ends.rects, key=lambda rect: rect.top())
+    assert all(a.bottom() <= b.top() + 0.5 for a, b in itertools.pairwise(rects))
+
+
+def test_every_answer_is_seen_beside_long_class_names(qtbot, qapp):
+    labels = [f"congestive heart failure of a certain kind, number {n}" for n in range(5)]
+    counts = np.full((5, 5), 3).tolist()
+    view = Confusion()
+    qtbot.addWidget(view)
+    view.resize(440, 320)
+    view.show()
+    view.show_results({"confusion": {"labels": labels, "tuned": counts, "default": counts}})
+    qapp.processEvents()
+    assert view.table.columnViewportPosition(2) < view.table.viewport().width()
+    assert view.model.headerData(1, view.table.horizontalHeader().orientation(), 3).endswith("0")
+
+
+def test_axes_name_metrics_as_people_do(qtbot):
+    view = Scores()
+    qtbot.addWidget(view)
+    view.show_results({"metric": "r2", "test": {"r2": 0.7}, "default_test": {"r2": 0.6}})
+    assert view.plot.bottom.title == "R² on unseen rows"
+
+
+def test_the_words_of_the_next_trial_keep_off_the_star(feed, streams, qtbot):
+    view = feed(streams.trials(strategy="gp")).views["slice"]
+    plot, marker = view.plot, view.next
+    plot.hold_x(0, 10, exact=True)
+    plot.hold_y(0, 1, exact=True)
+    view._stack.setCurrentWidget(view.content)
+    top = QRectF()
+    for avoided in (None, (5.2, 0.99)):
+        marker.set_value(5.0, "next trial", avoided)
+        view.canvas.grab()
+        top = top if not top.isNull() else QRectF(marker.label)
+    assert marker.label.top() > top.bottom()
+
+
+def test_a_narrow_board_has_one_column(feed, board, streams):
+    feed(streams.trials(strategy="random"))
+    board.resize(NARROW - 40, 700)
+    feed([])
+    left = {view.x() for view in board.views.values()}
+    assert left == {0}
+    board.resize(NARROW + 200, 700)
+    feed([])
+    assert len({view.x() for view in board.views.values()}) == 2
+    assert places(list(board.views.values()), single=True)[1] == (1, 0, 2)
+
+
+def test_thirty_settings_leave_room_for_upright_names_and_the_scores_numbers(feed, streams):
+    def below_and_right(view, axes):
+        (left, right), (low, high) = view.plot.vb.viewRange()
+        below = -low / (high - low) * view.canvas.height()
+        return below, (right - (axes - 1)) / (right - left) * view.canvas.width()
+
+    few, _ = below_and_right(feed(streams.trials((0.7, 0.8))).views["parallel"], 4)
+    many_axes = tuple(replace(streams.space[0], name=f"C{at}") for at in range(30))
+    events = [streams.begun("random", space=many_axes)]
+    for number, score in enumerate((0.7, 0.8)):
+        setting = {axis.name: 1.0 + number for axis in many_axes}
+        events.append(TrialFinished(number=number, setting=setting, score=score))
+    view = feed(events).views["parallel"]
+    below, beside = below_and_right(view, 31)
+    # As much as upright names want, or a third of a low plot.
+    assert below >= 0.99 * min(parallel.NAMES, view.canvas.height() / 3) > 1.5 * few
+    assert beside > 0.8 * parallel.NARROW

@@ -1,0 +1,268 @@
+"""Every unusable file gives one sentence with the place and a cure, and costs little memory."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import pickle
+import tracemalloc
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from core.datasets.files import opening
+from core.datasets.reading import read_dataset
+from core.datasets.understanding.unusable_target import UnusableTargetError
+from core.errors import UnusableError
+
+HEADER = "p,q,r\n"
+ROWS = "".join(f"{i % 7},{i * 1.5},{'ab'[i % 2]}\n" for i in range(40))
+
+
+def sentence_for(path: Path | str, **choices: object) -> str:
+    with pytest.raises(UnusableError) as caught:
+        read_dataset(str(path), **choices)
+    error = caught.value
+    assert error.where, error.sentence
+    assert error.cure, error.sentence
+    assert "\n" not in error.sentence
+    return error.sentence
+
+
+TEXTS = {
+    "nothing": ("", "the file is empty"),
+    "blank lines": ("\n\n  \n", "the file is empty"),
+    "only a header": (HEADER, "no row below the header"),
+    "one column": ("a\n1\n2\n3\n", "only one column"),
+    "a row too long": (HEADER + ROWS + "1,2,a,4\n" + ROWS, "line 42: the row has 4 values where"),
+    "first row too long": (HEADER + "1,2,a,9\n" + ROWS, "line 2: the row has 4 values where"),
+    "a row too short": (HEADER + ROWS + "1,2\n" + ROWS, "line 42: the row has 2 values where"),
+    "short among quotes": (HEADER + ROWS + '"1",2\n' + ROWS, "line 42: the row has 2 values"),
+    "short without header": (ROWS + "1,2\n" + ROWS, "line 41: the row has 2 values where"),
+    "long without header": (ROWS + "1,2,a,5\n" + ROWS, "line 41: the row has 4 values where"),
+    "short among blanks": (
+        (HEADER + ROWS + "1,2\n" + ROWS).replace(",", "  "),
+        "line 42: the row has 2 values where",
+    ),
+    "after a blank line": (HEADER + "\n" + ROWS + "1,2\n", "line 43: the row has 2 values"),
+    "a header too long": ("p,q,r,s\n" + ROWS, "line 1: the row has 4 values where"),
+    "a quote open from the first row": (
+        HEADER + '"1,2,a\n' + ROWS,
+        'line 2: a quote (") opens here and is not closed',
+    ),
+    "names twice": ("p,q,p\n" + ROWS, "2 columns are called “p” (columns 1 and 3)"),
+    "a target of words": (
+        HEADER + "".join(f"{i},{i % 7},word{i}\n" for i in range(5000)),
+        "column r: the target is text with 5,000 different values",
+    ),
+    "all missing": (
+        "p,q,s\n" + "".join(f",NA,{'ab'[i % 2]}\n" for i in range(40)),
+        "“p”: every value is missing",
+    ),
+    "no target at all": ("p,q\n" + "1,\n2,NA\n" * 9, "every value of the target is missing"),
+    "one class": (ROWS.replace("b", "a"), "same value in every row"),
+    "infinity": (HEADER + ROWS + "1,inf,a\n" + ROWS, "line 42, column q: the value is infinite"),
+    "minus infinity": (HEADER + ROWS + "1,-Infinity,a\n", "line 42, column q"),
+    "an open quote": (HEADER + ROWS + '1,2,"a\n' + ROWS, 'line 42: a quote (") opens here'),
+    "a quote closed late": (
+        HEADER + ROWS + '1,2,"a\n' + ROWS + '1,2,"b"\n',
+        'line 42: a quote (") opens here',
+    ),
+    "a quote within a row": (HEADER + ROWS + '1,"2,a\n' + ROWS, "line 42: a quote"),
+    "NUL": (HEADER + ROWS * 100 + "1,\0,a\n" + ROWS, "line 4002: there is a NUL byte"),
+    "a web page": ("<!DOCTYPE html>\n<html>a,b\n</html>", "a web page"),
+    "JSON": ('[{"a": 1,\n"b": 2}]', "a JSON file"),
+    "ARFF": ("@relation x\n@data\n1,2\n", "an ARFF file"),
+}
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_texts(tmp_path: Path, case: str) -> None:
+    content, words = TEXTS[case]
+    path = tmp_path / "bad.csv"
+    path.write_text(content, encoding="utf-8")
+    sentence = sentence_for(path)
+    assert words in sentence
+    assert "bad.csv" in sentence
+
+
+BINARIES = {
+    "noise": (bytes(range(256)) * 20, "binary file"),
+    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(99), "a picture"),
+    "an old workbook": (b"\xd0\xcf\x11\xe0" * 50, "old Excel workbook"),
+    "Parquet": (b"PAR1" + bytes(99), "a Parquet file"),
+    "gzip cut short": (gzip.compress((HEADER + ROWS * 50).encode())[:-30], "broken"),
+    "gzip cut early": (gzip.compress((HEADER + ROWS * 50).encode())[:60], "broken"),
+    "bz2 cut short": (bz2.compress((HEADER + ROWS * 50).encode())[:-30], "broken"),
+    "xz cut short": (lzma.compress((HEADER + ROWS * 50).encode())[:-30], "broken"),
+    "a zip of nothing": (b"PK\x03\x04" + b"abc" * 30, "broken"),
+    "gzip within gzip": (gzip.compress(gzip.compress(HEADER.encode())), "binary file"),
+}
+
+
+@pytest.mark.parametrize("case", BINARIES)
+def test_binary_and_broken(tmp_path: Path, case: str) -> None:
+    content, words = BINARIES[case]
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content)
+    assert words in sentence_for(path)
+
+
+def test_broken_utf_16(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    whole = (HEADER + ROWS).encode("utf-16")
+    path.write_bytes(whole[:60] + b"\x00\xdc" + whole[62:])  # half of a pair of surrogates
+    assert "begins as UTF-16 and has letters that are none" in sentence_for(path)
+
+
+def test_a_bz2_file_with_a_wrong_bit(tmp_path: Path) -> None:
+    data = bytearray(bz2.compress((HEADER + ROWS * 50).encode()))
+    data[60] ^= 255
+    path = tmp_path / "bad.csv.bz2"
+    path.write_bytes(bytes(data))
+    assert "broken" in sentence_for(path)
+
+
+def test_zip_archives(tmp_path: Path) -> None:
+    for name, members, words in (
+        ("two.zip", ["a.csv", "b.csv"], "holds 2 files"),
+        ("none.zip", [], "holds 0 files"),
+        ("book.xlsx", ["[Content_Types].xml", "xl/workbook.xml"], "Excel workbook"),
+    ):
+        path = tmp_path / name
+        with zipfile.ZipFile(path, "w") as archive:
+            for member in members:
+                archive.writestr(member, HEADER + ROWS)
+        assert words in sentence_for(path)
+
+
+def test_paths(tmp_path: Path) -> None:
+    (tmp_path / "heart.csv").write_text(HEADER + ROWS)
+    assert "did you mean" in sentence_for(tmp_path / "haert.csv")
+    assert "heart.csv" in sentence_for(tmp_path / "haert.csv")
+    assert "no such file" in sentence_for(tmp_path / "nowhere" / "x.csv")
+    assert "a folder, not a file" in sentence_for(tmp_path)
+    assert "such as heart.csv" in sentence_for(tmp_path)
+    assert "no such sample" in sentence_for("sample:iriss")
+    assert "sample:iris" in sentence_for("sample:iriss")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (PermissionError(13, "Permission denied"), "may not be read"),
+        (FileNotFoundError(2, "No such file"), "the file is gone"),
+        (OSError(5, "Input/output error"), "input/output error"),
+    ],
+)
+def test_a_file_that_fails_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, words: str
+) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(HEADER + ROWS)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(opening.Path, "open", refuse)
+    assert words in sentence_for(path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
+def test_no_right_to_read(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(HEADER + ROWS)
+    path.chmod(0)
+    assert "may not be read" in sentence_for(path)
+
+
+@pytest.mark.parametrize("start", ["", HEADER + ROWS, HEADER + ROWS * 4000, "1 1:2\n" * 300_000])
+def test_an_endless_line_is_not_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: str
+) -> None:
+    monkeypatch.setattr(opening, "LONGEST_LINE", 2**21)
+    path = tmp_path / "endless.csv"
+    with path.open("wb") as file:
+        file.write(start.encode())
+        for _ in range(80):
+            file.write(b"1," * 2**19)
+    tracemalloc.start()
+    try:
+        sentence = sentence_for(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    lines = start.count("\n") + 1
+    assert f"line {lines}: the line is longer than 2 megabytes" in sentence
+    assert peak < 40 * 2**20 < path.stat().st_size
+
+
+def test_choices_that_do_not_fit(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("age,size,kind\n" + ROWS)
+    assert "did you mean “kind”" in sentence_for(path, target="knid")
+    assert "did you mean “size”" in sentence_for(path, roles={"sise": "ignore"})
+    assert "“use” is no role" in sentence_for(path, roles={"size": "use"})
+    assert "“float” is no kind" in sentence_for(path, kinds={"size": "float"})
+    assert "no task “classes”" in sentence_for(path, task="classes")
+    assert "regression needs numbers" in sentence_for(path, task="regression")
+    assert "no dates" in sentence_for(path, kinds={"kind": "date", "age": "date"}, target="size")
+    everything = {"age": "ignore", "size": "ignore"}
+    assert "no column is left" in sentence_for(path, roles=everything)
+    both = {"age": "group", "size": "group"}
+    assert "no column is left" in sentence_for(path, roles=both)
+    path.write_text(
+        "age,size,more,kind\n"
+        + "".join(
+            f"{i % 7},{i},{row}\n"
+            for i, row in enumerate(f"{k * 5 % 13},{'ab'[k % 2]}" for k in range(40))
+        )
+    )
+    assert "2 columns have the role group" in sentence_for(path, roles=both)
+
+
+def test_text_where_numbers_are_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(HEADER + ROWS + "".join(f"x{i},1,a\n" for i in range(60)))
+    assert "column p" in sentence_for(path, kinds={"p": "number"})
+
+
+def test_wrong_second_files(tmp_path: Path) -> None:
+    first = tmp_path / "first.csv"
+    first.write_text(HEADER + ROWS)
+    for content, words in (
+        ("p,r\n" + "1,a\n" * 9, "there is no column “q”"),
+        ("p,q,s\n" + ROWS, "there is no column “r”"),
+        (HEADER + "1,x,a\n2,y,b\n" * 9, "column q: the column has text (“x”)"),
+        (HEADER + "1,2,\n" * 9, "no row has a value of the target"),
+        ("1 1:2\n0 1:3\n" * 9, "the first file is CSV"),
+    ):
+        second = tmp_path / "second.csv"
+        second.write_text(content)
+        assert words in sentence_for(first, test_file=str(second))
+    assert "no such file" in sentence_for(first, test_file=str(tmp_path / "third.csv"))
+    sparse_file = tmp_path / "first.libsvm"
+    sparse_file.write_text("1 1:2\n0 1:3\n" * 9)
+    assert "the first file is LIBSVM" in sentence_for(sparse_file, test_file=str(first))
+    assert "no second file" in sentence_for("sample:iris", test_file=str(first))
+
+
+def test_a_target_that_cannot_be_predicted_names_the_other_columns(tmp_path: Path) -> None:
+    words = [f"word {i} of a long story" for i in range(2000)]
+    path = tmp_path / "letters.csv"
+    path.write_text(
+        "\n".join(
+            ["weight,kind,text", *(f"{i % 40},{'ab'[i % 2]},{w}" for i, w in enumerate(words))]
+        )
+    )
+    with pytest.raises(UnusableTargetError) as caught:
+        read_dataset(str(path))
+    assert "text with 2,000 different values" in caught.value.sentence
+    assert caught.value.columns == ("weight", "kind")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.sentence, again.columns) == (caught.value.sentence, ("weight", "kind"))
+    for column in caught.value.columns:
+        assert read_dataset(str(path), target=column).target_name == column

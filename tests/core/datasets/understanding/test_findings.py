@@ -1,0 +1,234 @@
+"""What is found in the data, and what is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.datasets.dataset import Dataset, Source
+from core.datasets.reading import read_dataset
+from core.datasets.samples.registry import SAMPLES
+from core.datasets.summary import summarize
+from core.datasets.understanding.table import from_table
+from core.datasets.understanding.unusable_target import UnusableTargetError
+
+
+def dataset_of(table: pd.DataFrame, **choices: object) -> Dataset:
+    return from_table(table, "made", Source("", "sample"), **choices)
+
+
+def telling(dataset: Dataset) -> list[str]:
+    return [f.column for f in dataset.findings if "alone tells" in f.sentence]
+
+
+@pytest.fixture
+def noise() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(rng.normal(size=(300, 3)), columns=["a", "b", "c"])
+
+
+@pytest.mark.parametrize("rows", [300, 12_000])
+def test_columns_that_give_the_target_away(rows: int) -> None:
+    rng = np.random.default_rng(1)
+    target = rng.choice(["no", "maybe", "yes"], rows)
+    code = pd.Series(target).map({"no": 0.0, "maybe": 1.0, "yes": 2.0})
+    table = pd.DataFrame(
+        {
+            "above": code + rng.uniform(0, 0.4, rows),
+            "word": np.char.add(target, rng.choice([" then", " now"], rows)),
+            "nearly": np.where(np.arange(rows) == 7, 1 - code, code) + rng.uniform(0, 0.4, rows),
+            "other": rng.normal(size=rows),
+            "y": target,
+        }
+    )
+    dataset = dataset_of(table)
+    assert telling(dataset) == ["above", "word"]
+    assert all(f.serious for f in dataset.findings if f.column in ("above", "word"))
+    assert dataset.findings[0].serious
+
+
+def test_a_linear_copy_gives_an_amount_away(noise: pd.DataFrame) -> None:
+    target = np.random.default_rng(2).normal(size=300)
+    table = noise.assign(copy=-3 * target + 7, close=target + 0.01 * noise["a"], y=target)
+    assert telling(dataset_of(table)) == ["copy"]
+
+
+def test_no_false_alarm_on_the_samples() -> None:
+    assert [telling(sample.read()) for sample in SAMPLES.values()] == [[] for _ in SAMPLES]
+
+
+def test_rare_classes(noise: pd.DataFrame) -> None:
+    labels = ["common"] * 290 + ["rare"] * 9 + ["single"]
+    dataset = dataset_of(noise.assign(y=labels))
+    [finding] = [f for f in dataset.findings if "Rare classes" in f.sentence]
+    assert "“rare” has 9 rows" in finding.sentence
+    assert "“single” has 1 row;" in finding.sentence
+    assert finding.serious
+
+
+def test_lost_columns_and_gaps(noise: pd.DataFrame) -> None:
+    noise.loc[:200, "a"] = np.nan
+    noise["nothing"] = np.nan
+    noise["same"] = 4
+    dataset = dataset_of(noise.assign(y=np.arange(300) % 2))
+    sentences = {f.column: f.sentence for f in dataset.findings}
+    assert sentences["nothing"] == "“nothing” is left out: every value is missing."
+    assert sentences["same"] == "“same” is left out: the same value in every row."
+    assert sentences["a"] == "“a” is missing in 201 of 300 rows."
+
+
+def test_only_a_counting_column_is_better_than_none() -> None:
+    table = pd.DataFrame({"x": np.arange(40), "y": np.arange(40) * 2.5})
+    dataset = dataset_of(table)
+    assert dataset.feature_names == ["x"]
+    assert dataset.columns[0].note
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples(name: str) -> None:
+    sample = SAMPLES[name]
+    dataset, again = sample.read(), sample.read()
+    assert dataset.task == sample.task
+    assert dataset.target_name == sample.target
+    assert dataset.source.fingerprint == again.source.fingerprint
+    assert dataset.source.format == "sample"
+    assert dataset.rows >= 60
+    assert sample.title
+    assert sample.sentence.endswith((".", "?"))
+
+
+def test_the_groups_of_the_generated_sample_are_useful_and_useless() -> None:
+    """The truth is recoverable: each useful column correlates with the class, noise does not."""
+    dataset = SAMPLES["groups"].read()
+    ill = (dataset.target == "yes").astype(float)
+    strength = dataset.table.corrwith(pd.Series(ill)).abs()
+    useful = strength[[c for c in strength.index if c.startswith(("blood_", "lifestyle_"))]]
+    useless = strength.drop(useful.index)
+    assert useful.mean() > 4 * useless.mean()
+    assert set(summarize(dataset)["prefixes"]) == {
+        "blood",
+        "lifestyle",
+        "noisea",
+        "gene",
+        "weather",
+        "stars",
+    }
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_summary_of_samples_is_plain_data(name: str) -> None:
+    dataset = SAMPLES[name].read()
+    summary = summarize(dataset)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    assert summary["rows"] == dataset.rows
+    features = [name for name in dataset.feature_names if name != dataset.sequence_name]
+    assert summary["features"] == len(features)
+    assert sum(c["count"] for c in summary["classes"]) == (dataset.rows if dataset.classes else 0)
+    preview = summary["preview"]
+    aside = [c.name for c in dataset.columns if c.role in ("group", "ignore")]
+    assert preview["columns"] == [
+        *(*dataset.feature_names, *aside),
+        *([dataset.target_name] if dataset.target_name else []),
+    ]
+    assert len(preview["rows"]) == 50
+    assert {len(row) for row in preview["rows"]} == {len(preview["columns"])}
+    members = [column for group in summary["prefixes"].values() for column in group]
+    assert sorted(members) == sorted(features)
+
+
+def test_the_preview_has_the_values_of_columns_that_are_left_out(tmp_path: Path) -> None:
+    from core.datasets.reading import read_dataset
+
+    lines = [f"P{i:03},{i % 9},,{'yn'[i % 2]}" for i in range(60)]
+    lines[0] = "P000,0,,"  # a row without a target is set aside, here too
+    path = tmp_path / "patients.csv"
+    path.write_text("\n".join(["patient,age,note,ill", *lines]))
+    preview = summarize(read_dataset(str(path)))["preview"]
+    assert preview["columns"] == ["age", "patient", "note", "ill"]
+    assert preview["rows"][0] == ["1", "P001", "", "n"]
+    assert preview["rows"][49] == ["5", "P050", "", "y"]
+
+
+def test_summary_of_a_wide_sparse_file(tmp_path: Path) -> None:
+    from core.datasets.reading import read_dataset
+
+    path = tmp_path / "wide.libsvm"
+    path.write_text("".join(f"{i % 2} {i + 1}:1.5 5000:2\n" for i in range(60)))
+    summary = summarize(read_dataset(str(path)))
+    assert len(summary["columns"]) == 300
+    assert summary["more_columns"] == 5001 - 300
+    assert summary["columns"][-1]["role"] == "target"
+    assert summary["preview"]["rows"][3][3] == "1.5"
+    assert json.loads(json.dumps(summary)) == summary
+
+
+def test_a_wide_file_is_summarized_without_looking_through_its_columns_for_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from core.datasets.dataset import Dataset
+    from core.datasets.reading import read_dataset
+
+    path = tmp_path / "wide.libsvm"
+    path.write_text("".join(f"{i % 2} {1 + 7 * i}:1 2000:2\n" for i in range(60)))
+    asked, name_of = [], Dataset.sequence_name.fget
+    monkeypatch.setattr(
+        Dataset, "sequence_name", property(lambda dataset: asked.append(1) or name_of(dataset))
+    )
+    assert summarize(read_dataset(str(path)))["features"] == 2000
+    assert len(asked) < 10
+
+
+def labelled_texts(path: Path, **more: list) -> str:
+    """Texts with a label, which the column "code" says in other words."""
+    label = [("spam", "ham", "news")[i % 3] for i in range(90)]
+    words = ["ship", "storm", "harbour", "bread", "onion", "soup", "comet", "planet", "moon"]
+    random = np.random.default_rng(0)
+    texts = [" ".join(random.choice(words, 12)) + "." for _ in range(90)]
+    code = [7 if one == "spam" else 3 if one == "ham" else 5 for one in label]
+    pd.DataFrame({"text": texts, "code": code, **more, "label": label}).to_csv(path, index=False)
+    return str(path)
+
+
+def test_texts_with_a_label_in_other_words_propose_topics(tmp_path: Path) -> None:
+    path = labelled_texts(tmp_path / "mails.csv")
+    with pytest.raises(UnusableTargetError) as refused:
+        read_dataset(path)
+    assert "“code”: it says the target in other words" in refused.value.sentence
+    assert "or choose topics as the task" in refused.value.sentence
+    assert refused.value.texts == ("text",)
+    # A person may insist.
+    assert read_dataset(path, roles={"code": "feature"}).feature_names == ["code"]
+    assert read_dataset(path, task="topics", target="text").feature_names == ["text"]
+
+
+def test_a_column_that_says_the_target_in_other_words_is_left_out(tmp_path: Path) -> None:
+    path = labelled_texts(tmp_path / "mails.csv", length=[i % 11 for i in range(90)])
+    dataset = read_dataset(path)
+    assert dataset.feature_names == ["length"]
+    assert "code" in dataset.left_out
+    said = [finding.sentence for finding in dataset.findings]
+    assert "“code” is left out: it says the target in other words and would give it away." in said
+    offered = next(one.proposal for one in dataset.findings if one.column == "text")
+    assert offered.option == "--task topics --target text"
+    assert read_dataset(path, **offered.fields).feature_names == ["text"]
+    again = read_dataset(path, test_file=path)
+    assert again.test.feature_names == ["length"]
+
+
+def test_a_column_that_is_nearly_the_target_stays(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"copy": ["a", "b"] * 40, "other": range(80), "kind": [0, 1] * 40})
+    frame.loc[0, "copy"] = "b"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert "copy" in read_dataset(str(tmp_path / "t.csv")).feature_names
+    finer = pd.DataFrame({"x": [0.1, 1.1, 0.2, 1.2] * 20, "z": [1, 2] * 40, "kind": [0, 1] * 40})
+    finer.to_csv(tmp_path / "t.csv", index=False)
+    assert read_dataset(str(tmp_path / "t.csv")).feature_names == ["x"]
+    alone = finer[["z", "kind"]]
+    alone.to_csv(tmp_path / "t.csv", index=False)
+    dataset = read_dataset(str(tmp_path / "t.csv"))  # nothing else is there: told, and kept
+    assert dataset.feature_names == ["z"]
+    assert any("alone tells the target" in finding.sentence for finding in dataset.findings)

@@ -1,0 +1,194 @@
+"""Folders of topics and of deep latent Gaussian models: alone with numpy they say the same."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import subprocess
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from folder_runs import dlgm_run, topic_run
+from scipy.special import psi
+from sklearn.datasets import load_svmlight_file
+
+from core.errors import UnusableError
+from core.export.bundle.topics import exp_digamma
+from core.export.exporters import export
+from core.export.prediction import predict_file
+from core.tuning.runs.run_folder import RunFolder
+
+Outside = Callable[..., subprocess.CompletedProcess[str]]
+# Everything but Python's own library and numpy is out of reach.
+RUN = """
+import runpy
+class Missing:
+    names = "pandas,scipy,sklearn,joblib,skops,numba,jax,jaxlib".split(",")
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in self.names:
+            raise ModuleNotFoundError(f"{name} is not installed here", name=name)
+sys.meta_path.insert(0, Missing())
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def unpacked(run: RunFolder, path: Path) -> Path:
+    """The folder in the exported zip file."""
+    export(run, path)
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(path.parent)
+        return path.parent / archive.namelist()[0].split("/")[0]
+
+
+def predicted(run_outside: Outside, folder: Path, file: str) -> pd.DataFrame:
+    ran = run_outside(RUN, folder, "predict.py", file, "out.csv")
+    assert ran.returncode == 0, ran.stderr
+    return pd.read_csv(folder / "out.csv")
+
+
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("counts", [False, True])
+def test_topics_are_those_of_the_estimator(
+    run_outside: Outside, tmp_path: Path, members: int, counts: bool
+) -> None:
+    run = topic_run(tmp_path, members=members, counts=counts)
+    folder = unpacked(run, tmp_path / "topics.zip")
+    file = tmp_path / ("counts.libsvm" if counts else "texts.csv")
+    said = predicted(run_outside, folder, str(file))
+    pipeline = joblib.load(run.model_path)
+    raw = load_svmlight_file(str(file), n_features=20)[0] if counts else pd.read_csv(file)[["text"]]
+    X = pipeline[0].transform(raw)
+    shares, completion = pipeline[-1].transform(X), pipeline[-1].completion(X)
+    np.testing.assert_allclose(said.iloc[:, :-2].to_numpy(), shares, atol=1e-8)
+    np.testing.assert_allclose(said.iloc[:, -2:].to_numpy(), completion, rtol=1e-8, atol=1e-10)
+    assert len(said.columns) == shares.shape[1] + 2
+    assert completion[:, 0].min() < -10
+    here = predict_file(tmp_path / "topics.zip", file)
+    np.testing.assert_allclose(here.to_numpy(), said.to_numpy(), rtol=1e-12)
+
+
+def test_chinese_texts_are_cut_alike(run_outside: Outside, tmp_path: Path) -> None:
+    run = topic_run(tmp_path, members=1, chinese=True)
+    folder = unpacked(run, tmp_path / "topics.zip")
+    raw = pd.read_csv(tmp_path / "texts.csv", sep="\x1f")
+    raw.loc[3, "text"] = "今天, 港口的风暴；a new one, 雨 望远镜"
+    new = "\n".join(["text", *raw["text"]]) + "\n"
+    (tmp_path / "new.csv").write_text(new, encoding="utf-16")
+    said = predicted(run_outside, folder, str(tmp_path / "new.csv"))
+    pipeline = joblib.load(run.model_path)
+    shares = pipeline[-1].transform(pipeline[0].transform(raw))
+    assert "港口" in pipeline[0].named_steps["columns"].vocabulary_
+    np.testing.assert_allclose(said.iloc[:, :-2].to_numpy(), shares, atol=1e-8)
+    here = predict_file(tmp_path / "topics.zip", tmp_path / "new.csv")
+    np.testing.assert_allclose(here.to_numpy(), said.to_numpy(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_classes_are_those_of_the_estimator(
+    run_outside: Outside, tmp_path: Path, members: int
+) -> None:
+    run = dlgm_run(tmp_path, members=members)
+    folder = unpacked(run, tmp_path / "causes.zip")
+    table = pd.read_csv(tmp_path / "causes.csv", sep=";", decimal=",")
+    table.loc[0, "colour"] = "never seen"
+    table.loc[1, "day"] = "no date"
+    table.loc[2, ["size", "weight", "paid", "colour", "day"]] = None
+    table.to_csv(tmp_path / "new.csv", index=False, sep=";", decimal=",")
+    said = predicted(run_outside, folder, str(tmp_path / "new.csv"))
+    pipeline = joblib.load(run.model_path)
+    shares = pipeline.predict_proba(table[pipeline[0][0].feature_names_in_])
+    np.testing.assert_allclose(said.iloc[:, 1:].to_numpy(), shares, atol=1e-10)
+    labels = pipeline.classes_[shares.argmax(axis=1)]
+    assert said["prediction"].tolist() == labels.tolist()
+    assert np.ptp(shares) > 0.1
+    here = predict_file(tmp_path / "causes.zip", tmp_path / "new.csv")
+    pd.testing.assert_frame_equal(here, predict_file(folder / "model.npz", tmp_path / "new.csv"))
+    assert here["prediction"].tolist() == said["prediction"].tolist()
+
+
+def test_classes_of_libsvm_lines(tmp_path: Path) -> None:
+    run = dlgm_run(tmp_path, libsvm=True)
+    export(run, tmp_path / "causes.zip")
+    said = predict_file(tmp_path / "causes.zip", tmp_path / "causes.libsvm")
+    X = load_svmlight_file(str(tmp_path / "causes.libsvm"), n_features=7)[0]
+    shares = joblib.load(run.model_path).predict_proba(X)
+    np.testing.assert_allclose(said.iloc[:, 1:].to_numpy(), shares, atol=1e-10)
+
+
+def test_the_report_shows_pictures(tmp_path: Path) -> None:
+    from PySide6.QtGui import QImage
+
+    page = export(dlgm_run(tmp_path), tmp_path / "run.html").read_text()
+    found = re.findall(r'<img src="data:image/png;base64,([^"]+)"', page)
+    assert len(found) == 4
+    image = QImage.fromData(base64.b64decode(found[0]))
+    greys = [image.pixelColor(x, y).red() for y in range(2) for x in range(3)]
+    assert greys == [0, 64, 128, 191, 255, 0]
+
+
+def test_the_folder_says_what_is_in_it(tmp_path: Path) -> None:
+    run = topic_run(tmp_path)
+    folder = unpacked(run, tmp_path / "topics.zip")
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"README.txt", "model.npz", "predict.py", "topics.csv", "words.csv"}
+    readme = " ".join((folder / "README.txt").read_text().split())
+    assert "the average of 3 models: completion on unseen rows -2.5." in readme
+    words = pd.read_csv(folder / "words.csv", index_col="word")
+    np.testing.assert_allclose(words.sum(), 1.0, atol=2e-3)
+    assert "naïve" in words.index
+    topics = pd.read_csv(folder / "topics.csv")
+    assert topics["share of all words"].sum() == pytest.approx(1.0, abs=1e-3)
+    assert topics["share of all words"].is_monotonic_decreasing
+    best = words[topics["topic"][0]].sort_values(ascending=False).index[0]
+    assert topics["likeliest words"][0].split()[0] == best
+
+
+def test_the_program_refuses_in_a_sentence(run_outside: Outside, tmp_path: Path) -> None:
+    folder = unpacked(topic_run(tmp_path), tmp_path / "topics.zip")
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    ran = run_outside(RUN, folder, "predict.py", str(tmp_path / "other.csv"))
+    assert ran.returncode == 2
+    assert "the column “text” is missing" in ran.stderr
+    with pytest.raises(UnusableError, match="the column “text” is missing"):
+        predict_file(tmp_path / "topics.zip", tmp_path / "other.csv")
+
+
+def test_damaged_and_strange_files_give_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "model.zip").write_bytes(b"nothing of the kind")
+    with zipfile.ZipFile(tmp_path / "empty.zip", "w") as archive:
+        archive.writestr("readme.txt", "no model")
+    (tmp_path / "new.csv").write_text("text\nhello there\n")
+    for name in ("model.zip", "empty.zip"):
+        with pytest.raises(UnusableError, match=r"no .zip model file, or it is damaged"):
+            predict_file(tmp_path / name, tmp_path / "new.csv")
+
+
+@pytest.mark.parametrize("make", [topic_run, dlgm_run])
+def test_numbers_and_report_of_an_average(tmp_path: Path, make: Callable[..., Any]) -> None:
+    run = make(tmp_path)
+    document = json.loads(export(run, tmp_path / "run.json").read_text())
+    assert [member["weight"] for member in document["average"]["members"]] == [0.2, 0.5, 0.3]
+    page = export(run, tmp_path / "run.html").read_text()
+    assert "Who is in the average?" in page
+    assert ("ship, wave" in page) == (make is topic_run)
+
+
+@pytest.mark.parametrize("make", [topic_run, dlgm_run])
+def test_what_scikit_learn_has_no_class_for_is_refused(
+    tmp_path: Path, make: Callable[..., Any]
+) -> None:
+    with pytest.raises(UnusableError, match=r"has no skops export; end the name in .zip"):
+        export(make(tmp_path), tmp_path / "model.skops")
+
+
+def test_digamma_against_scipy() -> None:
+    x = np.geomspace(0.01, 1e5, 400)
+    np.testing.assert_allclose(exp_digamma(x), np.exp(psi(x)), rtol=1e-11)

@@ -1,0 +1,116 @@
+"""Exported models: the same predictions where the program is not installed, and safe opening."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+import skops.io
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from core.errors import UnusableError
+from core.estimators.registry import MODELS
+from core.export.exporters import OTHERS, export
+from core.export.files import skops_file
+from core.export.files.model_card import card_of
+
+# One Python opens them all: starting it costs more than they do.
+PREDICT = """
+import json, joblib, pandas as pd, skops.io, sys
+said = {}
+for path in sys.argv[1:]:
+    if path.endswith('.joblib'):
+        model = joblib.load(path)
+    else:
+        model = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
+    card = model.tunescope_
+    rows = pd.read_csv(path.rpartition('/')[0] + '/data.csv', **card['read_csv'])
+    rows = rows[rows[card['target']].notna()][card['features']]
+    shares = model.predict_proba(rows).tolist() if hasattr(model, 'predict_proba') else None
+    said[path] = [model.predict(rows).tolist(), shares]
+print(json.dumps(said))
+"""
+
+
+def test_models_predict_the_same_without_the_program(
+    make_run: Callable[..., Any], run_outside: Any, tmp_path: Path
+) -> None:
+    cases = [("binary", name, False) for name in ("logistic", "forest", "boosting", "svm")]
+    cases += [("regression", "linear", True), ("multiclass", "logistic", True)]
+    made = {}
+    for number, (task, model, learned) in enumerate(cases):
+        folder = tmp_path / str(number)
+        run = make_run(task, model, learned=learned, folder=folder)
+        for ending in (".skops", ".joblib"):
+            export(run.folder, folder / f"model{ending}")
+            made[f"{number}/model{ending}"] = run
+    ran = run_outside(PREDICT, tmp_path, *made)
+    assert ran.returncode == 0, ran.stderr
+    for path, (said, shares) in json.loads(ran.stdout).items():
+        pipeline, dataset = joblib.load(made[path].folder.model_path), made[path].dataset
+        ours = pipeline.predict(dataset.features)
+        if dataset.task == "regression":
+            np.testing.assert_allclose(said, ours, rtol=1e-12)
+        else:
+            assert said == ours.tolist()
+            assert set(said) <= set(dataset.classes)
+        if shares is not None:
+            probabilities = pipeline.predict_proba(dataset.features)
+            np.testing.assert_allclose(shares, probabilities, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, m in MODELS.items() if {"binary", "regression"} & {*m.tasks} and n in OTHERS]
+)
+def test_every_model_survives_skops(
+    make_run: Callable[..., Any], tmp_path: Path, name: str
+) -> None:
+    task = "multiclass" if "multiclass" in MODELS[name].tasks else "regression"
+    made = make_run(task, name)
+    export(made.folder, tmp_path / "model.skops")
+    loaded = skops_file.load(tmp_path / "model.skops")
+    again = loaded.predict(made.dataset.features)[made.test_rows]
+    assert again.tolist() == made.said.tolist()
+
+
+def test_the_card_says_what_the_model_takes(make_run: Callable[..., Any], tmp_path: Path) -> None:
+    made = make_run()
+    export(made.folder, tmp_path / "model.skops")
+    card = card_of(skops_file.load(tmp_path / "model.skops"))
+    assert card["features"] == made.dataset.feature_names
+    assert card["text"] == ["colour"]
+    assert card["target"] == "y"
+    assert card["read_csv"]["sep"] == ";"
+    # The run's own pipeline carries no card: it was copied before.
+    assert not hasattr(joblib.load(made.folder.model_path), "tunescope_")
+
+
+@pytest.mark.parametrize("function", [eval, pickle.loads])
+def test_a_file_with_strange_functions_is_not_opened(tmp_path: Path, function: Any) -> None:
+    path = tmp_path / "evil.skops"
+    skops.io.dump(Pipeline([("run", FunctionTransformer(function))]), path)
+    with pytest.raises(UnusableError, match="origin you know"):
+        skops_file.load(path)
+
+
+def test_functions_of_trusted_packages_are_not_trusted_as_such(tmp_path: Path) -> None:
+    import pandas
+
+    path = tmp_path / "evil.skops"
+    skops.io.dump(Pipeline([("run", FunctionTransformer(pandas.read_pickle))]), path)
+    with pytest.raises(UnusableError, match="read_pickle"):
+        skops_file.load(path)
+
+
+def test_a_damaged_file_gives_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "model.skops"
+    path.write_bytes(b"PK\x03\x04 and nothing more")
+    with pytest.raises(UnusableError, match="damaged"):
+        skops_file.load(path)

@@ -1,0 +1,299 @@
+"""Taken away and opened again: npz and JSON of sequences and molecules predict the same."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from structured_runs import Run, crf_run, rna_run
+
+from core.errors import UnusableError
+from core.export.bundle import folds as script_folds
+from core.export.exporters import export
+from core.export.files import json_model, npz_file
+from core.export.prediction import predict_file
+from core.losses.crf.loss import build_crf
+from core.losses.rna.parameters import NAMES
+
+
+@pytest.fixture(scope="module")
+def tagger(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return crf_run(tmp_path_factory.mktemp("crf") / "run")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return rna_run(tmp_path_factory.mktemp("rna") / "run")
+
+
+@pytest.mark.parametrize("ending", [".npz", ".json"])
+@pytest.mark.parametrize("how", ["as it was", "other order", "no target, semicolons", "gzip, tabs"])
+def test_tags_are_those_of_the_estimator(
+    tagger: Run, tmp_path: Path, ending: str, how: str
+) -> None:
+    path, file = export(tagger.folder, tmp_path / f"model{ending}"), tmp_path / "new.csv"
+    if how == "as it was":
+        tagger.table.to_csv(file, index=False)
+    elif how == "other order":
+        tagger.table[["tag", "length", "word", "sequence"]].to_csv(file, index=False)
+    elif how == "no target, semicolons":
+        tagger.features.to_csv(file, index=False, sep=";")
+    else:
+        text = tagger.table.to_csv(index=False, sep="\t", lineterminator="\r\n")
+        file.write_bytes(gzip.compress(text.encode()))
+    table = predict_file(path, file, tmp_path / "said.csv")
+    classes = tagger.model.classes_
+    assert list(table) == ["sequence", "prediction", *(f"probability of {c}" for c in classes)]
+    assert table["sequence"].tolist() == tagger.table["sequence"].tolist()
+    assert table["prediction"].tolist() == tagger.model.predict(tagger.features).tolist()
+    shares = tagger.model.predict_proba(tagger.features)
+    np.testing.assert_allclose(table.iloc[:, 2:].to_numpy(dtype=float), shares, atol=1e-12)
+    assert pd.read_csv(tmp_path / "said.csv")["prediction"].tolist() == table["prediction"].tolist()
+
+
+def test_whole_labelings_where_the_model_takes_those(tmp_path: Path) -> None:
+    run = crf_run(tmp_path / "run", "viterbi")
+    run.table.to_csv(tmp_path / "new.csv", index=False)
+    said = predict_file(export(run.folder, tmp_path / "m.npz"), tmp_path / "new.csv")["prediction"]
+    assert said.tolist() == run.model.predict(run.features).tolist()
+    each = np.argmax(run.model.predict_proba(run.features), axis=1)
+    assert said.tolist() != run.model.classes_[each].tolist()  # so the decoding mattered
+
+
+def test_unknown_words_and_missing_numbers_are_no_features(tagger: Run, tmp_path: Path) -> None:
+    new = pd.DataFrame(
+        {"sequence": ["x", "x", "y"], "word": ["zebra", "dog", None], "length": [np.nan, 1.5, 0]}
+    )
+    new.to_csv(tmp_path / "new.csv", index=False)
+    table = predict_file(export(tagger.folder, tmp_path / "m.npz"), tmp_path / "new.csv")
+    shares = tagger.model.predict_proba(new)
+    np.testing.assert_allclose(table.iloc[:, 2:].to_numpy(dtype=float), shares, atol=1e-12)
+
+
+@pytest.mark.parametrize("ending", [".npz", ".json"])
+def test_structures_are_those_of_the_estimator(folder: Run, tmp_path: Path, ending: str) -> None:
+    path = export(folder.folder, tmp_path / f"model{ending}")
+    folder.table[["id", "sequence"]].to_csv(tmp_path / "new.csv", index=False)
+    heard: list[tuple[int, int]] = []
+    table = predict_file(path, tmp_path / "new.csv", tell=lambda *done: heard.append(done))
+    assert list(table)[:3] == ["id", "sequence", "structure"]
+    assert table["id"].tolist() == folder.table["id"].tolist()
+    assert table["structure"].tolist() == folder.model.predict(folder.features).tolist()
+    assert heard == [(k + 1, 8) for k in range(8)]
+    for row, P in enumerate(folder.model.pair_probabilities(folder.features)):
+        P = P + P.T
+        marks, opened, right = table["structure"][row], [], []
+        alone = [1 - P[i].sum() for i, mark in enumerate(marks) if mark == "."]
+        for j, mark in enumerate(marks):
+            if mark == "(":
+                opened.append(j)
+            elif mark == ")":
+                right.append(P[opened.pop(), j])
+        expected = (2 * sum(right) + sum(alone)) / len(marks)
+        assert table["expected accuracy"][row] == pytest.approx(expected)
+        assert table["mean pair probability"][row] == pytest.approx(np.mean(right))
+
+
+def test_letters_in_any_case_and_without_names(folder: Run, tmp_path: Path) -> None:
+    path = export(folder.folder, tmp_path / "model.npz")
+    letters = folder.table["sequence"].str.lower().str.replace("u", "t")
+    pd.DataFrame({"sequence": letters}).to_csv(tmp_path / "new.csv", index=False)
+    table = predict_file(path, tmp_path / "new.csv")
+    assert table["structure"].tolist() == folder.model.predict(folder.features).tolist()
+    assert next(iter(table)) == "sequence"
+
+
+def test_a_molecule_without_pairs_has_no_mean(folder: Run, tmp_path: Path) -> None:
+    (tmp_path / "new.csv").write_text("sequence\nAAAA\nN\n")
+    path = export(folder.folder, tmp_path / "model.npz")
+    predict_file(path, tmp_path / "new.csv", tmp_path / "said.csv")
+    said = pd.read_csv(tmp_path / "said.csv")
+    assert said["structure"].tolist() == ["....", "."]
+    assert said["expected accuracy"].tolist() == [1.0, 1.0]
+    assert said["mean pair probability"].isna().all()
+
+
+def test_arrays_open_with_numpy_alone(tagger: Run, folder: Run, tmp_path: Path) -> None:
+    arrays = np.load(export(tagger.folder, tmp_path / "crf.npz"), allow_pickle=False)
+    X, y = tagger.features, tagger.table["tag"].to_numpy(dtype=object)
+    loss = build_crf(X, "sequence", y, ["A", "B", "C"])
+    assert arrays["names"].tolist() == loss.names
+    assert arrays["classes"].tolist() == ["A", "B", "C"]
+    np.testing.assert_array_equal(arrays["weights"], tagger.model.w_)
+    groups = arrays["groups"][arrays["group_of_weight"]]
+    assert groups.tolist() == loss.sources
+    assert dict(zip(arrays["groups"], arrays["penalties"], strict=True)) == tagger.model.penalties_
+    arrays = np.load(export(folder.folder, tmp_path / "rna.npz"), allow_pickle=False)
+    assert arrays["names"].tolist() == NAMES
+    np.testing.assert_array_equal(arrays["weights"], folder.model.w_)
+
+
+def test_numbers_name_every_weight(tagger: Run, tmp_path: Path) -> None:
+    document = json.loads(export(tagger.folder, tmp_path / "m.json").read_text())
+    weights = document["fitted"]["weights"]
+    assert list(weights.values()) == tagger.model.w_.tolist()
+    assert {"initial → A", "A → B", "word=dog → C", "length → A"} <= set(weights)
+    groups = document["penalties"]["groups"]
+    assert {name: group["C"] for name, group in groups.items()} == tagger.model.penalties_
+    assert groups["length"]["parameters"] == ["length → A", "length → B", "length → C"]
+    assert document["scores"]["sequences"] == {"tuned": 17, "default": 13, "count": 40}
+    assert document["data"]["task"] == "sequence"
+
+
+FAULTS = [
+    ("crf", "sequence,word\ns,dog\n", "new.csv: the column “length” is missing; add"),
+    ("crf", "word\ndog\n", "columns are missing: “sequence”, “length”"),
+    ("crf", "sequence,word,length\ns,dog,1\nt,dog,1\ns,dog,2\n",
+     "new.csv, line 4, column sequence: sequence “s” comes back"),
+    ("crf", "sequence,word,length\ns,dog,1\ns,dog,long\n",
+     "new.csv, line 3, column length: “long” is no number"),
+    ("crf", "sequence,word,length\ns,dog,inf\n", "“inf” is no number"),
+    ("crf", "sequence,word,length\n,dog,1\n", "line 2, column sequence: no sequence is named"),
+    ("crf", "sequence,word,length\ns,dog\n", "line 2: the row has 2 cells, and the header 3"),
+    ("crf", "sequence,word,length\n", "there is no row below the header"),
+    ("crf", "", "the file is empty"),
+    ("rna", "letters\nACGU\n", "the column “sequence” is missing"),
+    ("rna", "sequence\nACGU\nACXU\n", "line 3, column sequence: letter 3 is “X”; use A, C, G"),
+    ("rna", "id,sequence\na,\n", "line 2, column sequence: the sequence is empty"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "text", "sentence"), FAULTS)
+def test_what_is_wrong_with_new_rows_is_said_with_its_line(
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str, text: str, sentence: str
+) -> None:
+    run: Run = request.getfixturevalue("tagger" if kind == "crf" else "folder")
+    (tmp_path / "new.csv").write_text(text)
+    with pytest.raises(UnusableError, match=sentence):
+        predict_file(export(run.folder, tmp_path / "m.npz"), tmp_path / "new.csv")
+
+
+def test_letters_for_several_bases_fold_as_unknown_ones(folder: Run, tmp_path: Path) -> None:
+    model = export(folder.folder, tmp_path / "m.npz")
+    (tmp_path / "new.csv").write_text("sequence\nGGRAAAYCCw\nACGU\n")
+    with pytest.warns(UserWarning, match="3 letters stand for several bases, in 1 of 2"):
+        said = predict_file(model, tmp_path / "new.csv")
+    (tmp_path / "plain.csv").write_text("sequence\nGGNAAANCCN\nACGU\n")
+    plain = predict_file(model, tmp_path / "plain.csv")
+    assert said["sequence"].tolist() == ["GGRAAAYCCw", "ACGU"]
+    assert said.drop(columns="sequence").equals(plain.drop(columns="sequence"))
+
+
+def test_a_molecule_that_no_memory_holds_is_named(
+    folder: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(script_folds, "pair_probabilities", refuse)
+    (tmp_path / "new.csv").write_text(f"sequence\n{'ACGU' * 300}\n")
+    sentence = "line 2, column sequence: there is not enough memory to fold 1,200 bases; cut the"
+    with pytest.raises(UnusableError, match=sentence):
+        predict_file(export(folder.folder, tmp_path / "m.npz"), tmp_path / "new.csv")
+
+
+def changed(arrays: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return {**arrays, **changes}
+
+
+def other_settings(arrays: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    settings = json.loads(str(arrays["settings"]))
+    return changed(arrays, settings=np.array(json.dumps({**settings, **changes})))
+
+
+BROKEN: list[tuple[str, Callable[[dict[str, Any]], dict[str, Any]], str]] = [
+    ("crf", lambda a: changed(a, format=np.array(3)), "exported by a newer Tunescope; update"),
+    ("crf", lambda a: {"x": np.zeros(3)}, "holds no model of sequences or molecules"),
+    ("crf", lambda a: changed(a, kind=np.array("svm")), "its kind is unknown"),
+    ("crf", lambda a: changed(a, weights=a["weights"][:-1]), "names and weights differ"),
+    ("crf", lambda a: changed(a, weights=a["weights"] * np.nan), "a weight is not finite"),
+    ("crf", lambda a: changed(a, classes=a["classes"][:2]), "its encoding has"),
+    ("crf", lambda a: changed(a, values_0=a["values_0"][:0]), "column 1 is unclear"),
+    ("crf", lambda a: changed(a, deviations=a["deviations"] * 0), "column 2 is unclear"),
+    ("crf", lambda a: {n: v for n, v in a.items() if n != "values_1"}, "values_1 is missing"),
+    ("crf", lambda a: changed(a, settings=np.array("[]")), "the settings are none"),
+    ("crf", lambda a: other_settings(a, decoding="guess"), "the decoding is unknown"),
+    ("crf", lambda a: other_settings(a, reading={}), "damaged"),
+    ("rna", lambda a: changed(a, names=a["names"][::-1]), "its parameters have other names"),
+    ("rna", lambda a: other_settings(a, gamma=-1.0), "gamma is out of range"),
+    ("rna", lambda a: other_settings(a, shortest_hairpin=True), "the shortest hairpin is odd"),
+]
+
+
+@pytest.mark.parametrize(("kind", "change", "sentence"), BROKEN)
+def test_a_model_whose_parts_do_not_fit_is_refused(
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str, change: Any, sentence: str
+) -> None:
+    run: Run = request.getfixturevalue("tagger" if kind == "crf" else "folder")
+    arrays = change(npz_file.load(export(run.folder, tmp_path / "m.npz")))
+    (tmp_path / "m.npz").write_bytes(npz_file.packed(arrays))
+    with pytest.raises(UnusableError, match=sentence):
+        npz_file.load(tmp_path / "m.npz")
+
+
+def test_no_code_hidden_in_an_npz_is_run(tmp_path: Path) -> None:
+    np.savez(tmp_path / "m.npz", format=np.array(1), kind=np.array([print], dtype=object))
+    with pytest.raises(UnusableError, match=r"this is no \.npz model file, or it is damaged"):
+        npz_file.load(tmp_path / "m.npz")
+
+
+def test_torn_and_swollen_files(
+    tagger: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = export(tagger.folder, tmp_path / "m.npz").read_bytes()
+    for end in (0, 100, len(whole) // 2, len(whole) - 1):
+        (tmp_path / "torn.npz").write_bytes(whole[:end])
+        with pytest.raises(UnusableError, match="or it is damaged"):
+            npz_file.load(tmp_path / "torn.npz")
+    spoilt = bytearray(whole)
+    spoilt[len(whole) // 3] ^= 255
+    (tmp_path / "torn.npz").write_bytes(spoilt)
+    with pytest.raises(UnusableError, match="damaged"):
+        npz_file.load(tmp_path / "torn.npz")
+    monkeypatch.setattr(npz_file, "MOST_BYTES", 1000)
+    with pytest.raises(UnusableError, match="more than any model"):
+        npz_file.load(tmp_path / "m.npz")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{", "no .json model file, or it is damaged"),
+        ("[" * 100_000, "no .json model file, or it is damaged"),
+        ("[1, 2]", "hold no model of sequences or molecules"),
+        ('{"model": "forest"}', "hold no model of sequences or molecules"),
+        ('{"fitted": {"weights": 3}, "penalties": {"groups": {}}}', "damaged"),
+        ('{"fitted": {"format": 9, "kind": "crf", "settings": {}, "weights": {}, "classes": [], '
+         '"columns": []}, "penalties": {"groups": {}}}', "newer Tunescope"),
+    ],
+)  # fmt: skip
+def test_json_that_is_no_model(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "m.json").write_text(text)
+    with pytest.raises(UnusableError, match=sentence):
+        json_model.load(tmp_path / "m.json")
+
+
+def test_weights_in_json_are_counted(tagger: Run, tmp_path: Path) -> None:
+    path = export(tagger.folder, tmp_path / "m.json")
+    document = json.loads(path.read_text())
+    del document["fitted"]["weights"]["A → B"]
+    document["penalties"]["groups"]["transition"]["parameters"].remove("A → B")
+    path.write_text(json.dumps(document))
+    with pytest.raises(UnusableError, match="there are 38 weights, and its encoding has 39"):
+        json_model.load(path)
+
+
+def test_a_model_file_of_tables_does_not_fit_a_run_of_sequences(
+    tagger: Run, tmp_path: Path
+) -> None:
+    sentence = "a run on sequences has no skops export; end the name in .npz, .py, .json or .html"
+    with pytest.raises(UnusableError, match=sentence):
+        export(tagger.folder, tmp_path / "m.skops")
+    with pytest.raises(UnusableError, match="has no joblib export; choose npz, script, json"):
+        export(tagger.folder, tmp_path / "m.x", "joblib")

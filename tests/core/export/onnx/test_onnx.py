@@ -1,0 +1,268 @@
+"""ONNX exports: an ONNX runtime predicts what the pipeline predicts, from raw columns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.pipeline import Pipeline
+
+from core.datasets.reading import read_dataset
+from core.errors import UnusableError
+from core.estimators import optional_parts
+from core.estimators.registry import MODELS
+from core.export.exporters import export
+from core.export.onnx import file as onnx_file
+from core.export.prediction import predict_file
+from core.tuning.plan import DataPlan, Plan
+
+pytest.importorskip("onnx")
+runtime = pytest.importorskip("onnxruntime")
+TABLES = [n for n, m in MODELS.items() if {"binary", "regression"} & {*m.tasks}]
+
+
+def exported(folder: Any, path: Path) -> Path:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the converter's own libraries
+        return export(folder, path)
+
+
+def compare(made: Any, path: Path, rows: Any) -> None:
+    """The file's outputs against the run's own pipeline; only sums of leaves are single ones."""
+    exact = 1e-6 if {"forest", "boosting"} & {made.folder.plan.model} else 1e-9
+    pipeline = joblib.load(made.folder.model_path)
+    said = onnx_file.OnnxModel(path).outputs(rows)
+    ours = pipeline.predict(rows)
+    if made.dataset.task == "regression":
+        assert list(said) == ["prediction"]
+        np.testing.assert_allclose(said["prediction"], ours, rtol=0, atol=exact * np.std(ours))
+        return
+    if hasattr(pipeline, "predict_proba"):
+        name, degrees = "probabilities", pipeline.predict_proba(rows)
+    else:
+        name, degrees = "scores", pipeline.decision_function(rows)
+        if degrees.ndim == 1:
+            degrees = np.stack([-degrees, degrees], axis=1)
+    assert list(said) == ["prediction", name]
+    np.testing.assert_allclose(said[name], degrees, atol=exact)
+    most = np.sort(degrees, axis=1)
+    clear = most[:, -1] - most[:, -2] > 2 * exact  # trees may vote for two classes alike
+    assert said["prediction"][clear].tolist() == ours[clear].tolist()
+
+
+@pytest.mark.parametrize(
+    ("task", "model"),
+    [
+        (task, name)
+        for name in TABLES
+        for task in ("binary", "multiclass", "regression")
+        if task in MODELS[name].tasks and name not in ("vote7", "dlgm")
+    ],
+)
+def test_every_model_predicts_the_same(
+    make_run: Callable[..., Any], tmp_path: Path, task: str, model: str
+) -> None:
+    members = [({}, 1.0)] if task != "regression" else ()  # so that each gives probabilities
+    made = make_run(task, model, members=members)
+    path = exported(made.folder, tmp_path / "model.onnx")
+    compare(made, path, made.dataset.features)
+
+
+@pytest.mark.parametrize(
+    ("task", "model", "members"),
+    [
+        ("multiclass", "logistic", [({"C": 0.1}, 0.5), ({"C": 3.0}, 0.3), ({}, 0.2)]),
+        ("binary", "boosting", [({"max_iter": 10}, 0.6), ({"learning_rate": 0.03}, 0.4)]),
+        ("binary", "svm", [({"C": 0.3}, 0.6), ({"gamma": 0.03}, 0.4)]),
+        ("regression", "mlp", [({"alpha": 0.1}, 0.75), ({}, 0.25)]),
+    ],
+)
+def test_averages_predict_the_same(
+    make_run: Callable[..., Any], tmp_path: Path, task: str, model: str, members: Any
+) -> None:
+    made = make_run(task, model, members=members)
+    compare(made, exported(made.folder, tmp_path / "model.onnx"), made.dataset.features)
+
+
+@pytest.mark.parametrize("libsvm", [False, True])
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+def test_a_machine_without_probabilities_gives_labels_and_scores(
+    make_run: Callable[..., Any], tmp_path: Path, task: str, libsvm: bool
+) -> None:
+    made = make_run(task, "svm", libsvm=libsvm)
+    path = exported(made.folder, tmp_path / "model.onnx")
+    compare(made, path, made.dataset.features)
+    file = tmp_path / ("data.libsvm" if libsvm else "data.csv")
+    assert list(predict_file(path, file)) == ["prediction"]
+
+
+@pytest.mark.parametrize("model", ["svm", "mlp", "boosting"])
+def test_extreme_settings_stay_as_exact(
+    make_run: Callable[..., Any], tmp_path: Path, model: str
+) -> None:
+    """A cost of 1000 multiplies every rounding of the kernel by a thousand."""
+    setting = {
+        "svm": {"C": 1000.0, "gamma": 0.01, "epsilon": 1e-3},
+        "mlp": {"first_layer": 30, "second_layer": 20, "learning_rate_init": 0.1},
+        "boosting": {"max_iter": 300},
+    }[model]
+    made = make_run("regression", model, setting)
+    compare(made, exported(made.folder, tmp_path / "model.onnx"), made.dataset.features)
+
+
+NAMES = ["prediction", "probabilities", "scores", "flat", "prepared", "constant_0", "rows", "X"]
+NAMES += ["column prediction", "tunescope:0", "tunescope:prepare_0", "two words", "größe 大", " "]
+
+
+@pytest.mark.parametrize("task", ["binary", "regression"])
+def test_columns_of_any_name(finish_run: Callable[..., Any], tmp_path: Path, task: str) -> None:
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.normal(size=(80, len(NAMES))), columns=NAMES)
+    table[""] = random.choice(["p", "q"], 80)
+    goal = table.iloc[:, 0] - table.iloc[:, 8] + (table[""] == "p")
+    table["goal"] = goal if task == "regression" else np.where(goal > 0, "up", "down")
+    file = tmp_path / "names.csv"
+    table.to_csv(file, index=False)
+    dataset = read_dataset(str(file), target="goal")
+    model = "linear" if task == "regression" else "logistic"
+    made = finish_run(Plan(DataPlan(str(file), target="goal"), model, "random"), dataset)
+    path = exported(made.folder, tmp_path / "model.onnx")
+    compare(made, path, dataset.features)
+    opened = onnx_file.OnnxModel(path)
+    columns = [opened.card["inputs"][name] for name in opened.inputs]
+    assert columns == dataset.feature_names
+    kept = [column for name, column in opened.card["inputs"].items() if name == column]
+    assert set(columns) - set(kept) <= {"prediction", "probabilities", "scores", "", " "}
+    by_skops = predict_file(export(made.folder, tmp_path / "model.skops"), file)
+    assert predict_file(path, file)["prediction"].tolist() == pytest.approx(
+        by_skops["prediction"].tolist()
+    )
+
+
+@pytest.mark.parametrize("threshold", [0.2, 0.85])
+def test_a_threshold_between_two_classes_is_kept(threshold: float) -> None:
+    random = np.random.default_rng(3)
+    rows = pd.DataFrame(random.normal(size=(200, 3)), columns=["a", "b", "c"])
+    y = np.where(rows["a"] + random.normal(size=200) > 0, "yes", "no")
+    prepare = Pipeline(
+        [("columns", ColumnTransformer([("number complete", SimpleImputer(), list(rows))]))]
+    )
+    model = FixedThresholdClassifier(
+        LogisticRegression(), threshold=threshold, pos_label="yes", response_method="predict_proba"
+    )
+    pipeline = Pipeline([("prepare", prepare), ("model", model)]).fit(rows, y)
+    bytes_of_it = onnx_file.onnx_model(pipeline).SerializeToString()
+    session = runtime.InferenceSession(bytes_of_it, providers=["CPUExecutionProvider"])
+    columns = {name: rows[[name]].to_numpy() for name in rows}
+    said, shares = session.run(["prediction", "probabilities"], columns)
+    assert said.tolist() == pipeline.predict(rows).tolist()
+    assert said.tolist() != np.where(shares[:, 1] >= 0.5, "yes", "no").tolist()
+    np.testing.assert_allclose(shares, pipeline.predict_proba(rows), atol=1e-12)
+
+
+def awkward(path: Path, rows: int = 400) -> None:
+    """Dates, yes/no with holes, rare and missing categories, numbers beyond single precision."""
+    random = np.random.default_rng(1)
+    towns = [*["Aa", "Bb", "Cc"] * 60, "naïve", "x,y", "rare one", "rare two"]
+    day = pd.Timestamp("2020-01-01") + pd.to_timedelta(random.integers(0, 900, rows), unit="D")
+    size = random.normal(size=rows)
+    big = 16_777_216.0 + np.arange(rows) % 7
+    table = pd.DataFrame(
+        {
+            "day": day.strftime("%d.%m.%Y"),
+            "paid": random.choice(["yes", "no", ""], rows),
+            "town": random.choice(towns, rows),
+            "street": random.choice(["A", "B", "C", ""], rows),
+            "size": np.where(random.random(rows) < 0.1, np.nan, size),
+            "big": big,
+            "goal": np.where(size + (big - big.mean()) / 2 > 0, "up", "down"),
+        }
+    )
+    table.to_csv(path, index=False)
+
+
+@pytest.mark.parametrize("model", ["logistic", "forest"])
+def test_awkward_columns(finish_run: Callable[..., Any], tmp_path: Path, model: str) -> None:
+    file = tmp_path / "awkward.csv"
+    awkward(file)
+    dataset = read_dataset(str(file), target="goal")
+    assert {c.kind for c in dataset.columns if c.role == "feature"} >= {"date", "yes/no"}
+    made = finish_run(Plan(DataPlan(str(file), target="goal"), model, "random"), dataset)
+    path = exported(made.folder, tmp_path / "model.onnx")
+    compare(made, path, dataset.features)
+    # What was never seen: a new town, no date at all, everything missing.
+    strange = dataset.features.head(4).copy()
+    strange.loc[strange.index[0], "town"] = "never seen"
+    strange.loc[strange.index[1], "day"] = "no date"
+    strange.loc[strange.index[2]] = np.nan
+    strange.loc[strange.index[3], "paid"] = "perhaps"
+    compare(made, path, strange)
+
+
+def test_one_input_a_column_with_its_name(make_run: Callable[..., Any], tmp_path: Path) -> None:
+    made = make_run()
+    path = exported(made.folder, tmp_path / "model.onnx")
+    session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    inputs = {taken.name: (taken.type, taken.shape) for taken in session.get_inputs()}
+    assert list(inputs) == made.dataset.feature_names
+    assert inputs["colour"] == ("tensor(string)", ["N", 1])
+    assert inputs["age"] == ("tensor(double)", ["N", 1])
+    assert [(out.name, out.shape) for out in session.get_outputs()] == [
+        ("prediction", ["N"]),
+        ("probabilities", ["N", 2]),
+    ]
+
+
+@pytest.mark.parametrize("libsvm", [False, True])
+def test_predicts_files(make_run: Callable[..., Any], tmp_path: Path, libsvm: bool) -> None:
+    made = make_run("multiclass", "logistic", libsvm=libsvm)
+    file = tmp_path / ("data.libsvm" if libsvm else "data.csv")
+    by_onnx = predict_file(exported(made.folder, tmp_path / "model.onnx"), file)
+    by_skops = predict_file(export(made.folder, tmp_path / "model.skops"), file)
+    assert list(by_onnx) == list(by_skops)
+    assert by_onnx["prediction"].tolist() == by_skops["prediction"].tolist()
+    np.testing.assert_allclose(
+        by_onnx.iloc[:, 1:].to_numpy(), by_skops.iloc[:, 1:].to_numpy(), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("members", [(), [({}, 1.0)]])
+def test_a_vote_by_labels_is_refused_in_a_sentence(
+    make_run: Callable[..., Any], tmp_path: Path, members: Any
+) -> None:
+    made = make_run("binary", "vote7", members=members)
+    with pytest.raises(UnusableError, match="ONNX has no counterpart of this kind of model"):
+        export(made.folder, tmp_path / "model.onnx")
+    assert not (tmp_path / "model.onnx").exists()
+
+
+def test_without_the_extra_it_says_what_to_install(
+    make_run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str) -> Any:
+        raise ImportError(name)
+
+    made = make_run()
+    path = exported(made.folder, tmp_path / "model.onnx")
+    monkeypatch.setattr(optional_parts.importlib, "import_module", missing)
+    with pytest.raises(UnusableError, match=r"pip install .tunescope\[onnx\]"):
+        onnx_file.OnnxModel(path)
+    with pytest.raises(UnusableError, match=r"pip install .tunescope\[onnx\]"):
+        export(made.folder, tmp_path / "other.onnx")
+
+
+def test_a_damaged_file_gives_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises(UnusableError, match="no ONNX model, or it is damaged"):
+        predict_file(path, tmp_path / "data.csv")

@@ -1,0 +1,266 @@
+"""The losses against differences, the complex step, their formulas and their sparse twins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from core.errors import UnusableError
+from core.losses import LOSSES, build, parameter_groups
+from core.losses.linear.fixed_noise import FixedNoise
+from core.losses.linear.rotated import rotated
+from core.optimize.loss import Loss
+
+
+def table(name: str, rows: int = 60, columns: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    """Random examples with a target that depends on them; the fourth column is constant."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((rows, columns))
+    X[:, 3] = 2.0
+    score = X @ rng.standard_normal(columns) + rng.standard_normal(rows)
+    if name == "linear":
+        return X, score
+    if name == "logistic":
+        return X, np.where(score > 0.5, "yes", "no")
+    return X, np.digitize(score, [1.0, 3.0]) * 10
+
+
+def random_w(loss: Loss) -> np.ndarray:
+    return loss.start() + 0.3 * np.random.default_rng(1).standard_normal(loss.size)
+
+
+def central(function: Callable[[np.ndarray], np.ndarray], w: np.ndarray) -> np.ndarray:
+    step = 1e-5
+    rows = [(function(w + step * e) - function(w - step * e)) / (2 * step) for e in np.eye(len(w))]
+    return np.array(rows)
+
+
+def complex_gradient(name: str, X: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """The gradient by the textbook, written for complex w (Do 2008, eq. 8)."""
+    A = np.column_stack((X, np.ones(len(X))))
+    if name == "linear":
+        r = y - A @ w
+        return -len(y) * (A.T @ r) / (r @ r)
+    if name == "logistic":
+        return A.T @ (1.0 / (1.0 + np.exp(-(A @ w))) - (y == "yes"))
+    classes = np.unique(y)
+    Z = np.exp(A @ w.reshape(len(classes), -1).T)
+    P = Z / Z.sum(axis=1, keepdims=True)
+    return ((P - (y[:, None] == classes)).T @ A).ravel()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("name", LOSSES)
+class TestDerivatives:
+    def test_gradient_is_the_difference_of_values(self, name: str, intercept: bool) -> None:
+        loss = build(name, *table(name), intercept)
+        w = random_w(loss)
+        differences = central(lambda v: loss.value_and_gradient(v)[0], w)
+        np.testing.assert_allclose(loss.value_and_gradient(w)[1], differences, atol=1e-6)
+
+    def test_hessian_is_the_difference_of_gradients(self, name: str, intercept: bool) -> None:
+        loss = build(name, *table(name), intercept)
+        w = random_w(loss)
+        differences = central(lambda v: loss.value_and_gradient(v)[1], w)
+        np.testing.assert_allclose(loss.hessian(w), differences, atol=1e-6)
+
+    def test_hessian_product_is_exact(self, name: str, intercept: bool) -> None:
+        loss = build(name, *table(name), intercept)
+        w = random_w(loss)
+        dense = loss.hessian(w)
+        vectors = np.random.default_rng(2).standard_normal((3, loss.size))
+        for v in vectors:
+            np.testing.assert_allclose(loss.hessian_product(w, v), dense @ v, atol=1e-10)
+        np.testing.assert_allclose(loss.hessian_product(w, vectors), vectors @ dense, atol=1e-10)
+
+    def test_sparse_is_the_same_as_dense(self, name: str, intercept: bool) -> None:
+        X, y = table(name)
+        X = np.where(np.abs(X) > 0.7, X, 0.0)
+        dense, thin = build(name, X, y, intercept), build(name, sparse.csr_array(X), y, intercept)
+        w, v = random_w(dense), np.random.default_rng(5).standard_normal(dense.size)
+        assert thin.design.is_sparse
+        assert thin.value_and_gradient(w)[0] == pytest.approx(dense.value_and_gradient(w)[0])
+        np.testing.assert_allclose(
+            thin.value_and_gradient(w)[1], dense.value_and_gradient(w)[1], atol=1e-9
+        )
+        np.testing.assert_allclose(
+            thin.hessian_product(w, v), dense.hessian_product(w, v), atol=1e-9
+        )
+        np.testing.assert_allclose(thin.hessian(w), dense.hessian(w), atol=1e-9)
+        np.testing.assert_allclose(thin.at(w).diagonal(), dense.at(w).diagonal(), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_hessian_product_agrees_with_the_complex_step(name: str) -> None:
+    X, y = table(name)
+    X = np.delete(X, 3, axis=1)
+    loss = build(name, X, y)
+    w, v = random_w(loss), np.random.default_rng(7).standard_normal(loss.size)
+    stepped = complex_gradient(name, X, y, w + 1e-30j * v).imag / 1e-30
+    np.testing.assert_allclose(loss.hessian_product(w, v), stepped, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(
+        loss.value_and_gradient(w)[1], complex_gradient(name, X, y, w + 0j).real, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("name", ["logistic", "multinomial"])
+def test_rough_products_and_blocks_are_near_the_hessian(name: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 16))  # large enough for single precision
+    y = (X[:, 0] + rng.standard_normal(len(X)) > 0).astype(int)
+    y = y + (X[:, 1] > 1) if name == "multinomial" else y
+    loss = build(name, X, y)
+    assert loss.design.single.X.dtype == np.float32
+    w, v = 0.1 * random_w(loss), rng.standard_normal(loss.size)
+    exact = loss.hessian_product(w, v)
+    assert np.linalg.norm(loss.at(w).rough_product()(v) - exact) < 1e-5 * np.linalg.norm(exact)
+    q, H = loss.design.width, loss.hessian(w)
+    for number, block in enumerate(loss.at(w).blocks(1)):
+        own = slice(number * q, (number + 1) * q)
+        np.testing.assert_allclose(block, H[own, own], rtol=1e-3, atol=1e-2)
+    thinned = loss.at(w).blocks(4)
+    assert np.linalg.norm(thinned[0] - H[:q, :q]) < 0.1 * np.linalg.norm(H[:q, :q])
+
+
+def test_logistic_value_is_the_formula() -> None:
+    X, y = table("logistic")
+    loss = build("logistic", X, y, fit_intercept=False)
+    w = random_w(loss)
+    z = np.where(y == "yes", 1.0, -1.0) * (X[:, loss.design.kept] @ w)
+    assert loss.value_and_gradient(w)[0] == pytest.approx(np.log1p(np.exp(-z)).sum())
+
+
+def test_extreme_scores_stay_finite() -> None:
+    loss = build("logistic", *table("logistic"))
+    value, gradient = loss.value_and_gradient(np.full(loss.size, 1e4))
+    assert np.isfinite(value)
+    assert np.isfinite(gradient).all()
+    several = build("multinomial", *table("multinomial"))
+    value, gradient = several.value_and_gradient(np.linspace(-1e4, 1e4, several.size))
+    assert np.isfinite(value)
+    assert np.isfinite(gradient).all()
+
+
+def test_linear_value_is_the_formula() -> None:
+    X, y = table("linear")
+    loss = build("linear", X, y)
+    w = random_w(loss)
+    r = y - X[:, loss.design.kept] @ w[:-1] - w[-1]
+    assert loss.value_and_gradient(w)[0] == pytest.approx(0.5 * len(y) * np.log(0.5 * r @ r))
+    assert loss.noise_variance(w) == pytest.approx(r @ r / len(y))
+
+
+def test_linear_majorizer_lies_above_the_loss_and_touches_it() -> None:
+    loss = build("linear", *table("linear"))
+    w = random_w(loss)
+    value, gradient = loss.value_and_gradient(w)
+    H = loss.at(w).majorizer_dense()
+    rng = np.random.default_rng(0)
+    for size in (1e-3, 0.1, 1.0, 10.0):
+        s = size * rng.standard_normal(loss.size)
+        above = value + gradient @ s + 0.5 * s @ H @ s
+        assert loss.value_and_gradient(w + s)[0] <= above + 1e-9
+    direction, weight = loss.at(w).correction()
+    np.testing.assert_allclose(loss.hessian(w), H - weight * np.outer(direction, direction))
+
+
+@pytest.mark.parametrize("rows", [60, 5])
+def test_rotation_changes_neither_value_nor_length(rows: int) -> None:
+    X, y = table("linear", rows=rows, columns=9)
+    loss = build("linear", X, y)
+    turned = rotated(loss)
+    v = np.random.default_rng(0).standard_normal(turned.size)
+    w = turned.turned_back(v)
+    assert turned.value_and_gradient(v)[0] == pytest.approx(loss.value_and_gradient(w)[0])
+    assert np.linalg.norm(w[:-1]) == pytest.approx(np.linalg.norm(v))
+    differences = central(lambda u: turned.value_and_gradient(u)[0], v)
+    np.testing.assert_allclose(turned.value_and_gradient(v)[1], differences, atol=1e-5, rtol=1e-5)
+    np.testing.assert_allclose(turned.hessian(v) @ v, turned.hessian_product(v, v), atol=1e-8)
+
+
+def test_many_columns_are_multiplied_not_squared() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 2100)), rng.standard_normal(30)
+    loss = build("linear", X, y)
+    assert not loss.has_gram
+    assert loss.hessian(loss.start()) is None
+    w, v = 0.01 * random_w(loss), rng.standard_normal(loss.size)
+    ahead, behind = (loss.value_and_gradient(w + s * v)[1] for s in (1e-6, -1e-6))
+    np.testing.assert_allclose(loss.hessian_product(w, v), (ahead - behind) / 2e-6, rtol=1e-4)
+
+
+def test_fixed_noise_is_the_gaussian() -> None:
+    X, y = table("linear")
+    loss = build("linear", X, y)
+    gaussian = FixedNoise(loss, 0.7)
+    w = random_w(loss)
+    r = y - X[:, loss.design.kept] @ w[:-1] - w[-1]
+    assert gaussian.value_and_gradient(w)[0] == pytest.approx(
+        0.5 * r @ r / 0.7 + 0.5 * len(y) * np.log(0.7)
+    )
+    np.testing.assert_allclose(
+        gaussian.hessian(w), central(lambda u: gaussian.value_and_gradient(u)[1], w), atol=1e-6
+    )
+
+
+def test_noise_floor_bounds_a_model_that_explains_everything() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((5, 8)), rng.standard_normal(5)
+    loss = build("linear", X, y)
+    coef = np.linalg.lstsq(X - X.mean(axis=0), y - y.mean(), rcond=None)[0]
+    w = np.append(coef, y.mean() - X.mean(axis=0) @ coef)
+    assert loss.at_floor(w)
+    assert loss.noise_variance(w) == pytest.approx(1e-3 * y.var())
+    assert np.isfinite(loss.value_and_gradient(w)[0])
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_constant_columns_leave_the_model(name: str) -> None:
+    X, y = table(name)
+    loss = build(name, X, y)
+    assert list(loss.design.kept) == [0, 1, 2, 4, 5]
+    groups = parameter_groups(loss, np.array([0, 0, 1, 9, 1, 2]))
+    once = [0, 0, 1, 1, 2, -1]
+    assert list(groups) == once * (loss.size // 6)
+    coef, _ = loss.coefficients(random_w(loss))
+    assert (coef[..., 3] == 0.0).all()
+    assert coef.shape[-1] == 6
+
+
+def test_without_an_intercept_a_constant_column_stays() -> None:
+    X, y = table("linear")
+    X[:, 4] = 0.0
+    assert list(build("linear", X, y, fit_intercept=False).design.kept) == [0, 1, 2, 3, 5]
+
+
+def test_groups_by_class() -> None:
+    loss = build("multinomial", *table("multinomial"))
+    groups = parameter_groups(loss, by_class=True).reshape(loss.K, -1)
+    assert (groups[:, -1] == -1).all()
+    assert [list(np.unique(row[:-1])) for row in groups] == [[0], [1], [2]]
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_other_rows_keep_columns_and_classes(name: str) -> None:
+    X, y = table(name)
+    whole = build(name, X, y)
+    part = whole.on(X[:20], y[:20])
+    rest = whole.on(X[20:], y[20:])
+    w = random_w(whole)
+    assert part.size == whole.size
+    if name != "linear":  # a logarithm of a sum is no sum
+        total = part.value_and_gradient(w)[0] + rest.value_and_gradient(w)[0]
+        assert total == pytest.approx(whole.value_and_gradient(w)[0])
+
+
+def test_labels_that_do_not_fit_are_refused() -> None:
+    X, _ = table("linear")
+    with pytest.raises(UnusableError, match="one class only"):
+        build("logistic", X, np.ones(60))
+    with pytest.raises(UnusableError, match="3 classes where two"):
+        build("logistic", X, np.arange(60) % 3)
+    with pytest.raises(UnusableError, match="does not occur"):
+        build("logistic", X, np.arange(60) % 2).on(X, np.arange(60) % 3)

@@ -1,0 +1,157 @@
+"""Averages against the single best on tables: which trials predict, differences, going on again."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss
+
+from core.reproduction import checkpoint
+from core.reproduction.mcinerney.tables import tabular as mcinerney_tabular
+from core.reproduction.mcinerney.tabular import (
+    OURS,
+    Size,
+    compared,
+    difference_rows,
+    error_over,
+    tables,
+    tabular_rows,
+)
+from core.reproduction.mcinerney.tabular_step import (
+    GREEDY,
+    GREEDY_OF_ALL,
+    METHODS,
+    SINGLE,
+    TEMPERED,
+    UNIFORM,
+    Fits,
+    Step,
+    split_of,
+    taken,
+    weighted,
+)
+
+SMALL = Size(trials=5, seeds=1, tables=1, models=("svm",))
+FIRST, SECOND = {"C": 1.0, "gamma": 0.1}, {"C": 3.0, "gamma": 0.3}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "kept_folder", lambda: tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def source():
+    return tables(None, 1)[0]
+
+
+def ended(steps):
+    """Run a generator to its end: what it said, and what it returned."""
+    said = []
+    while True:
+        try:
+            said.append(next(steps))
+        except StopIteration as end:
+            return said, end.value
+
+
+def test_which_trials_predict_and_with_what_weights():
+    f = {k: -float(k) for k in range(20)} | {3: math.nan}  # 19 finished: T = 1
+    f |= {20: -30.0}  # 20 finished: T = 2
+    rows = {k: np.array([-1.0 - k, -9.0]) for k in f}
+    rows[19] = np.array([-9.0, -0.5])  # a poor trial that knows the second row
+    assert weighted(SINGLE, f, rows.get)[0] == [0]
+    assert weighted(UNIFORM, f, rows.get)[0] == [0, 1]
+    assert weighted(UNIFORM, f, rows.get)[1].tolist() == [0.5, 0.5]
+    tempered = weighted(TEMPERED, f, rows.get)[1]
+    scale = np.std([value for value in f.values() if math.isfinite(value)])
+    assert tempered[0] / tempered[1] == pytest.approx(math.exp(1.0 / scale))
+    assert weighted(GREEDY, f, rows.get)[0] == [0]  # 1 is worse on every row
+    chosen, weights = weighted(GREEDY_OF_ALL, f, rows.get)
+    assert set(chosen) == {0, 19}
+    assert weights.sum() == pytest.approx(1.0)
+
+
+def test_log_probabilities_are_those_of_scikit_learns_log_loss(source):
+    split = split_of(source, "svm", 0)
+    fits = Fits("svm", split)
+    machine = fits.model.build(split.task, FIRST, 0).fit(split.whole.X, split.whole.y)
+    theirs = log_loss(split.test.y, machine.predict_proba(split.test.X))
+    assert -fits.test(FIRST).mean() == pytest.approx(theirs)
+
+
+def test_a_split_is_one_of_rows_and_its_folds_of_training_rows(source):
+    split = split_of(source, "svm", 1)
+    train = len(split.whole.y)
+    assert sum(len(held.y) for _, held in split.folds) == train
+    assert all(len(inside.y) + len(held.y) == train for inside, held in split.folds)
+    for inside, _ in split.folds:
+        np.testing.assert_allclose(inside.X.mean(axis=0), 0.0, atol=1e-9)
+    assert len(split.test.y) == pytest.approx(0.3 * (train + len(split.test.y)), abs=1)
+
+
+def test_a_setting_is_fitted_once(source, monkeypatch):
+    fits = Fits("svm", split_of(source, "svm", 0))
+    asked = []
+    monkeypatch.setattr(
+        fits, "_logs", lambda setting, *_: asked.append(setting) or np.array([-0.5])
+    )
+    for setting in (FIRST, SECOND, FIRST):
+        fits.held_out(setting)
+        fits.test(setting)
+    assert len(asked) == 2 * (3 + 1)
+
+
+def test_searches_end_with_every_way_of_predicting(source):
+    part = taken(Step(source, "svm", 0, ("eb-hyp", "tpe"), 4))
+    assert part.keys() == {"eb-hyp", "tpe"}
+    assert part["eb-hyp"].keys() == {*METHODS["eb-hyp"].ways, "took"}
+    assert all(0 < part["eb-hyp"][way] < 2 for way in METHODS["eb-hyp"].ways)
+    # Four trials have one member, so that all averages but one are the single best.
+    assert part["eb-hyp"][UNIFORM] == part["eb-hyp"][SINGLE] == part["eb-hyp"][GREEDY]
+
+
+def test_what_was_measured_is_not_measured_again(source, monkeypatch):
+    said, losses = ended(compared([source], SMALL, 0))
+    assert len(said) == 1
+    monkeypatch.setattr(mcinerney_tabular, "taken", None)  # whoever calls it fails
+    said, again = ended(compared([source], SMALL, 0))
+    assert not said
+    assert again == losses
+
+
+def test_differences_are_paired_and_have_an_error_over_tables():
+    differences = np.array([1.0, 3.0, 5.0, 7.0])
+    # Tables' means 2 and 6: deviation √8, over √2 tables.
+    assert error_over(["a", "a", "b", "b"], differences) == pytest.approx(2.0)
+    assert math.isnan(error_over(["a", "a"], differences[:2]))
+    other = ("gp", SINGLE)
+    losses = {
+        ("a", "svm", 0): {OURS: 0.4, other: 0.5},
+        ("b", "svm", 0): {OURS: 0.5, other: 0.8},
+        ("b", "mlp", 0): {OURS: 9.0, other: 0.0},
+    }
+    (row,) = difference_rows(losses, "svm")
+    assert row["difference"] == "-0.2000"
+    assert row["± pairs"] == "0.1000"
+    assert row["lower in"] == "100 %"
+    (every,) = difference_rows(losses, "")
+    assert every["lower in"] == "67 %"
+
+
+def test_the_comparison_ends_in_words(source):
+    rows = [row for row in tabular_rows(None, True, 0, SMALL) if not isinstance(row, str)]
+    assert [row["model"] for row in rows[:-1]] == ["svm"] * 9 + ["all"] * 9
+    assert rows[-1]["in words"].startswith(source.name)
+
+
+def test_tables_are_small_and_no_class_is_rare():
+    chosen = tables(None, 4)
+    assert len(chosen) == 4
+    for source in chosen:
+        dataset = mcinerney_tabular.read(source)
+        assert dataset.rows <= 800
+        assert np.unique(dataset.target, return_counts=True)[1].min() >= 20

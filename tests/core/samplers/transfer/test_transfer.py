@@ -1,0 +1,264 @@
+"""Tuning with earlier datasets: where it begins, what it replaces, and that it pays."""
+
+from dataclasses import asdict
+
+import numpy as np
+import optuna
+import pytest
+
+from core.samplers.search_space import SearchSpace, distributions
+from core.samplers.transfer.past import Memory, PastDataset
+from core.samplers.transfer.sampler import TransferSampler
+from core.space import Axis, unit_vector
+from core.tuning.events import CommonSurfaceFitted, from_json, to_json
+
+PLANE = (Axis("x", "", "float", 0.0, 1.0), Axis("y", "", "float", 0.0, 1.0))
+
+
+def bowl(setting, centre, height=0.0, depth=1.0):
+    """A score that is largest (height) at the centre."""
+    off = sum((setting[name] - c) ** 2 for name, c in zip(("x", "y"), centre, strict=True))
+    return height - depth * off
+
+
+def past_bowls(count, trials=11, seed=0, maximize=True):
+    """Datasets whose bowls have their centres near (0.7, 0.3), each on its own scale."""
+    random = np.random.default_rng(seed)
+    found = []
+    for k in range(count):
+        centre = np.array([0.7, 0.3]) + 0.03 * random.standard_normal(2)
+        height, depth = 100 * random.random(), 10 ** random.uniform(-2, 2)
+        settings = [dict(zip(("x", "y"), u, strict=True)) for u in random.random((trials, 2))]
+        sign = 1.0 if maximize else -1.0
+        scores = [sign * bowl(s, centre, height, depth) for s in settings]
+        statistics = tuple(random.standard_normal(3).tolist())
+        found.append(
+            PastDataset(f"d{k}", statistics, tuple(settings), tuple(scores), maximize=maximize)
+        )
+    return Memory(tuple(found))
+
+
+def here(setting):
+    return bowl(setting, (0.7, 0.3), 5.0, 3.0)
+
+
+@pytest.mark.parametrize("kernel", ["mkl", "sqe", "printed"])
+def test_the_first_trial_is_where_the_past_was_good(run, kernel):
+    sampler = TransferSampler(memory=past_bowls(8), space=PLANE, kernel=kernel)
+    study = run(sampler, here, 1, PLANE)
+    first = study.trials[0]
+    assert first.user_attrs["reason"] == "past"
+    assert "expected" not in first.user_attrs
+    assert here(first.params) > 5.0 - 3.0 * 0.15
+
+
+@pytest.mark.parametrize("kernel", ["mkl", "sqe"])
+def test_a_past_of_losses_is_read_the_other_way_round(run, kernel):
+    gains = TransferSampler(PLANE, memory=past_bowls(6), kernel=kernel)
+    losses = TransferSampler(PLANE, memory=past_bowls(6, maximize=False), kernel=kernel)
+    first = run(gains, here, 1, PLANE).trials[0].params
+    again = run(losses, lambda s: -here(s), 1, PLANE, direction="minimize").trials[0].params
+    assert again == pytest.approx(first, abs=1e-6)
+
+
+def test_what_it_knows_is_told_in_the_events_own_fields(run):
+    sampler = TransferSampler(PLANE, memory=past_bowls(3))
+    assert sampler.state is None
+    run(sampler, here, 4, PLANE)
+    event = CommonSurfaceFitted(**asdict(sampler.state))
+    assert from_json(to_json(event)) == event
+    assert event.trials == 3
+    assert [len(z) for z in event.past_responses] == [11, 11, 11]
+    scores = np.array([here(t) for t in _settings(event.points)])
+    z = (scores - scores.mean()) / scores.std()
+    assert event.responses == pytest.approx(z, abs=1e-4)
+    assert (event.mean, event.scale) == pytest.approx((scores.mean(), scores.std()), rel=1e-5)
+
+
+def _settings(points):
+    return [dict(zip(("x", "y"), p, strict=True)) for p in points]
+
+
+def test_without_a_past_it_is_a_process_of_its_own(run, mixed, hill):
+    study = run(TransferSampler(mixed, seed=1, replacement=0.0), hill, 16, mixed)
+    assert study.trials[0].user_attrs["reason"] == "random"
+    assert {t.user_attrs["reason"] for t in study.trials[1:]} == {"improve"}
+    assert study.best_value > -0.5
+
+
+def test_the_same_seed_gives_the_same_trials_and_another_seed_does_not(run):
+    def settings(seed):
+        sampler = TransferSampler(PLANE, seed=seed, memory=past_bowls(4))
+        return [t.params for t in run(sampler, here, 6, PLANE).trials]
+
+    assert settings(3) == settings(3)
+    assert settings(3) != settings(4)
+
+
+def test_elements_are_replaced_with_the_probability_given(run):
+    space = tuple(Axis(f"x{k}", "", "float", 0.0, 1.0) for k in range(8))
+    sampler = TransferSampler(space, replacement=0.25)
+    chosen = dict.fromkeys((axis.name for axis in space), 0.5)
+    known = SearchSpace(distributions(space))
+    study = run(sampler, lambda s: s["x0"], 2, space)
+    history = sampler._reader.read(study, study.trials[0])
+    replaced = 0
+    for number in range(300):
+        trial = optuna.trial.create_trial(params={}, distributions={}, value=0.0)
+        trial.number = number
+        setting, changed = sampler._replaced(trial, known, history, chosen)
+        differing = sum(setting[name] != 0.5 for name in chosen)
+        assert changed == (differing > 0)
+        replaced += differing
+    assert replaced / (300 * 8) == pytest.approx(0.25, abs=0.03)
+
+
+def test_past_settings_that_the_space_does_not_have_are_left_out(run, mixed, hill):
+    good = {"C": 10.0, "depth": 7, "shape": "b"}
+    strange = [
+        {"C": 10.0, "depth": 7},
+        {**good, "shape": "z"},
+        {**good, "depth": "seven"},
+        {**good, "C": float("nan")},
+        {**good, "C": 1e9},
+    ]
+    one = PastDataset("a", (1.0, 2.0, 3.0), (good, *strange), (0.0, 1.0, 2.0, 3.0, 4.0, -1.0))
+    sampler = TransferSampler(mixed, memory=Memory((one,)))
+    run(sampler, hill, 2, mixed)
+    assert sampler.past.kept == ((0, 5),)
+    clipped = unit_vector(mixed, {**good, "C": 1e3})
+    assert sampler.past.points[1] == pytest.approx(clipped)
+
+
+def test_the_first_trial_is_where_the_pasts_posterior_mean_is_largest(run):
+    """Against dense algebra of the published kernel, searched by brute force."""
+    memory = past_bowls(4)
+    sampler = TransferSampler(PLANE, memory=memory)
+    study = run(sampler, here, 1, PLANE)
+    state = sampler.state
+    order = np.argsort(memory.distances())
+    assert state.neighbours == order.tolist()
+    X = np.array([[s["x"], s["y"]] for k in order for s in memory.past[k].settings])
+    d = np.repeat(np.arange(4), 11)
+    scores = [np.array(memory.past[k].scores) for k in order]
+    z = np.concatenate([(f - f.mean()) / f.std() for f in scores])
+    assert np.concatenate(state.past_responses) == pytest.approx(z, abs=1e-4)
+    near = np.exp(-0.5 * (((X[:, None] - X[None]) / state.lengths) ** 2).sum(axis=2))
+    far = np.linalg.norm(X[:, None] - X[None], axis=2) / np.sqrt(2)
+    K = 0.3 * (d[:, None] == d) * near + 0.7 * (1.0 - far) + state.noise * np.eye(44)
+
+    def mean(points):
+        apart = np.linalg.norm(X[:, None] - points[None], axis=2) / np.sqrt(2)
+        return 0.7 * (1.0 - apart).T @ np.linalg.solve(K, z)
+
+    axis = np.linspace(0.0, 1.0, 101)
+    everywhere = np.vstack([X, np.array(np.meshgrid(axis, axis)).reshape(2, -1).T])
+    chosen = np.array([[study.trials[0].params["x"], study.trials[0].params["y"]]])
+    assert mean(chosen)[0] >= mean(everywhere).max() - 1e-6
+
+
+def test_of_a_thousand_datasets_the_neighbours_kernel_keeps_twenty(run):
+    memory = past_bowls(1000, trials=2)
+    sampler = TransferSampler(PLANE, memory=memory)
+    run(sampler, here, 2, PLANE)
+    nearest = np.argsort(memory.distances(), kind="stable")[:20]
+    assert sampler.state.neighbours == nearest.tolist()
+    assert len(sampler.past.points) == 40
+
+
+def test_the_present_ones_first_trial_is_no_deviation_yet(run):
+    memory = past_bowls(3)
+    sampler = TransferSampler(PLANE, memory=memory)
+    study = run(sampler, here, 3, PLANE)
+    again = TransferSampler(PLANE, memory=memory)
+    run(again, here, 2, PLANE)
+    assert again.state.responses == [0.0]
+    assert not again.state.settled
+    variances = [np.var(one.scores) for one in memory.past]
+    assert again.state.scale == pytest.approx(np.sqrt(np.mean(variances)))
+    assert "expected" not in study.trials[1].user_attrs
+    assert "expected" in study.trials[2].user_attrs or not sampler.state.settled
+
+
+def test_it_beats_a_process_of_its_own_on_a_family_of_functions(run):
+    """Six trials each: shifted and scaled copies of one surface, over several seeds."""
+
+    def regret(memory, seed):
+        sampler = TransferSampler(PLANE, seed=seed, memory=memory)
+        return 5.0 - run(sampler, here, 6, PLANE).best_value
+
+    with_past = [regret(past_bowls(6, seed=seed), seed) for seed in range(6)]
+    alone = [regret(Memory(), seed) for seed in range(6)]
+    assert np.mean(with_past) < 0.5 * np.mean(alone)
+    assert np.sum(np.array(with_past) < alone) >= 5
+
+
+def test_a_simplex_is_compared_by_shares(run):
+    space = tuple(Axis(f"w{k}", "", "float", 0.0, 1.0) for k in range(3))
+    settings = tuple({f"w{k}": u * c for k, u in enumerate((0.6, 0.3, 0.1))} for c in (0.2, 1.0))
+    one = PastDataset("a", (1.0, 1.0, 2.0), settings, (1.0, 3.0))
+    memory = Memory((one,), (1.0, 1.0, 2.0), simplex=("w0", "w1", "w2"))
+    sampler = TransferSampler(space, memory=memory)
+    study = run(sampler, lambda s: s["w0"], 5, space)
+    seen = sampler.coordinates.of(sampler.past.points)
+    assert seen == pytest.approx(np.array([[0.6, 0.3, 0.1]] * 2))
+    drawn = [sum(trial.params.values()) for trial in study.trials]
+    assert np.ptp(drawn) > 0.1  # what is tried is not normalized
+
+
+def test_it_runs_in_anyones_study_and_learns_its_space():
+    def objective(trial):
+        x, y = trial.suggest_float("x", 0.0, 1.0), trial.suggest_float("y", 0.0, 1.0, step=0.1)
+        return here({"x": x, "y": y})
+
+    study = optuna.create_study(
+        sampler=TransferSampler(memory=past_bowls(4), replacement=0.0), direction="maximize"
+    )
+    study.optimize(objective, n_trials=6)
+    assert study.trials[0].user_attrs["reason"] == "random"
+    assert study.trials[2].user_attrs["reason"] == "improve"
+    assert study.best_value > 4.8
+
+
+def test_a_small_finite_space_runs_out(run):
+    space = (Axis("n", "", "int", 1, 4), Axis("k", "", "choice", choices=("a", "b")))
+    sampler = TransferSampler(space, seed=2)
+    study = run(sampler, lambda s: s["n"], 8, space)
+    assert len({tuple(t.params.items()) for t in study.trials}) == 8
+    assert sampler.exhausted
+
+
+def test_workers_that_ask_at_once_do_not_crowd():
+    sampler = TransferSampler(PLANE, memory=past_bowls(5), seed=1)
+    study = optuna.create_study(sampler=sampler, direction="maximize")
+    asked = [study.ask(distributions(PLANE)) for _ in range(3)]
+    points = np.array([list(trial.params.values()) for trial in asked])
+    far = np.linalg.norm(points[:, None] - points[None], axis=2)[np.triu_indices(3, 1)]
+    assert far.min() > 1e-3
+    assert {trial.user_attrs["reason"] for trial in asked} == {"past"}
+
+
+def test_failed_trials_are_left(run):
+    study = optuna.create_study(
+        sampler=TransferSampler(PLANE, memory=past_bowls(5), replacement=0.0), direction="maximize"
+    )
+    first = study.ask(distributions(PLANE))
+    study.tell(first, state=optuna.trial.TrialState.FAIL)
+    second = study.ask(distributions(PLANE))
+    moved = [abs(first.params[name] - second.params[name]) for name in ("x", "y")]
+    assert max(moved) > 1e-3
+
+
+@pytest.mark.parametrize("kernel", ["mkl", "sqe"])
+def test_the_order_of_the_axes_does_not_matter_to_what_is_expected(run, kernel):
+    """A permuted space has the same posterior: the first trials' means agree."""
+    memory = past_bowls(3)
+
+    def highest(space):
+        sampler = TransferSampler(space, memory=memory, kernel=kernel)
+        run(sampler, here, 1, space)
+        regression = sampler._fitter._common(sampler._fitter._last[1])
+        first = np.array([sampler.state.next])
+        return float(regression.posterior(first)[0][0])
+
+    assert highest(PLANE) == pytest.approx(highest(PLANE[::-1]), abs=2e-3)

@@ -1,0 +1,270 @@
+"""The advice: what is recommended for which data, and that its reasons carry the data's numbers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+import pytest
+
+from core.datasets.reading import read_dataset
+from core.datasets.samples.registry import SAMPLES
+from core.datasets.summary import summarize
+from core.estimators.optional_parts import is_installed
+from core.estimators.registry import MODELS
+from core.tuning.guidance.advice import advise, in_words
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.tune import tune
+
+
+def summary(rows=270, features=13, classes=2, **more):
+    """The part of a dataset's summary that the advice reads."""
+    columns = [
+        {"name": f"x{i}", "role": "feature", "kind": "number", "distinct": rows}
+        for i in range(min(features, 300))
+    ]
+    task = {0: "regression", 2: "binary"}.get(classes, "multiclass")
+    given = {
+        "rows": rows,
+        "features": features,
+        "task": task,
+        "classes": [{"label": str(i), "count": rows // classes} for i in range(classes)],
+        "columns": columns,
+        "format": "csv",
+        "test_rows": 0,
+        "prefixes": {"other": [column["name"] for column in columns]},
+    }
+    return {**given, **more}
+
+
+def first(advice):
+    """The recommended model, its reason, the recommended strategy, its reason and groups."""
+    model = advice["models"][0]
+    strategy = advice["strategies"][model["name"]][0]
+    assert model["recommended"]
+    assert strategy["recommended"]
+    return model["name"], model["reason"], strategy["name"], strategy["reason"], strategy["groups"]
+
+
+def test_a_small_table_gets_a_model_that_can_be_read():
+    model, reason, strategy, why, groups = first(advise(summary()))
+    assert (model, strategy, groups) == ("logistic", "loo", "single")
+    assert reason == (
+        "270 rows, 13 columns, two classes: a logistic regression has little to overfit here and "
+        "every weight can be read."
+    )
+    assert "13 weights for 270 training rows" in why
+
+
+def test_a_number_to_predict_gets_linear_regression():
+    model, reason, strategy, why, _ = first(advise(summary(classes=0)))
+    assert (model, strategy) == ("linear", "evidence")
+    assert reason.startswith("270 rows, 13 columns, a number to predict: ")
+    assert why.startswith("13 weights for 270 training rows, and a number to predict: ")
+
+
+def test_a_middle_sized_table_gets_boosting_and_a_gaussian_process():
+    model, reason, strategy, why, _ = first(advise(summary(rows=4177, features=8, classes=0)))
+    assert (model, strategy) == ("boosting", "gp")
+    assert "4,177 rows, 8 columns" in reason
+    assert "625 trials" in why  # five values of four settings
+
+
+def test_many_classes_get_a_forest_and_very_many_rows_a_linear_model():
+    assert first(advise(summary(15_000, 16, 26)))[0] == "forest"
+    model, reason, strategy, _, _ = first(advise(summary(1_000_000, 30, 2)))
+    assert (model, strategy) == ("logistic", "loo")
+    assert "1,000,000 rows" in reason
+
+
+def test_more_weights_than_rows_get_a_linear_model():
+    model, reason, strategy, why, _ = first(advise(summary(rows=100, features=500)))
+    assert (model, strategy) == ("logistic", "loo")
+    assert "500 weights for 100 training rows" in reason
+    assert "500 weights for 100 training rows" in why
+
+
+def test_a_second_file_leaves_all_rows_for_training():
+    assert "13 weights for 270 training rows" in first(advise(summary(test_rows=90)))[3]
+
+
+def test_classes_and_categories_multiply_the_weights():
+    columns = summary()["columns"][:1]
+    columns += [{"name": "town", "role": "feature", "kind": "category", "distinct": 9}]
+    columns += [{"name": "y", "role": "target", "kind": "category", "distinct": 3}]
+    advice = advise(summary(features=2, classes=3, columns=columns))
+    _, _, strategy, why, _ = first(advice)
+    assert strategy == "loo"
+    assert "30 weights" in why  # (1 number + 9 towns) × 3 classes
+
+
+def test_groups_by_name_get_a_penalty_each():
+    names = [f"x{i}" for i in range(12)]
+    prefixes = {"blood": names[:5], "home": names[5:10], "other": names[10:]}
+    model, reason, strategy, why, groups = first(advise(summary(features=12, prefixes=prefixes)))
+    assert (model, strategy, groups) == ("logistic", "loo", "prefix")
+    assert "two groups (blood, home)" in reason
+    assert "in 2 groups" in why
+
+
+@pytest.mark.parametrize(
+    "prefixes",
+    [
+        {"blood": ["x0", "x1", "x2"], "other": ["x3"]},  # a single group
+        {"a": ["x0", "x1"], "b": ["x2", "x3"]},  # too small to say anything
+        {"a": ["x0", "x1", "x2"], "b": ["x3", "x4", "x5"], "other": ["x6"] * 20},  # most unnamed
+    ],
+)
+def test_few_named_columns_make_no_groups(prefixes):
+    features = sum(map(len, prefixes.values()))
+    assert first(advise(summary(features=features, prefixes=prefixes)))[4] == "single"
+
+
+def test_wide_sparse_files_stay_sparse():
+    advice = advise(summary(20_000, 50_000, 2, format="libsvm"))
+    model, reason, _, _, _ = first(advice)
+    assert model == "logistic"
+    assert "never fills them in" in reason
+    boosting = next(entry for entry in advice["models"] if entry["name"] == "boosting")
+    assert not boosting["fits_task"]
+    assert "8 GB" in boosting["reason"]
+    assert "boosting" not in advice["strategies"]
+
+
+@pytest.mark.parametrize("classes", [0, 2, 5])
+def test_only_fitting_models_are_offered_and_penalties_only_on_a_loss(classes):
+    given = summary(classes=classes)
+    advice = advise(given)
+    assert {entry["name"] for entry in advice["models"]} == set(MODELS)
+    for entry in advice["models"]:
+        name = entry["name"]
+        usable = not MODELS[name].extra or is_installed(MODELS[name].extra)
+        assert entry["fits_task"] == (given["task"] in MODELS[name].tasks and usable)
+        assert entry["fits_task"] or entry["reason"]
+        assert (name in advice["strategies"]) == entry["fits_task"]
+    for name, offered in advice["strategies"].items():
+        kinds = {strategy["kind"] for strategy in offered}
+        assert ("penalties" in kinds) == (given["task"] in MODELS[name].loss)
+        assert [strategy["recommended"] for strategy in offered].count(True) == 1
+        assert all(strategy["reason"] for strategy in offered if strategy["recommended"])
+
+
+def test_no_grid_is_offered_over_thirty_settings():
+    strategies = advise(summary())["strategies"]
+    grids = {model for model, own in strategies.items() if any(s["name"] == "grid" for s in own)}
+    assert grids == set(strategies) - {"vote7"}
+    best = strategies["vote7"][0]
+    assert (best["name"], best["recommended"]) == ("gp", True)
+    assert "30 settings to tune" in best["reason"]
+    assert "would never end" in best["reason"]
+
+
+def test_cma_es_is_kept_from_choices_and_single_numbers():
+    offered = {
+        model: {strategy["name"] for strategy in strategies}
+        for model, strategies in advise(summary())["strategies"].items()
+    }
+    assert {model for model, names in offered.items() if "cma-es" in names} == {
+        "logistic-l1l2",
+        "elastic-net",
+        "svm",
+        "boosting",
+        "mlp",
+    } | ({"dlgm"} if is_installed("deep") else set())
+
+
+def deep(given):
+    return next(entry for entry in advise(given)["models"] if entry["name"] == "dlgm")
+
+
+def test_a_model_whose_packages_are_missing_is_told_with_what_installs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", None)
+    entry = deep(summary(classes=5))
+    assert not entry["fits_task"]
+    assert entry["reason"] == "It needs jax, which is not installed."
+    assert (entry["needs"], entry["install"]) == ("jax", 'pip install "tunescope[deep]"')
+    assert "dlgm" not in advise(summary(classes=5))["strategies"]
+    assert deep(summary(classes=0))["install"] == ""  # it would be of no use there
+
+
+def test_deep_models_warn_of_few_rows_and_of_long_trials_and_are_never_recommended(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", ModuleType("jax"))
+    sys.modules["jax"].__spec__ = ModuleSpec("jax", None)
+    few, some, many = (deep(summary(rows, 61, 10)) for rows in (250, 2000, 50_000))
+    assert few["reason"].startswith("250 rows are few")
+    assert some["reason"] == ""
+    assert "50,000 rows of 61 columns are many for it: a trial of 5 folds takes" in many["reason"]
+    assert all(one["fits_task"] and not one["recommended"] for one in (few, some, many))
+
+
+@pytest.mark.parametrize("name", list(SAMPLES))
+def test_every_sample_gets_advice(name):
+    model, reason, _, _, _ = first(advise(summarize(read_dataset(f"sample:{name}"))))
+    assert model in MODELS
+    assert reason.endswith(".")
+
+
+def test_the_sample_of_groups_shows_grouped_penalties():
+    advice = advise(summarize(read_dataset("sample:groups")))
+    model, _, strategy, _, groups = first(advice)
+    assert (model, strategy, groups) == ("logistic", "loo", "prefix")
+
+
+@pytest.mark.parametrize("name", ["iris", "groups", "prices"])
+def test_the_recommended_learner_does_no_worse_than_the_other(name):
+    """Mean test score over four splits; on prices MM shrinks everything to nothing."""
+    dataset = read_dataset(f"sample:{name}")
+    model, _, recommended, _, _ = first(advise(summarize(dataset)))
+    name_of, sign = ("log_loss", -1.0) if dataset.classes else ("r2", 1.0)
+    score = {}
+    for strategy in ("mm", "evidence", "loo")[: 3 if dataset.classes else 2]:
+        plans = [Plan(DataPlan(f"sample:{name}"), model, strategy, seed=s) for s in range(4)]
+        ends = [list(tune(plan, dataset))[-1] for plan in plans]
+        score[strategy] = sum(sign * end.results["test"][name_of] for end in ends) / 4
+    assert score[recommended] >= max(score.values()) - 0.01, score
+
+
+def test_real_files(shared_data):
+    heart = advise(summarize(read_dataset(str(shared_data / "heart.csv"))))
+    assert first(heart)[:2] == ("logistic", first(advise(summary()))[1])
+    letters = advise(summarize(read_dataset(str(shared_data / "letter.scale.libsvm"))))
+    assert first(letters)[0] == "forest"
+
+
+def test_numbers_in_words():
+    assert [in_words(count) for count in (2, 10, 11, 1200)] == ["two", "ten", "11", "1,200"]
+
+
+def test_the_models_are_described_without_importing_scikit_learn():
+    code = "import sys, core.estimators.registry; sys.exit('sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("rows", [500, 50_000])
+@pytest.mark.parametrize("test_rows", [0, 400])
+def test_sequences_are_tuned_by_the_gradient_however_many_tokens_there_are(rows, test_rows):
+    words = {"name": "word", "role": "feature", "kind": "category", "distinct": 100}
+    given = summary(rows=rows, features=1, classes=5, task="sequence", columns=[words])
+    given |= {"test_rows": test_rows, "structured": {"items": "some sequences"}}
+    model, _, strategy, why, groups = first(advise(given))
+    assert (model, strategy, groups) == ("crf", "gradient", "column")
+    training = rows if test_rows else round(0.7 * rows)
+    assert f"530 weights for {training:,} training tokens" in why
+
+
+def test_molecules_are_tuned_by_mm_by_kind():
+    assert first(advise(summarize(read_dataset("sample:molecules"))))[2::2] == ("mm", "column")
+
+
+@pytest.mark.parametrize("sample", ["tags", "molecules"])
+def test_the_evidence_on_sequences_and_molecules_is_said_to_cost_hundreds_of_fits(sample):
+    advice = advise(summarize(read_dataset(f"sample:{sample}")))
+    (offered,) = advice["strategies"].values()
+    costs = {strategy["name"]: strategy["costs"] for strategy in offered}
+    assert costs["evidence"].startswith("Hundreds of fits")
+    assert "dozens of fits" in costs["gradient"]
+    table = advise(summary())["strategies"]["logistic"]
+    costs = {strategy["name"]: strategy["costs"] for strategy in table}
+    assert costs["evidence"].startswith("A little more than one fit")

@@ -1,0 +1,200 @@
+"""Optuna's studies become past experience where they fit a model, and sentences where not."""
+
+import sqlite3
+
+import optuna
+import pytest
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+
+from core.errors import UnusableError
+from core.estimators.registry import MODELS
+from core.tuning.history.store import Facts, History, statistics_of
+
+STATISTICS = statistics_of(150, 4, 3)
+SVM = Facts(
+    "svm", "multiclass", "accuracy", True, STATISTICS, "gp", MODELS["svm"].space("multiclass")
+)
+
+
+@pytest.fixture
+def history(tmp_path):
+    with History(tmp_path / "history.sqlite3", starter=False) as opened:
+        yield opened
+
+
+def study(storage, name="wine-cellar", trials=3, objective=None, **given) -> optuna.Study:
+    made = optuna.create_study(
+        study_name=name, storage=storage, **{"direction": "maximize"} | given
+    )
+    made.optimize(objective or svm_objective, n_trials=trials)
+    return made
+
+
+def svm_objective(trial: optuna.Trial) -> float:
+    C = trial.suggest_float("C", 0.1, 10.0, log=True)
+    return C / (C + trial.suggest_float("gamma", 0.01, 1.0))
+
+
+@pytest.fixture
+def url(tmp_path) -> str:
+    return f"sqlite:///{tmp_path / 'studies.db'}"
+
+
+def test_a_study_of_a_sqlite_url_is_taken_with_its_settings_and_scores(history, url):
+    made = study(url)
+    brought = history.import_optuna(url, "svm", STATISTICS)
+    assert (brought.datasets, brought.trials, brought.known_already) == (1, 3, 0)
+    assert brought.left_out == ()
+    (past,) = history.recall(SVM)
+    assert list(past.settings) == [trial.params for trial in made.trials]
+    assert list(past.scores) == [trial.value for trial in made.trials]
+    assert past.statistics == STATISTICS
+    (entry,) = history.entries()
+    assert (entry.imported, entry.strategy, entry.rows) == (True, "optuna", 150)
+
+
+def test_a_grown_study_is_completed_and_never_doubled(history, url):
+    made = study(url)
+    history.import_optuna(url, "svm", STATISTICS)
+    made.optimize(svm_objective, n_trials=2)
+    brought = history.import_optuna(url, "svm", STATISTICS)
+    assert (brought.datasets, brought.trials, brought.known_already) == (0, 2, 1)
+    assert len(history.recall(SVM)[0].settings) == 5
+
+
+def test_journals_and_sqlite_files_are_named_by_their_path(history, url, tmp_path):
+    journal = tmp_path / "journal.log"
+    study(JournalStorage(JournalFileBackend(str(journal))))
+    study(url)
+    assert history.import_optuna(str(journal), "svm", STATISTICS).trials == 3
+    assert history.import_optuna(str(tmp_path / "studies.db"), "svm", STATISTICS).trials == 3
+
+
+def test_neither_a_study_s_name_nor_its_attributes_are_kept(history, url, tmp_path):
+    made = study(url)
+    made.set_user_attr("owner", "marked-attribute")
+    history.import_optuna(url, "svm", STATISTICS)
+    history.export_to(tmp_path / "history.json")
+    for file in tmp_path.glob("history*"):
+        assert b"wine-cellar" not in file.read_bytes()
+        assert b"marked-attribute" not in file.read_bytes()
+
+
+def test_one_study_of_several_can_be_named(history, url):
+    study(url, "first")
+    study(url, "second", trials=1)
+    assert history.import_optuna(url, "svm", STATISTICS, "second").trials == 1
+    with pytest.raises(UnusableError, match="no study “third”"):
+        history.import_optuna(url, "svm", STATISTICS, "third")
+
+
+def test_what_fits_is_taken_beside_what_does_not(history, url):
+    study(url, "fits")
+    study(url, "renamed", objective=lambda trial: trial.suggest_float("cost", 0.1, 1.0))
+    study(url, "empty", trials=0)
+    brought = history.import_optuna(url, "svm", STATISTICS)
+    assert brought.datasets == 1
+    renamed, empty = brought.left_out
+    assert "“renamed” has 3 trials with other parameters" in renamed
+    assert "cost" in renamed
+    assert empty == "The study “empty” has no finished trial."
+
+
+def test_choices_that_changed_are_named_and_their_trials_left_out(history, url):
+    def forest(trial: optuna.Trial) -> float:
+        trial.suggest_categorical("max_features", ["sqrt", "log2", 0.6])
+        trial.suggest_int("n_estimators", 10, 50)
+        return float(trial.suggest_int("min_samples_leaf", 1, 5))
+
+    made = study(url, trials=0)
+    for choice in ("sqrt", "log2", 0.6):
+        made.enqueue_trial({"max_features": choice, "n_estimators": 20, "min_samples_leaf": 2})
+    made.optimize(forest, n_trials=3)
+    brought = history.import_optuna(url, "forest", STATISTICS)
+    assert brought.trials == 2
+    (sentence,) = brought.left_out
+    assert "1 trial with a max_features that there is no more (log2 instead of sqrt" in sentence
+
+
+def test_numbers_outside_of_the_space_are_left_out(history, url):
+    made = study(url, trials=0)
+    for C in (1e-3, 1.0):
+        made.enqueue_trial({"C": C, "gamma": 0.1})
+    made.optimize(
+        lambda t: t.suggest_float("C", 1e-4, 1.0) * t.suggest_float("gamma", 0.1, 1.0), n_trials=2
+    )
+    brought = history.import_optuna(url, "svm", STATISTICS)
+    assert (brought.trials, brought.left_out) == (
+        1,
+        ("The study “wine-cellar” has 1 trial with C outside of 0.01 to 1000.",),
+    )
+
+
+def test_unfinished_and_infinite_trials_are_not_taken(history, url):
+    def objective(trial: optuna.Trial) -> float:
+        svm_objective(trial)
+        if trial.number == 0:
+            raise optuna.TrialPruned
+        return float("inf") if trial.number == 1 else 0.5
+
+    study(url, objective=objective)
+    assert history.import_optuna(url, "svm", STATISTICS).trials == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"direction": "minimize"}, "looks for the opposite"),
+        ({"direction": None, "directions": ["maximize"] * 2}, "several objectives"),
+        ({"trials": 0}, "no finished trial"),
+        ({"objective": lambda trial: trial.suggest_float("x", 0, 1)}, "other parameters"),
+    ],
+)
+def test_a_storage_of_which_nothing_can_be_taken_is_a_sentence(history, url, given, words):
+    if "directions" in given:
+        given = {**given, "objective": lambda trial: (1.0, 2.0)}
+    study(url, **given)
+    with pytest.raises(UnusableError, match=words):
+        history.import_optuna(url, "svm", STATISTICS)
+    assert history.entries() == []
+
+
+def test_a_smaller_loss_fits_a_study_that_minimizes(history, url):
+    study(url, direction="minimize")
+    history.import_optuna(url, "svm", STATISTICS, metric="log_loss")
+    assert history.entries()[0].metric == "log_loss"
+
+
+def test_what_is_no_storage_is_a_sentence_and_nothing_is_made_or_changed(history, tmp_path):
+    text, other = tmp_path / "notes.txt", tmp_path / "other.db"
+    text.write_text("nothing of the kind\n")
+    with sqlite3.connect(other) as database:
+        database.execute("CREATE TABLE mine (a)")
+    database.close()
+    before = other.read_bytes()
+    for name in (text, other, tmp_path / "missing.db", tmp_path):
+        for storage in (str(name), f"sqlite:///{name}"):
+            with pytest.raises(UnusableError):
+                history.import_optuna(storage, "svm", STATISTICS)
+    assert other.read_bytes() == before
+    assert not (tmp_path / "missing.db").exists()
+
+
+def test_a_server_that_cannot_be_reached_is_a_sentence_without_its_password(history):
+    with pytest.raises(UnusableError) as raised:
+        history.import_optuna("nosuchdialect://me:secret@nowhere/studies", "svm", STATISTICS)
+    assert "secret" not in raised.value.sentence
+
+
+@pytest.mark.parametrize(
+    ("model", "statistics", "metric", "words"),
+    [
+        ("svn", STATISTICS, "", "no model “svn”"),
+        ("mlp", STATISTICS, "fame", "no metric “fame”"),
+        ("svm", STATISTICS, "r2", "does not measure"),
+    ],
+)
+def test_names_that_do_not_exist_are_said(history, model, statistics, metric, words):
+    with pytest.raises(UnusableError, match=words):
+        history.import_optuna("unread", model, statistics, metric=metric)

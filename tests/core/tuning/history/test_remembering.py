@@ -1,0 +1,176 @@
+"""What a run leaves in the history, what it recalls, and how it goes on where the history fails."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sqlite3
+
+import pytest
+
+from core.datasets.reading import read_dataset
+from core.errors import UnusableError
+from core.samplers.proposing import ProposingSampler, note
+from core.samplers.transfer.past import Memory
+from core.tuning import strategies
+from core.tuning.events import (
+    Noticed,
+    PastRecalled,
+    RunFinished,
+    RunStarted,
+    TrialFinished,
+    TrialStarted,
+)
+from core.tuning.history.remembering import facts_of
+from core.tuning.history.store import History
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import build_problem
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.strategy import Strategy
+from core.tuning.tune import tune
+
+
+class Follower(ProposingSampler):
+    """Proposes what was best in the past, then draws."""
+
+    def __init__(self, space, memory, seed):
+        super().__init__(space, seed=seed)
+        self.memory = memory
+
+    def propose(self, study, trial, space):
+        if self.memory.past and trial.number == 0:
+            one = self.memory.past[0]
+            note(study, trial, "past")
+            return one.settings[one.scores.index(max(one.scores))]
+        note(study, trial, "random")
+        return space.setting(self.random(trial, 0).random(sum(a.width for a in space.axes)))
+
+
+@pytest.fixture
+def follows(monkeypatch):
+    """A strategy that remembers, and what it was told at each beginning."""
+    told: list[Memory] = []
+
+    def make(space, options, seed, memory):
+        told.append(memory)
+        return Follower(space, memory, seed)
+
+    entry = Strategy("follow", "Follow", "trials", "", "", "", (), make, 3, remembers=True)
+    monkeypatch.setitem(strategies.STRATEGIES, "follow", entry)
+    return told
+
+
+@pytest.fixture
+def opened(tmp_path):
+    return lambda: History(tmp_path / "history.sqlite3", starter=False)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return read_dataset("sample:iris")
+
+
+def plan(strategy, trials=3, seed=0):
+    return Plan(DataPlan("sample:iris"), "logistic", strategy, trials=trials, seed=seed, folds=3)
+
+
+def of(kind, events):
+    return [event for event in events if isinstance(event, kind)]
+
+
+def test_a_run_leaves_its_statistics_its_settings_and_its_scores(iris, opened):
+    events = list(tune(plan("random"), iris, history=opened))
+    with contextlib.closing(opened()) as history:
+        (entry,) = history.entries()
+        (past,) = history.recall(facts_of(build_problem(plan("random"), iris)))
+    trials = of(TrialFinished, events)
+    assert [dict(one.setting) for one in trials] == list(past.settings)
+    assert [one.score for one in trials] == list(past.scores)
+    # 105 of 150 rows are for training; four columns, three classes.
+    assert past.statistics == pytest.approx((math.log(105), math.log(4), 3), abs=2e-3)
+    assert entry.trials == 3
+    assert events[0].remembered_as == past.id
+
+
+def test_a_later_run_is_told_of_the_earlier_one_and_begins_with_its_best(iris, opened, follows):
+    first = list(tune(plan("random", trials=6), iris, history=opened))
+    best = max(of(TrialFinished, first), key=lambda event: event.score)
+    later = list(tune(plan("follow"), iris, history=opened))
+    assert isinstance(later[1], PastRecalled)
+    assert [one["id"] for one in later[1].datasets] == [first[0].remembered_as]
+    begun = of(TrialStarted, later)[0]
+    assert begun.reason == "past"
+    assert begun.setting["C"] == pytest.approx(best.setting["C"])
+    assert follows[0].past[0].scores == tuple(e.score for e in of(TrialFinished, first))
+    assert isinstance(later[-1], RunFinished)
+
+
+def test_with_no_past_the_default_setting_comes_first(iris, opened, follows):
+    events = list(tune(plan("follow"), iris, history=opened))
+    assert of(PastRecalled, events)[0].datasets == []
+    assert of(TrialStarted, events)[0].reason == "default"
+
+
+def test_a_resumed_run_is_told_what_it_was_told_before(iris, opened, follows, tmp_path):
+    list(tune(plan("random"), iris, history=opened))
+    folder = RunFolder.create(plan("follow", trials=4), path=tmp_path / "run")
+    stream = tune(folder.plan, iris, folder=folder, history=opened)
+    for event in stream:
+        if isinstance(event, TrialFinished) and event.number == 1:
+            break
+    stream.close()
+    list(tune(plan("random", seed=1), iris, history=opened))  # more is known in between
+    past = folder.events()
+    rest = list(tune(folder.plan, iris, folder=folder, past=past, history=opened))
+    assert of(PastRecalled, rest) == []
+    assert len(follows) == 2
+    assert follows[0] == follows[1]
+    with contextlib.closing(opened()) as history:
+        kept = {entry.id: entry.trials for entry in history.entries()}
+    assert kept[past[0].remembered_as] == 4
+    whole = list(tune(folder.plan, iris, history=None))
+    assert isinstance(whole[-1], RunFinished)
+
+
+def test_what_a_kill_left_out_of_the_history_is_added_when_the_run_goes_on(iris, opened, tmp_path):
+    folder = RunFolder.create(plan("random", trials=2), path=tmp_path / "run")
+    list(tune(folder.plan, iris, folder=folder, history=opened))
+    name = folder.events()[0].remembered_as
+    with contextlib.closing(sqlite3.connect(tmp_path / "history.sqlite3")) as database:
+        lost = database.execute("DELETE FROM trials WHERE number = 1").rowcount
+        database.commit()
+    assert lost == 1
+    list(
+        tune(folder.plan, iris, folder=folder, past=folder.events(), more_trials=1, history=opened)
+    )
+    with contextlib.closing(opened()) as history:
+        assert {entry.id: entry.trials for entry in history.entries()} == {name: 3}
+
+
+def test_a_history_that_cannot_be_opened_is_said_once_and_the_run_goes_on(iris, follows):
+    def broken():
+        raise UnusableError("the history was written by a newer version", where="history.sqlite3")
+
+    events = list(tune(plan("follow"), iris, history=broken))
+    (notice,) = of(Noticed, events)
+    assert "newer version" in notice.sentence
+    assert "without" in notice.sentence
+    assert len(of(TrialFinished, events)) == 3
+    assert isinstance(events[-1], RunFinished)
+
+
+def test_a_disk_that_fills_up_is_said_once_and_the_run_goes_on(iris, opened, monkeypatch):
+    def full(*given):
+        raise UnusableError("the disk is full", where="history.sqlite3")
+
+    monkeypatch.setattr(History, "add", full)
+    events = list(tune(plan("random"), iris, history=opened))
+    assert len(of(Noticed, events)) == 1
+    assert len(of(TrialFinished, events)) == 3
+
+
+def test_penalty_learners_leave_nothing(iris, opened):
+    events = list(tune(plan("mm"), iris, history=opened))
+    assert isinstance(events[0], RunStarted)
+    with contextlib.closing(opened()) as history:
+        assert history.entries() == []

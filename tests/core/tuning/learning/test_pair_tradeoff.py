@@ -1,0 +1,98 @@
+"""γ of the folding model: given, or chosen on training molecules held out, and kept with it."""
+
+from __future__ import annotations
+
+import joblib
+import numpy as np
+import pytest
+
+from core.datasets.reading import read_dataset
+from core.datasets.splits.splitting import folds
+from core.errors import UnusableError
+from core.estimators.structured.rna_folder import RnaFolder
+from core.losses.rna.decode import GAMMAS
+from core.tuning.learning.pair_tradeoff import at_sensitivity, best_f1
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import build_problem, take
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.scores.metric import ratio
+from core.tuning.tune import tune
+
+PLAN = Plan(
+    DataPlan("sample:molecules", test_size=0.7),
+    "rna",
+    "mm",
+    options={"max_steps": 1},
+)
+
+
+@pytest.fixture(scope="module")
+def molecules():
+    return read_dataset("sample:molecules")
+
+
+def ended(plan, dataset, tmp_path):
+    """The results and the kept folder."""
+    folder = RunFolder.create(plan, tmp_path)
+    results = list(tune(plan, dataset, folder=folder))[-1].results
+    return results, joblib.load(folder.model_path)[-1]
+
+
+def test_the_best_and_the_most_cautious_that_finds_enough_by_hand():
+    pairs = np.zeros((16, 3))
+    pairs[:, 2] = 10
+    pairs[4:, :2] = 4, 5  # sensitivity 0.4, F1 8/15
+    pairs[8:, :2] = 6, 12  # 0.6, 12/22
+    pairs[12:, :2] = 7, 40  # 0.7, 14/50
+    assert best_f1(pairs) == GAMMAS[8]
+    assert at_sensitivity(pairs, 0.5).gamma == GAMMAS[8]
+    assert at_sensitivity(pairs, 0.4).gamma == GAMMAS[4]
+    none = at_sensitivity(pairs, 0.9)
+    assert none.gamma == GAMMAS[-1]
+    assert none.said.startswith("No γ finds 90 % of the true pairs")
+
+
+def test_a_given_gamma_is_that_of_the_model_and_of_its_scores(molecules, tmp_path):
+    plan = PLAN.changed(gamma=0.3, refit=False)
+    results, kept = ended(plan, molecules, tmp_path)
+    assert kept.gamma == 0.3
+    assert results["gamma"] == {"tuned": 0.3, "default": 0.3}
+    X, y = build_problem(plan, molecules).test
+    called = sum(structure.count("(") for structure in kept.predict(X))
+    assert results["pairs"]["tuned"]["called"] == called
+    assert results["test"]["sensitivity"] == pytest.approx(
+        results["pairs"]["tuned"]["right"] / sum(truth.count("(") for truth in y)
+    )
+
+
+@pytest.mark.parametrize("strategy", ["mm", "grid"])
+def test_a_gamma_for_the_best_f1_is_that_of_training_molecules_held_out(
+    molecules, tmp_path, strategy
+):
+    plan = PLAN.changed(strategy=strategy, gamma_by="f1", trials=1, folds=2)
+    plan = plan.changed(options=PLAN.options if strategy == "mm" else {})
+    results, kept = ended(plan, molecules, tmp_path)
+    problem = build_problem(plan, molecules)
+    C = results["groups"]["all"] if strategy == "mm" else results["setting"]["C"]
+    total = np.zeros((17, 3))
+    for fit_rows, held_rows in folds(molecules, problem.train_rows, 5, plan.seed):
+        rows = [(take(molecules.features, r), molecules.target[r]) for r in (fit_rows, held_rows)]
+        total += RnaFolder(C).fit(*rows[0]).pair_counts(*rows[1]).sum(axis=0)
+    right, called, true = total[:-1].T
+    f1 = np.nan_to_num(ratio(2 * right, called + true))
+    at = GAMMAS.tolist().index(kept.gamma)
+    assert f1[at] == pytest.approx(f1.max(), abs=0.01)
+    assert results["gamma"] == {"tuned": kept.gamma, "default": 4.0}
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"gamma": 0.0}, "γ = 0 is out of range"),
+        ({"gamma_by": "luck"}, "there is no way “luck”"),
+        ({"gamma_by": "sensitivity", "sensitivity": 1.5}, "a sensitivity of 1.5"),
+    ],
+)
+def test_what_cannot_be_is_refused(molecules, changes, says):
+    with pytest.raises(UnusableError, match=says):
+        build_problem(PLAN.changed(**changes), molecules)

@@ -1,0 +1,44 @@
+"""The takeaway: written as JSON beside the model and read back equal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.datasets.reading import read_dataset
+from core.tuning.results.takeaway import FILE_NAME, read_takeaway, takeaway_of
+
+
+def test_survives_the_disk(tmp_path: Path) -> None:
+    dataset = read_dataset("sample:clinic")
+    takeaway = takeaway_of(
+        dataset,
+        np.arange(10),
+        np.arange(10, 15),
+        output_names=["age", "ward=a"],
+        penalties={"age": np.float64(0.5), "ward": float("inf")},
+        group_of_output=np.array([0, 1]),
+        noise_variance=np.float64(2.0),
+    )
+    (tmp_path / FILE_NAME).write_text(takeaway.as_json(), encoding="utf-8")
+    again = read_takeaway(tmp_path)
+    assert again == takeaway
+    assert again.target == "came_back"
+    assert again.group_names == ["age", "ward"]
+    assert again.test_rows == [10, 11, 12, 13, 14]
+    assert again.versions["numpy"] == np.__version__
+
+
+def test_fields_of_newer_versions_are_passed_over(tmp_path: Path) -> None:
+    takeaway = takeaway_of(read_dataset("sample:iris"), [0, 1], [2])
+    plain = {**json.loads(takeaway.as_json()), "of_tomorrow": 1}
+    (tmp_path / FILE_NAME).write_text(json.dumps(plain), encoding="utf-8")
+    assert read_takeaway(tmp_path) == takeaway
+
+
+def test_a_run_without_a_model_has_none(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_takeaway(tmp_path)

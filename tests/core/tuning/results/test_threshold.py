@@ -1,0 +1,181 @@
+"""The threshold by costs: brute force over all cuts, scikit-learn's own search, and bad input."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import confusion_matrix, make_scorer
+from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
+
+from core.errors import UnusableError
+from core.tuning.events import RunFinished
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import build_problem, read_data
+from core.tuning.results.conclude import conclude
+from core.tuning.results.threshold import choose_threshold, cost_at, least_cost
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.scores.costs import costs_of
+from core.tuning.tune import tune
+
+
+def mean_cost(is_second, called, costs):
+    (_, false_second), (false_first, _) = confusion_matrix(is_second, called, labels=[False, True])
+    return (costs[0] * false_second + costs[1] * false_first) / len(is_second)
+
+
+def rare_table(path, rows=1000, one_in=50, seed=0, labels=("healthy", "sick")):
+    random = np.random.default_rng(seed)
+    sick = np.arange(rows) % one_in == 0
+    columns = random.normal(size=(rows, 4)) + 1.5 * sick[:, None] * np.array([1, 1, 0, 0])
+    table = pd.DataFrame(columns, columns=["a", "b", "c", "d"]).round(4)
+    table["state"] = np.where(sick, labels[1], labels[0])
+    table.to_csv(path, index=False)
+    return str(path)
+
+
+def run(plan, **given):
+    dataset = read_data(plan.data)
+    return list(tune(plan, dataset, **given)), dataset
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_cut_costs_less(seed):
+    random = np.random.default_rng(seed)
+    rows = int(random.integers(1, 60))
+    second = random.integers(0, 12, rows) / 11 if seed % 2 else random.random(rows)
+    is_second = random.random(rows) < random.random()
+    costs = tuple(random.choice([0.0, 0.5, 1.0, 7.0], 2, replace=False))
+    value = least_cost(second, is_second, costs)
+    cuts = np.concatenate(([0.0, 2.0], second, np.nextafter(second, 2), np.linspace(0, 1, 101)))
+    brute = [mean_cost(is_second, second >= cut, costs) for cut in cuts]
+    assert cost_at(value, second, is_second, costs) == pytest.approx(min(brute), abs=1e-12)
+    ideal = costs[0] / sum(costs)
+    # The ideal one is taken where none is better.
+    if cost_at(ideal, second, is_second, costs) <= min(brute) + 1e-12:
+        assert value == pytest.approx(ideal)
+
+
+def test_true_probabilities_have_the_theoretical_threshold():
+    random = np.random.default_rng(1)
+    second = random.random(200_000)
+    is_second = random.random(200_000) < second
+    assert least_cost(second, is_second, (1.0, 4.0)) == pytest.approx(0.2, abs=0.02)
+
+
+def test_scikit_learns_search_finds_no_cheaper_one(tmp_path):
+    X, y = make_classification(600, 6, weights=[0.85], flip_y=0.1, random_state=2)
+    table = pd.DataFrame(X, columns=list("abcdef"))
+    table["y"] = np.where(y == 1, "yes", "no")
+    table.to_csv(tmp_path / "t.csv", index=False)
+    plan = Plan(
+        DataPlan(str(tmp_path / "t.csv")), "logistic", "grid", {"points": 2}, trials=1,
+        costs={"no": 1.0, "yes": 6.0},
+    )  # fmt: skip
+    events, dataset = run(plan)
+    told = events[-1].results["costs"]
+    problem = build_problem(plan, dataset)
+    prepared = problem.preparation().fit_transform(*problem.train)
+    of_second = problem.train[1] == "yes"
+    cost = make_scorer(lambda truth, called: -mean_cost(truth, called, (1.0, 6.0)))
+    peer = TunedThresholdClassifierCV(
+        LogisticRegression(max_iter=1000),
+        scoring=cost,
+        cv=StratifiedKFold(5, shuffle=True, random_state=0),
+        thresholds=500,
+    ).fit(prepared, of_second)
+    # The peer averages folds' curves and scales outside of them: the same up to a few rows.
+    assert told["out_of_fold"]["cost"] <= -peer.best_score_ + 1e-9
+    assert abs(told["out_of_fold"]["cost"] + peer.best_score_) < 0.02
+    assert told["theoretical"] == pytest.approx(1 / 7)
+
+
+@pytest.mark.parametrize(
+    ("model", "strategy"),
+    [("logistic", "random"), ("logistic", "evidence"), ("svm", "random"), ("logistic", "eb-hyp")],
+)
+def test_a_threshold_by_costs_is_cheaper_than_one_half_on_a_rare_class(tmp_path, model, strategy):
+    costs = {"healthy": 1.0, "sick": 30.0}
+    plan = Plan(
+        DataPlan(rare_table(tmp_path / "t.csv", 1500, 20)), model, strategy,
+        trials=3 if strategy != "evidence" else None, folds=3, costs=costs,
+        evaluation="test", refit=False,
+    )  # fmt: skip
+    folder = RunFolder.create(plan, path=tmp_path / "run")
+    events, dataset = run(plan, folder=folder)
+    results = events[-1].results
+    assert isinstance(events[-1], RunFinished)
+    told = results["costs"]
+    assert told["tuned"]["cost"] < told["half"]["cost"]
+    assert told["tuned"]["cost"] < told["baseline"]["cost"]
+    # Labels, accuracy and the table of errors follow the threshold.
+    problem = build_problem(plan, dataset)
+    assert results["metric"] == "log_loss"
+    pipeline = joblib.load(folder.model_path)
+    X, y = problem.test
+    labels = np.where(pipeline.predict_proba(X)[:, 1] >= told["threshold"], "sick", "healthy")
+    assert (pipeline.predict(X) == labels).all()
+    assert results["test"]["accuracy"] == (labels == y).mean()
+    (_, false_second), (missed, _) = results["confusion"]["tuned"]
+    assert told["tuned"]["mistakes"] == {"healthy": false_second, "sick": missed}
+    assert told["tuned"]["cost"] == pytest.approx((false_second + 30 * missed) / len(y))
+    plain = (pipeline.predict_proba(X)[:, 1] > 0.5) & (y == "healthy")
+    assert told["half"]["mistakes"]["healthy"] == plain.sum()
+    always = told["baseline"]
+    of_each = {"healthy": (y == "sick").sum() * 30, "sick": (y == "healthy").sum()}
+    assert always["cost"] == pytest.approx(of_each[always["says"]] / len(y))
+    # A run that is concluded from its events ends with the same.
+    assert conclude(plan, dataset, folder.events()[:-1]).results["costs"] == told
+
+
+def test_the_test_rows_have_no_part_in_the_threshold(tmp_path):
+    path = rare_table(tmp_path / "t.csv", 600, 10)
+    plan = Plan(DataPlan(path), "logistic", "random", trials=1, costs={"sick": 9.0})
+    dataset = read_data(plan.data)
+    problem = build_problem(plan, dataset)
+    before = list(tune(plan, dataset))[-1].results["costs"]["threshold"]
+    target = dataset.target.copy()
+    target[problem.test_rows] = target[problem.test_rows][::-1]
+    shuffled = replace(dataset, target=target)
+    changed = replace(problem, dataset=shuffled)
+    pipeline = changed.pipeline(changed.default)
+    assert choose_threshold(changed, pipeline).value == pytest.approx(before)
+
+
+def test_without_costs_there_is_no_threshold(tmp_path):
+    path = rare_table(tmp_path / "t.csv", 300, 10)
+    events, _ = run(Plan(DataPlan(path), "logistic", "random", trials=1))
+    assert "costs" not in events[-1].results
+
+
+@pytest.mark.parametrize(
+    ("costs", "said"),
+    [
+        ({"ill": 2.0}, "there is no class “ill”"),
+        ({"sick": -1.0}, "“-1” is no cost"),
+        ({"sick": float("nan")}, "“nan” is no cost"),
+        ({"sick": 0.0, "healthy": 0.0}, "both kinds of mistakes cost nothing"),
+    ],
+)
+def test_bad_costs_are_refused_in_a_sentence(tmp_path, costs, said):
+    dataset = read_data(DataPlan(rare_table(tmp_path / "t.csv", 100, 10)))
+    with pytest.raises(UnusableError, match=said):
+        costs_of(costs, dataset, "logistic")
+
+
+@pytest.mark.parametrize("sample", ["sample:iris", "sample:diabetes"])
+def test_costs_need_two_classes(sample):
+    plan = Plan(DataPlan(sample), "forest", "random", costs={"setosa": 2.0})
+    with pytest.raises(UnusableError, match="between two classes only"):
+        build_problem(plan, read_data(plan.data))
+
+
+def test_a_class_that_is_not_named_costs_one(tmp_path):
+    dataset = read_data(DataPlan(rare_table(tmp_path / "t.csv", 100, 10)))
+    assert costs_of({"sick": 5.0}, dataset, "logistic") == (1.0, 5.0)
+    assert costs_of({}, dataset, "logistic") is None

@@ -1,0 +1,131 @@
+"""The run folder: appended events survive torn lines, full disks and second writers."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from io import FileIO
+from pathlib import Path
+
+import pytest
+
+from core.errors import UnusableError
+from core.tuning.events import Event, Progress, RunFinished, RunStarted, TrialFinished
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.runs.past_runs import list_runs
+from core.tuning.runs.run_folder import RunFolder
+
+PLAN = Plan(DataPlan("sample:iris", roles={"x": "ignore"}), "svm", "gp", {"tau": 0.5}, seed=3)
+RESULTS = {"test": {"accuracy": 0.9}, "gain": {"difference": 0.02}, "trials": 2, "fits": 10}
+
+
+def started() -> RunStarted:
+    data = {"name": "iris", "fingerprint": "abc"}
+    return RunStarted(run="r", dataset=data, metric="accuracy", total=5, started_at="2026-01-02")
+
+
+def record(folder: RunFolder, *events: Event) -> RunFolder:
+    with contextlib.closing(folder):
+        for event in events:
+            folder.append(event)
+    return folder
+
+
+def test_a_plan_and_its_events_come_back(tmp_path):
+    events = [started(), TrialFinished(number=0, score=0.75), TrialFinished(number=1, score=0.8)]
+    folder = record(RunFolder.create(PLAN, root=tmp_path), *events)
+    again = RunFolder.open(folder.path)
+    assert again.plan == PLAN
+    assert again.events() == events
+
+
+def test_two_runs_of_one_second_have_two_folders(tmp_path):
+    names = {RunFolder.create(PLAN, root=tmp_path).name for _ in range(3)}
+    assert len(names) == 3
+
+
+@pytest.mark.parametrize("cut", [1, 5, 20])
+def test_a_torn_last_line_is_ignored_and_then_cut_off(tmp_path, cut):
+    folder = RunFolder.create(PLAN, path=tmp_path / "run")
+    record(folder, started(), TrialFinished(number=0, score=0.75))
+    file = folder.path / "events.jsonl"
+    file.write_bytes(file.read_bytes()[:-cut])
+    assert RunFolder.open(folder.path).events() == [started()]
+    record(folder, TrialFinished(number=0, score=0.5))
+    assert folder.events() == [started(), TrialFinished(number=0, score=0.5)]
+
+
+def test_a_damaged_line_in_the_middle_is_named(tmp_path):
+    folder = RunFolder.create(PLAN, path=tmp_path / "run")
+    (folder.path / "events.jsonl").write_bytes(b'{"event": "Progress"}\nnonsense\n')
+    with pytest.raises(UnusableError, match=r"events\.jsonl, line 2: this line of the run is dam"):
+        folder.events()
+
+
+def test_a_beat_without_news_is_not_recorded(tmp_path):
+    folder = RunFolder.create(PLAN, path=tmp_path / "run")
+    record(folder, *(Progress(done=done) for done in (1, 1, 1, 2)))
+    assert [event.done for event in folder.events()] == [1, 2]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_a_full_disk_is_one_sentence_and_keeps_what_was_recorded(tmp_path):
+    folder = RunFolder.create(PLAN, path=tmp_path / "run")
+    record(folder, started())
+    kept = (folder.path / "events.jsonl").read_bytes()
+    full = RunFolder(folder.path)
+    full._file = FileIO("/dev/full", "wb")
+    full_disk = pytest.raises(UnusableError, match="the disk is full; free some space")
+    with contextlib.closing(full), full_disk:
+        full.append(TrialFinished(number=0, score=0.5))
+    assert (folder.path / "events.jsonl").read_bytes() == kept
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UnusableError, match="choose a folder that you may write to"):
+        RunFolder.create(PLAN, root=tmp_path / "file")
+
+
+def test_no_run_is_overwritten(tmp_path):
+    RunFolder.create(PLAN, path=tmp_path / "run")
+    with pytest.raises(UnusableError, match="holds a run already"):
+        RunFolder.create(PLAN, path=tmp_path / "run")
+
+
+def test_a_second_process_is_kept_out_and_a_dead_one_is_not_minded(tmp_path):
+    folder = RunFolder.create(PLAN, path=tmp_path / "run")
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    (folder.path / "running").write_text(str(other.pid))
+    assert folder.is_running
+    with pytest.raises(UnusableError, match="being written by process"), folder.owned():
+        pass
+    other.communicate(b"\n")
+    assert not folder.is_running
+    with folder.owned():
+        assert folder.is_running
+    assert not folder.is_running
+
+
+@pytest.mark.skipif(not Path("/proc/1/stat").exists(), reason="the system has no /proc")
+def test_a_mark_does_not_take_a_later_process_of_the_same_number_for_the_run(tmp_path):
+    folder = RunFolder.create(PLAN, path=tmp_path / "run")
+    with folder.owned():
+        mark = (folder.path / "running").read_text()
+    number, born = mark.split()
+    (folder.path / "running").write_text(mark)
+    assert folder.is_running
+    (folder.path / "running").write_text(f"{number} {int(born) - 1}")
+    assert not folder.is_running
+
+
+def test_the_list_says_what_came_of_each_run(tmp_path):
+    finished = RunFolder.create(PLAN, path=tmp_path / "a")
+    record(finished, started(), RunFinished(because="the budget was spent", results=RESULTS))
+    record(RunFolder.create(PLAN, path=tmp_path / "b"), started())
+    RunFolder.create(PLAN, path=tmp_path / "empty")
+    (tmp_path / "stray").mkdir()
+    by_name = {summary.name: summary for summary in list_runs(tmp_path)}
+    assert set(by_name) == {"a", "b"}
+    assert (by_name["a"].state, by_name["a"].test, by_name["a"].gain) == ("finished", 0.9, 0.02)
+    assert (by_name["b"].state, by_name["b"].test) == ("interrupted", None)

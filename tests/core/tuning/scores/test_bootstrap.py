@@ -1,0 +1,140 @@
+"""The paired bootstrap against scipy's, for metrics of labels, of scores and of numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from core.tuning.scores.bootstrap import middle, resampled_scores
+from core.tuning.scores.metrics import METRICS, Said
+
+
+@dataclass(frozen=True)
+class Spans:
+    tuned: tuple[float, float]
+    default: tuple[float, float]
+    difference: tuple[float, float]
+
+
+def intervals(metric, y, tuned, default, seed, row_groups=None):
+    of_tuned, of_default = resampled_scores(metric, y, [tuned, default], seed, row_groups)
+    return Spans(middle(of_tuned), middle(of_default), middle(of_tuned - of_default))
+
+
+def two_models(rows=150, seed=0):
+    generator = np.random.default_rng(seed)
+    y = generator.integers(2, size=rows)
+    both = []
+    for strength in (1.2, 0.6):
+        chance = 1 / (1 + np.exp(-strength * (2 * y - 1) - generator.normal(size=rows)))
+        probabilities = np.stack([1 - chance, chance], axis=1)
+        both.append(Said((chance > 0.5).astype(int), probabilities, probabilities))
+    return y, *both
+
+
+def scipys(statistic, *samples):
+    found = stats.bootstrap(
+        samples,
+        statistic,
+        paired=True,
+        vectorized=False,
+        n_resamples=2000,
+        method="percentile",
+        rng=1,
+    )
+    return found.confidence_interval.low, found.confidence_interval.high
+
+
+def share_right(y, labels):
+    return np.mean(y == labels)
+
+
+def mean_recall(y, labels):
+    return (np.mean(labels[y == 0] == 0) + np.mean(labels[y == 1] == 1)) / 2
+
+
+def area(y, score):
+    """Over all pairs of a positive and a negative; there are no ties here but repeated rows."""
+    above = score[y == 1][:, None] - score[y == 0][None]
+    return np.mean(above > 0) + np.mean(above == 0) / 2
+
+
+def explained(y, numbers):
+    return 1 - np.sum((y - numbers) ** 2) / np.sum((y - y.mean()) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"), [("accuracy", share_right), ("balanced_accuracy", mean_recall)]
+)
+def test_label_metrics_agree_with_scipy(name, function):
+    y, tuned, default = two_models()
+    ours = intervals(METRICS[name], y, tuned, default, 0)
+    differences = scipys(
+        lambda a, b, c: function(a, b) - function(a, c), y, tuned.labels, default.labels
+    )
+    assert ours.difference == pytest.approx(differences, abs=0.015)
+    assert ours.tuned == pytest.approx(scipys(function, y, tuned.labels), abs=0.015)
+    assert ours.default == pytest.approx(scipys(function, y, default.labels), abs=0.015)
+
+
+def test_area_agrees_with_scipy():
+    y, tuned, default = two_models()
+    ours = intervals(METRICS["auc"], y, tuned, default, 0)
+    theirs = scipys(
+        lambda a, b, c: area(a, b) - area(a, c), y, tuned.scores[:, 1], default.scores[:, 1]
+    )
+    assert ours.difference == pytest.approx(theirs, abs=0.015)
+
+
+def test_r2_agrees_with_scipy():
+    generator = np.random.default_rng(3)
+    y = generator.normal(size=100)
+    near, far = y + 0.4 * generator.normal(size=100), y + 0.6 * generator.normal(size=100)
+    ours = intervals(METRICS["r2"], y, Said(near), Said(far), 0)
+    theirs = scipys(lambda a, b, c: explained(a, b) - explained(a, c), y, near, far)
+    assert ours.difference == pytest.approx(theirs, abs=0.03)
+
+
+def test_drawing_cells_is_drawing_rows():
+    """The spread of an accuracy is the binomial one: √(p(1 − p)/n)."""
+    rows = 4000
+    y = np.zeros(rows, dtype=int)
+    labels = (np.arange(rows) < 800).astype(int)
+    scores = np.zeros((rows, 2))
+    span = intervals(METRICS["accuracy"], y, Said(labels, scores), Said(y, scores), 0)
+    width = 2 * 1.96 * np.sqrt(0.2 * 0.8 / rows)
+    assert span.tuned[1] - span.tuned[0] == pytest.approx(width, rel=0.08)
+    assert span.default == (1.0, 1.0)
+
+
+def test_rows_of_one_group_are_drawn_together():
+    """Ten copies of each row tell no more than one: the interval must not shrink."""
+    y, tuned, default = two_models(rows=60)
+    single = intervals(METRICS["accuracy"], y, tuned, default, 0)
+    copies = np.repeat(np.arange(60), 10)
+    many = (y[copies], tuned.rows(copies), default.rows(copies))
+    grouped = intervals(METRICS["accuracy"], *many, 0, row_groups=copies)
+    assert grouped.difference == pytest.approx(single.difference, abs=0.02)
+    naive = intervals(METRICS["accuracy"], *many, 0)
+    assert naive.difference[1] - naive.difference[0] < 0.5 * np.ptp(grouped.difference)
+
+
+def test_the_same_seed_gives_the_same_interval_and_equal_models_none():
+    y, tuned, default = two_models()
+    first = intervals(METRICS["log_loss"], y, tuned, default, 7)
+    assert first == intervals(METRICS["log_loss"], y, tuned, default, 7)
+    assert first != intervals(METRICS["log_loss"], y, tuned, default, 8)
+    assert intervals(METRICS["f1"], y, tuned, tuned, 0).difference == (0.0, 0.0)
+
+
+def test_many_rows_cost_few_resamples():
+    """Half a million rows of numbers stay within the memory and draws that are allowed."""
+    generator = np.random.default_rng(0)
+    y = generator.normal(size=500_000)
+    noise = generator.normal(size=500_000)
+    span = intervals(METRICS["mse"], y, Said(y + noise), Said(y + 2 * noise), 0)
+    assert span.tuned[0] < 1.0 < span.tuned[1]
+    assert span.difference[0] < -3.0 < span.difference[1]

@@ -1,0 +1,203 @@
+"""A rare class: another score than accuracy, class weights in the space, and runs that began."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyClassifier
+
+from core.datasets.summary import summarize
+from core.estimators.registry import MODELS
+from core.space import default_setting
+from core.tuning.events import RunStarted, TrialStarted, from_json, to_json
+from core.tuning.guidance.advice import advise
+from core.tuning.guidance.forecast import estimate
+from core.tuning.history.records import settings_in
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import as_begun, build_problem, read_data
+from core.tuning.scores.imbalance import Rare, rare_class, recommended_metric
+from core.tuning.tune import tune
+
+WEIGHING = ("logistic", "elastic-net", "svm", "forest", "boosting")
+
+
+def table(path, shares, rows=300, seed=0):
+    """Classes a, b, … with these shares, of which two columns know something."""
+    random = np.random.default_rng(seed)
+    labels = np.repeat(
+        list("abcdefgh")[: len(shares)], np.round(np.array(shares) * rows).astype(int)
+    )
+    columns = random.normal(size=(len(labels), 4))
+    columns[:, 0] += 2.0 * (labels == labels[-1])
+    frame = pd.DataFrame(columns, columns=["w", "x", "y", "z"]).round(3)
+    frame["class"] = labels
+    frame.to_csv(path, index=False)
+    return DataPlan(str(path))
+
+
+def problem_of(data, model="logistic", strategy="random", **given):
+    return build_problem(Plan(data, model, strategy, **given), read_data(data))
+
+
+@pytest.mark.parametrize(
+    ("counts", "rare"),
+    [
+        ({"a": 98, "b": 2}, Rare("b", 0.02)),
+        ({"a": 81, "b": 19}, Rare("b", 0.19)),
+        ({"a": 80, "b": 20}, None),
+        ({"a": 19, "b": 40, "c": 41}, Rare("a", 0.19)),
+        ({str(digit): 10 for digit in range(10)}, None),  # each a tenth, none rare
+        ({**{str(digit): 10 for digit in range(9)}, "9": 1}, Rare("9", 1 / 91)),
+        ({"a": 50, "b": 0}, Rare("b", 0.0)),
+    ],
+)
+def test_which_class_is_rare(counts, rare):
+    assert rare_class("binary" if len(counts) == 2 else "multiclass", counts) == rare
+    assert rare_class("sequence", counts) is None
+    assert rare_class("regression", {}) is None
+
+
+def test_what_accuracy_hides_on_one_in_fifty(tmp_path):
+    problem = problem_of(table(tmp_path / "t.csv", (0.98, 0.02), 1000), "logistic")
+    X, y = problem.test
+    nothing = DummyClassifier().fit(*problem.train)
+    model = problem.pipeline(problem.default).fit(*problem.train)
+    assert (nothing.predict(X) == y).mean() >= 0.98
+    assert (model.predict(X) == y).mean() - (nothing.predict(X) == y).mean() < 0.02
+    assert problem.metric.name == "log_loss"
+    of_rare = (y == "b").astype(float)
+    loss = [
+        -np.log(np.abs(1 - of_rare - m.predict_proba(X)[:, 1])).mean() for m in (model, nothing)
+    ]
+    assert loss[0] < 0.85 * loss[1]
+
+
+@pytest.mark.parametrize(
+    "model", [n for n, m in MODELS.items() if "binary" in m.tasks and not m.extra]
+)
+def test_the_recommended_score_of_every_model(tmp_path, model):
+    rare = problem_of(table(tmp_path / "t.csv", (0.9, 0.1)), model)
+    assert rare.metric.name == ("auc" if MODELS[model].probabilistic else "log_loss")
+    assert "Only 10 % of the training rows are “b”" in rare.metric_reason
+    assert rare.metric.title.lower() in rare.metric_reason.lower()
+    even = problem_of(table(tmp_path / "e.csv", (0.7, 0.3)), model)
+    assert (even.metric.name, even.metric_reason) == ("accuracy", "")
+    asked = problem_of(table(tmp_path / "t.csv", (0.9, 0.1)), model, metric="accuracy")
+    assert (asked.metric.name, asked.metric_reason) == ("accuracy", "")
+
+
+def test_costs_recommend_the_score_that_judges_probabilities():
+    advised = recommended_metric("accuracy", None, probabilities=False, costs=True)
+    assert advised.metric == "log_loss"
+    assert recommended_metric("r2", None, probabilities=True).metric == "r2"
+
+
+def test_the_share_is_that_of_the_training_rows(tmp_path):
+    train = table(tmp_path / "a.csv", (0.9, 0.1))
+    table(tmp_path / "b.csv", (0.5, 0.5))
+    both = replace(train, test_file=str(tmp_path / "b.csv"))
+    assert problem_of(both).rare == Rare("b", 0.1)
+
+
+@pytest.mark.parametrize(
+    "model", [n for n, m in MODELS.items() if "binary" in m.tasks and not m.extra]
+)
+def test_class_weights_are_part_of_the_space_where_a_class_is_rare(tmp_path, model):
+    rare = problem_of(table(tmp_path / "t.csv", (0.9, 0.1)), model)
+    names = [axis.name for axis in rare.space]
+    assert ("class_weight" in names) == (model in WEIGHING)
+    even = problem_of(table(tmp_path / "e.csv", (0.7, 0.3)), model)
+    assert "class_weight" not in [axis.name for axis in even.space]
+    if model in WEIGHING:
+        assert rare.default["class_weight"] == "none"
+        own = rare.model.build("binary", rare.default, 0).get_params()
+        weighed = rare.model.build("binary", {**rare.default, "class_weight": "balanced"}, 0)
+        found = [v for k, v in weighed.get_params().items() if k.endswith("class_weight")]
+        assert found == ["balanced"]
+        assert [v for k, v in own.items() if k.endswith("class_weight")] == [None]
+
+
+def test_penalty_learners_and_strategies_of_numbers_have_no_class_weights(tmp_path):
+    data = table(tmp_path / "t.csv", (0.9, 0.1))
+    assert "class_weight" not in problem_of(data, "logistic", "evidence").default
+    assert "class_weight" not in problem_of(data, "svm", "cma-es").default
+
+
+def test_a_run_tries_them_and_its_stream_names_them(tmp_path):
+    data = table(tmp_path / "t.csv", (0.9, 0.1))
+    plan = Plan(data, "logistic", "random", trials=12, folds=3)
+    events = list(tune(plan, read_data(data)))
+    started = events[0]
+    assert started.metric == "log_loss"
+    assert [axis["name"] for axis in started.space] == ["C", "class_weight"]
+    tried = {e.setting["class_weight"] for e in events if isinstance(e, TrialStarted)}
+    assert tried == {"none", "balanced"}
+    assert "log loss" in events[-1].results["metric_reason"]
+
+
+def test_the_guidance_counts_them_among_the_settings(tmp_path):
+    for shares, count in (((0.9, 0.1), "Five"), ((0.7, 0.3), "Four")):
+        advice = advise(summarize(read_data(table(tmp_path / "t.csv", shares))))
+        offered = advice["strategies"]["boosting"]
+        assert next(e["reason"] for e in offered if e["recommended"]).startswith(count)
+        assert "cma-es" in [entry["name"] for entry in offered]
+
+
+def test_the_estimate_says_which_score_and_why(tmp_path):
+    data = table(tmp_path / "t.csv", (0.9, 0.1))
+    said = estimate(Plan(data, "logistic", "random"), read_data(data))
+    assert said["metric"] == "log_loss"
+    assert "log loss" in said["metric_reason"]
+
+
+def test_a_run_that_began_with_accuracy_goes_on_with_it(tmp_path):
+    data = table(tmp_path / "t.csv", (0.9, 0.1))
+    plan, dataset = Plan(data, "logistic", "gp", trials=4, folds=3), read_data(data)
+    problem = build_problem(plan, dataset)
+    old = replace(problem.plan, metric="accuracy")
+    began = list(tune(old, dataset))
+    # As an earlier version left it: without a metric in its plan, or class weights in its space.
+    kept = [axis.as_dict() for axis in MODELS["logistic"].space("binary")]
+    first = replace(began[0], plan=plan.as_dict(), space=kept)
+    past = [first]
+    for event in began[1:]:
+        plain = json.loads(to_json(event))
+        if isinstance(plain.get("setting"), dict):
+            plain["setting"].pop("class_weight", None)
+        past.append(from_json(json.dumps(plain)))
+    cut = next(i for i, e in enumerate(past) if isinstance(e, TrialStarted) and e.number == 2)
+    events = list(tune(plan, dataset, past=past[:cut]))
+    results = events[-1].results
+    assert results["metric"] == "accuracy"
+    assert "metric_reason" not in results
+    settings = [e.setting for e in events if isinstance(e, TrialStarted)]
+    assert settings
+    assert all(set(setting) == {"C"} for setting in settings)
+
+
+def test_an_elastic_net_in_the_unit_of_its_target_goes_on_in_it():
+    data = DataPlan("sample:diabetes")
+    plan, dataset = Plan(data, "elastic-net", "random", trials=2, folds=2), read_data(data)
+    axes = [axis.as_dict() for axis in MODELS["elastic-net"].space("regression")]
+    axes[0] |= {"name": "alpha", "high": 1e4, "default": 1.0}
+    problem = as_begun(build_problem(plan, dataset), RunStarted(metric="r2", space=axes))
+    assert set(problem.default) == {"alpha", "l1_ratio"}
+    assert type(problem.estimator(problem.default)).__name__ == "ElasticNet"
+
+
+def test_records_with_and_without_class_weights_are_of_use_to_each_other():
+    model = MODELS["logistic"]
+    plain, weighed = model.space_of("binary"), model.space_of("binary", rare=True)
+    assert settings_in(weighed, ("C",), [[2.0]]) == [{"C": 2.0, "class_weight": "none"}]
+    rows = [[2.0, "none"], [3.0, "balanced"]]
+    names = ("C", "class_weight")
+    assert settings_in(plain, names, rows) == [{"C": 2.0}, None]
+    both = [dict(zip(names, row, strict=True)) for row in rows]
+    assert settings_in(weighed, names, rows) == both
+    assert settings_in(weighed, ("C", "gamma"), [[1.0, 1.0]]) == [None]
+    assert settings_in(plain, (), [[]]) == [None]
+    assert default_setting(weighed)["class_weight"] == "none"

@@ -1,0 +1,152 @@
+"""Trial processes: results, failures with their reason, time limits, crashes, nothing left over."""
+
+import multiprocessing
+import os
+import signal
+import tempfile
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from core.estimators.registry import MODELS
+from core.tuning.scores.scoring import FoldData, Work, in_a_sentence, score_setting
+from core.tuning.trials.executors import Executor
+
+
+def folds(rows: int = 60) -> tuple[FoldData, ...]:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(rows, 3))
+    y = X @ [1.0, -2.0, 0.5] + 0.1 * random.normal(size=rows)
+    half = rows // 2
+    return (
+        FoldData(X[:half], y[:half], X[half:], y[half:]),
+        FoldData(X[half:], y[half:], X[:half], y[:half]),
+    )
+
+
+RIDGE = Work("linear", "regression", "mse", 0, (), folds())
+FOREST = Work("forest", "regression", "mse", 0, (), folds())
+
+
+@pytest.fixture
+def executor(request):
+    work, workers, limit = request.param
+    made = Executor(work, workers, limit)
+    yield made
+    made.close()
+    assert not [child for child in multiprocessing.active_children() if child.name == "trial"]
+
+
+def ended(executor: Executor, seconds: float = 60.0):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if outcomes := executor.wait(0.2):
+            return outcomes
+    raise AssertionError("no trial ended")
+
+
+@pytest.mark.parametrize("executor", [(RIDGE, 1, None)], indirect=True)
+def test_a_process_gives_the_score_that_scikit_learn_gives_here(executor):
+    executor.submit(4, {"alpha": 2.0})
+    (outcome,) = ended(executor)
+    expected = [
+        np.mean((Ridge(2.0).fit(f.fit_X, f.fit_y).predict(f.score_X) - f.score_y) ** 2)
+        for f in RIDGE.folds
+    ]
+    assert outcome.number == 4
+    assert outcome.fold_scores == pytest.approx(expected)
+    assert outcome.score == pytest.approx(np.mean(expected))
+
+
+@pytest.mark.parametrize("executor", [(RIDGE, 1, None)], indirect=True)
+def test_a_trial_that_raises_fails_with_its_reason_and_the_next_one_runs(executor):
+    executor.submit(0, {"alpha": -1.0})
+    (failed,) = ended(executor)
+    assert "alpha" in failed.failure
+    executor.submit(1, {"alpha": 1.0})
+    (fine,) = ended(executor)
+    assert not fine.failure
+
+
+@pytest.mark.parametrize("executor", [(FOREST, 2, 1.5)], indirect=True)
+def test_a_trial_that_never_ends_is_ended_at_its_limit(executor):
+    endless = {axis.name: axis.default for axis in MODELS["forest"].space("regression")}
+    executor.submit(0, endless | {"n_estimators": 10_000_000})
+    (outcome,) = ended(executor)
+    assert outcome.failure == "It took longer than the time limit of 1.5 s."
+    assert executor.running == 0
+
+
+@pytest.mark.parametrize("executor", [(FOREST, 1, None)], indirect=True)
+def test_a_crash_costs_one_trial(executor):
+    forest = {axis.name: axis.default for axis in MODELS["forest"].space("regression")}
+    executor.submit(0, forest | {"n_estimators": 10_000_000})
+    (worker,) = executor._busy
+    time.sleep(0.5)
+    os.kill(worker.process.pid, signal.SIGKILL)
+    (lost,) = ended(executor)
+    assert "memory ran out" in lost.failure
+    executor.submit(1, forest | {"n_estimators": 5})
+    (fine,) = ended(executor)
+    assert not fine.failure
+
+
+@pytest.mark.parametrize("executor", [(FOREST, 2, None)], indirect=True)
+def test_two_trials_run_at_the_same_time(executor):
+    forest = {axis.name: axis.default for axis in MODELS["forest"].space("regression")}
+    executor.submit(0, forest | {"n_estimators": 10_000_000})
+    executor.submit(1, forest | {"n_estimators": 5})
+    (outcome,) = ended(executor)  # the second passes the first, which never ends
+    assert outcome.number == 1
+    assert (executor.running, executor.free) == (1, 1)
+
+
+def test_a_score_that_is_no_number_is_a_failure(monkeypatch):
+    class Lost(Ridge):
+        def predict(self, X):
+            return np.full(len(X), np.nan)
+
+    nowhere = replace(MODELS["linear"], build=lambda task, setting, seed: Lost())
+    monkeypatch.setitem(MODELS, "linear", nowhere)
+    outcome = score_setting(RIDGE, 0, {})
+    assert outcome.failure == "The score was not a number."
+    assert np.isnan(outcome.score)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="the system cannot halt a process")
+@pytest.mark.parametrize("executor", [(RIDGE, 1, 1.5)], indirect=True)
+def test_the_start_of_its_process_does_not_count_against_a_trial(executor):
+    executor.submit(0, {"alpha": 1.0})
+    (worker,) = executor._busy
+    os.kill(worker.process.pid, signal.SIGSTOP)
+    assert executor.wait(2.0) == []
+    os.kill(worker.process.pid, signal.SIGCONT)
+    (outcome,) = ended(executor)
+    assert not outcome.failure
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (ValueError("first line\nsecond"), "ValueError: first line"),
+        (KeyError(), "KeyError."),
+        (MemoryError("x"), "There was not enough memory."),
+    ],
+)
+def test_a_reason_is_one_line(error, sentence):
+    assert in_a_sentence(error) == sentence
+
+
+def test_folds_that_a_killed_run_left_are_removed_and_those_of_a_living_one_are_not(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    dead, alive = tmp_path / "tunescope-folds-a", tmp_path / "tunescope-folds-b"
+    for folder, process in ((dead, 2**22 + 1), (alive, os.getpid())):  # above any process number
+        folder.mkdir()
+        (folder / "owner").write_text(f"{process} ")
+    Executor(RIDGE).close()
+    assert [folder.name for folder in tmp_path.iterdir()] == [alive.name]
