@@ -47,10 +47,10 @@ class HelpDialog(QDialog):
 
     def __init__(self, topic: str = "start", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(self.tr("Help"))
+        self.setWindowTitle("Help")
         self.resize(appearance.pixels(760), 560)
         self.topics = QListWidget()
-        self.topics.setAccessibleName(self.tr("Topics"))
+        self.topics.setAccessibleName("Topics")
         self.topics.setFixedWidth(appearance.pixels(200))
         for key in TOPICS:
             item = QListWidgetItem(title_of(key))
@@ -58,7 +58,7 @@ class HelpDialog(QDialog):
             item.setSizeHint(QSize(0, self.fontMetrics().height() + 14))
             self.topics.addItem(item)
         self.text = QTextBrowser()
-        self.text.setAccessibleName(self.tr("Help text"))
+        self.text.setAccessibleName("Help text")
         self.text.setOpenLinks(False)
         self.text.document().setDocumentMargin(16)
         self.topics.currentItemChanged.connect(self._show)
@@ -68,7 +68,7 @@ class HelpDialog(QDialog):
         row.addWidget(self.text, 1)
         whole = QVBoxLayout(self)
         whole.addLayout(row, 1)
-        close = PlainButton(self.tr("Close"), self.accept)
+        close = PlainButton("Close", self.accept)
         whole.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
 
     def _show(self, item: QListWidgetItem) -> None:

@@ -38,22 +38,23 @@ class OptunaDialog(QDialog):
         self, model: str, summary: Mapping[str, Any] | None, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle(self.tr("Take in Optuna studies"))
+        self.setWindowTitle("Take in Optuna studies")
         self.setMinimumWidth(appearance.pixels(520))
         whole = QVBoxLayout(self)
         whole.setContentsMargins(20, 18, 20, 16)
         whole.setSpacing(12)
-        words = self.tr("Finished trials of Optuna studies count as experience with one more "
-                        "dataset each.")  # fmt: skip
+        words = "Finished trials of Optuna studies count as experience with one more dataset each."
         whole.addWidget(label(words))
         whole.addLayout(self._make_form(model, _sizes(summary)))
         whole.addWidget(
             label(
-                self.tr("The size says to which datasets the studies can tell something; a rough "
-                        "number will do."),
+                (
+                    "The size says to which datasets the studies can tell something; a rough "
+                    "number will do."
+                ),
                 "caption",
             )
-        )  # fmt: skip
+        )
         whole.addStretch(1)
         whole.addLayout(self._make_foot())
         self._allow()
@@ -66,7 +67,7 @@ class OptunaDialog(QDialog):
         self.storage.setPlaceholderText("sqlite:///studies.db")
         self.storage.textChanged.connect(self._allow)
         self.study = QLineEdit()
-        self.study.setPlaceholderText(self.tr("all of them"))
+        self.study.setPlaceholderText("all of them")
         self.model = QuietComboBox()
         for name, described in MODELS.items():
             self.model.addItem(described.title, name)
@@ -78,19 +79,19 @@ class OptunaDialog(QDialog):
             box.setRange(least, MOST)
             box.setGroupSeparatorShown(True)
             box.setValue(size)
-        self.classes.setSpecialValueText(self.tr("none: a number is predicted"))
-        browse = PlainButton(self.tr("Browse…"), self._browse)
+        self.classes.setSpecialValueText("none: a number is predicted")
+        browse = PlainButton("Browse…", self._browse)
         grid = QGridLayout()
         grid.setHorizontalSpacing(16)
         grid.setVerticalSpacing(10)
         for row, (name, control) in enumerate(
             (
-                (self.tr("Storage, a URL or a file"), self.storage),
-                (self.tr("Name of the study"), self.study),
-                (self.tr("Model that was tuned"), self.model),
-                (self.tr("Rows of its data"), self.rows),
-                (self.tr("Columns"), self.columns),
-                (self.tr("Classes"), self.classes),
+                ("Storage, a URL or a file", self.storage),
+                ("Name of the study", self.study),
+                ("Model that was tuned", self.model),
+                ("Rows of its data", self.rows),
+                ("Columns", self.columns),
+                ("Classes", self.classes),
             )
         ):
             title = QLabel(name)
@@ -105,8 +106,8 @@ class OptunaDialog(QDialog):
     def _make_foot(self) -> QHBoxLayout:
         foot = QHBoxLayout()
         foot.addStretch(1)
-        foot.addWidget(PlainButton(self.tr("Cancel"), self.reject))
-        self.take = PrimaryButton(self.tr("Take in"), self.accept)
+        foot.addWidget(PlainButton("Cancel", self.reject))
+        self.take = PrimaryButton("Take in", self.accept)
         self.take.setDefault(True)
         foot.addWidget(self.take)
         return foot
@@ -128,13 +129,13 @@ class OptunaDialog(QDialog):
         return self.wanted if self.exec() == QDialog.DialogCode.Accepted else None
 
     def _browse(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self, self.tr("Storage of Optuna studies"))
+        path, _ = QFileDialog.getOpenFileName(self, "Storage of Optuna studies")
         if path:
             self.storage.setText(path)
 
     def _allow(self) -> None:
         named = bool(self.storage.text().strip())
-        self.take.allow(named, self.tr("Name a storage first."))
+        self.take.allow(named, "Name a storage first.")
 
 
 def _sizes(summary: Mapping[str, Any] | None) -> tuple[int, int, int]:

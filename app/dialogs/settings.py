@@ -17,24 +17,22 @@ class SettingsDialog(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(self.tr("Settings"))
+        self.setWindowTitle("Settings")
         self.setMinimumWidth(appearance.pixels(420))
         whole = QVBoxLayout(self)
         whole.setContentsMargins(20, 18, 20, 16)
         whole.setSpacing(14)
         whole.addLayout(self._make_look())
-        whole.addWidget(
-            label(self.tr("Everything stays on this computer; nothing is sent."), "muted")
-        )
+        whole.addWidget(label("Everything stays on this computer; nothing is sent.", "muted"))
         whole.addStretch(1)
         whole.addLayout(self._make_foot())
 
     def _make_look(self) -> QGridLayout:
         self.scheme = QuietComboBox()
         words = {
-            "system": self.tr("As the system"),
-            "light": self.tr("Light"),
-            "dark": self.tr("Dark"),
+            "system": "As the system",
+            "light": "Light",
+            "dark": "Dark",
         }
         for key in appearance.SCHEMES:
             self.scheme.addItem(words[key], key)
@@ -52,7 +50,7 @@ class SettingsDialog(QDialog):
         grid = QGridLayout()
         grid.setHorizontalSpacing(16)
         grid.setVerticalSpacing(10)
-        rows = ((self.tr("Colours"), self.scheme), (self.tr("Text size"), self.size))
+        rows = (("Colours", self.scheme), ("Text size", self.size))
         for row, (name, control) in enumerate(rows):
             title = QLabel(name)
             title.setBuddy(control)
@@ -64,13 +62,13 @@ class SettingsDialog(QDialog):
 
     def _make_foot(self) -> QHBoxLayout:
         foot = QHBoxLayout()
-        self.forget = PlainButton(self.tr("Forget my choices"), self._forget)
+        self.forget = PlainButton("Forget my choices", self._forget)
         self.forget.setToolTip(
-            self.tr("Sizes, colours, opened files, options, time and trials; runs are kept.")
+            "Sizes, colours, opened files, options, time and trials; runs are kept."
         )
         foot.addWidget(self.forget)
         foot.addStretch(1)
-        foot.addWidget(PrimaryButton(self.tr("Close"), self.accept))
+        foot.addWidget(PrimaryButton("Close", self.accept))
         foot.setAlignment(Qt.AlignmentFlag.AlignBottom)
         return foot
 

@@ -32,10 +32,10 @@ class TargetDialog(QDialog):
         self, columns: Sequence[str], parent: QWidget | None = None, texts: Sequence[str] = ()
     ) -> None:
         super().__init__(parent)
-        question = self.tr("Which column do you want to predict?")
+        question = "Which column do you want to predict?"
         if texts:
-            question = self.tr("What do you want to know?")
-        self.setWindowTitle(self.tr("What to find out") if texts else self.tr("What to predict"))
+            question = "What do you want to know?"
+        self.setWindowTitle("What to find out" if texts else "What to predict")
         self._wishes = [("topics", name) for name in texts] + [("", name) for name in columns]
         self.resize(appearance.pixels(420), 460)
         whole = QVBoxLayout(self)
@@ -43,13 +43,13 @@ class TargetDialog(QDialog):
         whole.setSpacing(10)
         whole.addWidget(label(question, "cardtitle"))
         self.search = QLineEdit()
-        self.search.setPlaceholderText(self.tr("Part of a name"))
-        self.search.setAccessibleName(self.tr("Show columns with this in their name"))
+        self.search.setPlaceholderText("Part of a name")
+        self.search.setAccessibleName("Show columns with this in their name")
         self.search.textChanged.connect(self._filter)
         self.search.setVisible(len(columns) > MANY)
         whole.addWidget(self.search)
         self.columns = QListWidget()
-        self.columns.setAccessibleName(self.tr("Columns of the file"))
+        self.columns.setAccessibleName("Columns of the file")
         self.columns.setWordWrap(True)
         self.columns.addItems(self._in_words(bool(texts)))
         self.columns.setCurrentRow(0)
@@ -58,8 +58,8 @@ class TargetDialog(QDialog):
         whole.addWidget(self.columns, 1)
         foot = QHBoxLayout()
         foot.addStretch(1)
-        foot.addWidget(PlainButton(self.tr("Cancel"), self.reject))
-        self.open = PrimaryButton(self.tr("Open the file"), self.accept)
+        foot.addWidget(PlainButton("Cancel", self.reject))
+        self.open = PrimaryButton("Open the file", self.accept)
         self.open.setDefault(True)
         foot.addWidget(self.open)
         whole.addLayout(foot)
@@ -83,8 +83,8 @@ class TargetDialog(QDialog):
 
     def _in_words(self, both: bool) -> list[str]:
         """Bare names where all of them can only be predicted."""
-        predict = self.tr("Predict “{name}”") if both else "{name}"
-        words = {"": predict, "topics": self.tr("Find the topics of the texts in “{name}”")}
+        predict = "Predict “{name}”" if both else "{name}"
+        words = {"": predict, "topics": "Find the topics of the texts in “{name}”"}
         return [words[task].format(name=name) for task, name in self._wishes]
 
     def ask(self) -> str:
@@ -101,4 +101,4 @@ class TargetDialog(QDialog):
         self._allow()
 
     def _allow(self) -> None:
-        self.open.allow(bool(self.chosen), self.tr("No column has this in its name."))
+        self.open.allow(bool(self.chosen), "No column has this in its name.")

@@ -127,10 +127,10 @@ class Session(Planning):
 
     def _open(self, data: DataPlan, given: bool = False) -> None:
         if self._is_tuning():
-            self.problem.emit(self.tr("A run is going on. Stop it first, then change the data."))
+            self.problem.emit("A run is going on. Stop it first, then change the data.")
             return
         name = data.file.removeprefix("sample:").replace("\\", "/").rsplit("/", 1)[-1]
-        self._busy.say(self.tr("Reading {name} …").format(name=name))
+        self._busy.say(f"Reading {name} …")
         self._opening, self._is_given = data, given
         self._asked.ask(m.Open(data))
 
@@ -144,7 +144,7 @@ class Session(Planning):
             self._asked.ask(m.Recall(self.plan))
 
     def _take_in(self, wanted: m.TakeIn) -> None:
-        self._busy.say(self.tr("Reading the studies …"))
+        self._busy.say("Reading the studies …")
         self._asked.ask(wanted)
 
     def _forget_estimate(self) -> None:
@@ -204,7 +204,7 @@ class Session(Planning):
         """Save something of the run that is shown, or another of its models; `exported` tells."""
         if self.run_folder is not None:
             fitting = which != "tuned"
-            self._busy.say("Fitting the model …" if fitting else self.tr("Saving …"))
+            self._busy.say("Fitting the model …" if fitting else "Saving …")
             self._asked.ask(m.Export(str(self.run_folder), format, str(path), which))
 
     def look(self, request: dict[str, Any]) -> None:
@@ -225,7 +225,7 @@ class Session(Planning):
         from core.tuning.runs.run_folder import RunFolder
 
         if self._is_tuning():
-            self.problem.emit(self.tr("A run is going on. Stop it first, then open another."))
+            self.problem.emit("A run is going on. Stop it first, then open another.")
             return
         try:
             run = RunFolder.open(Path(folder))
@@ -376,7 +376,7 @@ class Session(Planning):
                 return
         if kind is m.Open and self._plan_to_restore is not None:
             self._plan_to_restore, self.other_targets, self.texts = None, (), ()
-            sentence = self.tr("The run is shown without its data. {why}").format(why=sentence)
+            sentence = f"The run is shown without its data. {sentence}"
         if kind in (m.Tune, m.Conclude):
             self._set_state("interrupted" if self.events else "idle")
         self.problem.emit(sentence)
@@ -392,7 +392,7 @@ class Session(Planning):
         elif died.forced and self.run_folder is not None:
             self._conclude()
         else:
-            lost = self.tr("{count} trials are kept; the current one is lost.")
+            lost = "{count} trials are kept; the current one is lost."
             self._set_state("interrupted" if self.run_folder is not None else "idle")
             self.problem.emit(f"{died.sentence} {lost.format(count=self._run.kept)}")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication
-
 from app.text.numbers import percent, plain
 from app.text.scores import metric_in_short
 from core.tuning.events import EnsembleUpdated, MembersDisagree, RunStarted, TrialStarted
@@ -15,22 +13,18 @@ HARDLY = 0.005  # relative difference of scores that is hardly one
 ALIKE = 1e-6  # relative difference of weights that are the same
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Narration", text)
-
-
 def how_averaging_works(rule: str) -> str:
     """How the next setting is found, and what becomes of the best; two or three sentences."""
-    drawn = _tr(
+    drawn = (
         "The next setting is drawn at random: the likelier a setting is to be good, the likelier "
         "it is drawn."
     )
     if rule == "thompson":
-        drawn = _tr(
+        drawn = (
             "The next setting is the best one of a guess that is drawn at random among those that "
             "agree with the trials."
         )
-    kept = _tr(
+    kept = (
         "One setting that looks best on little data can be luck, so the best tenth of the models "
         "predicts together."
     )
@@ -44,39 +38,34 @@ def who_is_in(event: EnsembleUpdated) -> str:
         return _only_member(event)
     weights = [weight for _, weight in counting]
     if len(counting) == len(event.members) and max(weights) - min(weights) <= ALIKE:
-        words = _tr("{count} of {tried} models are in the average; each counts {share}.")
+        words = "{count} of {tried} models are in the average; each counts {share}."
         share = _equal_share(len(counting))
         return words.format(count=len(counting), tried=event.finished, share=share)
     counting.sort(key=lambda pair: -pair[1])
-    named = ", ".join(
-        _tr("trial {number} {share}").format(number=number, share=percent(weight))
-        for number, weight in counting[:NAMED]
-    )
+    named = ", ".join(f"trial {number} {percent(weight)}" for number, weight in counting[:NAMED])
     rest = len(counting) - NAMED
     if rest > 0:
-        named += _tr(" and {rest} more the rest").format(rest=rest)
-    words = _tr("{count} of {tried} models are in the average: {named}.")
+        named += f" and {rest} more the rest"
+    words = "{count} of {tried} models are in the average: {named}."
     said = words.format(count=len(counting), tried=event.finished, named=named)
     weightless = len(event.members) - len(counting)
     if weightless:
-        more = _tr("{none} more of the best get no weight, because they would not improve it.")
+        more = "{none} more of the best get no weight, because they would not improve it."
         if weightless == 1:
-            more = _tr("One more of the best gets no weight, because it would not improve it.")
+            more = "One more of the best gets no weight, because it would not improve it."
         said = f"{said} {more.format(none=weightless)}"
     return said
 
 
 def _only_member(event: EnsembleUpdated) -> str:
-    words = _tr(
-        "The average has one member so far, trial {number}; from {two} trials on there are two."
-    )
+    words = "The average has one member so far, trial {number}; from {two} trials on there are two."
     if event.finished >= 2 * ONE_IN:  # others were left out
-        words = _tr("The average has one member, trial {number}.")
+        words = "The average has one member, trial {number}."
     return words.format(number=event.members[0], two=2 * ONE_IN)
 
 
 def _equal_share(count: int) -> str:
-    words = {2: _tr("half"), 3: _tr("a third"), 4: _tr("a quarter"), 5: _tr("a fifth")}
+    words = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth"}
     return words.get(count, percent(1.0 / count))
 
 
@@ -92,17 +81,17 @@ def which_is_ahead(event: EnsembleUpdated, run: RunStarted) -> str:
     ahead = event.average - event.single
     ahead = ahead if run.maximize else -ahead
     if abs(ahead) <= HARDLY * abs(event.single):
-        words = _tr(
+        words = (
             "On held-out data that chose neither, the average has {metric} {average} and the "
             "single best {single}: they hardly differ."
         )
     elif ahead > 0:
-        words = _tr(
+        words = (
             "On held-out data that chose neither, the average has {metric} {average} and the "
             "single best {single}: the average is ahead by {by}."
         )
     else:
-        words = _tr(
+        words = (
             "On held-out data that chose neither, the average has {metric} {average} and the "
             "single best {single}: the single best is ahead by {by}."
         )
@@ -114,9 +103,9 @@ def who_is_left_out(event: EnsembleUpdated) -> str:
     reasons = [one["reason"] for one in event.left_out]
     if len(reasons) <= 1:
         return "".join(reasons)
-    more = _tr("So are {count} others.").format(count=len(reasons) - 1)
+    more = f"So are {len(reasons) - 1} others."
     if len(reasons) == 2:
-        more = _tr("So is one other.")
+        more = "So is one other."
     return f"{reasons[-1]} {more}"
 
 
@@ -127,25 +116,23 @@ def where_they_differ(event: MembersDisagree) -> str:
     row = event.rows[0]
     if len(event.classes) == 2:
         given = [said[1] for said in row["said"]]
-        words = _tr(
-            "The members disagree most about row {row}: “{name}” is {low} to {high} likely."
-        )
+        words = "The members disagree most about row {row}: “{name}” is {low} to {high} likely."
         return words.format(
             row=row["row"] + 1,
             name=event.classes[1],
             low=percent(min(given)),
             high=percent(max(given)),
         )
-    return _tr("The members disagree most about row {row}.").format(row=row["row"] + 1)
+    return "The members disagree most about row {row}.".format(row=row["row"] + 1)
 
 
 def why_drawn(event: TrialStarted) -> str:
     """Why a drawn setting is tried, with a place for the setting."""
-    words = _tr("Now: {setting} is tried; it is drawn from what the scores so far make likely.")
+    words = "Now: {setting} is tried; it is drawn from what the scores so far make likely."
     if event.candidates is None:
         return words
     if event.candidates < FOCUSED:
-        return f"{words} {_tr('Hardly any other setting is in question.')}"
-    among = _tr("In effect about {count} settings are in question.")
+        return f"{words} {'Hardly any other setting is in question.'}"
+    among = "In effect about {count} settings are in question."
     rough = float(f"{event.candidates:.2g}")  # two digits: 1442 says no more than 1400
     return f"{words} {among.replace('{count}', plain(rough, 4))}"

@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QLocale
+from PySide6.QtCore import QLocale
 
-from app.text.documents import documents_headline, documents_question, tr, whole
+from app.text.documents import documents_headline, documents_question, whole
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.results.evaluation import evaluation_of
 
 ROLES = {
-    "target": QT_TRANSLATE_NOOP("Data", "target"),
-    "group": QT_TRANSLATE_NOOP("Data", "keeps rows together"),
-    "ignore": QT_TRANSLATE_NOOP("Data", "left out"),
-    "sequence": QT_TRANSLATE_NOOP("Data", "sequence"),
+    "target": "target",
+    "group": "keeps rows together",
+    "ignore": "left out",
+    "sequence": "sequence",
 }
 KINDS = {
-    "number": QT_TRANSLATE_NOOP("Data", "number"),
-    "category": QT_TRANSLATE_NOOP("Data", "category"),
-    "yes/no": QT_TRANSLATE_NOOP("Data", "yes/no"),
-    "date": QT_TRANSLATE_NOOP("Data", "date"),
-    "text": QT_TRANSLATE_NOOP("Data", "text"),
-    "identifier": QT_TRANSLATE_NOOP("Data", "identifier"),
-    "constant": QT_TRANSLATE_NOOP("Data", "constant"),
+    "number": "number",
+    "category": "category",
+    "yes/no": "yes/no",
+    "date": "date",
+    "text": "text",
+    "identifier": "identifier",
+    "constant": "constant",
 }
 TASKS = {
-    "regression": QT_TRANSLATE_NOOP("Data", "A number"),
-    "binary": QT_TRANSLATE_NOOP("Data", "One of two classes"),
-    "multiclass": QT_TRANSLATE_NOOP("Data", "One of several classes"),
-    "sequence": QT_TRANSLATE_NOOP("Data", "The label of every token"),
-    "structure": QT_TRANSLATE_NOOP("Data", "The structure of a molecule"),
+    "regression": "A number",
+    "binary": "One of two classes",
+    "multiclass": "One of several classes",
+    "sequence": "The label of every token",
+    "structure": "The structure of a molecule",
 }
 
 
@@ -65,20 +65,20 @@ def unit_words(summary: Mapping[str, Any]) -> tuple[str, str]:
     """What tests: "{count} of {all} rows", and "{count} of them from a second file"."""
     kind = summary.get("structured", {}).get("kind", "row")
     return {
-        "row": (tr("{count} of {all} rows"), tr("{count} rows of {file}")),
-        "sequence": (tr("{count} of {all} sequences"), tr("{count} sequences of {file}")),
-        "molecule": (tr("{count} of {all} molecules"), tr("{count} molecules of {file}")),
-        "document": (tr("{count} of {all} texts"), tr("{count} texts of {file}")),
+        "row": ("{count} of {all} rows", "{count} rows of {file}"),
+        "sequence": ("{count} of {all} sequences", "{count} sequences of {file}"),
+        "molecule": ("{count} of {all} molecules", "{count} molecules of {file}"),
+        "document": ("{count} of {all} texts", "{count} texts of {file}"),
     }[kind]
 
 
 def column_word(column: Mapping[str, Any]) -> str:
     """What stands under a column's head: its role, or its kind if it is an ordinary feature."""
     if column["role"] == "sequence" and column["kind"] == "text":
-        return tr("letters")
+        return "letters"
     if column["role"] in ROLES:
-        return tr(ROLES[column["role"]])
-    return tr(KINDS.get(column["kind"], column["kind"]))
+        return ROLES[column["role"]]
+    return KINDS.get(column["kind"], column["kind"])
 
 
 def headline(summary: Mapping[str, Any]) -> str:
@@ -86,7 +86,7 @@ def headline(summary: Mapping[str, Any]) -> str:
     structured = summary.get("structured")
     if structured is not None:
         return _structured_headline(summary, structured)
-    return tr("{rows} rows · {columns} columns · predicting “{target}”, {what}").format(
+    return "{rows} rows · {columns} columns · predicting “{target}”, {what}".format(
         rows=whole(summary["rows"]),
         columns=whole(summary["features"]),
         target=summary["target"],
@@ -98,13 +98,13 @@ def _structured_headline(summary: Mapping[str, Any], structured: Mapping[str, An
     if structured["kind"] == "document":
         return documents_headline(structured)
     if structured["kind"] == "molecule":
-        return tr("{items}, {mean} on average · {pairs} base pairs · predicting “{target}”").format(
+        return "{items}, {mean} on average · {pairs} base pairs · predicting “{target}”".format(
             items=structured["items"],
             mean=QLocale().toString(float(structured["mean"]), "f", 0),
             pairs=whole(structured["pairs"]),
             target=summary["target"],
         )
-    return tr("{items} · {columns} columns · predicting “{target}”, {what}").format(
+    return "{items} · {columns} columns · predicting “{target}”, {what}".format(
         items=structured["items"],
         columns=whole(summary["features"]),
         target=summary["target"],
@@ -114,7 +114,7 @@ def _structured_headline(summary: Mapping[str, Any], structured: Mapping[str, An
 
 def _what(summary: Mapping[str, Any]) -> str:
     if summary["task"] == "regression":
-        return tr("a number")
+        return "a number"
     classes = summary["classes"]
     total = sum(entry["count"] for entry in classes) or 1
     if len(classes) == 2:
@@ -122,12 +122,12 @@ def _what(summary: Mapping[str, Any]) -> str:
             f"{entry['label']} {100 * entry['count'] / total:.0f}\u00a0%" for entry in classes
         )
         if summary["task"] == "sequence":
-            return tr("two labels ({shares})").format(shares=shares)
-        return tr("two classes ({shares})").format(shares=shares)
+            return f"two labels ({shares})"
+        return f"two classes ({shares})"
     largest = max(classes, key=lambda entry: entry["count"])
-    words = tr("{count} classes (the most frequent, {label}, {share}\u00a0%)")
+    words = "{count} classes (the most frequent, {label}, {share}\u00a0%)"
     if summary["task"] == "sequence":
-        words = tr("{count} labels (the most frequent, {label}, {share}\u00a0%)")
+        words = "{count} labels (the most frequent, {label}, {share}\u00a0%)"
     return words.format(
         count=len(classes),
         label=largest["label"],
@@ -139,7 +139,7 @@ def found(summary: Mapping[str, Any], data: DataPlan) -> list[str]:
     """What the panel says about the data: how it was read, the task, the test part, findings."""
     sentences = []
     if summary["described"]:
-        sentences.append(tr("The file was read as: {how}.").format(how=summary["described"]))
+        sentences.append("The file was read as: {how}.".format(how=summary["described"]))
     sentences.append(_question(summary))
     sentences.append(_test_sentence(summary, data))
     ordered = sorted(summary["findings"], key=lambda finding: not finding["serious"])
@@ -152,24 +152,24 @@ def _question(summary: Mapping[str, Any]) -> str:
     if summary["task"] == "topics":
         return documents_question(summary["structured"])
     question = {
-        "regression": tr("The target “{target}” holds numbers: a number is predicted."),
-        "sequence": tr(
+        "regression": "The target “{target}” holds numbers: a number is predicted.",
+        "sequence": (
             "Every row is a token, and rows with the same “{sequence}” are one sequence. The label"
             " in “{target}” is predicted for every token, with its neighbours in view."
         ),
-        "structure": tr(
+        "structure": (
             "Every row is a molecule. Which bases of “{sequence}” pair with each other is learned"
             " from the brackets in “{target}”."
         ),
-        "binary": tr("The target “{target}” has two values: this is a yes/no question."),
-        "multiclass": tr("The target “{target}” has {count} values: one of them is predicted."),
+        "binary": "The target “{target}” has two values: this is a yes/no question.",
+        "multiclass": "The target “{target}” has {count} values: one of them is predicted.",
     }[summary["task"]]
     sequences = [column["name"] for column in summary["columns"] if column["role"] == "sequence"]
     question = question.format(
         target=summary["target"], count=len(summary["classes"]), sequence="".join(sequences)
     )
     if summary["task"] != "structure":
-        question = tr("{question} You can pick another target.").format(question=question)
+        question = f"{question} You can pick another target."
     return question
 
 
@@ -177,14 +177,10 @@ def _test_sentence(summary: Mapping[str, Any], data: DataPlan) -> str:
     kind = summary.get("structured", {}).get("kind", "row")
     if data.test_file:
         words = {
-            "row": tr("{count} rows of the second file test the result honestly at the end."),
-            "sequence": tr(
-                "{count} sequences of the second file test the result honestly at the end."
-            ),
-            "molecule": tr(
-                "{count} molecules of the second file test the result honestly at the end."
-            ),
-            "document": tr("{count} texts of the second file test the result honestly at the end."),
+            "row": "{count} rows of the second file test the result honestly at the end.",
+            "sequence": "{count} sequences of the second file test the result honestly at the end.",
+            "molecule": "{count} molecules of the second file test the result honestly at the end.",
+            "document": "{count} texts of the second file test the result honestly at the end.",
         }[kind]
     elif every_row_tests(summary, data):
         words = {
@@ -194,19 +190,19 @@ def _test_sentence(summary: Mapping[str, Any], data: DataPlan) -> str:
         }[kind]
     else:
         words = {
-            "row": tr(
+            "row": (
                 "{count} rows are the test set: tuning never sees them, and they test the"
                 " result at the end."
             ),
-            "sequence": tr(
+            "sequence": (
                 "{count} whole sequences are the test set: tuning never sees them, and they test"
                 " the result at the end."
             ),
-            "molecule": tr(
+            "molecule": (
                 "{count} molecules are the test set: tuning never sees them, and they test the"
                 " result at the end."
             ),
-            "document": tr(
+            "document": (
                 "{count} texts are the test set: tuning never sees them, and they test the"
                 " result at the end."
             ),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QLocale
 
 from app.text.numbers import plain, shown
 from core.tuning.events import CommonSurfaceFitted, PastRecalled
@@ -15,21 +15,17 @@ NAMED_AXES = 3  # of a setting, in a sentence
 SPEAK = 20  # datasets that are listed while nobody knows yet which ones speak
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("PastWords", text)
-
-
 def size_in_words(statistics: Sequence[float], short: bool = False) -> str:
     """A dataset's size: "1,200 rows × 14 columns, 2 classes", or "1,200 × 14, 2 classes"."""
     rows, columns, classes = counts(statistics)
-    named = _tr("1 class") if classes == 1 else _tr("{count} classes").format(count=classes)
-    words = _tr("{rows} rows × {columns} columns, {classes}")
+    named = "1 class" if classes == 1 else f"{classes} classes"
+    words = "{rows} rows × {columns} columns, {classes}"
     if short:
-        words = _tr("{rows} × {columns}, {classes}")
+        words = "{rows} × {columns}, {classes}"
     return words.format(
         rows=QLocale().toString(rows),
         columns=QLocale().toString(columns),
-        classes=named if classes else _tr("numbers"),
+        classes=named if classes else "numbers",
     )
 
 
@@ -77,12 +73,12 @@ def recalled_in_words(past: PastRecalled, common: CommonSurfaceFitted | None) ->
     """How many earlier datasets are known, and how many of them speak."""
     known, speak = len(past.datasets), len(speaking(past, common))
     if not known:
-        return _tr("Nothing is remembered yet of other datasets with this model.")
+        return "Nothing is remembered yet of other datasets with this model."
     if known == 1:
-        return _tr("One earlier dataset is known, and it speaks.")
+        return "One earlier dataset is known, and it speaks."
     if speak == known:
-        return _tr("{known} earlier datasets are known, and all of them speak.").format(known=known)
-    words = _tr("{known} earlier datasets are known; the {speak} nearest speak.")
+        return f"{known} earlier datasets are known, and all of them speak."
+    words = "{known} earlier datasets are known; the {speak} nearest speak."
     return words.format(known=known, speak=speak)
 
 
@@ -95,11 +91,12 @@ def standard_in_words(mean: float, scale: float, settled: bool, scores: int, pas
         past: whether there is a past that they could be borrowed from.
     """
     if settled:
-        words = _tr("Mean {mean}, deviation {scale}: from this dataset's {scores} scores.")
+        words = "Mean {mean}, deviation {scale}: from this dataset's {scores} scores."
     elif past:
-        words = _tr("Mean {mean}, deviation {scale}: borrowed from the past until two scores that "
-                    "differ are there.")  # fmt: skip
+        words = (
+            "Mean {mean}, deviation {scale}: borrowed from the past until two scores that "
+            "differ are there."
+        )
     else:
-        words = _tr("Mean {mean}, deviation {scale}: assumed until two scores that differ are "
-                    "there.")  # fmt: skip
+        words = "Mean {mean}, deviation {scale}: assumed until two scores that differ are there."
     return words.format(mean=plain(mean), scale=plain(scale, 2), scores=scores)

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QLocale
 
 from core.datasets.texts.stop_words import AUTO, BY_FREQUENCY, LANGUAGES, NONE
-
-
-def tr(text: str) -> str:
-    """The words in the person's language."""
-    return QCoreApplication.translate("Data", text)
 
 
 def whole(number: int) -> str:
@@ -23,12 +18,12 @@ def whole(number: int) -> str:
 def documents_headline(structured: Mapping[str, Any]) -> str:
     """The documents in one line."""
     if structured["column"]:
-        return tr("{items} · {words} different words · the topics of “{column}”").format(
+        return "{items} · {words} different words · the topics of “{column}”".format(
             items=structured["items"],
             words=whole(structured["vocabulary"]),
             column=structured["column"],
         )
-    return tr("{items} · {words} different words · their topics").format(
+    return "{items} · {words} different words · their topics".format(
         items=structured["items"], words=whole(structured["vocabulary"])
     )
 
@@ -36,11 +31,11 @@ def documents_headline(structured: Mapping[str, Any]) -> str:
 def documents_question(structured: Mapping[str, Any]) -> str:
     """What the panel says is looked for."""
     if structured["column"]:
-        return tr(
+        return (
             "Every row is a text. Topics are looked for in “{column}”: words that come together. "
             "Nothing is predicted; you can pick a column to predict instead."
         ).format(column=structured["column"])
-    return tr(
+    return (
         "Every row is a text, every number says how often a word comes in it. Topics are looked "
         "for: words that come together. Nothing is predicted."
     )
@@ -50,15 +45,15 @@ def facts(structured: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Figures about the documents: (what, how many)."""
     low, high = structured["shortest"], structured["longest"]
     mean = QLocale().toString(float(structured["mean"]), "f", 0)
-    spread = tr("{mean} ({low} to {high})").format(mean=mean, low=whole(low), high=whole(high))
+    spread = f"{mean} ({whole(low)} to {whole(high)})"
     told = [
-        (tr("Texts"), whole(structured["count"])),
-        (tr("Words of a text that count"), spread if low < high else mean),
-        (tr("Different words that count"), whole(structured["vocabulary"])),
-        (tr("Texts without such a word"), whole(structured["empty"])),
+        ("Texts", whole(structured["count"])),
+        ("Words of a text that count", spread if low < high else mean),
+        ("Different words that count", whole(structured["vocabulary"])),
+        ("Texts without such a word", whole(structured["empty"])),
     ]
     if structured["test_count"]:
-        told.append((tr("Texts of the second file"), whole(structured["test_count"])))
+        told.append(("Texts of the second file", whole(structured["test_count"])))
     return told
 
 

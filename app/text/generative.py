@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication
-
 from app.text.numbers import percent
 from core.tuning.events import ImagesDrawn, TopicsFound
 
 NAMED_TOPICS, NAMED_WORDS = 2, 4
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Narration", text)
 
 
 def of_topics(event: TopicsFound) -> str:
@@ -19,22 +13,22 @@ def of_topics(event: TopicsFound) -> str:
     if not event.topics:
         return ""
     named = [
-        _tr("“{words}” ({share} of all words)").format(
+        "“{words}” ({share} of all words)".format(
             words=", ".join(topic["words"][:NAMED_WORDS]), share=percent(topic["share"])
         )
         for topic in event.topics[:NAMED_TOPICS]
     ]
-    words = _tr(
+    words = (
         "The best setting so far finds {count} topics, groups of words that come together, in "
         "{documents} texts; the largest: {named}."
     )
     if event.count == 1:
-        words = _tr(
+        words = (
             "The best setting so far puts the words of all {documents} texts into one topic: "
             "{named}."
         )
     return words.format(
-        count=event.count, documents=f"{event.documents:,}", named=_tr(" and ").join(named)
+        count=event.count, documents=f"{event.documents:,}", named=" and ".join(named)
     )
 
 
@@ -42,10 +36,10 @@ def of_pictures(event: ImagesDrawn) -> str:
     """That the model's own pictures are made up, and what the blurred ones are."""
     if not event.samples:
         return ""
-    words = _tr(
+    words = (
         "The best setting so far draws {count} pictures that are made up: no such picture is in "
         "the data, the model makes them from hidden causes at random."
     )
-    seen = _tr("Beside them are pictures of the data as they come back through those causes.")
+    seen = "Beside them are pictures of the data as they come back through those causes."
     said = words.format(count=len(event.samples))
     return f"{said} {seen}" if event.reconstructions else said

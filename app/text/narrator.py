@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication
-
 from app.text.averaging import (
     where_they_differ,
     which_is_ahead,
@@ -58,10 +56,6 @@ STILL = 1e-3  # relative change of the objective below which it hardly moves
 STRUCTURED = ("sequence", "structure")  # tasks whose groups are of weights, not of columns
 LISTED = 4  # groups that are named in a sentence
 NAMED_AXES = 3  # of a setting, in a sentence
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Narration", text)
 
 
 class Narrator:
@@ -136,13 +130,13 @@ class Narrator:
 
     def _resumed(self, event: RunResumed) -> None:
         if event.done:
-            words = _tr("The run goes on after {done} that are done already.")
+            words = "The run goes on after {done} that are done already."
             self._now = {"run": words.format(done=event.done)}
         else:
-            self._now = {"run": _tr("The run goes on.")}
+            self._now = {"run": "The run goes on."}
 
     def _ended(self, event: RunFinished | RunStopped) -> None:
-        self._now = {"run": _tr("The run has ended: {because}.").format(because=event.because)}
+        self._now = {"run": f"The run has ended: {event.because}."}
 
     def _fold_tested(self, event: FoldTested) -> None:
         said = (
@@ -197,27 +191,27 @@ class Narrator:
     def _said_of(self, event: TrialFinished, best: float | None) -> str:
         setting, score = self.setting_in_words(event.setting), plain(event.score)
         if best is None:
-            words = _tr("Just now: {setting} scores {score}; the first score there is.")
+            words = "Just now: {setting} scores {score}; the first score there is."
         elif self._best_at == event.number:
-            words = _tr("Just now: {setting} scores {score}. That is the best so far.")
+            words = "Just now: {setting} scores {score}. That is the best so far."
         elif event.score == best:
-            words = _tr("Just now: {setting} scores {score}, the same as the best.")
+            words = "Just now: {setting} scores {score}, the same as the best."
         else:
-            words = _tr("Just now: {setting} scores {score}, not as good as the best.")
+            words = "Just now: {setting} scores {score}, not as good as the best."
         return words.format(setting=setting, score=score)
 
     def _trial_failed(self, event: TrialFailed) -> None:
         self._now.pop("next", None)
-        words = _tr("Trial {number} gives no score: {reason} The run goes on without it.")
+        words = "Trial {number} gives no score: {reason} The run goes on without it."
         self._now["last"] = words.format(number=event.number, reason=_as_sentence(event.reason))
 
     def _trial_excluded(self, event: TrialExcluded) -> None:
         if event.excluded:
             self._excluded.add(event.number)
-            words = _tr("Trial {number} is taken out: it cannot become the best.")
+            words = "Trial {number} is taken out: it cannot become the best."
         else:
             self._excluded.discard(event.number)
-            words = _tr("Trial {number} counts again.")
+            words = "Trial {number} counts again."
         competing = {n: s for n, s in self._scores.items() if n not in self._excluded}
         self._best_at = max(competing, key=lambda n: self._sign * competing[n], default=-1)
         self._found["best"] = self._best_in_words()
@@ -234,15 +228,13 @@ class Narrator:
         best, default = self._best_score(), self._scores.get(self._default_at)
         if best is None or default is None or self._best_at == self._default_at:
             return ""
-        words = _tr(
-            "The best so far is trial {number} with {best}; the default setting has {other}."
-        )
+        words = "The best so far is trial {number} with {best}; the default setting has {other}."
         return words.format(number=self._best_at, best=plain(best), other=plain(default))
 
     def _patience_in_words(self) -> str:
         if self._since_best < PATIENCE:
             return ""
-        words = _tr("For {count} trials nothing better has come: the best may have been found.")
+        words = "For {count} trials nothing better has come: the best may have been found."
         return words.format(count=self._since_best)
 
     def setting_in_words(self, setting: dict[str, Any]) -> str:
@@ -250,7 +242,7 @@ class Narrator:
         order = [axis["name"] for axis in self._run.space] or list(setting)
         named = [f"{name} = {shown(setting[name])}" for name in order if name in setting]
         rest = ["…"] if len(named) > NAMED_AXES else []
-        return ", ".join(named[:NAMED_AXES] + rest) or _tr("the setting")
+        return ", ".join(named[:NAMED_AXES] + rest) or "the setting"
 
     # Penalties --------------------------------------------------------------------------------
 
@@ -267,11 +259,11 @@ class Narrator:
         self._found["off"] = _at_bound(event.at_bound)
         loss = plain(event.holdout_loss, 4)
         if event.step == 0 or not math.isfinite(before):
-            words = _tr("At the start the error on held-out {units} is {loss}.")
+            words = "At the start the error on held-out {units} is {loss}."
         elif event.holdout_loss < before:
-            words = _tr("Step {step}: the error on held-out {units} falls to {loss}.")
+            words = "Step {step}: the error on held-out {units} falls to {loss}."
         else:
-            words = _tr("Step {step}: the error on held-out {units} stays at {loss}.")
+            words = "Step {step}: the error on held-out {units} stays at {loss}."
         said = words.format(step=event.step, loss=loss, units=units(self._task))
         self._now = {"step": said}
 
@@ -301,25 +293,25 @@ class Narrator:
 def _why(event: TrialStarted) -> str:
     """Why a setting is tried, with a place for the setting."""
     if event.reason == "explore" and event.uncertainty is not None:
-        words = _tr("Now: {setting} is tried because little is known there (give or take {sd}).")
+        words = "Now: {setting} is tried because little is known there (give or take {sd})."
         return words.replace("{sd}", plain(event.uncertainty, 2))
     if event.reason == "improve" and event.expected is not None:
-        words = _tr("Now: {setting} is tried because it may be better; about {score} is expected.")
+        words = "Now: {setting} is tried because it may be better; about {score} is expected."
         return words.replace("{score}", plain(event.expected))
     if event.reason == "sample":
         return why_drawn(event)
     reasons = {
-        "default": _tr("Now: the default setting ({setting}) is tried, to have a comparison."),
+        "default": "Now: the default setting ({setting}) is tried, to have a comparison.",
         "past": why_from_past(),
-        "random": _tr("Now: {setting} is tried; it was drawn at random."),
-        "start": _tr("Now: {setting} is tried, to get a first picture."),
-        "grid": _tr("Now: {setting} is tried; it is the next point of the grid."),
-        "explore": _tr("Now: {setting} is tried because nothing is known there."),
-        "improve": _tr("Now: {setting} is tried because it may be better than the best."),
-        "tpe": _tr("Now: {setting} is tried; it lies where good trials are dense."),
-        "cma-es": _tr("Now: {setting} is tried; it lies in the cloud of promising settings."),
+        "random": "Now: {setting} is tried; it was drawn at random.",
+        "start": "Now: {setting} is tried, to get a first picture.",
+        "grid": "Now: {setting} is tried; it is the next point of the grid.",
+        "explore": "Now: {setting} is tried because nothing is known there.",
+        "improve": "Now: {setting} is tried because it may be better than the best.",
+        "tpe": "Now: {setting} is tried; it lies where good trials are dense.",
+        "cma-es": "Now: {setting} is tried; it lies in the cloud of promising settings.",
     }
-    return reasons.get(event.reason, _tr("Now: {setting} is tried."))
+    return reasons.get(event.reason, "Now: {setting} is tried.")
 
 
 def _contrast(penalties: dict[str, float], switched_off: list[str], task: str) -> str:
@@ -330,10 +322,10 @@ def _contrast(penalties: dict[str, float], switched_off: list[str], task: str) -
     hardest, softest = max(alive, key=alive.__getitem__), min(alive, key=alive.__getitem__)
     times = alive[hardest] / alive[softest]
     if times < HARDER:
-        return _tr("All groups are penalized about equally so far.")
-    words = _tr("“{hard}” is penalized {times} times harder than “{soft}”: its columns add little.")
+        return "All groups are penalized about equally so far."
+    words = "“{hard}” is penalized {times} times harder than “{soft}”: its columns add little."
     if task in STRUCTURED:
-        words = _tr("“{hard}” is penalized {times} times harder than “{soft}”: it adds little.")
+        words = "“{hard}” is penalized {times} times harder than “{soft}”: it adds little."
     return words.format(hard=hardest, soft=softest, times=plain(times, 2))
 
 
@@ -341,36 +333,36 @@ def _switched_off(groups: list[str], task: str) -> str:
     if not groups:
         return ""
     if len(groups) == 1:
-        words = _tr("“{group}” is switched off: its columns no longer count.")
+        words = "“{group}” is switched off: its columns no longer count."
         if task in STRUCTURED:
-            words = _tr("“{group}” is switched off: it no longer counts.")
+            words = "“{group}” is switched off: it no longer counts."
         return words.format(group=groups[0])
-    words = _tr("{count} groups are switched off, their columns no longer count: {names}.")
+    words = "{count} groups are switched off, their columns no longer count: {names}."
     if task in STRUCTURED:
-        words = _tr("{count} groups are switched off and no longer count: {names}.")
+        words = "{count} groups are switched off and no longer count: {names}."
     return words.format(count=len(groups), names=_listed(groups))
 
 
 def _at_bound(groups: list[str]) -> str:
     if not groups:
         return ""
-    words = _tr("The penalty of {names} is at the end of its range.")
+    words = "The penalty of {names} is at the end of its range."
     if len(groups) > 1:
-        words = _tr("The penalties of {names} are at the ends of their range.")
+        words = "The penalties of {names} are at the ends of their range."
     return words.format(names=_listed(groups))
 
 
 def _step_in_words(event: PenaltyStep, before: float) -> str:
     if event.step == 0 or not math.isfinite(before):
-        return _tr("At the start all penalties are alike; the model is fitted once.")
+        return "At the start all penalties are alike; the model is fitted once."
     values = {"step": event.step, "now": plain(event.objective, 4), "before": plain(before, 4)}
     moved = before - event.objective
     if abs(moved) <= STILL * abs(before):
-        words = _tr("Step {step}: the objective hardly moves any more ({now}).")
+        words = "Step {step}: the objective hardly moves any more ({now})."
     elif moved > 0:
-        words = _tr("Step {step}: the objective falls from {before} to {now}.")
+        words = "Step {step}: the objective falls from {before} to {now}."
     else:
-        words = _tr("Step {step}: the objective rises from {before} to {now}.")
+        words = "Step {step}: the objective rises from {before} to {now}."
     return words.format(**values)
 
 
@@ -378,9 +370,9 @@ def _listed(names: list[str]) -> str:
     quoted = ", ".join(f"“{name}”" for name in names[:LISTED])
     if len(names) <= LISTED:
         return quoted
-    return _tr("{names} and {count} more").format(names=quoted, count=len(names) - LISTED)
+    return f"{quoted} and {len(names) - LISTED} more"
 
 
 def _as_sentence(reason: str) -> str:
-    text = reason.strip() or _tr("no reason was given")
+    text = reason.strip() or "no reason was given"
     return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
-
 SHOWN_RUNS = 12  # at most, in lists
 _STATES = {
-    "running": QT_TRANSLATE_NOOP("Rail", "not finished"),
-    "interrupted": QT_TRANSLATE_NOOP("Rail", "not finished"),
-    "failed": QT_TRANSLATE_NOOP("Rail", "failed"),
-    "stopped": QT_TRANSLATE_NOOP("Rail", "stopped"),
-    "finished": QT_TRANSLATE_NOOP("Rail", "finished"),
+    "running": "not finished",
+    "interrupted": "not finished",
+    "failed": "failed",
+    "stopped": "stopped",
+    "finished": "finished",
 }
 
 
@@ -22,7 +20,7 @@ def run_in_words(run: Any) -> str:
     if run.gain is None:
         return line
     share = _is_share(run)
-    said = _tr("{gain} points over the default") if share else _tr("{gain} over the default")
+    said = "{gain} points over the default" if share else "{gain} over the default"
     return f"{line} · {said.format(gain=_gain(run))}"
 
 
@@ -39,7 +37,7 @@ def _score(run: Any) -> str:
     from app.text.numbers import fixed, plain  # not needed for the first paint
 
     if run.test is None:
-        return _tr(_STATES.get(run.state, run.state))
+        return _STATES.get(run.state, run.state)
     return f"{fixed(100 * run.test, 1)}\u00a0%" if _is_share(run) else plain(run.test)
 
 
@@ -54,7 +52,3 @@ def _is_share(run: Any) -> bool:
     from core.tuning.scores.metrics import METRICS
 
     return run.metric in METRICS and METRICS[run.metric].share
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Rail", text)

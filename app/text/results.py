@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication
-
 from app.text.numbers import fixed, plain
 from app.text.results_averaging import averaged_in_words, members_of, tuned_in_words
 from app.text.results_structured import found_in_short, pairs_in_words, sequences_in_words
@@ -30,30 +28,26 @@ PENALTY_GRID = 21  # C = 2⁻¹⁰ … 2¹⁰
 MOST_GRID = 10**9  # fits; more than that is said in words
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Results", text)
-
-
 def headline(results: dict[str, Any], rows: int) -> str:
     """What tuning brought, in one sentence."""
     gain, metric = results["gain"], results["metric"]
     only = members_of(results) < 2
     if only and results["setting"] and results["setting"] == results["default_setting"]:
-        return _tr("The default setting is the best of those tried")
+        return "The default setting is the best of those tried"
     over = results.get("gain_over_baseline") or {}
     if over.get("difference") is not None and over["difference"] <= 0:
-        words = _tr("The tuned model is not better than {baseline}")
+        words = "The tuned model is not better than {baseline}"
         return words.format(baseline=results["baseline"])
     if not gain["real"]:
-        words = _tr("Tuning changed nothing that {rows} could show")
+        words = "Tuning changed nothing that {rows} could show"
         return words.format(rows=counted(task_of(results), rows))
     size = difference_in_words(metric, abs(gain["difference"]))
     if gain["difference"] > 0:
-        words = _tr("Tuning gained {size}, likely real")
+        words = "Tuning gained {size}, likely real"
         if metric != "accuracy":
-            words = _tr("Tuning improved {metric} by {size}, likely real")
+            words = "Tuning improved {metric} by {size}, likely real"
     else:
-        words = _tr("Tuning lost {size}: the default setting is better here")
+        words = "Tuning lost {size}: the default setting is better here"
     return words.format(size=size, metric=metric_in_short(metric))
 
 
@@ -62,15 +56,15 @@ def line(results: dict[str, Any]) -> str:
     metric = results["metric"]
     tuned = score_in_words(results["test"][metric], metric)
     default = score_in_words(results["default_test"][metric], metric)
-    words = _tr("{metric} on unseen {units} {tuned}, against {default} with the default setting")
+    words = "{metric} on unseen {units} {tuned}, against {default} with the default setting"
     if metric == "accuracy":
-        words = _tr("{tuned} of unseen {units} right, against {default} with the default setting")
+        words = "{tuned} of unseen {units} right, against {default} with the default setting"
     title = metric_in_short(metric)
     values = {"units": units(task_of(results)), "tuned": tuned, "default": default}
     said = words.format(metric=title[:1].upper() + title[1:], **values)
     baseline = (results.get("baseline_test") or {}).get(metric)
     if baseline is not None:
-        words = _tr("{said} and {score} knowing nothing")
+        words = "{said} and {score} knowing nothing"
         said = words.format(said=said, score=score_in_words(baseline, metric))
     if results.get("pairs"):
         said = f"{found_in_short(results['pairs']['tuned'])} · {said}"
@@ -83,8 +77,8 @@ def _interval(gain: dict[str, Any]) -> str:
     low, high, metric = gain.get("low"), gain.get("high"), gain["metric"]
     if low is None or high is None or low == high:
         return ""
-    unit = _tr(" points") if metric in SHARES else ""
-    words = _tr("95 % confidence interval of the gain: {low} to {high}{unit}")
+    unit = " points" if metric in SHARES else ""
+    words = "95 % confidence interval of the gain: {low} to {high}{unit}"
     return words.format(low=_signed(metric, low), high=_signed(metric, high), unit=unit)
 
 
@@ -118,7 +112,7 @@ def _on_which_rows(results: dict[str, Any], started: RunStarted) -> tuple[str, .
     if results.get("pairs"):
         return pairs_in_words(results["pairs"])
     if results.get("right"):
-        words = _tr("On {tested}, {model} is right on {tuned}, the default setting on {default}.")
+        words = "On {tested}, {model} is right on {tuned}, the default setting on {default}."
         right, whole = results["right"], results.get("sequences")
         said = words.format(
             tested=_tested(results, aside if whole else counted("", right["rows"])),
@@ -128,7 +122,7 @@ def _on_which_rows(results: dict[str, Any], started: RunStarted) -> tuple[str, .
         )
         return (said, sequences_in_words(whole)) if whole else (said,)
     metric = results["metric"]
-    words = _tr("On {tested}, {model} has {metric} {tuned}, the default setting {default}.")
+    words = "On {tested}, {model} has {metric} {tuned}, the default setting {default}."
     said = words.format(
         tested=_tested(results, aside),
         model=tuned_in_words(results),
@@ -142,10 +136,10 @@ def _on_which_rows(results: dict[str, Any], started: RunStarted) -> tuple[str, .
 def _tested(results: dict[str, Any], much: str) -> str:
     """Which rows were tested: "the test set of 81 rows"."""
     if results.get("folds"):
-        words = _tr("all {much}, each tested once by {folds}-fold cross-validation")
+        words = "all {much}, each tested once by {folds}-fold cross-validation"
         return words.format(much=much, folds=results["folds"])
-    words = _tr("the test file of {much}") if results.get("second_file") else ""
-    return (words or _tr("the test set of {much}")).format(much=much)
+    words = "the test file of {much}" if results.get("second_file") else ""
+    return (words or "the test set of {much}").format(much=much)
 
 
 def _how_sure(results: dict[str, Any], rows: int) -> str:
@@ -153,31 +147,31 @@ def _how_sure(results: dict[str, Any], rows: int) -> str:
     if gain.get("low") is None or gain.get("high") is None:
         return ""
     if gain["low"] == gain["high"] == 0:
-        words = _tr("Both do equally well on these {units}: there is no gain to speak of.")
+        words = "Both do equally well on these {units}: there is no gain to speak of."
         return words.format(units=units(task_of(results)))
     said = _explained(gain)
     if gain["real"] and gain["difference"] > 0:
-        words = _tr("The gain is likely real. It could still be as small as {low}.")
+        words = "The gain is likely real. It could still be as small as {low}."
         return f"{said} {words.format(low=difference_in_words(metric, gain['low']))}"
     if gain["real"] and not results.get("validation"):
-        return f"{said} " + _tr("The loss is likely real.")
+        return f"{said} " + "The loss is likely real."
     if gain["real"]:
-        words = _tr("The loss is likely real: what looked best in validation is worse here.")
+        words = "The loss is likely real: what looked best in validation is worse here."
         return f"{said} {words}"
     if gain["low"] > 0:
-        words = _tr("The default is likely beaten, but not what knows nothing: no gain of use.")
+        words = "The default is likely beaten, but not what knows nothing: no gain of use."
         return f"{said} {words}"
-    words = _tr("With {rows} chance alone makes such differences.")
+    words = "With {rows} chance alone makes such differences."
     return f"{said} {words.format(rows=counted(task_of(results), rows))}"
 
 
 def _explained(gain: dict[str, Any]) -> str:
     """The confidence interval and what such an interval means."""
-    words = _tr("{interval}. Of 20 such intervals, 19 contain the true gain{test}.")
+    words = "{interval}. Of 20 such intervals, 19 contain the true gain{test}."
     test = ""
     if gain.get("p") is not None:
-        p = _tr("p < 0.001") if gain["p"] < 0.001 else f"p = {plain(gain['p'], 2)}"
-        test = _tr(" ({method} test: {p})").format(method=gain["method"], p=p)
+        p = "p < 0.001" if gain["p"] < 0.001 else f"p = {plain(gain['p'], 2)}"
+        test = " ({method} test: {p})".format(method=gain["method"], p=p)
     return words.format(interval=_interval(gain), test=test)
 
 
@@ -188,9 +182,9 @@ def _against_baseline(results: dict[str, Any]) -> str:
         return ""
     metric, baseline = results["metric"], results["baseline"]
     score = (results.get("baseline_test") or {}).get(metric)
-    words = _tr("Knowing nothing ({baseline}) gives {score}; {model} is {size} better.")
+    words = "Knowing nothing ({baseline}) gives {score}; {model} is {size} better."
     if over["difference"] <= 0:
-        words = _tr("Knowing nothing ({baseline}) gives {score}, which is no worse.")
+        words = "Knowing nothing ({baseline}) gives {score}, which is no worse."
     return words.format(
         baseline=baseline,
         score=score_in_words(score, metric),
@@ -204,22 +198,22 @@ def _validation(results: dict[str, Any]) -> str:
     difference, metric = results.get("flattery"), results["metric"]
     score = results.get("validation", {}).get(metric)
     if not results.get("validation"):
-        return _tr("No validation data was used: the test score is the only one.")
+        return "No validation data was used: the test score is the only one."
     if difference is None or score is None:  # held-out rows gave a loss, not this metric
         return ""
     if any(remark.startswith(WARNINGS) for remark in results.get("remarks", ())):
         return ""  # said there
     said = score_in_words(score, metric)
     if difference <= 0:
-        return _tr("The validation score, {score}, was no better than it.").format(score=said)
-    words = _tr("The validation score, {score}, was {size} {way} the test score{chance}.")
+        return f"The validation score, {said}, was no better than it."
+    words = "The validation score, {score}, was {size} {way} the test score{chance}."
     error = results.get("flattery_error")
     within = error is not None and difference <= SURE * error
     return words.format(
         score=said,
         size=difference_in_words(metric, difference),
-        way=_tr("above") if results.get("maximize", True) else _tr("below"),
-        chance=_tr(", no more than chance explains") if within else "",
+        way="above" if results.get("maximize", True) else "below",
+        chance=", no more than chance explains" if within else "",
     )
 
 
@@ -229,9 +223,9 @@ def _switched_off(results: dict[str, Any]) -> str:
         return ""
     names = ", ".join(f"“{group}”" for group in groups[:LISTED])
     if len(groups) > LISTED:
-        words = _tr("{names} and {count} more")
+        words = "{names} and {count} more"
         names = words.format(names=names, count=len(groups) - LISTED)
-    return _tr("Switched off, because they add nothing: {names}.").format(names=names)
+    return f"Switched off, because they add nothing: {names}."
 
 
 def _what_it_took(results: dict[str, Any], started: RunStarted) -> str:
@@ -241,17 +235,17 @@ def _what_it_took(results: dict[str, Any], started: RunStarted) -> str:
         "time": duration_in_words(results["seconds"]),
     }
     if results["trials"]:
-        said = _tr("{trials} settings were tried in {time}, with {fits} fits.").format(**values)
+        said = "{trials} settings were tried in {time}, with {fits} fits.".format(**values)
     else:
-        said = _tr("Learning needed {fits} fits, and the whole run {time}.").format(**values)
+        said = "Learning needed {fits} fits, and the whole run {time}.".format(**values)
     needed = grid_fits(started)
     if needed is None or needed <= results["fits"]:
         return said
     if needed > MOST_GRID:
-        return f"{said} " + _tr("A grid search over as much would never end.")
-    words = _tr("A grid search would have needed {needed}.")
+        return f"{said} " + "A grid search over as much would never end."
+    words = "A grid search would have needed {needed}."
     if started.kind == "penalties" and len(started.groups) > 1:
-        words = _tr("A grid search for one common penalty would have needed {needed}.")
+        words = "A grid search for one common penalty would have needed {needed}."
     return f"{said} {words.format(needed=f'{needed:,}'.replace(',', ' '))}"
 
 
@@ -276,5 +270,5 @@ def _failures(results: dict[str, Any]) -> str:
     if not failed:
         return ""
     if failed == 1:
-        return _tr("One trial gave no score; the Tune page says why.")
-    return _tr("{failed} trials gave no score; the Tune page says why.").format(failed=failed)
+        return "One trial gave no score; the Tune page says why."
+    return f"{failed} trials gave no score; the Tune page says why."

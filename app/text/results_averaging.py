@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication
-
 from app.text.numbers import percent
 from app.text.scores import difference_in_words, metric_as_noun, score_in_words
 from core.tuning.scores.metrics import METRICS
 
 TWO = 20  # trials from which on the average has two members
 ALIKE = 1e-6  # difference of weights that are the same
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Results", text)
 
 
 def members_of(results: dict[str, Any]) -> int:
@@ -27,8 +21,8 @@ def tuned_in_words(results: dict[str, Any]) -> str:
     """The tuned model in a sentence: "the tuned model", "the average of 4 models"."""
     count = members_of(results)
     if count < 2:
-        return _tr("the tuned model")
-    return _tr("the average of {count} models").format(count=count)
+        return "the tuned model"
+    return f"the average of {count} models"
 
 
 def averaged_in_words(results: dict[str, Any]) -> tuple[str, ...]:
@@ -45,8 +39,8 @@ def averaged_in_words(results: dict[str, Any]) -> tuple[str, ...]:
 def _one_member(results: dict[str, Any], ensemble: dict[str, Any]) -> str:
     finished = int(ensemble.get("finished", results["trials"]))
     if finished >= TWO:
-        return _tr("The average has one member: it is the single best model.")
-    words = _tr(
+        return "The average has one member: it is the single best model."
+    words = (
         "The average has one member so far, the single best model: one model in ten is averaged, "
         "so that from {two} trials on there are two."
     )
@@ -56,9 +50,9 @@ def _one_member(results: dict[str, Any], ensemble: dict[str, Any]) -> str:
 def _weights(ensemble: dict[str, Any]) -> str:
     weights = ensemble["weights"]
     if max(weights) - min(weights) <= ALIKE:
-        words = _tr("The model is the average of {count} models, each of which counts {share}.")
+        words = "The model is the average of {count} models, each of which counts {share}."
         return words.format(count=len(weights), share=percent(weights[0]))
-    words = _tr("The model is the average of {count} models, which count between {low} and {high}.")
+    words = "The model is the average of {count} models, which count between {low} and {high}."
     return words.format(count=len(weights), low=percent(min(weights)), high=percent(max(weights)))
 
 

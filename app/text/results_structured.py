@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Results", text)
-
 
 def sequences_in_words(sequences: dict[str, Any]) -> str:
     """How many whole sequences are right."""
-    words = _tr(
+    words = (
         "It labels {tuned} of {count} sequences without any error, the default setting {default}."
     )
     return words.format(**sequences)
@@ -21,11 +15,11 @@ def sequences_in_words(sequences: dict[str, Any]) -> str:
 
 def pairs_in_words(pairs: dict[str, Any]) -> tuple[str, ...]:
     """How many base pairs each setting finds, and how many it calls wrongly."""
-    words = _tr(
+    words = (
         "On {molecules} test molecules the tuned model finds {right} of {true} true base pairs; "
         "{right} of the {called} pairs that it calls are right."
     )
-    other = _tr("The default setting finds {right}; {right} of the {called} it calls are right.")
+    other = "The default setting finds {right}; {right} of the {called} it calls are right."
     return (
         words.format(molecules=pairs["molecules"], **pairs["tuned"]),
         other.format(**pairs["default"]),
@@ -34,7 +28,7 @@ def pairs_in_words(pairs: dict[str, Any]) -> tuple[str, ...]:
 
 def found_in_short(counts: dict[str, int]) -> str:
     """Sensitivity and specificity of one setting: "finds 62 of 100 true base pairs; …"."""
-    words = _tr("Finds {found} of 100 true base pairs; {right} of 100 called pairs are right")
+    words = "Finds {found} of 100 true base pairs; {right} of 100 called pairs are right"
     return words.format(
         found=_of_hundred(counts["right"], counts["true"]),
         right=_of_hundred(counts["right"], counts["called"]),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication
-
 from app.text.numbers import plain
 from app.text.scores import duration_in_words, metric_in_short
 from core.tuning.events import (
@@ -28,24 +26,20 @@ STALE = 5  # trials without improvement that are worth a word
 STILL = 1e-4  # relative change of the objective that counts as none
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("RunWords", text)
-
-
 def model_in_words(model: str) -> str:
     """A model inside a sentence."""
     names = {
-        "linear": _tr("a linear model"),
-        "logistic": _tr("logistic regression"),
-        "logistic-l1l2": _tr("logistic regression with two penalties"),
-        "elastic-net": _tr("an elastic net"),
-        "svm": _tr("a support vector machine"),
-        "forest": _tr("a random forest"),
-        "boosting": _tr("gradient boosting"),
-        "mlp": _tr("a neural network"),
-        "vote7": _tr("a vote of seven classifiers"),
-        "crf": _tr("a conditional random field"),
-        "rna": _tr("RNA folding"),
+        "linear": "a linear model",
+        "logistic": "logistic regression",
+        "logistic-l1l2": "logistic regression with two penalties",
+        "elastic-net": "an elastic net",
+        "svm": "a support vector machine",
+        "forest": "a random forest",
+        "boosting": "gradient boosting",
+        "mlp": "a neural network",
+        "vote7": "a vote of seven classifiers",
+        "crf": "a conditional random field",
+        "rna": "RNA folding",
     }
     return names.get(model, model)
 
@@ -115,17 +109,17 @@ class Standing:
     def title(self) -> str:
         """What is being tuned."""
         if self.started is None:
-            return _tr("Tuning")
+            return "Tuning"
         model = model_in_words(str(self.started.plan.get("model", "")))
         if self.learns_penalties:
             if len(self.started.groups) > 1:
                 if self.started.dataset.get("task") in ("sequence", "structure"):
-                    return _tr("Learning one penalty for each group of weights")
-                return _tr("Learning one penalty for each group of columns")
-            return _tr("Learning the penalty of {model}").format(model=model)
+                    return "Learning one penalty for each group of weights"
+                return "Learning one penalty for each group of columns"
+            return f"Learning the penalty of {model}"
         if self.started.averages:
-            return _tr("Averaging over good settings")
-        return _tr("Tuning {model}").format(model=model)
+            return "Averaging over good settings"
+        return f"Tuning {model}"
 
     def line(self, state: str) -> str:
         """How far, how good, how long, in one line."""
@@ -137,56 +131,54 @@ class Standing:
         elif state in ("paused", "stopping", "interrupted"):
             parts.insert(0, _state_in_words(state))
         elif state == "finished":
-            took = _tr("took {time}").format(time=duration_in_words(self.seconds))
+            took = f"took {duration_in_words(self.seconds)}"
             parts.append(took)
         return " · ".join(parts)
 
     def _of_trials(self) -> list[str]:
         progress = self.progress
-        words = _tr("Trial {done} of {total}") if self.total else _tr("Trial {done}")
+        words = "Trial {done} of {total}" if self.total else "Trial {done}"
         parts = [words.format(done=self.done, total=self.total)]
         metric = metric_in_short(self.started.metric) if self.started is not None else ""
         if self.ensemble is not None:
             return parts + self._of_average(self.ensemble, metric)
         if progress.best is not None:
-            words = _tr("best {metric} {score}")
+            words = "best {metric} {score}"
             parts.append(words.format(metric=metric, score=plain(progress.best)))
         if progress.default is not None:
-            parts.append(_tr("default setting {score}").format(score=plain(progress.default)))
+            parts.append(f"default setting {plain(progress.default)}")
         if progress.without_improvement >= STALE:
-            words = _tr("no improvement for {count} trials")
+            words = "no improvement for {count} trials"
             parts.append(words.format(count=progress.without_improvement))
         return parts
 
     def _of_average(self, ensemble: EnsembleUpdated, metric: str) -> list[str]:
         """How many models, and how good they are together on rows that did not choose them."""
         count = sum(weight > 0 for weight in ensemble.weights)
-        words = _tr("{count} models in the average")
+        words = "{count} models in the average"
         if count == 1:
-            words = _tr("one model in the average")
+            words = "one model in the average"
         parts = [words.format(count=count)]
         if ensemble.average is not None:
             parts.append(f"{metric} {plain(ensemble.average)}")
         elif self.progress.best is not None:
-            words = _tr("best {metric} {score}")
+            words = "best {metric} {score}"
             parts.append(words.format(metric=metric, score=plain(self.progress.best)))
         return parts
 
     def _of_steps(self) -> list[str]:
         if self.step is None:
-            return [_tr("Step 0")]
+            return ["Step 0"]
         value, before = objective_of(self.step), self._before
-        named = (
-            _tr("held-out error") if isinstance(self.step, HyperGradientStep) else _tr("objective")
-        )
+        named = "held-out error" if isinstance(self.step, HyperGradientStep) else "objective"
         words = f"{named} {plain(value, 4)}"
         if before is not None and self.ended is None:
             still = abs(before - value) <= STILL * abs(before)
-            moving = _tr("falling") if value < before else _tr("rising")
-            words = f"{words}, {_tr('hardly moving') if still else moving}"
-        parts = [_tr("Step {step}").format(step=self.step.step), words]
+            moving = "falling" if value < before else "rising"
+            words = f"{words}, {'hardly moving' if still else moving}"
+        parts = [f"Step {self.step.step}", words]
         if isinstance(self.step, PenaltyStep):
-            parts.append(_tr("no validation data needed"))
+            parts.append("no validation data needed")
         return parts
 
     def _time_left(self) -> list[str]:
@@ -194,8 +186,8 @@ class Standing:
         if left is None:
             return []
         if left < 1:
-            return [_tr("nearly done")]
-        return [_tr("about {time} left").format(time=duration_in_words(left))]
+            return ["nearly done"]
+        return [f"about {duration_in_words(left)} left"]
 
 
 def objective_of(step: Any) -> float:
@@ -205,7 +197,7 @@ def objective_of(step: Any) -> float:
 
 def _state_in_words(state: str) -> str:
     return {
-        "paused": _tr("Paused"),
-        "stopping": _tr("Working out the results"),
-        "interrupted": _tr("Interrupted"),
+        "paused": "Paused",
+        "stopping": "Working out the results",
+        "interrupted": "Interrupted",
     }[state]

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication
-
 from app.text.numbers import alike, fixed, plain
 from core.tuning.scores.metrics import METRICS
 
 SHARES = tuple(name for name, metric in METRICS.items() if metric.share)  # of one: in percent
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Scores", text)
 
 
 def metric_title(metric: str) -> str:
@@ -41,14 +35,14 @@ def difference_in_words(metric: str, difference: float | None) -> str:
     if metric not in SHARES:
         return plain(difference)
     points = fixed(100 * difference, 1)
-    unit = _tr("{points} point") if abs(round(100 * difference, 1)) == 1 else _tr("{points} points")
+    unit = "{points} point" if abs(round(100 * difference, 1)) == 1 else "{points} points"
     return unit.format(points=points)
 
 
 def duration_in_words(seconds: float) -> str:
     """A duration to wait for: "1 s", "40 s", "3 min", "2 h 10 min"."""
     if seconds < 1:
-        return _tr("less than 1 s")
+        return "less than 1 s"
     if seconds < 10:
         return f"{seconds:.0f} s"
     if seconds < 90:

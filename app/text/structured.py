@@ -5,25 +5,19 @@ The examples are training data; how good the model is on others, the results say
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication
-
 from app.text.numbers import fixed
 from core.datasets.molecules import bracket_pairs
 from core.tuning.events import MoleculesFolded, SequencesLabelled
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Narration", text)
-
-
 def what_is_learned(task: str) -> str:
     """What a model of this task learns, in a sentence; "" for tables."""
     return {
-        "sequence": _tr(
+        "sequence": (
             "The model learns which features speak for which label, and which label tends to "
             "follow which."
         ),
-        "structure": _tr(
+        "structure": (
             "The model learns which base pairs, stacks and loops speak for a fold, from molecules "
             "whose fold is known."
         ),
@@ -40,7 +34,7 @@ def of_sequences(event: SequencesLabelled) -> str:
         sure += sum(max(shares, default=0.0) for shares in one["marginals"])
     if not tokens:
         return ""
-    words = _tr(
+    words = (
         "In the {count} training sequences shown, the model labels {right} of {tokens} tokens "
         "rightly; it is {sure} % sure on average."
     )
@@ -57,7 +51,7 @@ def of_molecules(event: MoleculesFolded) -> str:
         right, called, true = right + len(said & there), called + len(said), true + len(there)
     if not event.molecules:
         return ""
-    words = _tr(
+    words = (
         "In the {count} training molecules shown, the model finds {right} of {true} true base "
         "pairs; {right} of the {called} pairs it calls are right."
     )

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication
-
 from app.text.datasets import recalled_in_words, standard_in_words
 from core.tuning.events import CommonSurfaceFitted, PastRecalled
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Narration", text)
 
 
 def learning_from_past(strategy: str, tried: int) -> str:
@@ -20,12 +14,12 @@ def learning_from_past(strategy: str, tried: int) -> str:
         tried: trials of this run that it has seen.
     """
     if strategy == "scot":
-        return _tr(
+        return (
             "The program learns from pairs of earlier trials which settings beat which others on "
             "datasets of this size. A Gaussian process over that ranking says where to try next."
         )
-    own = _tr("this dataset's {tried} trials and from") if tried > 1 else ""
-    words = _tr(
+    own = "this dataset's {tried} trials and from" if tried > 1 else ""
+    words = (
         "A Gaussian process guesses how good every setting is from {own} what worked on datasets "
         "like this one. Every score counts by how much it beats its own dataset's mean, so that "
         "easy and hard datasets can be compared."
@@ -38,12 +32,12 @@ def what_is_recalled(past: PastRecalled, common: CommonSurfaceFitted | None) -> 
     said = recalled_in_words(past, common)
     if past.datasets:
         return said
-    return f"{said} {_tr('The first trial is the default setting.')}"
+    return f"{said} {'The first trial is the default setting.'}"
 
 
 def first_from_past() -> str:
     """What the first trial was based on."""
-    return _tr("The first trial was the setting that looked best on earlier datasets.")
+    return "The first trial was the setting that looked best on earlier datasets."
 
 
 def measured_against(common: CommonSurfaceFitted, past: PastRecalled | None) -> str:
@@ -52,11 +46,9 @@ def measured_against(common: CommonSurfaceFitted, past: PastRecalled | None) -> 
         return ""
     there = past is not None and bool(past.datasets)
     words = standard_in_words(common.mean, common.scale, common.settled, common.trials, there)
-    return _tr("What counts as good here: {standard}").format(standard=words)
+    return f"What counts as good here: {words}"
 
 
 def why_from_past() -> str:
     """Why the first setting is tried, with a place for the setting."""
-    return _tr(
-        "Now: {setting} is tried first, because settings like it did best on earlier datasets."
-    )
+    return "Now: {setting} is tried first, because settings like it did best on earlier datasets."

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Units", text)
-
 
 def units(task: str) -> str:
     """Many of them: "tokens"."""
-    words = {"sequence": _tr("tokens"), "structure": _tr("molecules"), "topics": _tr("texts")}
-    return words.get(task, _tr("rows"))
+    words = {"sequence": "tokens", "structure": "molecules", "topics": "texts"}
+    return words.get(task, "rows")
 
 
 def counted(task: str, count: int) -> str:
@@ -31,7 +25,7 @@ def put_aside(dataset: dict[str, Any]) -> str:
     task, rows = dataset.get("task", ""), int(dataset.get("test_rows", 0))
     sequences = int(dataset.get("test_sequences", 0))
     if task == "sequence" and sequences:
-        words = _tr("{sequences} sequences ({tokens})")
+        words = "{sequences} sequences ({tokens})"
         return words.format(sequences=sequences, tokens=counted(task, rows))
     return counted(task, rows) if rows else ""
 

@@ -31,11 +31,9 @@ class Chip(QPushButton):
         # A button may otherwise not be narrower than its words.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setMinimumHeight(26)
-        self.setAccessibleName(
-            self.tr("Column {column} in group {group}").format(column=column, group=group)
-        )
+        self.setAccessibleName(f"Column {column} in group {group}")
         self.setAccessibleDescription(
-            self.tr("Enter moves it. Ctrl with left or right moves it to the next group.")
+            "Enter moves it. Ctrl with left or right moves it to the next group."
         )
         self._pressed_at: QPoint | None = None
         self.clicked.connect(lambda _checked=False: self.menu_wanted.emit(self.column))

@@ -71,17 +71,13 @@ class ChoiceCard(QFrame):
     def _make_lack(self) -> QHBoxLayout:
         """What it lacks, and the command to copy; until then it cannot be chosen."""
         self.button.setEnabled(False)
-        command, words = self.choice.install, self.tr("Needs {package}: {command}")
+        command, words = self.choice.install, "Needs {package}: {command}"
         told = label(words.format(package=self.choice.needs, command=command), "warning")
         told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         row = QHBoxLayout()
         row.addWidget(told, 1)
-        self.copy = LinkButton(
-            self.tr("Copy"), lambda: QGuiApplication.clipboard().setText(command)
-        )
-        self.copy.setAccessibleName(self.tr("Copy the command that installs {package}").format(
-            package=self.choice.needs
-        ))  # fmt: skip
+        self.copy = LinkButton("Copy", lambda: QGuiApplication.clipboard().setText(command))
+        self.copy.setAccessibleName(f"Copy the command that installs {self.choice.needs}")
         self.copy.setToolTip(self.copy.accessibleName())
         row.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignTop)
         return row

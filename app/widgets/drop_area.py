@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QVBoxLayout, QWidget
 
@@ -16,12 +16,9 @@ def ask_for_file(parent: QWidget) -> str:
     """Ask for a data file; "" if the person thinks better of it."""
     chosen, _ = QFileDialog.getOpenFileName(
         parent,
-        QCoreApplication.translate("DropArea", "Open a data file"),
+        "Open a data file",
         settings.text("data/folder"),
-        QCoreApplication.translate(
-            "DropArea",
-            "Data (*.csv *.tsv *.txt *.data *.libsvm *.svm *.gz *.bz2 *.xz *.zip);;All files (*)",
-        ),
+        "Data (*.csv *.tsv *.txt *.data *.libsvm *.svm *.gz *.bz2 *.xz *.zip);;All files (*)",
     )
     if chosen:
         settings.remember("data/folder", chosen.replace("\\", "/").rpartition("/")[0])
@@ -56,13 +53,13 @@ class DropArea(QFrame):
         column.addStretch(1)
         column.addWidget(Sign("open", "accent", 40), 0, Qt.AlignmentFlag.AlignHCenter)
         for text, voice in (
-            (self.tr("Drop a data file here"), "panel"),
-            (self.tr("A table (CSV) or a LIBSVM file, packed or not."), "muted"),
+            ("Drop a data file here", "panel"),
+            ("A table (CSV) or a LIBSVM file, packed or not.", "muted"),
         ):
             line = label(text, voice)
             line.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             column.addWidget(line)
-        self.button = PrimaryButton(self.tr("Open a file…"), self._ask, "open")
+        self.button = PrimaryButton("Open a file…", self._ask, "open")
         column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(1)
 

@@ -45,4 +45,4 @@ class Fold(QWidget):
         self._open = opened
         self.content.setVisible(opened)
         self.button.setIcon(icons.icon("chevron-down" if opened else "chevron-right", "accent"))
-        self.button.setAccessibleDescription(self.tr("open") if opened else self.tr("folded"))
+        self.button.setAccessibleDescription("open" if opened else "folded")

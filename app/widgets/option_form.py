@@ -70,7 +70,7 @@ class OptionForm(QWidget):
             self.changed.emit(option.name, value)
 
         if option.kind == "bool":
-            box = QCheckBox(self.tr("yes"))
+            box = QCheckBox("yes")
             box.toggled.connect(tell)
             return box
         if option.kind == "choice":

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QProgressDialog, QPushButton, QWidget
 
 if TYPE_CHECKING:
@@ -36,18 +36,16 @@ def may_close(parent: QWidget) -> bool:
 def _question(parent: QWidget) -> tuple[QMessageBox, QPushButton, QPushButton]:
     box = QMessageBox(parent)
     box.setObjectName("closing")
-    box.setWindowTitle(_tr("Tunescope"))
+    box.setWindowTitle("Tunescope")
     box.setIcon(QMessageBox.Icon.Question)
-    box.setText(_tr("A run is going on."))
+    box.setText("A run is going on.")
     box.setInformativeText(
-        _tr(
-            "You can stop it and keep the best so far, or close now and go on at the next start: "
-            "finished trials are kept."
-        )
+        "You can stop it and keep the best so far, or close now and go on at the next start: "
+        "finished trials are kept."
     )
-    stay = box.addButton(_tr("Keep tuning"), QMessageBox.ButtonRole.RejectRole)
-    keep = box.addButton(_tr("Stop and keep best"), QMessageBox.ButtonRole.AcceptRole)
-    later = box.addButton(_tr("Close, go on later"), QMessageBox.ButtonRole.DestructiveRole)
+    stay = box.addButton("Keep tuning", QMessageBox.ButtonRole.RejectRole)
+    keep = box.addButton("Stop and keep best", QMessageBox.ButtonRole.AcceptRole)
+    later = box.addButton("Close, go on later", QMessageBox.ButtonRole.DestructiveRole)
     box.setDefaultButton(stay)
     box.setEscapeButton(stay)
     return box, keep, later
@@ -57,10 +55,10 @@ def _kept(parent: QWidget, session: Session) -> bool:
     """Stop the run and wait until its results are there; False if the person will not wait."""
     session.stop()
     waiting = QProgressDialog(
-        _tr("The best setting is being fitted and tested …"), _tr("Do not close"), 0, 0, parent
+        "The best setting is being fitted and tested …", "Do not close", 0, 0, parent
     )
     waiting.setObjectName("closing")
-    waiting.setWindowTitle(_tr("Tunescope"))
+    waiting.setWindowTitle("Tunescope")
     waiting.setWindowModality(Qt.WindowModality.WindowModal)
     waiting.setAccessibleName(waiting.labelText())
     settle = _when_settled(session, waiting.accept)
@@ -79,7 +77,3 @@ def _when_settled(session: Session, then: Callable[[], object]) -> Callable[[], 
             then()
 
     return look
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Closing", text)

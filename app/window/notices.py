@@ -27,7 +27,7 @@ class Notice(QFrame):
         self._action: Callable[[], object] = self.dismiss
         self._button = PlainButton("", lambda: self._action())
         row.addWidget(self._button)
-        self._close = IconButton("close", self.tr("Close this message"), self.dismiss)
+        self._close = IconButton("close", "Close this message", self.dismiss)
         row.addWidget(self._close)
         self.hide()
 

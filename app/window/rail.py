@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
@@ -76,12 +76,10 @@ class _Step(QFrame):
         restyle(self._mark, here=here)
         restyle(self._title, locked=bool(state.locked))
         self.setToolTip(state.locked)
-        self.setAccessibleName(
-            self.tr("Step {number}: {name}").format(number=self._number, name=self._name)
-        )
-        here_word = self.tr("You are here.") if here else ""
-        done_word = self.tr("Done.") if ticked else ""
-        locked = self.tr("Locked: {why}").format(why=state.locked) if state.locked else ""
+        self.setAccessibleName(f"Step {self._number}: {self._name}")
+        here_word = "You are here." if here else ""
+        done_word = "Done." if ticked else ""
+        locked = f"Locked: {state.locked}" if state.locked else ""
         self.setAccessibleDescription(
             " ".join(word for word in (here_word, done_word, state.chosen, locked) if word)
         )
@@ -118,7 +116,7 @@ class Rail(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("rail")
-        self.setAccessibleName(self.tr("Steps"))
+        self.setAccessibleName("Steps")
         self._here = ""
         whole = QVBoxLayout(self)
         whole.setContentsMargins(14, 14, 6, 10)
@@ -137,19 +135,19 @@ class Rail(QFrame):
         self._column.addStretch(1)
         whole.addWidget(_scrolling(inner), 1)
         self.remembered_button = LinkButton(
-            self.tr("What is remembered"), self.remembered_pressed.emit, "history"
+            "What is remembered", self.remembered_pressed.emit, "history"
         )
         whole.addWidget(self.remembered_button, 0, Qt.AlignmentFlag.AlignLeft)
         whole.addLayout(self._make_foot())
 
     def _make_steps(self) -> dict[str, _Step]:
         names = (
-            self.tr("Data"),
-            self.tr("Model"),
-            self.tr("Strategy"),
-            self.tr("Tune"),
-            self.tr("Results"),
-            self.tr("Export"),
+            "Data",
+            "Model",
+            "Strategy",
+            "Tune",
+            "Results",
+            "Export",
         )
         made = {}
         for number, (key, name) in enumerate(zip(STEPS, names, strict=True), start=1):
@@ -168,7 +166,7 @@ class Rail(QFrame):
 
     def _make_runs(self) -> None:
         self._column.addSpacing(14)
-        self._runs_title = label(self.tr("PAST RUNS"), "section")
+        self._runs_title = label("PAST RUNS", "section")
         self._runs_title.hide()
         self._column.addWidget(self._runs_title)
         self._runs = QVBoxLayout()
@@ -178,10 +176,8 @@ class Rail(QFrame):
     def _make_foot(self) -> QHBoxLayout:
         foot = QHBoxLayout()
         foot.setSpacing(6)
-        self.help_button = LinkButton(self.tr("Help"), self.help_pressed.emit, "help")
-        self.settings_button = LinkButton(
-            self.tr("Settings"), self.settings_pressed.emit, "settings"
-        )
+        self.help_button = LinkButton("Help", self.help_pressed.emit, "help")
+        self.settings_button = LinkButton("Settings", self.settings_pressed.emit, "settings")
         foot.addWidget(self.help_button)
         foot.addWidget(self.settings_button)
         foot.addStretch(1)
@@ -208,7 +204,7 @@ class Rail(QFrame):
         self._here = here
         for key, step in self.steps.items():
             step.show_state(states[key], here=key == here)
-        there = self.tr("You are here.") if here == "remembered" else ""
+        there = "You are here." if here == "remembered" else ""
         self.remembered_button.setAccessibleDescription(there)
         restyle(self.remembered_button, here=bool(there))
 
@@ -229,7 +225,7 @@ class Rail(QFrame):
                 inner.addWidget(words)
             button.setMinimumHeight(inner.sizeHint().height())
             button.setToolTip(name)
-            button.setAccessibleName(self.tr("Past run: {run}").format(run=name))
+            button.setAccessibleName(f"Past run: {name}")
             self._runs.addWidget(button)
 
     def changeEvent(self, event: QEvent) -> None:
@@ -238,10 +234,6 @@ class Rail(QFrame):
         if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
             for key, step in getattr(self, "steps", {}).items():
                 step.show_state(step.state, here=key == self._here)
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Rail", text)
 
 
 def _scrolling(inner: QWidget) -> QScrollArea:

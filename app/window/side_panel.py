@@ -40,12 +40,12 @@ class SidePanel(QFrame):
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setAccessibleName(self.tr("What this page says, in plain words"))
+        area.setAccessibleName("What this page says, in plain words")
         area.viewport().setAutoFillBackground(False)
         area.setWidget(inner)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         whole.addWidget(area, 1)
-        self.more = LinkButton(self.tr("Read more"), self.more_pressed.emit)
+        self.more = LinkButton("Read more", self.more_pressed.emit)
         whole.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_words(self, title: str, sentences: Sequence[str]) -> None:

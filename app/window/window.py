@@ -153,9 +153,7 @@ class Window(QMainWindow):
 
     def _show_title(self) -> None:
         title = self.pages[self.here].title
-        self.setWindowTitle(
-            self.tr("{page} – Tunescope").format(page=title) if title else "Tunescope"
-        )
+        self.setWindowTitle(f"{title} – Tunescope" if title else "Tunescope")
 
     # What the session says ------------------------------------------------------------------
 
@@ -192,7 +190,7 @@ class Window(QMainWindow):
 
     def _offer_details(self, sentence: str, details: str) -> None:
         copy = QGuiApplication.clipboard().setText
-        self.notice.say(sentence, self.tr("Copy details"), lambda: copy(details))
+        self.notice.say(sentence, "Copy details", lambda: copy(details))
 
     def _offer_targets(
         self, sentence: str, columns: tuple[str, ...], texts: tuple[str, ...]
@@ -205,7 +203,7 @@ class Window(QMainWindow):
                 self.notice.dismiss()
                 self.session.open_with_target(name, dialog.task)
 
-        predict, other = self.tr("Choose the column to predict…"), self.tr("Choose what to do…")
+        predict, other = "Choose the column to predict…", "Choose what to do…"
         self.notice.say(sentence, other if texts else predict, choose)
 
     def show_runs(self) -> None:
@@ -216,7 +214,7 @@ class Window(QMainWindow):
     def open_run(self, folder: object) -> None:
         """Show a past run where it stands: its results, or its views if it has none."""
         if self.session.state in RUNNING:
-            self.rail.explain(self.tr("A run is going on. Stop it first, then open another."))
+            self.rail.explain("A run is going on. Stop it first, then open another.")
             return
         self.session.open_run(folder)
         if self.session.events:
@@ -316,7 +314,7 @@ def _after_first_paint(window: Window, faults: FaultFile, crashes: _Crashes, fil
     window.show_runs()
     window.pages["start"].visited()
     if left := faults.left_behind():
-        crashes.show(window.tr("Tunescope ended unexpectedly the last time."), left)
+        crashes.show("Tunescope ended unexpectedly the last time.", left)
     faults.watch()
     if file:
         named = file.removeprefix("sample:")

@@ -14,7 +14,7 @@ from app.pages.data.proposals import ProposalsCard
 from app.pages.data.question import QuestionCard
 from app.pages.data.table import LEAST_ROWS, PreviewTable
 from app.pages.page import Page
-from app.text.data import KINDS, column_word, found, headline, tr, whole
+from app.text.data import KINDS, column_word, found, headline, whole
 from app.widgets.card import Card
 from app.widgets.drop_area import dropped_file
 
@@ -33,15 +33,13 @@ class DataPage(Page):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self.setAcceptDrops(True)
-        self.add_button(self.tr("Open another…"), lambda: self.step_wanted.emit("start"))
-        self.primary = self.add_primary(
-            self.tr("Choose a model"), lambda: self.step_wanted.emit("model")
-        )
+        self.add_button("Open another…", lambda: self.step_wanted.emit("start"))
+        self.primary = self.add_primary("Choose a model", lambda: self.step_wanted.emit("model"))
         self.question = QuestionCard(session)
         self.body.addWidget(self.question)
         self.proposals = ProposalsCard(session)
         self.body.addWidget(self.proposals)
-        self._card = Card(self.tr("Table"))
+        self._card = Card("Table")
         self.table = PreviewTable()
         self.table.column_pressed.connect(self._show_menu)
         self._card.body.addWidget(self.table, 1)
@@ -67,7 +65,7 @@ class DataPage(Page):
             return
         self.set_head(summary["name"], headline(summary))
         topics = summary["task"] == "topics"
-        title = self.tr("Texts") if topics and summary["texts"] else self.tr("Table")
+        title = "Texts" if topics and summary["texts"] else "Table"
         self._card.set_words(title, self._table_caption())
         self.table.least_rows = FEWER_ROWS if topics else LEAST_ROWS  # words have room too
         words = {column["name"]: column_word(column) for column in summary["columns"]}
@@ -79,8 +77,8 @@ class DataPage(Page):
         self.documents.setVisible(topics)
         if topics:
             self.documents.show_documents(summary["structured"])
-        self.primary.allow(self.session.plan is not None, self.tr("No model fits these data."))
-        self.tell(self.tr("What was found"), found(summary, self.session.data))
+        self.primary.allow(self.session.plan is not None, "No model fits these data.")
+        self.tell("What was found", found(summary, self.session.data))
 
     def _undo_refused(self) -> None:
         """What was chosen and could not be read gives way to what the session holds."""
@@ -89,12 +87,12 @@ class DataPage(Page):
 
     def _table_caption(self) -> str:
         summary = self.session.summary
-        caption = self.tr(
+        caption = (
             "First rows. Under each name: what kind of column it is. Click a head, or press "
             "Enter in the table, to change it."
         )
         if summary["more_columns"]:
-            more = self.tr("{count} more columns are not shown.")
+            more = "{count} more columns are not shown."
             caption = f"{caption} {more.format(count=whole(summary['more_columns']))}"
         return caption
 
@@ -126,12 +124,12 @@ class DataPage(Page):
         summary = self.session.summary
         looked = summary["task"] == "topics"
         words = {
-            "target": self.tr("Predict this column"),
-            "feature": self.tr("Use it to predict"),
-            "topics": self.tr("Find the topics of its texts"),
-            "group": self.tr("Keep rows with the same value together"),
+            "target": "Predict this column",
+            "feature": "Use it to predict",
+            "topics": "Find the topics of its texts",
+            "group": "Keep rows with the same value together",
             "sequence": self._sequence_words(),
-            "ignore": self.tr("Leave it out"),
+            "ignore": "Leave it out",
         }
         if looked:
             del words["sequence"]
@@ -148,16 +146,16 @@ class DataPage(Page):
         fixed = task == "sequence" and column["role"] in ("sequence", "target")
         if task in ("structure", "topics") or fixed:
             return
-        menu.addSection(self.tr("It holds"))
+        menu.addSection("It holds")
         kinds = QActionGroup(menu)
         for kind in CHANGEABLE[:2] if task == "sequence" else CHANGEABLE:
-            action = self._tickable(menu, kinds, tr(KINDS[kind]), column["kind"] == kind)
+            action = self._tickable(menu, kinds, KINDS[kind], column["kind"] == kind)
             action.triggered.connect(lambda _on=False, kind=kind: self._set_kind(name, kind))
 
     def _sequence_words(self) -> str:
         if self.session.summary["task"] == "structure":
-            return self.tr("It holds the letters of the molecules")
-        return self.tr("It says which sequence a row belongs to")
+            return "It holds the letters of the molecules"
+        return "It says which sequence a row belongs to"
 
     @staticmethod
     def _tickable(menu: QMenu, group: QActionGroup, words: str, ticked: bool) -> QAction:
@@ -178,16 +176,12 @@ class DataPage(Page):
             return
         if looked and name == self.session.summary["structured"]["column"]:
             self.session.problem.emit(
-                self.tr("The topics of “{name}” are looked for. Choose what else first.").format(
-                    name=name
-                )
+                f"The topics of “{name}” are looked for. Choose what else first."
             )
             return
         if name == self.session.summary["target"]:
             self.session.problem.emit(
-                self.tr("“{name}” is what is predicted. Choose another target first.").format(
-                    name=name
-                )
+                f"“{name}” is what is predicted. Choose another target first."
             )
             return
         now = next(c["role"] for c in self.session.summary["columns"] if c["name"] == name)

@@ -35,7 +35,7 @@ class DocumentsCard(Card):
         holder = QWidget()
         self._facts = FlowLayout(holder, gap=16, column_width=150)
         self.body.addWidget(holder)
-        self.body.addWidget(label(self.tr("The commonest, and how often they come"), "small"))
+        self.body.addWidget(label("The commonest, and how often they come", "small"))
         self.words = CommonWords()
         self.body.addWidget(self.words)
 
@@ -89,7 +89,7 @@ class CommonWords(QWidget):
         super().__init__(parent)
         self._words: list[tuple[str, int]] = []
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(self.tr("The commonest words"))
+        self.setAccessibleName("The commonest words")
         appearance.notifier.themed.connect(self._themed)
 
     def show_words(self, words: list[tuple[str, int]]) -> None:

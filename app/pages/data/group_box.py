@@ -48,15 +48,15 @@ class GroupBox(QFrame):
         self._number = number
         self.setProperty("card", "group")
         self.setAcceptDrops(True)
-        self.setAccessibleName(self.tr("Group {name}").format(name=name))
+        self.setAccessibleName(f"Group {name}")
         column = QVBoxLayout(self)
         column.setContentsMargins(10, 10, 10, 10)
         column.setSpacing(6)
         self.chips: list[Chip] = []
         self.title = QLineEdit(name)
         self.title.setProperty("flat", True)
-        self.title.setAccessibleName(self.tr("Name of the group {name}").format(name=name))
-        hint = self.tr("{name}: click to give the group another name")
+        self.title.setAccessibleName(f"Name of the group {name}")
+        hint = "{name}: click to give the group another name"
         self.title.setToolTip(hint.format(name=name))
         self.title.setCursorPosition(0)
         self.title.editingFinished.connect(self._edited)
@@ -66,7 +66,7 @@ class GroupBox(QFrame):
 
     def _make_chips(self, columns: Sequence[str]) -> QWidget:
         if not columns:
-            return label(self.tr("Drop a column here."), "caption")
+            return label("Drop a column here.", "caption")
         holder = QWidget()
         holder.setObjectName("scrolled")
         flow = FlowLayout(holder, gap=5)

@@ -51,14 +51,14 @@ class GroupsBoard(Card):
         holder = QWidget()
         row = FlowLayout(holder, gap=8)
         self.ways = QuietComboBox()
-        self.ways.setAccessibleName(self.tr("How columns are grouped"))
+        self.ways.setAccessibleName("How columns are grouped")
         self.ways.currentIndexChanged.connect(self._way_chosen)
         row.addWidget(self.ways)
-        self.new = PlainButton(self.tr("New group"), self.add_group, "plus")
+        self.new = PlainButton("New group", self.add_group, "plus")
         row.addWidget(self.new)
         for button in (
-            IconButton("open", self.tr("Load groups from a file"), self._ask_load),
-            IconButton("save", self.tr("Save the groups as a file"), self._ask_save),
+            IconButton("open", "Load groups from a file", self._ask_load),
+            IconButton("save", "Save the groups as a file", self._ask_save),
         ):
             self.corner.addWidget(button)
         self.body.addWidget(holder)
@@ -118,12 +118,12 @@ class GroupsBoard(Card):
         if drawn:
             return ""
         if spec == "single":
-            return self.tr("All columns share one penalty. There are too many of them to list.")
+            return "All columns share one penalty. There are too many of them to list."
         if spec == "each" and self._task in ("sequence", "structure"):
-            return self.tr("Every parameter has a penalty of its own.")
+            return "Every parameter has a penalty of its own."
         if spec in ("each", "column"):
-            return self.tr("Every column has a penalty of its own.")
-        return self.tr("{count} groups, too many to draw here.").format(count=count)
+            return "Every column has a penalty of its own."
+        return f"{count} groups, too many to draw here."
 
     def _draw(self, groups: grouping.Groups) -> None:
         clear(self._boxes)
@@ -158,7 +158,7 @@ class GroupsBoard(Card):
 
     def add_group(self) -> None:
         """Put an empty group on the board."""
-        self._empty = grouping.fresh_name(self.groups(), self.tr("group {number}"))
+        self._empty = grouping.fresh_name(self.groups(), "group {number}")
         self.refresh()
         if self._shown and self._holder.isVisible():
             self.box(self._empty).title.setFocus()
@@ -213,15 +213,15 @@ class GroupsBoard(Card):
     def menu_for(self, column: str) -> QMenu:
         """Where a column can go."""
         menu = QMenu(self)
-        menu.addSection(self.tr("Move “{column}” to").format(column=column))
+        menu.addSection(f"Move “{column}” to")
         for name, columns in self.groups().items():
             if column not in columns:
                 menu.addAction(name.replace("&", "&&")).triggered.connect(
                     lambda _checked=False, name=name: self._move(name, column)
                 )
-        fresh = grouping.fresh_name(self.groups(), self.tr("group {number}"))
+        fresh = grouping.fresh_name(self.groups(), "group {number}")
         menu.addSeparator()
-        menu.addAction(self.tr("A new group")).triggered.connect(
+        menu.addAction("A new group").triggered.connect(
             lambda _checked=False: self._move(fresh, column)
         )
         return menu
@@ -229,7 +229,7 @@ class GroupsBoard(Card):
     # Files ----------------------------------------------------------------------------------
 
     def _ask_load(self) -> None:
-        title, kinds = self.tr("Load groups from a file"), self.tr("Groups (*.json)")
+        title, kinds = "Load groups from a file", "Groups (*.json)"
         path, _ = QFileDialog.getOpenFileName(self, title, "", kinds)
         if path:
             self.load(path)
@@ -245,7 +245,7 @@ class GroupsBoard(Card):
         self.refresh()
 
     def _ask_save(self) -> None:
-        title, kinds = self.tr("Save the groups as a file"), self.tr("Groups (*.json)")
+        title, kinds = "Save the groups as a file", "Groups (*.json)"
         path, _ = QFileDialog.getSaveFileName(self, title, "groups.json", kinds)
         if path:
             self.save(path)
@@ -256,5 +256,5 @@ class GroupsBoard(Card):
         try:
             Path(path).write_text(text + "\n", encoding="utf-8")
         except OSError as error:
-            why = self.tr("{file}: the groups could not be saved ({why}); choose another folder.")
+            why = "{file}: the groups could not be saved ({why}); choose another folder."
             self.session.problem.emit(why.format(file=path, why=error.strerror))

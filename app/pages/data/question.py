@@ -10,7 +10,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.preferences import choices as remembered
-from app.text.data import TASKS, every_row_tests, tested, tr, unit_words, whole
+from app.text.data import TASKS, every_row_tests, tested, unit_words, whole
 from app.widgets.buttons import LinkButton
 from app.widgets.card import Card
 from app.widgets.drop_area import ask_for_file
@@ -47,10 +47,10 @@ def wish_of(summary: Mapping[str, Any]) -> Wish:
 def wish_in_words(task: str, name: str) -> str:
     """A line of the question."""
     if task != "topics":
-        return tr("Predict “{name}”").format(name=name)
+        return f"Predict “{name}”"
     if not name:
-        return tr("Find topics: the numbers are counts of words")
-    return tr("Find the topics of the texts in “{name}”").format(name=name)
+        return "Find topics: the numbers are counts of words"
+    return f"Find the topics of the texts in “{name}”"
 
 
 class QuestionCard(Card):
@@ -69,8 +69,8 @@ class QuestionCard(Card):
         )
         holder = QWidget()
         flow = FlowLayout(holder, gap=20, column_width=225)
-        flow.addWidget(titled(self.tr("What do you want to know?"), self.target))
-        self._task_part = titled(self.tr("It is"), self.task)
+        flow.addWidget(titled("What do you want to know?", self.target))
+        self._task_part = titled("It is", self.task)
         flow.addWidget(self._task_part)
         flow.addWidget(self._make_test())
         self.body.addWidget(holder)
@@ -82,7 +82,7 @@ class QuestionCard(Card):
         self.spin.setKeyboardTracking(False)
         for control in (self.share, self.spin):
             control.setRange(SMALLEST_TEST, LARGEST_TEST)
-            control.setAccessibleName(self.tr("Share of rows in the test set"))
+            control.setAccessibleName("Share of rows in the test set")
         self.share.setTracking(False)
         self.share.sliderMoved.connect(self._preview_share)
         self.share.valueChanged.connect(self._share_chosen)
@@ -93,13 +93,13 @@ class QuestionCard(Card):
         row.addWidget(self.share, 1)
         row.addWidget(self.spin)
         self._test_words = label("", "caption")
-        self.other = LinkButton(self.tr("Use a second file…"), self._other_pressed)
+        self.other = LinkButton("Use a second file…", self._other_pressed)
         self.usual = LinkButton("Back to the usual share", lambda: self._change_share(None))
         whole_part = QWidget()
         column = QVBoxLayout(whole_part)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
-        column.addWidget(label(self.tr("Test set, to judge the result"), "small"))
+        column.addWidget(label("Test set, to judge the result", "small"))
         column.addWidget(self._share_row)
         column.addWidget(self._test_words)
         below = QHBoxLayout()
@@ -121,7 +121,7 @@ class QuestionCard(Card):
         with QSignalBlocker(self.task):
             self.task.clear()
             for task, words in TASKS.items():
-                self.task.addItem(tr(words), task)
+                self.task.addItem(words, task)
             self.task.setCurrentIndex(self.task.findData(summary["task"]))
         percent = self._percent
         for control in (self.share, self.spin):
@@ -130,9 +130,7 @@ class QuestionCard(Card):
         self._share_row.setVisible(not data.test_file)
         self.usual.setVisible(not data.test_file and data.test_size is not None)
         self._test_words.setText(self._test_in_words())
-        self.other.rename(
-            self.tr("Use rows of this file") if data.test_file else self.tr("Use a second file…")
-        )
+        self.other.rename("Use rows of this file" if data.test_file else "Use a second file…")
 
     def _test_in_words(self) -> str:
         summary, data = self.session.summary, self.session.data

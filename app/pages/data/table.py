@@ -110,10 +110,8 @@ class PreviewTable(QTableView):
         self.least_rows = LEAST_ROWS
         self.preview = PreviewModel(self)
         self.setModel(self.preview)
-        self.setAccessibleName(self.tr("First rows of the table"))
-        self.setAccessibleDescription(
-            self.tr("The first row says what each column is. Enter changes it.")
-        )
+        self.setAccessibleName("First rows of the table")
+        self.setAccessibleDescription("The first row says what each column is. Enter changes it.")
         self.setAlternatingRowColors(True)
         self.setShowGrid(False)
         self.setWordWrap(False)
@@ -130,7 +128,7 @@ class PreviewTable(QTableView):
         head.setTextElideMode(Qt.TextElideMode.ElideRight)
         head.setResizeContentsPrecision(20)
         head.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        head.setAccessibleName(self.tr("Names of the columns"))
+        head.setAccessibleName("Names of the columns")
         head.sectionClicked.connect(self._head_clicked)
         self.clicked.connect(self._cell_clicked)
         self.preview.modelReset.connect(self.fit)

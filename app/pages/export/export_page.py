@@ -39,14 +39,10 @@ class ExportCard(Card):
         self._saved.hide()
         self.body.addWidget(self._saved)
         row = QHBoxLayout()
-        self.save_button = PlainButton(
-            self.tr("Save as…"), lambda: page.save(exporter["name"]), "save"
-        )
-        self.save_button.setAccessibleName(
-            self.tr("Save {title} as").format(title=exporter["title"])
-        )
+        self.save_button = PlainButton("Save as…", lambda: page.save(exporter["name"]), "save")
+        self.save_button.setAccessibleName("Save {title} as".format(title=exporter["title"]))
         row.addWidget(self.save_button)
-        self.folder_button = LinkButton(self.tr("Open folder"), self._open_folder, "folder")
+        self.folder_button = LinkButton("Open folder", self._open_folder, "folder")
         self.folder_button.hide()
         row.addWidget(self.folder_button)
         row.addStretch(1)
@@ -68,7 +64,7 @@ class ExportCard(Card):
         self._saved.setVisible(path is not None)
         self.folder_button.setVisible(path is not None)
         if path is not None:
-            self._saved.setText(self.tr("Saved as {path}").format(path=path))
+            self._saved.setText(f"Saved as {path}")
 
     def _open_folder(self) -> None:
         if self._path is not None:
@@ -84,7 +80,7 @@ class ExportPage(Page):
         super().__init__(session, parent)
         self.cards: dict[str, ExportCard] = {}
         self._saving: dict[Path, str] = {}  # where -> which kind of file
-        self.primary = self.add_primary(self.tr("Save the model…"), self._save_first, "save")
+        self.primary = self.add_primary("Save the model…", self._save_first, "save")
         self.chooser = ModelChooser()
         self.chooser.changed.connect(self._chosen)
         self.body.addWidget(self.chooser)
@@ -94,7 +90,7 @@ class ExportPage(Page):
             self._grid.setColumnStretch(column, 1)
         self.body.addLayout(self._grid)
         self._waiting = label(
-            self.tr("What can be saved appears here as soon as the worker is ready."), "muted"
+            "What can be saved appears here as soon as the worker is ready.", "muted"
         )
         self.body.addWidget(self._waiting)
         self.body.addStretch(1)
@@ -129,7 +125,7 @@ class ExportPage(Page):
         folder = settings.text(FOLDER_KEY, str(Path.home()))
         proposed = str(Path(folder) / (self._file_name() + exporter["ending"]))
         kind = f"{exporter['title']} (*{exporter['ending']})"
-        title = self.tr("Save {title}").format(title=exporter["title"])
+        title = "Save {title}".format(title=exporter["title"])
         return QFileDialog.getSaveFileName(self, title, proposed, kind)[0]
 
     def _file_name(self) -> str:
@@ -190,53 +186,63 @@ class ExportPage(Page):
         self.chooser.show_choices(self.session.events if self.session.results else [])
         ended = self.session.results is not None
         self.set_head(
-            self.tr("Take the model away"),
-            self.tr("Everything is made on this computer and stays where you save it."),
+            "Take the model away",
+            "Everything is made on this computer and stays where you save it.",
         )
-        why_not = self.tr("There is nothing to save before a run has ended, in step 4.")
+        why_not = "There is nothing to save before a run has ended, in step 4."
         for button in [self.primary, *(card.save_button for card in self.cards.values())]:
             button.allow(ended and bool(self.cards), why_not)
-        self.tell(self.tr("Which one?"), self._advice())
+        self.tell("Which one?", self._advice())
 
     def _advice(self) -> tuple[str, ...]:
-        report = self.tr("To show others what was found, save the report.")
+        report = "To show others what was found, save the report."
         match self._task:
             case "sequence":
                 return (
-                    self.tr("To label new sequences here or with numpy, save the model."),
-                    self.tr("To label them elsewhere, save the Python script: the model is inside, "
-                            "and it needs neither your data nor this program."),
+                    "To label new sequences here or with numpy, save the model.",
+                    (
+                        "To label them elsewhere, save the Python script: the model is inside, "
+                        "and it needs neither your data nor this program."
+                    ),
                     report,
-                )  # fmt: skip
+                )
             case "structure":
                 return (
-                    self.tr("To fold new molecules here or with numpy, save the model."),
-                    self.tr("To fold them elsewhere, save the Python script: the model is inside, "
-                            "and it needs neither your data nor this program."),
+                    "To fold new molecules here or with numpy, save the model.",
+                    (
+                        "To fold them elsewhere, save the Python script: the model is inside, "
+                        "and it needs neither your data nor this program."
+                    ),
                     report,
-                )  # fmt: skip
+                )
         average = len(((self.session.results or {}).get("ensemble") or {}).get("members", []))
-        one = self.tr("The average of {count} models is one model in each of these files.")
+        one = "The average of {count} models is one model in each of these files."
         first = (one.format(count=average),) if average > 1 else ()
         if self._task == "topics" or self._model == "dlgm":
             return (
                 *first,
-                self.tr("To predict here, save the folder: tunescope predict takes its file."),
-                self.tr("To predict elsewhere, unpack it: the program inside needs numpy, and "
-                        "neither your data nor this program."),
+                "To predict here, save the folder: tunescope predict takes its file.",
+                (
+                    "To predict elsewhere, unpack it: the program inside needs numpy, and "
+                    "neither your data nor this program."
+                ),
                 report,
-            )  # fmt: skip
+            )
         fitted = evaluation_in_words(self.session.results or {})
         return (
             *first,
             *((fitted,) if fitted else ()),
-            self.tr("To predict new rows, here or in Python, save the model."),
+            "To predict new rows, here or in Python, save the model.",
             report,
-            self.tr("To check every step or train again, save the Python script: it needs your "
-                    "data file, and not this program."),
-            self.tr("The model takes rows just as they are in your file. Filling gaps, encoding "
-                    "categories and scaling are part of it."),
-        )  # fmt: skip
+            (
+                "To check every step or train again, save the Python script: it needs your "
+                "data file, and not this program."
+            ),
+            (
+                "The model takes rows just as they are in your file. Filling gaps, encoding "
+                "categories and scaling are part of it."
+            ),
+        )
 
     def _exported(self, path: str) -> None:
         name = self._saving.pop(Path(path), "")

@@ -34,8 +34,8 @@ class RememberedPage(Page):
         super().__init__(session, parent)
         self.experience = session.experience
         self.set_head(
-            self.tr("What is remembered"),
-            self.tr("What worked on earlier datasets decides the first trials on a new one."),
+            "What is remembered",
+            "What worked on earlier datasets decides the first trials on a new one.",
         )
         self.outcome = label()
         self.outcome.hide()
@@ -47,28 +47,28 @@ class RememberedPage(Page):
         self.experience.said.connect(self._say)
         self.experience.changed.connect(self.refresh)
         session.run_changed.connect(self._run_changed)
-        self.tell(self.tr("How it helps"), self._how_it_helps())
+        self.tell("How it helps", self._how_it_helps())
 
     # Making it --------------------------------------------------------------------------------
 
     def _make_kept(self) -> Card:
-        card = Card(self.tr("What is kept, and what never is"))
+        card = Card("What is kept, and what never is")
         card.body.addWidget(
             label(
-                self.tr("Kept of each dataset: how many rows, columns and classes it has, which "
-                        "settings were tried, and how they scored.")
+                "Kept of each dataset: how many rows, columns and classes it has, which "
+                "settings were tried, and how they scored."
             )
-        )  # fmt: skip
+        )
         card.body.addWidget(
-            label(self.tr("Never kept: a row, a column's name, a value, or the file's name."))
+            label("Never kept: a row, a column's name, a value, or the file's name.")
         )
         self.place = label("", "caption")
         self.place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         card.body.addWidget(self.place)
-        self.switch = QCheckBox(self.tr("Remember what tuning learns"))
-        self.switch.setAccessibleName(self.tr("Remember what tuning learns"))
+        self.switch = QCheckBox("Remember what tuning learns")
+        self.switch.setAccessibleName("Remember what tuning learns")
         self.switch.setAccessibleDescription(
-            self.tr("Off: nothing more is remembered, and nothing is recalled.")
+            "Off: nothing more is remembered, and nothing is recalled."
         )
         self.switch.setMinimumHeight(24)
         self.switch.toggled.connect(self.experience.switch)
@@ -79,44 +79,52 @@ class RememberedPage(Page):
         return card
 
     def _make_datasets(self) -> Card:
-        self.datasets = Card(self.tr("Datasets"))
+        self.datasets = Card("Datasets")
         self.empty = label(
-            self.tr("Nothing is remembered yet. When a run with trials has ended, its dataset "
-                    "stands here in one line."),
+            (
+                "Nothing is remembered yet. When a run with trials has ended, its dataset "
+                "stands here in one line."
+            ),
             "muted",
-        )  # fmt: skip
+        )
         self.table = RememberedTable()
         self.table.chosen.connect(self._allow)
         self.table.forget_pressed.connect(self.forget_chosen)
         self.datasets.body.addWidget(self.empty)
         self.datasets.body.addWidget(self.table)
-        self.forget = PlainButton(self.tr("Forget"), self.forget_chosen, "discard")
-        self.forget_all = PlainButton(self.tr("Forget all…"), self.ask_forget_all)
+        self.forget = PlainButton("Forget", self.forget_chosen, "discard")
+        self.forget_all = PlainButton("Forget all…", self.ask_forget_all)
         self.starter = PlainButton("", self._change_starter)
         self.datasets.body.addWidget(_row(self.forget, self.forget_all, self.starter))
         return self.datasets
 
     def _make_exchange(self) -> Card:
         card = Card(
-            self.tr("Other computers and programs"),
-            self.tr("What is remembered can be taken along, and what was learned elsewhere can be "
-                    "taken in."),
-        )  # fmt: skip
-        self.save = PlainButton(self.tr("Save as file…"), self.ask_save, "save")
-        self.take_in = PlainButton(self.tr("Take in from file…"), self.ask_take_in, "open")
-        self.optuna = PlainButton(self.tr("Take in Optuna studies…"), self.ask_optuna)
+            "Other computers and programs",
+            (
+                "What is remembered can be taken along, and what was learned elsewhere can be "
+                "taken in."
+            ),
+        )
+        self.save = PlainButton("Save as file…", self.ask_save, "save")
+        self.take_in = PlainButton("Take in from file…", self.ask_take_in, "open")
+        self.optuna = PlainButton("Take in Optuna studies…", self.ask_optuna)
         card.body.addWidget(_row(self.save, self.take_in, self.optuna))
         return card
 
     def _how_it_helps(self) -> tuple[str, ...]:
         return (
-            self.tr("Strategies that learn from earlier datasets look up what worked on datasets "
-                    "of a similar size, and begin there."),
-            self.tr("Every run with trials adds one line here, whatever its strategy."),
-            self.tr("Some lines came along with Tunescope, so that this helps from the first day. "
-                    "You can remove them and bring them back."),
-            self.tr("Everything stays on this computer. What you forget is erased from the file."),
-        )  # fmt: skip
+            (
+                "Strategies that learn from earlier datasets look up what worked on datasets "
+                "of a similar size, and begin there."
+            ),
+            "Every run with trials adds one line here, whatever its strategy.",
+            (
+                "Some lines came along with Tunescope, so that this helps from the first day. "
+                "You can remove them and bring them back."
+            ),
+            "Everything stays on this computer. What you forget is erased from the file.",
+        )
 
     # Showing it -------------------------------------------------------------------------------
 
@@ -130,7 +138,7 @@ class RememberedPage(Page):
         self._show(self.experience.look())
 
     def _show(self, now: Remembered) -> None:
-        self.place.setText(self.tr("It lies in {path}.").format(path=now.path))
+        self.place.setText(f"It lies in {now.path}.")
         with QSignalBlocker(self.switch):
             self.switch.setChecked(now.enabled and now.readable)
         self.switch.setEnabled(now.readable)
@@ -141,9 +149,9 @@ class RememberedPage(Page):
         self.table.show_entries(now.entries, self._titles())
         self._readable = now.readable
         self._has_starter = any(entry.starter for entry in now.entries)
-        words = self.tr("Remove what came along")
+        words = "Remove what came along"
         if not self._has_starter:
-            words = self.tr("Bring back what came along")
+            words = "Bring back what came along"
         self.starter.rename(words)
         self.datasets.set_words(self._counted(len(now.entries)))
         self._allow()
@@ -155,22 +163,22 @@ class RememberedPage(Page):
 
     def _counted(self, count: int) -> str:
         if count == 1:
-            return self.tr("1 dataset")
-        return self.tr("{count} datasets").format(count=count) if count else self.tr("Datasets")
+            return "1 dataset"
+        return f"{count} datasets" if count else "Datasets"
 
     def _allow(self) -> None:
-        unreadable = self.tr("The file cannot be read.")
-        nothing = self.tr("Nothing is remembered yet.")
+        unreadable = "The file cannot be read."
+        nothing = "Nothing is remembered yet."
         there = bool(self.table.remembered.entries)
         readable = getattr(self, "_readable", False)
         chosen = bool(self.table.chosen_ids())
-        self.forget.allow(chosen, self.tr("Choose rows of the table first."))
+        self.forget.allow(chosen, "Choose rows of the table first.")
         self.forget_all.allow(there, nothing)
         self.save.allow(there, nothing)
         for button in (self.starter, self.take_in):
             button.allow(readable, unreadable)
         going_on = self.session.state in GOING_ON
-        why_not = self.tr("A run is going on. Take studies in when it has ended.")
+        why_not = "A run is going on. Take studies in when it has ended."
         self.optuna.allow(readable and not going_on, why_not if readable else unreadable)
 
     def _run_changed(self) -> None:
@@ -199,14 +207,14 @@ class RememberedPage(Page):
         box = QMessageBox(self)
         box.setObjectName("forgetting")
         box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle(self.tr("Forget all"))
-        box.setText(self.tr("Forget everything that is remembered?"))
+        box.setWindowTitle("Forget all")
+        box.setText("Forget everything that is remembered?")
         box.setInformativeText(
-            self.tr("It is erased from the file and cannot be brought back, except what came with "
-                    "Tunescope. Your runs and models stay.")
-        )  # fmt: skip
-        stay = box.addButton(self.tr("Keep it"), QMessageBox.ButtonRole.RejectRole)
-        gone = box.addButton(self.tr("Forget all"), QMessageBox.ButtonRole.DestructiveRole)
+            "It is erased from the file and cannot be brought back, except what came with "
+            "Tunescope. Your runs and models stay."
+        )
+        stay = box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
+        gone = box.addButton("Forget all", QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(stay)
         box.setEscapeButton(stay)
         box.exec()
@@ -222,7 +230,7 @@ class RememberedPage(Page):
     def ask_save(self) -> None:
         """Ask for a place and save there."""
         proposed = str(Path(settings.text(FOLDER_KEY, str(Path.home()))) / "remembered.json")
-        title = self.tr("Save what is remembered")
+        title = "Save what is remembered"
         path, _ = QFileDialog.getSaveFileName(self, title, proposed, "JSON (*.json)")
         if path:
             path = path if Path(path).suffix else f"{path}.json"
@@ -232,7 +240,7 @@ class RememberedPage(Page):
     def ask_take_in(self) -> None:
         """Ask for a file and take in what it holds."""
         folder = settings.text(FOLDER_KEY, str(Path.home()))
-        title = self.tr("Take in what was remembered elsewhere")
+        title = "Take in what was remembered elsewhere"
         path, _ = QFileDialog.getOpenFileName(self, title, folder, "JSON (*.json)")
         if path:
             settings.remember(FOLDER_KEY, str(Path(path).parent))
@@ -245,7 +253,7 @@ class RememberedPage(Page):
         plan, summary = self.session.plan, self.session.summary
         wanted = OptunaDialog(plan.model if plan else "", summary, self).ask()
         if wanted is not None:
-            self._say(self.tr("The studies are being read …"), True)
+            self._say("The studies are being read …", True)
             self.experience.import_optuna(wanted)
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
     QAbstractTableModel,
-    QCoreApplication,
     QDateTime,
     QLocale,
     QModelIndex,
@@ -32,15 +31,11 @@ NUMBERS = (2, 3, 4, 5, 6)  # columns that stand to the right
 BEST = 6  # the column of the best score; which score it is, its tooltip says
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("RememberedTable", text)
-
-
 def origin_of(entry: Entry) -> str:
     """Where a remembered dataset came from."""
     if entry.starter:
-        return _tr("with Tunescope")
-    return _tr("taken in") if entry.imported else _tr("this computer")
+        return "with Tunescope"
+    return "taken in" if entry.imported else "this computer"
 
 
 def when_of(entry: Entry) -> str:
@@ -75,14 +70,14 @@ class RememberedModel(QAbstractTableModel):
 
     def _heads(self) -> list[str]:
         return [
-            self.tr("when"),
-            self.tr("model"),
-            self.tr("rows"),
-            self.tr("columns"),
-            self.tr("classes"),
-            self.tr("trials"),
-            self.tr("best"),
-            self.tr("where from"),
+            "when",
+            "model",
+            "rows",
+            "columns",
+            "classes",
+            "trials",
+            "best",
+            "where from",
         ]
 
     def headerData(
@@ -146,8 +141,8 @@ class RememberedTable(QTableView):
         super().__init__(parent)
         self.remembered = RememberedModel(self)
         self.setModel(self.remembered)
-        self.setAccessibleName(self.tr("Remembered datasets"))
-        self.setAccessibleDescription(self.tr("Choose rows to forget; Delete forgets them."))
+        self.setAccessibleName("Remembered datasets")
+        self.setAccessibleDescription("Choose rows to forget; Delete forgets them.")
         self.setAlternatingRowColors(True)
         self.setShowGrid(False)
         self.setWordWrap(False)
@@ -161,7 +156,7 @@ class RememberedTable(QTableView):
         head.setHighlightSections(False)
         head.setResizeContentsPrecision(200)
         head.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        head.setAccessibleName(self.tr("Columns of the table"))
+        head.setAccessibleName("Columns of the table")
         self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
         self.remembered.modelReset.connect(self.fit)
 

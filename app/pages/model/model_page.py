@@ -21,11 +21,11 @@ class ModelPage(Page):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self.set_head(
-            self.tr("Which model?"),
-            self.tr("Only models that fit your data are shown. If unsure, take the first."),
+            "Which model?",
+            "Only models that fit your data are shown. If unsure, take the first.",
         )
-        self.add_primary(self.tr("Choose a strategy"), lambda: self.step_wanted.emit("strategy"))
-        self.cards = ChoiceCards(self.tr("Recommended"), self.tr("Models"))
+        self.add_primary("Choose a strategy", lambda: self.step_wanted.emit("strategy"))
+        self.cards = ChoiceCards("Recommended", "Models")
         self.cards.chosen.connect(session.choose_model)
         self.body.addWidget(self.cards)
         self.body.addStretch(1)
@@ -57,15 +57,17 @@ class ModelPage(Page):
 
     def _tell(self, choices: list[Choice], chosen: str) -> None:
         sentences = [
-            self.tr("A model is a way of turning columns into a prediction. No model is best for "
-                    "everything."),
-        ]  # fmt: skip
+            (
+                "A model is a way of turning columns into a prediction. No model is best for "
+                "everything."
+            ),
+        ]
         mine = next((choice for choice in choices if choice.key == chosen), None)
         if mine is not None:
-            sentences.append(self.tr("Chosen: {title}.").format(title=mine.title.lower()))
+            sentences.append(f"Chosen: {mine.title.lower()}.")
         sentences.extend(
             f"{entry['title']}: {entry['reason']}"
             for entry in self.session.advice["models"]
             if not entry["fits_task"]
         )
-        self.tell(self.tr("Choosing a model"), sentences)
+        self.tell("Choosing a model", sentences)

@@ -38,14 +38,14 @@ class BesideDefault(Card):
         self, space: list[dict[str, Any]], tuned: dict[str, Any], default: dict[str, Any]
     ) -> None:
         """Both settings in the order of the search space, under the words a person knows."""
-        self.set_words(self.tr("What did tuning change?"), self.tr("The settings of the model."))
+        self.set_words("What did tuning change?", "The settings of the model.")
         labels = {axis["name"]: f"{axis['label']} ({axis['name']})" for axis in space}
         names = [name for name in labels if name in tuned] or list(tuned)
         rows = [
             [labels.get(name, name), shown(tuned[name]), shown(default.get(name, "–"))]
             for name in names
         ]
-        self._show([self.tr("setting"), self.tr("tuned"), self.tr("default")], rows)
+        self._show(["setting", "tuned", "default"], rows)
 
     def show_scores(
         self, scores: dict[str, dict[str, float]], task: str = "", baseline: str = ""
@@ -57,11 +57,11 @@ class BesideDefault(Card):
             task: as the dataset has it.
             baseline: what that says.
         """
-        words = self.tr("Several ways of measuring the same predictions on test {units}.")
+        words = "Several ways of measuring the same predictions on test {units}."
         caption = words.format(units=units(task))
         if baseline:
-            caption += " " + self.tr("Nothing: {baseline}.").format(baseline=baseline)
-        self.set_words(self.tr("How good is it by other measures?"), caption)
+            caption += " " + f"Nothing: {baseline}."
+        self.set_words("How good is it by other measures?", caption)
         models = {model: known for model, known in scores.items() if known}
         metrics = next(iter(models.values()))
         rows = [
@@ -71,7 +71,7 @@ class BesideDefault(Card):
             ]
             for metric in metrics
         ]
-        self._show([self.tr("measure"), *models], rows)
+        self._show(["measure", *models], rows)
 
     def _show(self, headers: list[str], rows: list[list[str]]) -> None:
         self.table.setAccessibleName(self.accessibleName())

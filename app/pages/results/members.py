@@ -33,16 +33,16 @@ class MembersCard(Card):
         """The members of these results, with their scores by the metric of the run."""
         ensemble = results["ensemble"]
         count = len(ensemble["members"])
-        title = self.tr("The average of {} models").format(count)
+        title = f"The average of {count} models"
         if count == 1:
-            title = self.tr("The one model of the average")
-        words = self.tr(
+            title = "The one model of the average"
+        words = (
             "Which settings predict together, and how much does each count? Score: {} when it was "
             "tried."
         )
         self.set_words(title, words.format(metric_in_short(metric)))
         names = [axis["name"] for axis in space] or list(ensemble["settings"][0])
-        headers = [self.tr("trial"), self.tr("weight"), self.tr("score"), *names]
+        headers = ["trial", "weight", "score", *names]
         rows = [
             [str(number), percent(weight), f, *(shown(setting.get(n, "–")) for n in names)]
             for number, weight, f, setting in zip(
@@ -55,7 +55,7 @@ class MembersCard(Card):
         ]
         default = results.get("default_setting") or {}
         others = [shown(default.get(name, "–")) for name in names]
-        rows.append([self.tr("default"), "–", "–", *others])
+        rows.append(["default", "–", "–", *others])
         self.table.setAccessibleName(title)
         self.table.setAccessibleDescription("; ".join(", ".join(row) for row in rows))
         self.table.set_table((headers, rows))

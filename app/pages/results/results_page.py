@@ -43,11 +43,9 @@ class ResultsPage(Page):
         self._shown: dict[str, Any] | None = None
         self._arranged: list[Card] = []
         self._single = False
-        self.compare_button = self.add_button(
-            self.tr("Compare runs"), self.toggle_comparison, "history"
-        )
+        self.compare_button = self.add_button("Compare runs", self.toggle_comparison, "history")
         self.primary = self.add_primary(
-            self.tr("Export the model"), lambda: self.step_wanted.emit("export"), "arrow-right"
+            "Export the model", lambda: self.step_wanted.emit("export"), "arrow-right"
         )
         self._make_cards()
         session.run_changed.connect(self._refresh)
@@ -55,9 +53,7 @@ class ResultsPage(Page):
         self._refresh()
 
     def _make_cards(self) -> None:
-        self._nothing = label(
-            self.tr("The results appear here when a run has ended, in step 4."), "muted"
-        )
+        self._nothing = label("The results appear here when a run has ended, in step 4.", "muted")
         self.body.addWidget(self._nothing)
         self.comparison = Comparison()
         self.comparison.setMinimumHeight(ROW)
@@ -107,7 +103,7 @@ class ResultsPage(Page):
         if shown:
             self.comparison.show_runs([_of_run(run) for run in self._same_data()])
         self.comparison.setVisible(shown)
-        words = self.tr("Hide the comparison") if shown else self.tr("Compare runs")
+        words = "Hide the comparison" if shown else "Compare runs"
         self.compare_button.rename(words)
         if shown:
             self.scroll.ensureWidgetVisible(self.comparison)
@@ -118,14 +114,14 @@ class ResultsPage(Page):
             return
         self._shown = results
         self._nothing.setVisible(results is None)
-        self.primary.allow(results is not None, self.tr("There is no result yet."))
+        self.primary.allow(results is not None, "There is no result yet.")
         if not self.comparison.isHidden():
             self.toggle_comparison()
         started = next((e for e in self.session.events if isinstance(e, RunStarted)), None)
         if results is None or started is None:
             self._arrange([])
-            self.set_head(self.tr("Results"))
-            self.tell(self.tr("In plain words"), ())
+            self.set_head("Results")
+            self.tell("In plain words", ())
             return
         self._show_words(results, started)
         self._show_pictures(results, started)
@@ -134,7 +130,7 @@ class ResultsPage(Page):
     def _show_words(self, results: dict[str, Any], started: RunStarted) -> None:
         rows = int(started.dataset.get("test_rows", 0))
         self.set_head(headline(results, rows), line(results))
-        self.tell(self.tr("In plain words"), in_plain_words(results, started))
+        self.tell("In plain words", in_plain_words(results, started))
 
     def _show_pictures(self, results: dict[str, Any], started: RunStarted) -> None:
         wanted: list[Card] = []
@@ -160,9 +156,9 @@ class ResultsPage(Page):
         if len(results["test"]) > 1:
             self.measures.show_scores(
                 {
-                    self.tr("tuned"): results["test"],
-                    self.tr("default"): results["default_test"],
-                    self.tr("nothing"): results.get("baseline_test") or {},
+                    "tuned": results["test"],
+                    "default": results["default_test"],
+                    "nothing": results.get("baseline_test") or {},
                 },
                 task_of(results),
                 results.get("baseline", ""),
@@ -202,7 +198,7 @@ class ResultsPage(Page):
 
     def _show_comparable(self) -> None:
         enough = len(self._same_data()) > 1
-        self.compare_button.allow(enough, self.tr("There is no other run of these data yet."))
+        self.compare_button.allow(enough, "There is no other run of these data yet.")
 
 
 def _of_run(run: RunSummary) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
 from app.pages.page import Page
@@ -32,38 +31,42 @@ class StartPage(Page):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self.set_head(
-            self.tr("Tune a model while watching"),
-            self.tr("Open a file, pick a model, watch the tuning think, take the model away."),
+            "Tune a model while watching",
+            "Open a file, pick a model, watch the tuning think, take the model away.",
         )
         self.drop = DropArea()
         self.drop.file_chosen.connect(session.open_file)
         self.body.addWidget(self.drop, 2)
-        self._continue = Card(self.tr("Continue where you were"))
+        self._continue = Card("Continue where you were")
         self._continue.hide()
         self.body.addWidget(self._continue)
         self.body.addWidget(self._make_samples())
         self.body.addStretch(1)
         self.tell(
-            self.tr("How it works"),
+            "How it works",
             (
-                self.tr("Open a table with one row for each case. One column is what you want to "
-                        "predict."),
-                self.tr("Tunescope puts some rows aside first. Nothing that follows sees them, so "
-                        "the result at the end is honest."),
-                self.tr("You choose a model and how to tune it. One of each is recommended, with "
-                        "the reason."),
-                self.tr("Everything stays on this computer."),
+                (
+                    "Open a table with one row for each case. One column is what you want to "
+                    "predict."
+                ),
+                (
+                    "Tunescope puts some rows aside first. Nothing that follows sees them, so "
+                    "the result at the end is honest."
+                ),
+                (
+                    "You choose a model and how to tune it. One of each is recommended, with "
+                    "the reason."
+                ),
+                "Everything stays on this computer.",
             ),
-        )  # fmt: skip
+        )
 
     def _make_samples(self) -> Card:
-        card = Card(
-            self.tr("Or try a sample"), self.tr("Small sets of data that come with the program.")
-        )
+        card = Card("Or try a sample", "Small sets of data that come with the program.")
         holder = QWidget()
         flow = FlowLayout(holder, gap=10, column_width=200)
         for name, (title, sentence) in OFFERED.items():
-            words = [QCoreApplication.translate("Samples", text) for text in (title, sentence)]
+            words = [title, sentence]
             flow.addWidget(Tile(*words, lambda name=name: self.session.open_sample(name)))
         card.body.addWidget(holder)
         return card
@@ -80,7 +83,7 @@ class StartPage(Page):
             self._continue.body.addWidget(self._run_button(runs[0]))
         for file in files[:SHOWN_FILES]:
             button = LinkButton(
-                self.tr("Open {file}").format(file=Path(file).name),
+                f"Open {Path(file).name}",
                 lambda file=file: self.session.open_file(file),
                 "file",
             )
@@ -89,5 +92,5 @@ class StartPage(Page):
         self._continue.setVisible(bool(runs or files))
 
     def _run_button(self, run: Any) -> QWidget:
-        words = self.tr("Last run: {run}").format(run=run_in_words(run))
+        words = f"Last run: {run_in_words(run)}"
         return LinkButton(words, lambda: self.run_wanted.emit(run.path), "history")

@@ -36,9 +36,9 @@ class AdvancedCard(Card):
         super().__init__(parent=parent)
         self.session = session
         self._usual = ""  # the metric that is recommended, as far as it is known
-        self.fold = Fold(self.tr("Advanced"), "advanced")
+        self.fold = Fold("Advanced", "advanced")
         self.body.addWidget(self.fold)
-        self._own_title = label(self.tr("This strategy"), "section")
+        self._own_title = label("This strategy", "section")
         self.own = OptionForm()
         self.own.changed.connect(self._own_changed)
         self.run = OptionForm()
@@ -46,14 +46,14 @@ class AdvancedCard(Card):
         for part in (
             self._own_title,
             self.own,
-            label(self.tr("Every strategy"), "section"),
+            label("Every strategy", "section"),
             self.run,
         ):
             self.fold.body.addWidget(part)
-        self.usual = LinkButton(self.tr("Back to the usual values"), self._back_to_usual)
-        self.usual.setToolTip(self.tr("Of the time, the trials and everything here."))
+        self.usual = LinkButton("Back to the usual values", self._back_to_usual)
+        self.usual.setToolTip("Of the time, the trials and everything here.")
         self.fold.body.addWidget(self.usual, 0, Qt.AlignmentFlag.AlignLeft)
-        self._differs = label(self.tr("Some values are not the usual ones."), "caption")
+        self._differs = label("Some values are not the usual ones.", "caption")
         self.body.addWidget(self._differs)
 
     def refresh(self, strategy: Mapping[str, Any] | None) -> None:
@@ -64,7 +64,7 @@ class AdvancedCard(Card):
         options = tuple(map(option_from_dict, strategy["options"])) if strategy else ()
         usual = strategy is None or remembered.is_usual(plan, strategy)
         self._differs.setVisible(not usual)
-        self.usual.allow(not usual, self.tr("All values are the usual ones."))
+        self.usual.allow(not usual, "All values are the usual ones.")
         self._own_title.setVisible(bool(options))
         self.own.setVisible(bool(options))
         self.own.show_options(options, plan.options)
@@ -104,36 +104,78 @@ class AdvancedCard(Card):
         metrics, estimate = _metrics(self.session.summary), self.session.estimate or {}
         if not self.session.plan.metric:
             self._usual = estimate.get("metric", self._usual)
-        words = self.tr("The recommended one")
+        words = "The recommended one"
         if self._usual in metrics:
             title = metrics[self._usual].title
-            words = self.tr("The recommended one: {score}").format(score=title)
+            words = f"The recommended one: {title}"
         return (
-            Option("folds", self.tr("Folds"), "int", 5,
-                   self.tr("How many times the training rows are split to score one trial. More "
-                           "folds: steadier scores, longer runs."), low=2, high=50),
-            Option("metric", self.tr("Score"), "choice", USUAL,
-                   self.tr("What is made as good as possible. Recommended is accuracy for classes, "
-                           "log loss where a class is rare or mistakes have costs, and the share "
-                           "of variance explained for numbers; for averages of models how likely "
-                           "they find what is true, and the squared error."),
-                   choices=(USUAL, *metrics),
-                   choice_labels=(words, *(m.title for m in metrics.values()))),
-            Option("seed", self.tr("Seed"), "int", 0,
-                   self.tr("The start of everything random. The same seed gives the same run."),
-                   low=0, high=2**31 - 1),
-            Option("workers", self.tr("Trials at once"), "int", 1,
-                   self.tr("How many trials run side by side on this computer. It has {count} "
-                           "processors.").format(count=os.cpu_count() or 1), low=1, high=64),
-            Option("time_limit", self.tr("Seconds a trial may take"), "float", 0.0,
-                   self.tr("A trial that takes longer counts as failed."),
-                   low=0.0, lowest_label=self.tr("no limit")),
+            Option(
+                "folds",
+                "Folds",
+                "int",
+                5,
+                (
+                    "How many times the training rows are split to score one trial. More "
+                    "folds: steadier scores, longer runs."
+                ),
+                low=2,
+                high=50,
+            ),
+            Option(
+                "metric",
+                "Score",
+                "choice",
+                USUAL,
+                (
+                    "What is made as good as possible. Recommended is accuracy for classes, "
+                    "log loss where a class is rare or mistakes have costs, and the share "
+                    "of variance explained for numbers; for averages of models how likely "
+                    "they find what is true, and the squared error."
+                ),
+                choices=(USUAL, *metrics),
+                choice_labels=(words, *(m.title for m in metrics.values())),
+            ),
+            Option(
+                "seed",
+                "Seed",
+                "int",
+                0,
+                "The start of everything random. The same seed gives the same run.",
+                low=0,
+                high=2**31 - 1,
+            ),
+            Option(
+                "workers",
+                "Trials at once",
+                "int",
+                1,
+                (
+                    "How many trials run side by side on this computer. It has "
+                    f"{os.cpu_count() or 1} processors."
+                ),
+                low=1,
+                high=64,
+            ),
+            Option(
+                "time_limit",
+                "Seconds a trial may take",
+                "float",
+                0.0,
+                "A trial that takes longer counts as failed.",
+                low=0.0,
+                lowest_label="no limit",
+            ),
             *self._of_the_task(),
-            Option("refit", "Fit the model on all rows at the end", "bool", True,
-                   "The score is measured on a model fitted without the test rows. The model that "
-                   "you take away then learns from those rows too, at the same setting. Turn it "
-                   "off to take away exactly the model that was tested."),
-        )  # fmt: skip
+            Option(
+                "refit",
+                "Fit the model on all rows at the end",
+                "bool",
+                True,
+                "The score is measured on a model fitted without the test rows. The model that "
+                "you take away then learns from those rows too, at the same setting. Turn it "
+                "off to take away exactly the model that was tested.",
+            ),
+        )
 
     def _of_the_task(self) -> tuple[Option, ...]:
         """What only models of this task can be told."""
@@ -142,52 +184,98 @@ class AdvancedCard(Card):
             return _of_molecules()
         if task == "sequence":
             return (
-                Option("decoding", self.tr("How labels are chosen"), "choice", DECODINGS[0],
-                       self.tr("The likeliest label of every token gets most tokens right; the "
-                               "likeliest whole sequence gets most sequences right."),
-                       choices=DECODINGS,
-                       choice_labels=(self.tr("Token by token (posterior)"),
-                                      self.tr("The whole sequence at once (Viterbi)"))),
-            )  # fmt: skip
+                Option(
+                    "decoding",
+                    "How labels are chosen",
+                    "choice",
+                    DECODINGS[0],
+                    (
+                        "The likeliest label of every token gets most tokens right; the "
+                        "likeliest whole sequence gets most sequences right."
+                    ),
+                    choices=DECODINGS,
+                    choice_labels=(
+                        "Token by token (posterior)",
+                        "The whole sequence at once (Viterbi)",
+                    ),
+                ),
+            )
         return (
             *self._evaluation(task),
-            Option("standardize", self.tr("Bring columns to one scale"), "bool", True,
-                   self.tr("For models that need it. Leave it on, unless the columns are on one "
-                           "scale already.")),
-        )  # fmt: skip
+            Option(
+                "standardize",
+                "Bring columns to one scale",
+                "bool",
+                True,
+                (
+                    "For models that need it. Leave it on, unless the columns are on one "
+                    "scale already."
+                ),
+            ),
+        )
 
     def _evaluation(self, task: str) -> tuple[Option, ...]:
         """How the result is judged, where there is a choice."""
         if task not in TABLES or self.session.data.test_file:
             return ()
         return (
-            Option("evaluation", "How the result is tested", "choice", USUAL,
-                   "One test set: some rows are held out. Nested cross-validation: the whole "
-                   "tuning is done five times more, each time without a fifth of the rows, so "
-                   "that every row is tested once and smaller gains can be shown. The usual one "
-                   f"is nested where penalties are learned from fewer than {FEW_ROWS:,} rows.",
-                   choices=(USUAL, *EVALUATIONS),
-                   choice_labels=("The usual one", "One test set",
-                                  f"Nested cross-validation ({OUTER_FOLDS} times as long)")),
-        )  # fmt: skip
+            Option(
+                "evaluation",
+                "How the result is tested",
+                "choice",
+                USUAL,
+                "One test set: some rows are held out. Nested cross-validation: the whole "
+                "tuning is done five times more, each time without a fifth of the rows, so "
+                "that every row is tested once and smaller gains can be shown. The usual one "
+                f"is nested where penalties are learned from fewer than {FEW_ROWS:,} rows.",
+                choices=(USUAL, *EVALUATIONS),
+                choice_labels=(
+                    "The usual one",
+                    "One test set",
+                    f"Nested cross-validation ({OUTER_FOLDS} times as long)",
+                ),
+            ),
+        )
 
 
 def _of_molecules() -> tuple[Option, ...]:
     """How many base pairs are called: by hand, or chosen on training molecules held out."""
     return (
-        Option("gamma_by", "How many base pairs are called", "choice", GAMMA_CHOICES[0],
-               "A larger trade-off γ finds more of the true pairs and calls more wrong ones. It "
-               "can be given, or chosen on training molecules held out: five fits more.",
-               choices=GAMMA_CHOICES,
-               choice_labels=("As given below (γ)", "For the best F1",
-                              "So that a share of the true pairs is found")),
-        Option("gamma", "Trade-off γ", "float", 4.0,
-               "How much a base pair counts beside an unpaired base. Used where it is given.",
-               low=0.0, low_open=True, high=1e6),
-        Option("sensitivity", "Share of true pairs to find", "float", 0.8,
-               "Used where a share of the true pairs is to be found.",
-               low=0.0, low_open=True, high=1.0),
-    )  # fmt: skip
+        Option(
+            "gamma_by",
+            "How many base pairs are called",
+            "choice",
+            GAMMA_CHOICES[0],
+            "A larger trade-off γ finds more of the true pairs and calls more wrong ones. It "
+            "can be given, or chosen on training molecules held out: five fits more.",
+            choices=GAMMA_CHOICES,
+            choice_labels=(
+                "As given below (γ)",
+                "For the best F1",
+                "So that a share of the true pairs is found",
+            ),
+        ),
+        Option(
+            "gamma",
+            "Trade-off γ",
+            "float",
+            4.0,
+            "How much a base pair counts beside an unpaired base. Used where it is given.",
+            low=0.0,
+            low_open=True,
+            high=1e6,
+        ),
+        Option(
+            "sensitivity",
+            "Share of true pairs to find",
+            "float",
+            0.8,
+            "Used where a share of the true pairs is to be found.",
+            low=0.0,
+            low_open=True,
+            high=1.0,
+        ),
+    )
 
 
 def _metrics(summary: Mapping[str, Any] | None) -> dict[str, Metric]:

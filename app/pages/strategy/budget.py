@@ -28,28 +28,26 @@ class BudgetCard(Card):
         super().__init__(parent=parent)
         self.session = session
         self.set_words(
-            self.tr("How long may it take?"),
-            self.tr(
-                "Whichever comes first ends the tuning. You can always stop and keep the best."
-            ),
+            "How long may it take?",
+            "Whichever comes first ends the tuning. You can always stop and keep the best.",
         )
         self.minutes = QuietDoubleSpinBox()
         self.minutes.setRange(0, MOST_MINUTES)
-        self.minutes.setSpecialValueText(self.tr("no limit"))
-        self.minutes.setSuffix(self.tr(" minutes"))
+        self.minutes.setSpecialValueText("no limit")
+        self.minutes.setSuffix(" minutes")
         self.minutes.setKeyboardTracking(False)
         self.minutes.valueChanged.connect(lambda value: self._choose(minutes=value or None))
         self.trials = QuietSpinBox()
         self.trials.setRange(1, MOST_TRIALS)
-        self.trials.setSuffix(self.tr(" trials"))
+        self.trials.setSuffix(" trials")
         self.trials.setKeyboardTracking(False)
         self.trials.valueChanged.connect(lambda value: self._choose(trials=value or None))
         holder = QWidget()
         flow = FlowLayout(holder, gap=20, column_width=200)
         for control in (self.minutes, self.trials):
             control.setMaximumWidth(appearance.pixels(240))
-        flow.addWidget(titled(self.tr("Time at most"), self.minutes))
-        self._trials_part = titled(self.tr("Trials at most"), self.trials)
+        flow.addWidget(titled("Time at most", self.minutes))
+        self._trials_part = titled("Trials at most", self.trials)
         flow.addWidget(self._trials_part)
         self._holder = holder
         self.body.addWidget(holder)
@@ -72,7 +70,7 @@ class BudgetCard(Card):
     def _show_trials(self, trials: int | None, usual: int) -> None:
         """Where the minutes bound the run (`usual` is 0), the trials need not."""
         self.trials.setRange(min(1, usual), MOST_TRIALS)
-        self.trials.setSpecialValueText("" if usual else self.tr("no limit"))
+        self.trials.setSpecialValueText("" if usual else "no limit")
         self.trials.setValue(trials or usual)
 
     def _choose(self, **fields: float | None) -> None:
@@ -83,7 +81,7 @@ class BudgetCard(Card):
         """Say how long it will take, or that this is being worked out."""
         estimate = self.session.estimate
         if estimate is None:
-            self.estimate.setText(self.tr("Estimating the time …"))
+            self.estimate.setText("Estimating the time …")
         else:
             self.estimate.setText(_said(estimate["sentence"]))
         bad = bool(estimate and estimate.get("unusable"))

@@ -27,8 +27,8 @@ class MistakesCard(Card):
         super().__init__(parent=parent)
         self.session = session
         self.set_words(
-            self.tr("What does a mistake cost?"),
-            self.tr(
+            "What does a mistake cost?",
+            (
                 "Where one kind of mistake is worse than the other, say how many times. Rows are "
                 "then told apart where it costs least, and the exported model decides so too."
             ),
@@ -57,11 +57,13 @@ class MistakesCard(Card):
             with QSignalBlocker(control):
                 control.setValue(plan.costs.get(name, 1.0))
         self.said.setText(
-            self.tr("The threshold is chosen on the training rows alone, each predicted by a "
-                    "model that has not seen it.")
+            (
+                "The threshold is chosen on the training rows alone, each predicted by a "
+                "model that has not seen it."
+            )
             if plan.costs
-            else self.tr("Both cost the same: each row gets its likelier class.")
-        )  # fmt: skip
+            else "Both cost the same: each row gets its likelier class."
+        )
 
     def _rebuild(self, classes: tuple[str, ...]) -> None:
         while (item := self._row.takeAt(0)) is not None:
@@ -76,7 +78,7 @@ class MistakesCard(Card):
             control.setKeyboardTracking(False)
             control.setMaximumWidth(appearance.pixels(240))
             control.valueChanged.connect(self._choose)
-            words = self.tr("To call a “{name}” row “{other}” costs").format(name=name, other=other)
+            words = f"To call a “{name}” row “{other}” costs"
             control.setAccessibleName(words)
             self._row.addWidget(titled(words, control))
             self.controls[name] = control

@@ -39,11 +39,11 @@ class StrategyPage(Page):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self.set_head(
-            self.tr("How to tune it?"),
-            self.tr("If unsure, take the first and press Start tuning."),
+            "How to tune it?",
+            "If unsure, take the first and press Start tuning.",
         )
-        self.primary = self.add_primary(self.tr("Start tuning"), self._start, "play")
-        self.cards = ChoiceCards(self.tr("Recommended"), self.tr("Strategies"))
+        self.primary = self.add_primary("Start tuning", self._start, "play")
+        self.cards = ChoiceCards("Recommended", "Strategies")
         self.cards.chosen.connect(session.choose_strategy)
         self.budget = BudgetCard(session)
         self.groups = self._make_groups()
@@ -63,18 +63,16 @@ class StrategyPage(Page):
 
     def _make_groups(self) -> Card:
         card = Card(
-            self.tr("Penalties"),
-            self.tr("How many penalties are learned: one for all columns, or one for each group."),
+            "Penalties",
+            "How many penalties are learned: one for all columns, or one for each group.",
         )
         self.ways = QuietComboBox()
-        self.ways.setAccessibleName(self.tr("How columns are grouped"))
+        self.ways.setAccessibleName("How columns are grouped")
         self.ways.currentIndexChanged.connect(self._way_chosen)
         holder = QWidget()
         row = FlowLayout(holder, gap=8)
         row.addWidget(self.ways)
-        row.addWidget(
-            LinkButton(self.tr("Arrange the groups"), lambda: self.step_wanted.emit("data"))
-        )
+        row.addWidget(LinkButton("Arrange the groups", lambda: self.step_wanted.emit("data")))
         card.body.addWidget(holder)
         return card
 
@@ -99,7 +97,7 @@ class StrategyPage(Page):
                 paragraphs=tuple(filter(None, (entry["does"], self._known(entry)))),
                 captions=(
                     entry["costs"],
-                    self.tr("You see: {what}").format(what=_small_first(entry["shows"])),
+                    "You see: {what}".format(what=_small_first(entry["shows"])),
                 ),
                 reason=entry["reason"],
                 recommended=entry["recommended"],
@@ -125,13 +123,13 @@ class StrategyPage(Page):
         spec = self.session.plan.groups
         own = not isinstance(spec, str)
         words = {
-            "single": self.tr("One penalty for all columns"),
-            "prefix": self.tr("One for each start of a name"),
-            "column": self.tr("One for each column"),
-            "each": self.tr("One for each column and each category value"),
+            "single": "One penalty for all columns",
+            "prefix": "One for each start of a name",
+            "column": "One for each column",
+            "each": "One for each column and each category value",
         }
         if own:
-            words[OWN] = self.tr("One for each of my {count} groups").format(count=len(spec))
+            words[OWN] = f"One for each of my {len(spec)} groups"
         with QSignalBlocker(self.ways):
             self.ways.clear()
             for key, text in words.items():
@@ -152,7 +150,7 @@ class StrategyPage(Page):
     def _allow_start(self) -> None:
         estimate = self.session.estimate
         if self.session.state in ("running", "paused", "stopping"):
-            self.primary.allow(False, self.tr("A run is going on. Stop it first."))
+            self.primary.allow(False, "A run is going on. Stop it first.")
         elif estimate and estimate.get("unusable"):
             self.primary.allow(False, estimate["sentence"])
         else:
@@ -173,12 +171,10 @@ class StrategyPage(Page):
         else:
             learned = there if data.test_file else there - waiting
             sentences = [
-                self.tr(
-                    "{model} is tuned on {learned} {units}. {test} other {units} wait for the test."
-                ).format(
+                "{model} is tuned on {learned} {units}; the test set has {test} others.".format(
                     model=model_title(self.session),
                     learned=whole(learned),
-                    units=self.tr("sequences") if task == "sequence" else units(task),
+                    units="sequences" if task == "sequence" else units(task),
                     test=whole(waiting),
                 )
             ]
@@ -187,23 +183,23 @@ class StrategyPage(Page):
             if known := self._known(entry):
                 sentences.append(known)
             if entry["name"] == "grid":
-                sentences.append(
-                    self.tr("The values that will be tried stand below the strategies.")
-                )
+                sentences.append("The values that will be tried stand below the strategies.")
         elif entry["name"] == "gradient":
-            sentences.append(self.tr("A part of the training data is held out to see which "
-                                     "penalties help; the last fit is on all of it."))  # fmt: skip
+            sentences.append(
+                "A part of the training data is held out to see which "
+                "penalties help; the last fit is on all of it."
+            )
         else:
-            sentences.append(self.tr("Nothing is given up for scoring trials: the penalty comes "
-                                     "from the training data itself."))  # fmt: skip
+            sentences.append(
+                "Nothing is given up for scoring trials: the penalty comes "
+                "from the training data itself."
+            )
         if reason := (self.session.estimate or {}).get("metric_reason"):
             sentences.append(reason)
         if power := (self.session.estimate or {}).get("power"):
             sentences.append(power)
-        sentences.append(
-            self.tr("You can stop at any time. The best setting found so far is kept.")
-        )
-        self.tell(self.tr("What will happen"), sentences)
+        sentences.append("You can stop at any time. The best setting found so far is kept.")
+        self.tell("What will happen", sentences)
 
     def _nested(self, entry: Mapping[str, Any]) -> bool:
         """Whether every row will be tested."""
@@ -214,20 +210,20 @@ class StrategyPage(Page):
     def _of_a_trial(self, entry: Mapping[str, Any]) -> str:
         """What one trial costs, and for strategies that average what becomes of the best."""
         plan = self.session.plan
-        said = self.tr(
-            "Each trial fits the model {folds} times, each time on other rows, and scores it on "
-            "the rest."
-        ).format(folds=plan.folds)
+        said = (
+            f"Each trial fits the model {plan.folds} times, each time on other rows, and scores it "
+            "on the rest."
+        )
         if not any(option["name"] == "judged" for option in entry["options"]):
             return said
         judged = plan.options.get("judged", "automatic")
         if judged == "validation":
-            said = self.tr(
+            said = (
                 "Each trial fits the model once, on four fifths of the training rows, and scores "
                 "it on the others."
             )
         elif judged == "training" or (judged == "automatic" and plan.model in GENERATIVE):
-            said = self.tr(
+            said = (
                 "Each trial fits the model once, on all training data, and scores how well it "
                 "explains them."
             )
@@ -236,7 +232,7 @@ class StrategyPage(Page):
                     "Each trial fits the model once, on all training texts, and scores how likely "
                     "the second half of their words is, given the first (document completion)."
                 )
-        more = self.tr("At the end one model in ten is averaged, two of 20 trials, four of 40.")
+        more = "At the end one model in ten is averaged, two of 20 trials, four of 40."
         return f"{said} {more}"
 
     def _start(self) -> None:

@@ -47,12 +47,14 @@ class ValuesCard(Card):
     def _show(self, estimate: dict[str, Any]) -> None:
         settings, trials = estimate["settings"], estimate["trials"]
         if trials < settings:
-            words = self.tr("Combined, these make {all} settings. {some} of them are tried, the "
-                            "coarse ones first.")  # fmt: skip
+            words = (
+                "Combined, these make {all} settings. {some} of them are tried, the "
+                "coarse ones first."
+            )
         else:
-            words = self.tr("Combined, these make {all} settings. All are tried.")
+            words = "Combined, these make {all} settings. All are tried."
         self.set_words(
-            self.tr("Values that will be tried"),
+            "Values that will be tried",
             words.format(all=whole(settings), some=whole(trials)),
         )
         clear(self.table)

@@ -44,10 +44,10 @@ class Replay(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
-        self.play_button = IconButton("play", self.tr("Play the run again"), self.play)
+        self.play_button = IconButton("play", "Play the run again", self.play)
         row.addWidget(self.play_button)
         self.slider = QuietSlider(Qt.Orientation.Horizontal)
-        self.slider.setAccessibleName(self.tr("Moment of the run"))
+        self.slider.setAccessibleName("Moment of the run")
         self.slider.setMinimumHeight(28)
         self.slider.valueChanged.connect(self._moved)
         row.addWidget(self.slider, 1)
@@ -79,12 +79,12 @@ class Replay(QFrame):
         if self.slider.value() == self.slider.maximum():
             self.slider.setValue(self.slider.minimum())
         self._timer.start(max(FASTEST, PLAYING // max(1, len(self._stops))))
-        self._show_button("pause", self.tr("Stop playing"))
+        self._show_button("pause", "Stop playing")
 
     def stop(self) -> None:
         """Stay where it is."""
         self._timer.stop()
-        self._show_button("play", self.tr("Play the run again"))
+        self._show_button("play", "Play the run again")
 
     def _show_button(self, icon: str, name: str) -> None:
         self.play_button.setIcon(icons.icon(icon, "muted"))
@@ -108,10 +108,10 @@ class Replay(QFrame):
             return
         event = self._events[self._stops[position - 1] - 1]
         trials = any(isinstance(e, (TrialFinished, TrialFailed)) for e in self._events)
-        words = self.tr("after trial {at} of {all}, {time}")
+        words = "after trial {at} of {all}, {time}"
         count = len(self._stops)
         if not trials:  # the first step is the start, number 0
-            words = self.tr("after step {at} of {all}, {time}")
+            words = "after step {at} of {all}, {time}"
             position, count = position - 1, count - 1
         said = words.format(at=position, all=count, time=seconds(event.seconds))
         self._where.setText(said)

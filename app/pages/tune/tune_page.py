@@ -47,31 +47,29 @@ class TunePage(Page):
     # Making it --------------------------------------------------------------------------------
 
     def _make_buttons(self) -> None:
-        self.discard_button = self.add_button(self.tr("Discard"), self.discard, "discard")
+        self.discard_button = self.add_button("Discard", self.discard, "discard")
         self.more_button = self.add_button(
-            self.tr("{count} more trials").format(count=MORE),
+            f"{MORE} more trials",
             lambda: self.session.more_trials(MORE),
             "plus",
         )
-        self.keep_button = self.add_button(
-            self.tr("Keep what there is"), self.session.stop, "check"
-        )
-        self.pause_button = self.add_button(self.tr("Pause"), self.session.pause, "pause")
-        self.resume_button = self.add_button(self.tr("Resume"), self.session.resume, "play")
-        self.primary = self.add_primary(self.tr("Start tuning"), self._primary_pressed)
+        self.keep_button = self.add_button("Keep what there is", self.session.stop, "check")
+        self.pause_button = self.add_button("Pause", self.session.pause, "pause")
+        self.resume_button = self.add_button("Resume", self.session.resume, "play")
+        self.primary = self.add_primary("Start tuning", self._primary_pressed)
 
     def _make_bar(self) -> None:
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setFixedHeight(8)
-        self.bar.setAccessibleName(self.tr("Progress of the run"))
+        self.bar.setAccessibleName("Progress of the run")
         self.replay = Replay()
         self.replay.moved.connect(self._replayed)
         self.under_head.addWidget(self.bar)
         self.under_head.addWidget(self.replay)
 
     def _make_middle(self) -> None:
-        self.before = Card(self.tr("What will happen"))
+        self.before = Card("What will happen")
         self._before_words = label("")
         self.before.body.addWidget(self._before_words)
         self.board = Board()
@@ -151,7 +149,7 @@ class TunePage(Page):
         self.more_button.setVisible(state == "finished" and trials)
         self.keep_button.setVisible(state == "interrupted" and begun)
         self.discard_button.setVisible(begun or state in ("running", "paused"))
-        self.discard_button.allow(state != "stopping", self.tr("The run is just ending."))
+        self.discard_button.allow(state != "stopping", "The run is just ending.")
         text, action, why_not = self._primary()
         self.primary.rename(text)
         self.primary.allow(not why_not, why_not)
@@ -162,15 +160,15 @@ class TunePage(Page):
         session = self.session
         match session.state:
             case "running" | "paused":
-                return self.tr("Stop and keep best"), session.stop, ""
+                return "Stop and keep best", session.stop, ""
             case "stopping":
-                return self.tr("Stopping …"), session.stop, self.tr("The results are coming.")
+                return "Stopping …", session.stop, "The results are coming."
             case "interrupted":
-                return self.tr("Go on"), session.resume, ""
+                return "Go on", session.resume, ""
             case "finished" if session.results is not None:
-                return self.tr("See the results"), self._go_to_results, ""
-        why_not = "" if session.plan is not None else self.tr("Open a file first, in step 1.")
-        return self.tr("Start tuning"), session.start, why_not
+                return "See the results", self._go_to_results, ""
+        why_not = "" if session.plan is not None else "Open a file first, in step 1."
+        return "Start tuning", session.start, why_not
 
     def _primary_pressed(self) -> None:
         self._lead_on()
@@ -197,42 +195,48 @@ class TunePage(Page):
             return
         self.set_head(self.standing.title(), self.standing.line(session.state))
         self.bar.setAccessibleDescription(self.standing.line(session.state))
-        self.tell(self.tr("What is happening"), (*self._of_the_state(), *self.narrator.sentences))
+        self.tell("What is happening", (*self._of_the_state(), *self.narrator.sentences))
 
     def _show_before(self) -> None:
         session = self.session
         if session.state == "running":
-            self.set_head(self.tr("Tuning"), self.tr("The worker is getting ready …"))
-            self.tell(self.tr("What is happening"), (self.tr("The data are being prepared."),))
+            self.set_head("Tuning", "The worker is getting ready …")
+            self.tell("What is happening", ("The data are being prepared.",))
             return
         estimate = (session.estimate or {}).get("sentence", "")
-        self.set_head(self.tr("Ready to tune"), estimate)
+        self.set_head("Ready to tune", estimate)
         if session.plan is None:
-            self._before_words.setText(self.tr("Open a file first, in step 1."))
+            self._before_words.setText("Open a file first, in step 1.")
             return
-        words = self.tr(
+        words = (
             "The program tunes {model}. Strategy: {strategy}. While it runs, you see here what it "
             "has tried and what it has learned. You can pause or stop at any time and keep the "
             "best."
         )
         model, strategy = model_in_words(session.plan.model), strategy_title(session)
         self._before_words.setText(words.format(model=model, strategy=strategy))
-        self.tell(self.tr("What is happening"), (self.tr("Nothing yet. Press “Start tuning”."),))
+        self.tell("What is happening", ("Nothing yet. Press “Start tuning”.",))
 
     def _of_the_state(self) -> tuple[str, ...]:
         last = self.session.events[-1]
         match self.session.state:
             case "paused":
-                return (self.tr("The run is paused. “Resume” goes on where it stands."),)
+                return ("The run is paused. “Resume” goes on where it stands.",)
             case "stopping":
-                return (self.tr("The run stops. The best setting is fitted on all training rows "
-                                "and tested on rows that tuning never saw."),)  # fmt: skip
+                return (
+                    (
+                        "The run stops. The best setting is fitted on all training rows "
+                        "and tested on rows that tuning never saw."
+                    ),
+                )
             case "interrupted" if not isinstance(last, RunFailed):
                 kept = sum(isinstance(e, (TrialFinished, TrialFailed)) for e in self.session.events)
-                words = self.tr("The run was interrupted. {kept} trials are kept. “Go on” "
-                                "continues with the next one.")  # fmt: skip
+                words = (
+                    "The run was interrupted. {kept} trials are kept. “Go on” "
+                    "continues with the next one."
+                )
                 if self.standing.learns_penalties:
-                    words = self.tr("The run was interrupted. “Go on” continues it.")
+                    words = "The run was interrupted. “Go on” continues it."
                 return (words.format(kept=kept),)
         return ()
 
@@ -243,13 +247,11 @@ class TunePage(Page):
         box = QMessageBox(self)
         box.setObjectName("discarding")
         box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle(self.tr("Discard the run"))
-        box.setText(self.tr("Discard this run?"))
-        box.setInformativeText(
-            self.tr("Its trials and its model are deleted. This cannot be undone.")
-        )
-        stay = box.addButton(self.tr("Keep it"), QMessageBox.ButtonRole.RejectRole)
-        gone = box.addButton(self.tr("Discard"), QMessageBox.ButtonRole.DestructiveRole)
+        box.setWindowTitle("Discard the run")
+        box.setText("Discard this run?")
+        box.setInformativeText("Its trials and its model are deleted. This cannot be undone.")
+        stay = box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
+        gone = box.addButton("Discard", QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(stay)
         box.setEscapeButton(stay)
         box.exec()

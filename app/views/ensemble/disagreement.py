@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QRectF, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QWidget
 
@@ -30,17 +30,11 @@ class Disagreement(EnsembleView, ScrolledBars):
     """A line of dots a row: one dot a member, and a diamond for the truth."""
 
     name = "disagreement"
-    title = QT_TRANSLATE_NOOP("Disagreement", "Where the members disagree")
-    question = QT_TRANSLATE_NOOP(
-        "Disagreement",
-        "About which held-out rows do the averaged models say the most different things?",
-    )
-    waiting = QT_TRANSLATE_NOOP(
-        "Disagreement",
-        "Rows appear here when the average has two members, which is after 20 trials.",
-    )
+    title = "Where the members disagree"
+    question = "About which held-out rows do the averaged models say the most different things?"
+    waiting = "Rows appear here when the average has two members, which is after 20 trials."
     wide = True
-    listed = QT_TRANSLATE_NOOP("Disagreement", "Rows shown")
+    listed = "Rows shown"
     listens = (MembersDisagree,)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
@@ -105,7 +99,7 @@ class Disagreement(EnsembleView, ScrolledBars):
 
     def called(self, row: dict[str, Any]) -> str:
         """A row in words; of more than two classes with the one that the dots are about."""
-        words = self.tr("row {}: {}") if row["about"] else self.tr("row {}")
+        words = "row {}: {}" if row["about"] else "row {}"
         name = words.format(row["row"] + 1, row["about"])
         classes = self.said().classes
         return f"{classes[self.asked(row)]} · {name}" if len(classes) > 2 else name
@@ -143,11 +137,11 @@ class Disagreement(EnsembleView, ScrolledBars):
     def _bottom_title(self) -> str:
         classes = self.said().classes
         if len(classes) == 2:
-            return self.tr("probability of “{}” in %").format(classes[1])
+            return f"probability of “{classes[1]}” in %"
         if classes:
-            return self.tr("probability of the true class in %")
+            return "probability of the true class in %"
         known = any(math.isfinite(self.true_value(row)) for row in self.said().rows)
-        return self.tr("predicted value") if known else self.tr("log density given to it")
+        return "predicted value" if known else "log density given to it"
 
     def _hold(self, x: np.ndarray) -> None:
         if self.said().classes:
@@ -156,9 +150,9 @@ class Disagreement(EnsembleView, ScrolledBars):
             self.plot.hold_x(float(x.min()), float(x.max()))
 
     def _draw_legend(self, true: bool) -> None:
-        entries = [Entry(_member, self.tr("what one member says"))]
+        entries = [Entry(_member, "what one member says")]
         if true:
-            entries.append(Entry(_truth, self.tr("truth")))
+            entries.append(Entry(_truth, "truth"))
         self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
 
     # -- in words ------------------------------------------------------------------------------
@@ -174,24 +168,24 @@ class Disagreement(EnsembleView, ScrolledBars):
         ends = [self.in_words(float(end)) for end in (values.min(), values.max())]
         classes = self.said().classes
         if classes:
-            words = self.tr("They differ most about row {}: between {} and {} for “{}”.")
+            words = "They differ most about row {}: between {} and {} for “{}”."
             said = words.format(row["row"] + 1, *ends, classes[self.asked(row)])
         else:
-            words = self.tr("They differ most about row {}: between {} and {}.")
+            words = "They differ most about row {}: between {} and {}."
             said = words.format(row["row"] + 1, *ends)
-        return f"{said} {self.tr('In truth: {}.').format(row['truth'])}" if row["truth"] else said
+        return f"{said} {'In truth: {}.'.format(row['truth'])}" if row["truth"] else said
 
     def rows(self) -> Table:
         """Every row with what every member says of every class, in full."""
         said = self.said()
         classes = list(range(len(said.classes))) if len(said.classes) <= ALL_CLASSES else None
-        headers = [self.tr(word) for word in ("row", "about", "truth", "spread")]
+        headers = ["row", "about", "truth", "spread"]
         for number in said.members:
-            trial = self.tr("trial {}").format(number)
+            trial = f"trial {number}"
             if not said.classes:
                 headers.append(trial)
             elif classes is None:
-                headers.append(self.tr("{}: probability of the true class").format(trial))
+                headers.append(f"{trial}: probability of the true class")
             else:
                 headers += [f"{trial}: {said.classes[at]}" for at in classes]
         return headers, [self._cells(row, classes) for row in said.rows]

@@ -32,9 +32,9 @@ class EnsembleView(View):
 
     def measured_with_direction(self, room: float) -> str:
         """The metric and, where so many pixels have room for it, which way is better."""
-        words = self.tr("{} (lower is better)")
+        words = "{} (lower is better)"
         if self.record.started.maximize:
-            words = self.tr("{} (higher is better)")
+            words = "{} (higher is better)"
         whole = words.format(self.measured())
         fits = QFontMetricsF(small_font()).horizontalAdvance(whole) <= room
         return whole if fits else self.measured()

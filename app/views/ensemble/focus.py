@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
@@ -24,23 +23,20 @@ class Focus(EnsembleView):
     """The effective number of candidates of every trial, on a logarithmic scale."""
 
     name = "focus"
-    title = QT_TRANSLATE_NOOP("Focus", "How focused the search is")
-    question = QT_TRANSLATE_NOOP(
-        "Focus",
+    title = "How focused the search is"
+    question = (
         "Among how many settings is the next one drawn? 1: it is certain. 4,096: it could be "
-        "anywhere.",
+        "anywhere."
     )
-    waiting = QT_TRANSLATE_NOOP(
-        "Focus", "It appears here when the first even spread of trials is done."
-    )
+    waiting = "It appears here when the first even spread of trials is done."
     zooms = True
     listens = (TrialFinished, TrialFailed, RunResumed)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot(Scale("whole"), Scale("log"))
-        self.plot.bottom.set_title(self.tr("trial"))
-        self.plot.left.set_title(self.tr("settings in question"))
+        self.plot.bottom.set_title("trial")
+        self.plot.left.set_title("settings in question")
         self.line, self.dots, self.highlight = Lines(), Dots("circle", 7), Highlight()
         for item in (self.line, self.dots, self.highlight):
             self.plot.addItem(item)
@@ -82,13 +78,13 @@ class Focus(EnsembleView):
         """The first, the last and what they mean."""
         drawn = self.drawn()
         (first, before), (last, now) = drawn[0], drawn[-1]
-        words = self.tr("Trial {} was drawn among {} settings in effect.")
+        words = "Trial {} was drawn among {} settings in effect."
         said = words.format(last, plain(now, 2))
         if len(drawn) > 1:
-            said += " " + self.tr("At trial {} it was {}.").format(first, plain(before, 2))
+            said += " " + f"At trial {first} it was {plain(before, 2)}."
         return said
 
     def rows(self) -> Table:
         """Trial and candidates."""
-        headers = [self.tr("trial"), self.tr("settings in question, in effect")]
+        headers = ["trial", "settings in question, in effect"]
         return headers, [[number, count] for number, count in self.drawn()]

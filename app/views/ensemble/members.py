@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QRectF, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
@@ -52,13 +52,9 @@ class Members(EnsembleView):
     """Filled bars for members, pale stubs for the others, which count nothing."""
 
     name = "members"
-    title = QT_TRANSLATE_NOOP("Members", "Who is in the average")
-    question = QT_TRANSLATE_NOOP(
-        "Members", "Which models predict together, and how much does each count? Best first."
-    )
-    waiting = QT_TRANSLATE_NOOP(
-        "Members", "The first model joins the average when the first trial has a score."
-    )
+    title = "Who is in the average"
+    question = "Which models predict together, and how much does each count? Best first."
+    waiting = "The first model joins the average when the first trial has a score."
     listens = (EnsembleUpdated, TrialFinished, TrialExcluded, RunFinished, RunStopped)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
@@ -66,8 +62,8 @@ class Members(EnsembleView):
         self.legend = Legend()
         self.canvas.addItem(self.legend, row=0, col=0)
         self.plot = self.canvas.add_plot(Scale("choice"), row=1)
-        self.plot.left.set_title(self.tr("weight in %"))
-        self.plot.bottom.set_title(self.tr("trial, best first"))
+        self.plot.left.set_title("weight in %")
+        self.plot.bottom.set_title("trial, best first")
         self.columns, self.words, self.highlight = Columns(), ColumnWords(), Highlight()
         for item in (self.columns, self.words, self.highlight):
             self.plot.addItem(item)
@@ -136,15 +132,15 @@ class Members(EnsembleView):
         weights = list(self.record.weights.values())
         inside, idle = sum(w > 0 for w in weights), sum(w == 0 for w in weights)
         rest = count - len(weights)
-        words = self.tr("{} in the average, score above") if self.words.words else ""
-        words = words or self.tr("{} in the average")
+        words = "{} in the average, score above" if self.words.words else ""
+        words = words or "{} in the average"
         entries = [Entry(_filled, words.format(inside))]
         if idle:
-            entries.append(Entry(_empty, self.tr("{} without weight").format(idle)))
+            entries.append(Entry(_empty, f"{idle} without weight"))
         if rest:
-            others = self.tr("1 other") if rest == 1 else self.tr("{} others").format(rest)
+            others = "1 other" if rest == 1 else f"{rest} others"
             hidden = rest + inside + idle - shown
-            more = self.tr("{}, {} of them shown").format(others, rest - hidden)
+            more = f"{others}, {rest - hidden} of them shown"
             entries.append(Entry(_pale, more if hidden else others))
         self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
 
@@ -164,9 +160,7 @@ class Members(EnsembleView):
         )
 
     def _tell(self, number: int) -> str:
-        words = self.tr("weight {} of the average").format(
-            percent(self.record.weights.get(number, 0.0))
-        )
+        words = f"weight {percent(self.record.weights.get(number, 0.0))} of the average"
         reason = self.left_out().get(number, "")
         return "\n".join(part for part in (super()._tell(number), words, reason) if part)
 
@@ -175,18 +169,16 @@ class Members(EnsembleView):
         ensemble = self.record.ensemble
         members = list(zip(ensemble.members, ensemble.weights, ensemble.scores, strict=True))
         if len(members) == 1:
-            words = self.tr("After {} trials the average has one member: trial {} with {} {}.")
+            words = "After {} trials the average has one member: trial {} with {} {}."
             return words.format(
                 ensemble.finished, members[0][0], self.measured(), plain(members[0][2])
             )
         each = [
-            self.tr("trial {} counts {} and has {} {}").format(
-                number, percent(weight), self.measured(), plain(score)
-            )
+            f"trial {number} counts {percent(weight)} and has {self.measured()} {plain(score)}"
             for number, weight, score in members[:NAMED]
         ]
         rest = "; …" if len(members) > NAMED else ""
-        words = self.tr("{} of {} models are averaged: {}{}.")
+        words = "{} of {} models are averaged: {}{}."
         count = sum(weight > 0 for _, weight, _ in members)
         said = words.format(count, ensemble.finished, "; ".join(each), rest)
         return " ".join([said, *self.left_out().values()])
@@ -199,10 +191,10 @@ class Members(EnsembleView):
         for place, number in enumerate(self.ranked(), start=1):
             trial = record.trial(number)
             score = said.get(number, trial.score if trial is not None else None)
-            note = self.tr("in the average") if number in weights else out.get(number, "")
+            note = "in the average" if number in weights else out.get(number, "")
             rows.append([place, number, 100 * weights.get(number, 0.0), score, note])
-        headers = [self.tr("place"), self.tr("trial"), self.tr("weight in %"), self.measured()]
-        return [*headers, self.tr("note")], rows
+        headers = ["place", "trial", "weight in %", self.measured()]
+        return [*headers, "note"], rows
 
 
 def _filled(painter: QPainter, box: QRectF) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
@@ -34,15 +33,11 @@ class AverageAgainstBest(EnsembleView):
     """A solid green line with circles for the average, a dashed one with diamonds for the best."""
 
     name = "average"
-    title = QT_TRANSLATE_NOOP("AverageAgainstBest", "Average against single best")
-    question = QT_TRANSLATE_NOOP(
-        "AverageAgainstBest",
-        "Does the average beat the one best setting, on held-out data that chose neither?",
-    )
-    waiting = QT_TRANSLATE_NOOP(
-        "AverageAgainstBest",
+    title = "Average against single best"
+    question = "Does the average beat the one best setting, on held-out data that chose neither?"
+    waiting = (
         "Both appear here when the first trial has a score. They part when the average has two "
-        "members, after 20 trials.",
+        "members, after 20 trials."
     )
     zooms = True
     listens = (EnsembleUpdated, RunFinished, RunStopped, RunResumed)
@@ -52,7 +47,7 @@ class AverageAgainstBest(EnsembleView):
         self.legend = Legend()
         self.canvas.addItem(self.legend, row=0, col=0)
         self.plot = self.canvas.add_plot(Scale("whole"), row=1)
-        self.plot.bottom.set_title(self.tr("trials with a score"))
+        self.plot.bottom.set_title("trials with a score")
         self.average_line, self.single_line = Lines(), Lines()
         self.average_dots, self.single_dots = Dots("circle", 8), Dots("diamond", 8)
         self.ends, self.parting = EndLabels(), Parting()
@@ -87,12 +82,12 @@ class AverageAgainstBest(EnsembleView):
         if not self.record.ensembles:
             return super().waits_for()
         if self.record.started.judged == "training":
-            return self.tr(
+            return (
                 "No rows are held out here that could say which is better: settings are judged by "
                 "the training rows. The Results page compares both on test data when the run has "
                 "ended."
             )
-        return self.tr(
+        return (
             "What the members say about held-out rows is not at hand: the run was resumed, or this "
             "score can only be had of a whole model. The Results page compares both on test data "
             "when the run has ended."
@@ -121,12 +116,12 @@ class AverageAgainstBest(EnsembleView):
     def _name_ends(self, last: EnsembleUpdated) -> None:
         ink, x = appearance.current().ink, float(last.finished)
         if len(last.members) == 1:
-            words = self.tr("one model so far {}").format(plain(last.average))
+            words = f"one model so far {plain(last.average)}"
             self.ends.set_data([(x, last.average, words, ink)])
             return
         shown = alike([last.average, last.single])
-        average = self.tr("average {}").format(shown[0])
-        single = self.tr("single best {}").format(shown[1])
+        average = f"average {shown[0]}"
+        single = f"single best {shown[1]}"
         self.ends.set_data([(x, last.average, average, ink), (x, last.single, single, ink)])
 
     def _hold(self, values: np.ndarray, *ends: float) -> None:
@@ -141,10 +136,10 @@ class AverageAgainstBest(EnsembleView):
         entries = []
         if self.parting.value is not None:
             grey = pen(self.parting.colour(), 1.8, dashed=True)
-            entries.append(Entry(line_sample(grey), self.tr("two members or more from here on")))
+            entries.append(Entry(line_sample(grey), "two members or more from here on"))
         if outside.any():
             far = lines.min() if self.record.started.maximize else lines.max()
-            words = self.tr("not shown: worse scores until trial {}, up to {}")
+            words = "not shown: worse scores until trial {}, up to {}"
             entries.append(Entry(_nothing, words.format(int(x[outside].max()), plain(far))))
         self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
 
@@ -161,9 +156,9 @@ class AverageAgainstBest(EnsembleView):
         """Both after the last trial, and which is ahead."""
         last = self.updates()[-1]
         if len(last.members) == 1:
-            words = self.tr("After {} trials there is one member, with {} {} on held-out rows.")
+            words = "After {} trials there is one member, with {} {} on held-out rows."
             return words.format(last.finished, self.measured(), plain(last.average))
-        words = self.tr("After {} trials the average of {} has {} {}, the single best {}.")
+        words = "After {} trials the average of {} has {} {}, the single best {}."
         said = words.format(
             last.finished,
             sum(weight > 0 for weight in last.weights),
@@ -173,16 +168,16 @@ class AverageAgainstBest(EnsembleView):
         )
         ahead = self.better_by(last.average, last.single)
         if ahead == 0:
-            return f"{said} {self.tr('Neither is ahead.')}"
-        leads = self.tr("The average is ahead by {}.")
-        trails = self.tr("The single best is ahead by {}.")
+            return f"{said} {'Neither is ahead.'}"
+        leads = "The average is ahead by {}."
+        trails = "The single best is ahead by {}."
         return f"{said} {(leads if ahead > 0 else trails).format(plain(abs(ahead), 2))}"
 
     def rows(self) -> Table:
         """After each trial: members, the average's score, the single best's."""
         rows = [[u.finished, len(u.members), u.average, u.single] for u in self.updates()]
-        headers = [self.tr("trials with a score"), self.tr("members")]
-        return [*headers, self.tr("average"), self.tr("single best")], rows
+        headers = ["trials with a score", "members"]
+        return [*headers, "average", "single best"], rows
 
 
 def _nothing(*_args: object) -> None:

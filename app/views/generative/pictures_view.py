@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtWidgets import QWidget
 
 from app.views.generative.picture_rows import PictureRow, PictureRows, grey_picture
@@ -16,13 +15,9 @@ class PicturesView(View):
     """Pictures of the data over the same as the model sees them; below, those that it makes up."""
 
     name = "pictures"
-    title = QT_TRANSLATE_NOOP("PicturesView", "What the model draws")
-    question = QT_TRANSLATE_NOOP(
-        "PicturesView", "Has the model understood what the pictures are made of?"
-    )
-    waiting = QT_TRANSLATE_NOOP(
-        "PicturesView", "Pictures that the best setting so far draws appear here after a trial."
-    )
+    title = "What the model draws"
+    question = "Has the model understood what the pictures are made of?"
+    waiting = "Pictures that the best setting so far draws appear here after a trial."
     listens = (ImagesDrawn,)
     wide = True
     interval = 0.2
@@ -60,13 +55,13 @@ class PicturesView(View):
 
     def captions(self) -> tuple[str, str, str]:
         """What the three rows are."""
-        first = self.tr("Pictures that the model was not trained on, with their labels")
+        first = "Pictures that the model was not trained on, with their labels"
         if self.record.started.judged == "training":
-            first = self.tr("Pictures that the model was trained on, with their labels")
+            first = "Pictures that the model was trained on, with their labels"
         return (
             first,
-            self.tr("The same, as the model sees them"),
-            self.tr("Made up by the model"),
+            "The same, as the model sees them",
+            "Made up by the model",
         )
 
     def draw(self) -> None:
@@ -88,26 +83,22 @@ class PicturesView(View):
 
     def describe(self) -> str:
         """How many pictures of which kind there are."""
-        return self.tr(
-            "Trial {number}, the best so far: {originals} pictures of the data, each as the model "
-            "sees it below, and {samples} pictures that it makes up; {height} by {width} points."
-        ).format(
-            number=self.drawn.number,
-            originals=len(self.drawn.originals),
-            samples=len(self.drawn.samples),
-            height=self.drawn.height,
-            width=self.drawn.width,
+        drawn = self.drawn
+        return (
+            f"Trial {drawn.number}, the best so far: {len(drawn.originals)} pictures of the data, "
+            f"each as the model sees it below, and {len(drawn.samples)} pictures that it makes up; "
+            f"{drawn.height} by {drawn.width} points."
         )
 
     def rows(self) -> Table:
         """The grey of every point, 0 for black, in every picture; a row a point."""
         drawn = self.drawn
         kinds = (
-            (self.tr("data"), drawn.originals, drawn.labels),
-            (self.tr("as seen"), drawn.reconstructions, drawn.labels),
-            (self.tr("made up"), drawn.samples, [""] * len(drawn.samples)),
+            ("data", drawn.originals, drawn.labels),
+            ("as seen", drawn.reconstructions, drawn.labels),
+            ("made up", drawn.samples, [""] * len(drawn.samples)),
         )
-        headers = [self.tr("row"), self.tr("column")]
+        headers = ["row", "column"]
         for said, pictures, labels in kinds:
             numbered = enumerate(zip(pictures, labels, strict=True), start=1)
             headers += [f"{said} {number} {label}".strip() for number, (_, label) in numbered]

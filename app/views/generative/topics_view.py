@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QPointF, QRectF
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QWidget
 
@@ -23,11 +23,9 @@ class TopicsView(View):
     """A card for each of the largest topics; the words of a topic are larger where likelier."""
 
     name = "topics"
-    title = QT_TRANSLATE_NOOP("TopicsView", "Topics found")
-    question = QT_TRANSLATE_NOOP("TopicsView", "What are the texts about?")
-    waiting = QT_TRANSLATE_NOOP(
-        "TopicsView", "The topics of the best setting so far appear here after the first trial."
-    )
+    title = "Topics found"
+    question = "What are the texts about?"
+    waiting = "The topics of the best setting so far appear here after the first trial."
     listens = (TopicsFound,)
     wide = True
     interval = 0.2
@@ -71,16 +69,16 @@ class TopicsView(View):
     def said(self) -> str:
         """Which topics they are."""
         count, seen = self.found.count, len(self.found.topics)
-        words = self.tr("Trial {number}, the best so far: the {seen} largest of {count} topics.")
+        words = "Trial {number}, the best so far: the {seen} largest of {count} topics."
         if seen == count:
-            words = self.tr("Trial {number}, the best so far: its topics, the largest first.")
+            words = "Trial {number}, the best so far: its topics, the largest first."
         return words.format(number=self.found.number, seen=seen, count=count)
 
     def draw(self) -> None:
         """The cards, and what their bars and sizes mean."""
         entries = [
-            Entry(_bar, self.tr("share of all words")),
-            Entry(_letters, self.tr("larger words are likelier in the topic")),
+            Entry(_bar, "share of all words"),
+            Entry(_letters, "larger words are likelier in the topic"),
         ]
         self.cards.set_data(self.topics(), self.said(), entries)
         self.page.fit()
@@ -92,14 +90,12 @@ class TopicsView(View):
     def describe(self) -> str:
         """How many topics there are, and what the largest are about."""
         largest = [
-            self.tr("{words} ({share})").format(
+            "{words} ({share})".format(
                 words=", ".join(topic.words[:NAMED]), share=percent(topic.share)
             )
             for topic in self.topics()[:DESCRIBED]
         ]
-        words = self.tr(
-            "{said} With their shares of all words in {documents} texts: {largest}; and so on."
-        )
+        words = "{said} With their shares of all words in {documents} texts: {largest}; and so on."
         return words.format(
             said=self.said(), documents=f"{self.found.documents:,}", largest="; ".join(largest)
         )
@@ -112,7 +108,7 @@ class TopicsView(View):
             for number, topic in enumerate(self.topics(), start=1)
             for word, weight in zip(topic.words, topic.weights, strict=True)
         ]
-        return [self.tr(word) for word in words], rows
+        return words, rows
 
 
 def _bar(painter: QPainter, box: QRectF) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
@@ -23,17 +22,15 @@ class GroupPenalties(ScrolledBars):
     """Bars on a log axis, the largest penalty on top; a long list scrolls."""
 
     name = "penalties"
-    title = QT_TRANSLATE_NOOP("GroupPenalties", "Learned group penalties")
-    question = QT_TRANSLATE_NOOP(
-        "GroupPenalties", "What do the data say of each group? A shorter bar is trusted more."
-    )
-    waiting = QT_TRANSLATE_NOOP("GroupPenalties", "A bar for every group appears here at step 0.")
-    listed = QT_TRANSLATE_NOOP("GroupPenalties", "Groups shown")
+    title = "Learned group penalties"
+    question = "What do the data say of each group? A shorter bar is trusted more."
+    waiting = "A bar for every group appears here at step 0."
+    listed = "Groups shown"
     listens = (PenaltyStep, HyperGradientStep)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
-        self.plot.bottom.set_title(self.tr("learned penalty C"))
+        self.plot.bottom.set_title("learned penalty C")
         self.colours = GroupColours()
         self._low, self._high = math.inf, -math.inf
 
@@ -85,18 +82,20 @@ class GroupPenalties(ScrolledBars):
             [state[row][2] for row, _ in shown],
             theme.ink,
         )
-        off, value = self.tr("switched off"), "C = {}"
+        off, value = "switched off", "C = {}"
         self.words.set_data(
-            [(at, row, off if state[row][2] else value.format(plain(state[row][1])))
-             for row, at in shown]
-        )  # fmt: skip
+            [
+                (at, row, off if state[row][2] else value.format(plain(state[row][1])))
+                for row, at in shown
+            ]
+        )
         self.show_window()
 
     def _hold(self, places: list[float]) -> None:
         finite = [at for at in places if math.isfinite(at)] or [0.0]
         self._low = min(self._low, math.floor((min(finite) - 0.15) * 2) / 2)
         self._high = max(self._high, max(finite))
-        words = QFontMetricsF(small_font()).horizontalAdvance(self.tr("switched off")) + 16
+        words = QFontMetricsF(small_font()).horizontalAdvance("switched off") + 16
         pixels = self.canvas.inner_width(self.plot)
         room = min(0.5, words / pixels)
         span = (self._high - self._low) / (1 - room)
@@ -106,10 +105,10 @@ class GroupPenalties(ScrolledBars):
         """The groups with the largest and smallest penalty, and how many are switched off."""
         state = self.state()
         off = sum(1 for row in state if row[2])
-        said = self.tr("{} groups; C from {} ({}) to {} ({}).").format(
-            len(state), plain(state[-1][1]), state[-1][0], plain(state[0][1]), state[0][0]
-        )
-        return said + (" " + self.tr("{} switched off.").format(off) if off else "")
+        least, most = state[-1], state[0]
+        said = f"{len(state)} groups; C from {plain(least[1])} ({least[0]}) to "
+        said += f"{plain(most[1])} ({most[0]})."
+        return said + (" " + f"{off} switched off." if off else "")
 
     def rows(self) -> Table:
         """Group, C, 1/C, weight norm, number of parameters, switched off."""
@@ -118,8 +117,14 @@ class GroupPenalties(ScrolledBars):
         headers = ["group", "C", "1/C", "norm of weights", "parameters", "note"]
         groups = self.record.started.groups
         rows = [
-            [name, C, 1 / C if C else None, norms.get(name), groups.get(name),
-             self.tr("switched off") if off else ""]
+            [
+                name,
+                C,
+                1 / C if C else None,
+                norms.get(name),
+                groups.get(name),
+                "switched off" if off else "",
+            ]
             for name, C, off in self.state()
-        ]  # fmt: skip
-        return [self.tr(header) for header in headers], rows
+        ]
+        return headers, rows

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
@@ -22,20 +21,18 @@ class Objective(View):
     """One line over steps."""
 
     name = "objective"
-    title = QT_TRANSLATE_NOOP("Objective", "Objective")
-    question = QT_TRANSLATE_NOOP(
-        "Objective", "Is it still falling? The run stops when it no longer moves."
-    )
-    waiting = QT_TRANSLATE_NOOP("Objective", "A line appears here after the first step.")
+    title = "Objective"
+    question = "Is it still falling? The run stops when it no longer moves."
+    waiting = "A line appears here after the first step."
     zooms = True
     listens: tuple = (PenaltyStep,)
-    quantity = QT_TRANSLATE_NOOP("Objective", "objective")
+    quantity = "objective"
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot(Scale("whole"))
-        self.plot.bottom.set_title(self.tr("step"))
-        self.plot.left.set_title(self.tr(self.quantity))
+        self.plot.bottom.set_title("step")
+        self.plot.left.set_title(self.quantity)
         self.line, self.dots = Lines(), Dots("circle", 6)
         self.plot.addItem(self.line)
         self.plot.addItem(self.dots)
@@ -75,29 +72,25 @@ class Objective(View):
     def describe(self) -> str:
         """Where it began and where it is."""
         x, y = self.points()
-        said = self.tr("{} {} at step {}, from {} at the start.")
-        return said.format(
-            self.tr(self.quantity).capitalize(), plain(y[-1], 4), int(x[-1]), plain(y[0], 4)
-        )
+        said = "{} {} at step {}, from {} at the start."
+        return said.format(self.quantity.capitalize(), plain(y[-1], 4), int(x[-1]), plain(y[0], 4))
 
     def rows(self) -> Table:
         """Step, objective, loss, solver iterations and fits."""
         headers = ["step", "objective", "loss", "solver iterations", "fits so far"]
         rows = [[s.step, s.objective, s.loss, s.iterations, s.fits] for s in self.record.steps]
-        return [self.tr(header) for header in headers], rows
+        return headers, rows
 
 
 class HoldoutLoss(Objective):
     """The loss on the held-out part, which the gradient strategy brings down."""
 
     name = "holdout"
-    title = QT_TRANSLATE_NOOP("HoldoutLoss", "Held-out loss")
-    question = QT_TRANSLATE_NOOP(
-        "HoldoutLoss", "Do the penalties help on data that were not fitted? Lower is better."
-    )
-    waiting = QT_TRANSLATE_NOOP("HoldoutLoss", "A line appears here after the first step.")
+    title = "Held-out loss"
+    question = "Do the penalties help on data that were not fitted? Lower is better."
+    waiting = "A line appears here after the first step."
     listens = (HyperGradientStep,)
-    quantity = QT_TRANSLATE_NOOP("HoldoutLoss", "held-out loss")
+    quantity = "held-out loss"
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
@@ -126,4 +119,4 @@ class HoldoutLoss(Objective):
             [s.step, s.holdout_loss, s.gradient_norm, s.iterations, s.fits]
             for s in self.record.gradients
         ]
-        return [self.tr(header) for header in headers], rows
+        return headers, rows

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
@@ -23,18 +22,16 @@ class PathOfD(Trajectory):
     """One line a group; dashed lines where d may go no further."""
 
     name = "path"
-    title = QT_TRANSLATE_NOOP("PathOfD", "Path of the penalties")
-    question = QT_TRANSLATE_NOOP(
-        "PathOfD", "Where does each penalty go? d is the logarithm of C; dashed lines are bounds."
-    )
-    waiting = QT_TRANSLATE_NOOP("PathOfD", "A line for every group appears here at step 0.")
+    title = "Path of the penalties"
+    question = "Where does each penalty go? d is the logarithm of C; dashed lines are bounds."
+    waiting = "A line for every group appears here at step 0."
     listens = (HyperGradientStep,)
     quantity = "d"
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.plot.left.set_scale(Scale())
-        self.plot.left.set_title(self.tr("d = log C"))
+        self.plot.left.set_title("d = log C")
         self.bounds = [pg.InfiniteLine(angle=0, movable=False) for _ in range(2)]
         for line in self.bounds:
             line.hide()
@@ -79,9 +76,7 @@ class PathOfD(Trajectory):
         """As the trajectory, and which groups are at a bound."""
         at_bound = self.record.gradients[-1].at_bound
         said = super().describe()
-        return said + (
-            " " + self.tr("At a bound: {}.").format(", ".join(at_bound)) if at_bound else ""
-        )
+        return said + (" " + "At a bound: {}.".format(", ".join(at_bound)) if at_bound else "")
 
     def rows(self) -> Table:
         """One row a step, one column a group, and the groups at a bound."""
@@ -89,4 +84,4 @@ class PathOfD(Trajectory):
         noted = [
             [*row, ", ".join(step.at_bound)] for row, step in zip(rows, self.steps(), strict=True)
         ]
-        return [*headers, self.tr("at a bound")], noted
+        return [*headers, "at a bound"], noted

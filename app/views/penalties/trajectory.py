@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
@@ -30,11 +29,9 @@ class Trajectory(View):
     """One line a group; the learned penalty C at the left, names at the right ends."""
 
     name = "trajectory"
-    title = QT_TRANSLATE_NOOP("Trajectory", "Regularization trajectory")
-    question = QT_TRANSLATE_NOOP(
-        "Trajectory", "Which groups are trusted? A high line means: mostly noise."
-    )
-    waiting = QT_TRANSLATE_NOOP("Trajectory", "The penalty of every group appears here at step 0.")
+    title = "Regularization trajectory"
+    question = "Which groups are trusted? A high line means: mostly noise."
+    waiting = "The penalty of every group appears here at step 0."
     zooms = True
     listens: tuple = (PenaltyStep,)
     wide = True
@@ -43,8 +40,8 @@ class Trajectory(View):
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot(Scale("whole"), Scale("log"))
-        self.plot.bottom.set_title(self.tr("step"))
-        self.plot.left.set_title(self.tr("learned penalty C"))
+        self.plot.bottom.set_title("step")
+        self.plot.left.set_title("learned penalty C")
         self.muted, self.ends = Lines(), EndLabels()
         self.lines: dict[str, Lines] = {}
         self.dots: dict[str, Dots] = {}
@@ -159,22 +156,26 @@ class Trajectory(View):
         names, numbers, values = self.table()
         last = values[-1]
         if not np.isfinite(last).any():
-            return self.tr("Step {}.").format(int(numbers[-1]))
+            return f"Step {int(numbers[-1])}."
         low, high = int(np.nanargmin(last)), int(np.nanargmax(last))
         if len(names) == 1:
-            said = self.tr("Step {}: {} {}.")
+            said = "Step {}: {} {}."
             return said.format(int(numbers[-1]), self.quantity, plain(last[0]))
-        said = self.tr("Step {}: largest {} {} for {}, smallest {} for {}.")
+        said = "Step {}: largest {} {} for {}, smallest {} for {}."
         return said.format(
-            int(numbers[-1]), self.quantity, plain(last[high]), names[high], plain(last[low]),
+            int(numbers[-1]),
+            self.quantity,
+            plain(last[high]),
+            names[high],
+            plain(last[low]),
             names[low],
-        )  # fmt: skip
+        )
 
     def rows(self) -> Table:
         """One row a step, one column a group."""
         names, numbers, values = self.table()
         rows = [[int(n), *map(float, row)] for n, row in zip(numbers, values, strict=True)]
-        return [self.tr("step"), *names], rows
+        return ["step", *names], rows
 
 
 def most_extreme(last: np.ndarray, count: int) -> np.ndarray:

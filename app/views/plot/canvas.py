@@ -125,9 +125,9 @@ class Canvas(pg.GraphicsLayoutWidget):
         """From now on a drag enlarges a part."""
         self.zoom = Zoom(self)
         self.setToolTip(
-            self.tr("Drag over a part to enlarge it; drag with Shift to move. Home, or a double "
-                    "click, shows the whole range.")
-        )  # fmt: skip
+            "Drag over a part to enlarge it; drag with Shift to move. Home, or a double "
+            "click, shows the whole range."
+        )
 
     def sizeHint(self) -> QSize:
         """Modest, so that the board alone decides."""

@@ -51,12 +51,12 @@ class ScrolledBars(View):
         row.setSpacing(0)
         row.addWidget(canvas, 1)
         self.scroll = QScrollBar(Qt.Orientation.Vertical)
-        self.scroll.setAccessibleName(self.tr(self.listed))
+        self.scroll.setAccessibleName(self.listed)
         self.scroll.valueChanged.connect(lambda _at: self.show_window())
         self.scroll.hide()
         row.addWidget(self.scroll)
         canvas.wheeled.connect(lambda by: self.scroll.setValue(self.scroll.value() + by))
-        canvas.setAccessibleName(self.tr(self.title))
+        canvas.setAccessibleName(self.title)
         return whole
 
     def start(self, started: RunStarted) -> None:

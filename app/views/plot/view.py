@@ -54,7 +54,7 @@ class View(Card):
     problem = Signal(str)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(self.tr(self.title), self.tr(self.question), parent)
+        super().__init__(self.title, self.question, parent)
         whole = self.layout()
         whole.setContentsMargins(14, 8, 12, 8)
         whole.setSpacing(2)
@@ -63,9 +63,9 @@ class View(Card):
         self.record = record or Record()
         self.dirty = True
         self.content = self.make_content()
-        self.content.setAccessibleName(self.tr(self.title))
-        self._twin = Twin(self.tr("{} as a table").format(self.tr(self.title)))
-        self._empty = label(self.tr(self.waiting), "muted")
+        self.content.setAccessibleName(self.title)
+        self._twin = Twin(f"{self.title} as a table")
+        self._empty = label(self.waiting, "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()
         for page in (self.content, self._twin, self._empty):
@@ -105,7 +105,7 @@ class View(Card):
 
     def waits_for(self) -> str:
         """What will appear here and when, or why nothing will."""
-        return self.tr(self.waiting)
+        return self.waiting
 
     def draw(self) -> None:
         """Draw the record as it is now."""
@@ -162,7 +162,7 @@ class View(Card):
         if said != self.content.accessibleDescription():
             self.content.setAccessibleDescription(said)
             self._twin.setAccessibleDescription(said)
-            self.setAccessibleDescription(f"{self.tr(self.question)} {said}")
+            self.setAccessibleDescription(f"{self.question} {said}")
 
     def picture(self) -> QWidget:
         """The widget that is saved as the picture."""
@@ -189,24 +189,24 @@ class View(Card):
             if path.lower().endswith(".csv"):
                 save_table(self.rows(), Path(path))
             else:
-                title, question = self.tr(self.title), self.tr(self.question)
+                title, question = self.title, self.question
                 save_picture(self.picture(), Path(path), title, question)
         except UnusableError as error:
             self.problem.emit(error.sentence)
 
     def _add_buttons(self) -> None:
-        title = self.tr(self.title)
-        self._table_button = IconButton("table", self.tr("Show “{}” as a table").format(title))
+        title = self.title
+        self._table_button = IconButton("table", f"Show “{title}” as a table")
         self._table_button.setCheckable(True)
         self._table_button.toggled.connect(self._toggled)
-        self.save_button = IconButton("download", self.tr("Save or copy “{}”").format(title))
+        self.save_button = IconButton("download", f"Save or copy “{title}”")
         self.save_button.setPopupMode(IconButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.save_button)
-        menu.addAction(self.tr("Save the picture as PNG…"), lambda: self._ask("png"))
-        menu.addAction(self.tr("Save the picture as SVG…"), lambda: self._ask("svg"))
+        menu.addAction("Save the picture as PNG…", lambda: self._ask("png"))
+        menu.addAction("Save the picture as SVG…", lambda: self._ask("svg"))
         menu.addSeparator()
-        menu.addAction(self.tr("Save the table as CSV…"), lambda: self._ask("csv"))
-        menu.addAction(self.tr("Copy the table"), self.copy_table)
+        menu.addAction("Save the table as CSV…", lambda: self._ask("csv"))
+        menu.addAction("Copy the table", self.copy_table)
         self.save_button.setMenu(menu)
         buttons = [self._table_button, self.save_button]
         if self.zooms:
@@ -215,8 +215,8 @@ class View(Card):
             self.corner.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
 
     def _make_whole_button(self) -> IconButton:
-        title = self.tr(self.title)
-        button = IconButton("whole", self.tr("Whole range of “{}”").format(title))
+        title = self.title
+        button = IconButton("whole", f"Whole range of “{title}”")
         button.clicked.connect(lambda _checked=False: self.canvas.zoom.whole())
         policy = button.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # nothing jumps when it comes
@@ -234,9 +234,7 @@ class View(Card):
 
     def _ask(self, ending: str) -> None:
         wanted = f"{self.name}.{ending}"
-        path, _ = QFileDialog.getSaveFileName(
-            self, self.tr("Save “{}”").format(self.tr(self.title)), wanted, f"*.{ending}"
-        )
+        path, _ = QFileDialog.getSaveFileName(self, f"Save “{self.title}”", wanted, f"*.{ending}")
         if path:
             self.save(path if path.lower().endswith(f".{ending}") else f"{path}.{ending}")
 
@@ -269,7 +267,7 @@ class View(Card):
 
 def trial_in_words(trial: Trial, widget: QWidget) -> str:
     """A trial's number, result and setting, one a line."""
-    result = trial.failure or widget.tr("score {}").format(shown(trial.score, 4))
-    lines = [widget.tr("Trial {}: {}").format(trial.number, result)]
+    result = trial.failure or f"score {shown(trial.score, 4)}"
+    lines = [f"Trial {trial.number}: {result}"]
     lines += [f"{name} = {shown(value)}" for name, value in trial.setting.items()]
     return "\n".join(lines)

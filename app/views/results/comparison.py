@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
@@ -23,11 +22,9 @@ class Comparison(ResultView):
     """One row a run: a dot for its test score, bars for fits and seconds on log axes."""
 
     name = "comparison"
-    title = QT_TRANSLATE_NOOP("Comparison", "Which strategy was worth its time?")
-    question = QT_TRANSLATE_NOOP(
-        "Comparison", "Score on unseen data, models fitted, and time of every run of this dataset."
-    )
-    waiting = QT_TRANSLATE_NOOP("Comparison", "Runs of one dataset are compared here.")
+    title = "Which strategy was worth its time?"
+    question = "Score on unseen data, models fitted, and time of every run of this dataset."
+    waiting = "Runs of one dataset are compared here."
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,9 +33,9 @@ class Comparison(ResultView):
         self.fits = self.canvas.add_plot(Scale("log"), Scale("choice"), column=1)
         self.time = self.canvas.add_plot(Scale("log"), Scale("choice"), column=2)
         for plot, title in (
-            (self.score, self.tr("score on unseen data")),
-            (self.fits, self.tr("models fitted")),
-            (self.time, self.tr("seconds")),
+            (self.score, "score on unseen data"),
+            (self.fits, "models fitted"),
+            (self.time, "seconds"),
         ):
             plot.vb.invertY(True)
             plot.bottom.set_title(title)
@@ -126,13 +123,13 @@ class Comparison(ResultView):
         best = score_in_words(_number(self.runs[0].get("test")), metric)
         times = [_number(run.get("seconds")) for run in self.runs]
         fastest = min(range(len(times)), key=lambda at: times[at] or math.inf)
-        said = self.tr("{} runs; best {} with {}, fastest {} with {}.")
+        said = "{} runs; best {} with {}, fastest {} with {}."
         quick = seconds(times[fastest] or 0.0)
         return said.format(len(names), names[0], best, names[fastest], quick)
 
     def rows(self) -> Table:
         """One row a run, best first."""
-        headers = [self.tr(word) for word in ("run", "score", "gain", "fits", "seconds")]
+        headers = ["run", "score", "gain", "fits", "seconds"]
         rows = [
             [name, run.get("test"), run.get("gain"), run.get("fits"), run.get("seconds")]
             for name, run in zip(self.names(), self.runs, strict=True)

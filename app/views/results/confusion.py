@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QColor, QFont, QPainter, QResizeEvent
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
@@ -88,10 +88,10 @@ class Confusion(ResultView):
     """Rows are what is, columns what the model said."""
 
     name = "confusion"
-    title = QT_TRANSLATE_NOOP("Confusion", "Where is it wrong?")
-    question = QT_TRANSLATE_NOOP("Confusion", "Rows of the test set. Right answers are bold.")
+    title = "Where is it wrong?"
+    question = "Rows of the test set. Right answers are bold."
     wide = False
-    waiting = QT_TRANSLATE_NOOP("Confusion", "A table of right and wrong answers appears here.")
+    waiting = "A table of right and wrong answers appears here."
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -104,7 +104,7 @@ class Confusion(ResultView):
 
     def make_content(self) -> QWidget:
         """A table with the model's answers."""
-        self.table = Twin(self.tr("Right and wrong answers"))
+        self.table = Twin("Right and wrong answers")
         self.model = ConfusionModel()
         self.table.setModel(self.model)
         self.table.setItemDelegate(Tinted(self.table))
@@ -117,10 +117,10 @@ class Confusion(ResultView):
     def controls(self) -> list[QWidget]:
         """Tuned or default."""
         self.which = QuietComboBox()
-        self.which.setAccessibleName(self.tr("Whose answers"))
-        self.which.addItem(self.tr("tuned"), "tuned")
-        self.which.addItem(self.tr("default setting"), "default")
-        self.which.addItem(self.tr("knowing nothing"), "baseline")
+        self.which.setAccessibleName("Whose answers")
+        self.which.addItem("tuned", "tuned")
+        self.which.addItem("default setting", "default")
+        self.which.addItem("knowing nothing", "baseline")
         self.which.activated.connect(lambda _at: self.redraw())
         return [self.which]
 
@@ -130,10 +130,11 @@ class Confusion(ResultView):
         self.which.view().setRowHidden(2, not known)
         if not known and self.which.currentIndex() == 2:
             self.which.setCurrentIndex(0)
-        caption = self.tr("{} of the test set; right answers are bold. Recall: the share of a "
-                          "class that is found. Precision: the share of answers that are right."
-                          )  # fmt: skip
-        caption = self.tr("Across: what the model said; down: what is.") + " " + caption
+        caption = (
+            "{} of the test set; right answers are bold. Recall: the share of a "
+            "class that is found. Precision: the share of answers that are right."
+        )
+        caption = "Across: what the model said; down: what is." + " " + caption
         called = units(task_of(self.results))
         self._caption.setText(caption.format(called[:1].upper() + called[1:]))
         self.model.classes = len(self.results["confusion"]["labels"])
@@ -178,13 +179,13 @@ class Confusion(ResultView):
         """How many are right."""
         labels, counts = self._counts()
         right = sum(counts[at][at] for at in range(len(labels)))
-        words = self.tr("{} of {} unseen {} right.")
+        words = "{} of {} unseen {} right."
         return words.format(right, sum(map(sum, counts)), units(task_of(self.results)))
 
     def rows(self) -> Table:
         """One row a class with its recall, and below the precision of each answer."""
         labels, counts = self._counts()
-        headers = ["", *labels, self.tr("recall")]
+        headers = ["", *labels, "recall"]
         rows: list[list[Any]] = [
             [label, *row, _share(row[at], sum(row))]
             for at, (label, row) in enumerate(zip(labels, counts, strict=True))
@@ -192,7 +193,7 @@ class Confusion(ResultView):
         precision = [
             _share(counts[at][at], sum(row[at] for row in counts)) for at in range(len(labels))
         ]
-        return headers, [*rows, [self.tr("precision"), *precision, ""]]
+        return headers, [*rows, ["precision", *precision, ""]]
 
 
 def _share(right: int, of: int) -> str:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QRectF
+from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
@@ -25,19 +25,17 @@ class PairsCurve(ResultView):
     """Sensitivity over specificity while γ goes from cautious to generous."""
 
     name = "curve"
-    title = QT_TRANSLATE_NOOP("PairsCurve", "Does it find the pairs, and only them?")
-    question = QT_TRANSLATE_NOOP(
-        "PairsCurve", "Higher: it finds more of the true pairs. Further right: fewer wrong ones."
-    )
-    waiting = QT_TRANSLATE_NOOP("PairsCurve", "A curve appears here for molecules.")
+    title = "Does it find the pairs, and only them?"
+    question = "Higher: it finds more of the true pairs. Further right: fewer wrong ones."
+    waiting = "A curve appears here for molecules."
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.legend = Legend()
         self.canvas.addItem(self.legend, row=0, col=0)
         self.plot = self.canvas.add_plot(row=1)
-        self.plot.bottom.set_title(self.tr("called pairs that are right, %"))
-        self.plot.left.set_title(self.tr("true pairs found, %"))
+        self.plot.bottom.set_title("called pairs that are right, %")
+        self.plot.left.set_title("true pairs found, %")
         self.lines = {"default": Lines(), "tuned": Lines()}
         self.dots = {"default": Dots("circle", 5), "tuned": Dots("circle", 5)}
         self.usual = {"default": Dots("diamond", 13), "tuned": Dots("star", 17)}
@@ -92,16 +90,16 @@ class PairsCurve(ResultView):
         theme = appearance.current()
         tuned, default = pen(theme.model, 2.0), pen(theme.muted, 2.0, dashed=True)
         entries = [
-            Entry(line_sample(tuned), self.tr("tuned")),
-            Entry(line_sample(default), self.tr("default setting")),
-            Entry(_star, self.tr("where the scores are taken")),
+            Entry(line_sample(tuned), "tuned"),
+            Entry(line_sample(default), "default setting"),
+            Entry(_star, "where the scores are taken"),
         ]
         self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
 
     def describe(self) -> str:
         """Both settings at the usual balance."""
         parts = []
-        for who, words in (("tuned", self.tr("tuned")), ("default", self.tr("default setting"))):
+        for who, words in (("tuned", "tuned"), ("default", "default setting")):
             for gamma, found, right in self.own(who):
                 said = "{}: {} of the true pairs found, {} of the called pairs right (γ = {})"
                 shares = (f"{fixed(v, 1)} %" for v in (found, right))
@@ -113,10 +111,10 @@ class PairsCurve(ResultView):
         headers = ["setting", "gamma", "true pairs found, %", "called pairs right, %"]
         rows = [
             [words, plain(gamma, 4), found, right]
-            for who, words in (("tuned", self.tr("tuned")), ("default", self.tr("default")))
+            for who, words in (("tuned", "tuned"), ("default", "default"))
             for gamma, found, right in self.points(who).tolist()
         ]
-        return [self.tr(header) for header in headers], rows
+        return headers, rows
 
 
 def _star(painter: QPainter, box: QRectF) -> None:

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
@@ -25,11 +24,9 @@ class Scores(ResultView):
     """The tuned, the default and the baseline model on test rows, each with its interval."""
 
     name = "scores"
-    title = QT_TRANSLATE_NOOP("Scores", "Was tuning worth it?")
-    question = QT_TRANSLATE_NOOP(
-        "Scores", "Dot: score on the test set. Line: its 95 % confidence interval."
-    )
-    waiting = QT_TRANSLATE_NOOP("Scores", "Scores on unseen rows appear here when a run has ended.")
+    title = "Was tuning worth it?"
+    question = "Dot: score on the test set. Line: its 95 % confidence interval."
+    waiting = "Scores on unseen rows appear here when a run has ended."
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,9 +48,9 @@ class Scores(ResultView):
         found, metric = [], self.results["metric"]
         for who, scores, interval in (
             (self._tuned(), self.results.get("test", {}), "test_interval"),
-            (self.tr("default setting"), self.results.get("default_test", {}), "default_interval"),
+            ("default setting", self.results.get("default_test", {}), "default_interval"),
             (
-                self.tr("knowing nothing"),
+                "knowing nothing",
                 self.results.get("baseline_test") or {},
                 "baseline_interval",
             ),
@@ -70,15 +67,15 @@ class Scores(ResultView):
 
     def _tuned(self) -> str:
         if self._members() < 2:
-            return self.tr("tuned")
-        return self.tr("average of {}").format(self._members())
+            return "tuned"
+        return f"average of {self._members()}"
 
     def draw(self) -> None:
         """One row each."""
         theme, entries, metric = appearance.current(), self.entries(), self.results["metric"]
         self.plot.left.set_scale(Scale("choice", tuple(who for who, *_ in entries)))
         called = units(task_of(self.results))
-        where = self.tr("{} on unseen {}").format(metric_in_short(metric), called)
+        where = f"{metric_in_short(metric)} on unseen {called}"
         self.plot.bottom.set_title(where)
         self.tuned_line.set_style(pen(theme.model, 3.0))
         self.other_lines.set_style(pen(theme.muted, 3.0))
@@ -111,8 +108,8 @@ class Scores(ResultView):
         for who, score, low, high in self.entries():
             said = f"{who} {score_in_words(score, metric)}"
             if math.isfinite(low):
-                between = self.tr("between {} and {}").format(
-                    score_in_words(low, metric), score_in_words(high, metric)
+                between = (
+                    f"between {score_in_words(low, metric)} and {score_in_words(high, metric)}"
                 )
                 said += f" ({between})"
             parts.append(said)
@@ -120,7 +117,7 @@ class Scores(ResultView):
 
     def rows(self) -> Table:
         """Who, score, low, high."""
-        headers = [self.tr(word) for word in ("setting", "score", "low", "high")]
+        headers = ["setting", "score", "low", "high"]
         return headers, [list(entry) for entry in self.entries()]
 
 
@@ -128,17 +125,15 @@ class Calibration(ResultView):
     """Predicted probabilities against what happened."""
 
     name = "calibration"
-    title = QT_TRANSLATE_NOOP("Calibration", "Can its probabilities be trusted?")
-    question = QT_TRANSLATE_NOOP("Calibration", "On the dashed line, 70 % means 70 %.")
-    waiting = QT_TRANSLATE_NOOP(
-        "Calibration", "A curve appears here for two classes, if the model gives probabilities."
-    )
+    title = "Can its probabilities be trusted?"
+    question = "On the dashed line, 70 % means 70 %."
+    waiting = "A curve appears here for two classes, if the model gives probabilities."
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.plot = self.canvas.add_plot()
-        self.plot.bottom.set_title(self.tr("predicted probability"))
-        self.plot.left.set_title(self.tr("share that has it"))
+        self.plot.bottom.set_title("predicted probability")
+        self.plot.left.set_title("share that has it")
         self.diagonal, self.curve, self.dots = Lines(), Lines(), Dots("circle", 8)
         for item in (self.diagonal, self.curve, self.dots):
             self.plot.addItem(item)
@@ -165,7 +160,7 @@ class Calibration(ResultView):
         curve = self.results["calibration"]
         far = np.abs(np.array(curve["predicted"]) - np.array(curve["observed"]))
         worst = int(np.argmax(far))
-        said = self.tr("Furthest off where it says {}: there {} have it.")
+        said = "Furthest off where it says {}: there {} have it."
         return said.format(
             score_in_words(curve["predicted"][worst], "accuracy"),
             score_in_words(curve["observed"][worst], "accuracy"),
@@ -176,7 +171,7 @@ class Calibration(ResultView):
         curve = self.results["calibration"]
         counts = curve.get("counts") or [None] * len(curve["predicted"])
         rows = zip(curve["predicted"], curve["observed"], counts, strict=True)
-        headers = [self.tr(word) for word in ("predicted", "observed", "rows")]
+        headers = ["predicted", "observed", "rows"]
         return headers, [list(row) for row in rows]
 
 
@@ -184,17 +179,15 @@ class Predicted(ResultView):
     """Regression: predicted against actual values of unseen rows."""
 
     name = "predicted"
-    title = QT_TRANSLATE_NOOP("Predicted", "How near are its predictions?")
-    question = QT_TRANSLATE_NOOP("Predicted", "On the dashed line, a prediction is exact.")
-    waiting = QT_TRANSLATE_NOOP(
-        "Predicted", "Predictions for unseen rows appear here when a run has ended."
-    )
+    title = "How near are its predictions?"
+    question = "On the dashed line, a prediction is exact."
+    waiting = "Predictions for unseen rows appear here when a run has ended."
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.plot = self.canvas.add_plot()
-        self.plot.bottom.set_title(self.tr("actual"))
-        self.plot.left.set_title(self.tr("predicted"))
+        self.plot.bottom.set_title("actual")
+        self.plot.left.set_title("predicted")
         self.diagonal, self.dots = Lines(), Dots("circle", 7)
         self.plot.addItem(self.dots)
         self.plot.addItem(self.diagonal)
@@ -225,14 +218,14 @@ class Predicted(ResultView):
         """How many rows, and the middle distance."""
         actual, tuned = self._pairs()
         middle = float(np.nanmedian(np.abs(actual - tuned)))
-        said = self.tr("{} rows; half of the predictions are off by less than {}.")
+        said = "{} rows; half of the predictions are off by less than {}."
         return said.format(len(actual), score_in_words(middle, ""))
 
     def rows(self) -> Table:
         """Actual and predicted."""
         actual, tuned = self._pairs()
         rows = [[float(a), float(t)] for a, t in zip(actual, tuned, strict=True)]
-        return [self.tr("actual"), self.tr("predicted")], rows
+        return ["actual", "predicted"], rows
 
 
 RESULT_VIEWS: tuple[type[ResultView], ...] = (Scores, PairsCurve, Calibration, Confusion, Predicted)

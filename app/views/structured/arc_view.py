@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -111,15 +111,11 @@ class ArcView(MoleculeView):
     """Arcs between paired bases; a solid arc is right, a dashed one wrong, a dotted one missed."""
 
     name = "arcs"
-    title = QT_TRANSLATE_NOOP("ArcView", "How one molecule folds")
-    question = QT_TRANSLATE_NOOP(
-        "ArcView", "Does the model pair the right bases? Then both halves are alike."
-    )
-    waiting = QT_TRANSLATE_NOOP(
-        "ArcView", "The base pairs of a few training molecules appear here at step 0."
-    )
+    title = "How one molecule folds"
+    question = "Does the model pair the right bases? Then both halves are alike."
+    waiting = "The base pairs of a few training molecules appear here at step 0."
 
-    choosing = QT_TRANSLATE_NOOP("ArcView", "Which molecule")
+    choosing = "Which molecule"
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
@@ -127,7 +123,7 @@ class ArcView(MoleculeView):
         self.canvas.addItem(self.legend, row=0, col=0)
         self.plot = self.canvas.add_plot(Scale("whole"), row=1)
         self.plot.hideAxis("left")
-        self.plot.bottom.set_title(self.tr("base"))
+        self.plot.bottom.set_title("base")
         self.right, self.wrong = Arcs(), Arcs()
         self.found, self.missed = Arcs(below=True), Arcs(below=True)
         self.strand = Strand()
@@ -160,19 +156,20 @@ class ArcView(MoleculeView):
             (self.missed, true - called),
         ):
             drawn.set_data(sorted(pairs), highest)
-        self.strand.set_data(letters, (self.tr("model"), self.tr("truth")))
+        self.strand.set_data(letters, ("model", "truth"))
         self._draw_legend(len(called & true), len(called - true), len(true - called))
         self.plot.hold_x(0.4, len(letters) + 0.6, exact=True)
         self.plot.hold_y(-1.05 - BAND, 1.05 + BAND, exact=True)
 
     def _draw_legend(self, right: int, wrong: int, missed: int) -> None:
         words = (
-            self.tr("{} rightly paired").format(right),
-            self.tr("{} wrongly paired").format(wrong),
-            self.tr("{} missed").format(missed),
+            f"{right} rightly paired",
+            f"{wrong} wrongly paired",
+            f"{missed} missed",
         )
-        entries = [Entry(line_sample(made), said)
-                   for made, said in zip(self._pens, words, strict=True)]  # fmt: skip
+        entries = [
+            Entry(line_sample(made), said) for made, said in zip(self._pens, words, strict=True)
+        ]
         self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
 
     def describe(self) -> str:
@@ -183,11 +180,16 @@ class ArcView(MoleculeView):
         """Every pair that is called or true."""
         called, true = self.both()
         letters = self.example()["sequence"]
-        yes, no = self.tr("yes"), self.tr("no")
+        yes, no = "yes", "no"
         headers = ["from base", "to base", "letters", "model pairs them", "truly paired"]
         rows = [
-            [i, j, f"{letters[i - 1]}–{letters[j - 1]}",
-             yes if (i, j) in called else no, yes if (i, j) in true else no]
+            [
+                i,
+                j,
+                f"{letters[i - 1]}–{letters[j - 1]}",
+                yes if (i, j) in called else no,
+                yes if (i, j) in true else no,
+            ]
             for i, j in sorted(called | true)
-        ]  # fmt: skip
-        return [self.tr(header) for header in headers], rows
+        ]
+        return headers, rows

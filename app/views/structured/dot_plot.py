@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QWidget
 
@@ -46,8 +46,9 @@ class Squares(pg.UIGraphicsItem):
         painter.setPen(pen(theme.observed, 1.4) if self.framed else Qt.PenStyle.NoPen)
         for (x, y), share in zip(places, self.shares, strict=True):
             side = 1.0 if self.framed else float(np.sqrt(share))
-            wide, tall = (max(SMALLEST + self.framed, side * s) for s in
-                          (cell.width(), cell.height()))  # fmt: skip
+            wide, tall = (
+                max(SMALLEST + self.framed, side * s) for s in (cell.width(), cell.height())
+            )
             box = QRectF(x - wide / 2, y - tall / 2, wide, tall)
             if self.framed:
                 painter.drawRect(box)
@@ -61,13 +62,9 @@ class DotPlotView(MoleculeView):
     """Above the diagonal what the model finds likely, below it the true pairs."""
 
     name = "dots"
-    title = QT_TRANSLATE_NOOP("DotPlotView", "Likely base pairs")
-    question = QT_TRANSLATE_NOOP(
-        "DotPlotView", "Which bases may pair? Above the line: model. Below: truth."
-    )
-    waiting = QT_TRANSLATE_NOOP(
-        "DotPlotView", "The likely base pairs of a training molecule appear here at step 0."
-    )
+    title = "Likely base pairs"
+    question = "Which bases may pair? Above the line: model. Below: truth."
+    waiting = "The likely base pairs of a training molecule appear here at step 0."
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
@@ -75,7 +72,7 @@ class DotPlotView(MoleculeView):
         self.canvas.addItem(self.legend, row=0, col=0)
         self.plot = self.canvas.add_plot(Scale("whole"), Scale("whole"), row=1)
         self.plot.vb.invertY(True)
-        self.plot.left.set_title(self.tr("base"))
+        self.plot.left.set_title("base")
         self.diagonal, self.likely, self.true = Lines(), Squares(False), Squares(True)
         for item in (self.diagonal, self.likely, self.true):
             self.plot.addItem(item)
@@ -84,7 +81,7 @@ class DotPlotView(MoleculeView):
         """The pairs of the chosen molecule."""
         theme, example = appearance.current(), self.example()
         length = len(example["sequence"])
-        self.plot.bottom.set_title(self.tr("base of {}").format(example["name"]))
+        self.plot.bottom.set_title("base of {}".format(example["name"]))
         pairs = np.array(example["pairs"], dtype=float).reshape(-1, 3)
         self.likely.set_data(pairs[:, 1] + 1, pairs[:, 0] + 1, pairs[:, 2])
         true = np.array(sorted(self.both()[1]), dtype=float).reshape(-1, 2)
@@ -92,8 +89,8 @@ class DotPlotView(MoleculeView):
         self.diagonal.set_style(pen(theme.control, 1.0))
         self.diagonal.set_data([0.5, length + 0.5], [0.5, length + 0.5])
         entries = [
-            Entry(_growing, self.tr("more likely")),
-            Entry(_frame, self.tr("true pair")),
+            Entry(_growing, "more likely"),
+            Entry(_frame, "true pair"),
         ]
         self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
         self.plot.hold_x(0.5, length + 0.5, exact=True)
@@ -106,11 +103,11 @@ class DotPlotView(MoleculeView):
         true = self.both()[1]
         mean = sum(shares.get(pair, 0.0) for pair in true) / max(1, len(true))
         others = {pair: p for pair, p in shares.items() if pair not in true}
-        said = self.tr("Step {}, {}: the {} true base pairs have a probability of {} % on average.")
+        said = "Step {}, {}: the {} true base pairs have a probability of {} % on average."
         said = said.format(self.step(), self.example()["name"], len(true), fixed(100 * mean, 0))
         if others:
             pair = max(others, key=others.__getitem__)
-            more = self.tr("Of the others, {} and {} is likeliest with {} %.")
+            more = "Of the others, {} and {} is likeliest with {} %."
             said += " " + more.format(*pair, fixed(100 * others[pair], 0))
         return said
 
@@ -118,14 +115,19 @@ class DotPlotView(MoleculeView):
         """Every pair that is likely or true, with its probability."""
         example, (_, true) = self.example(), self.both()
         shares = {(int(i) + 1, int(j) + 1): float(p) for i, j, p in example["pairs"]}
-        letters, yes, no = example["sequence"], self.tr("yes"), self.tr("no")
+        letters, yes, no = example["sequence"], "yes", "no"
         rows = [
-            [i, j, f"{letters[i - 1]}–{letters[j - 1]}", shares.get((i, j)),
-             yes if (i, j) in true else no]
+            [
+                i,
+                j,
+                f"{letters[i - 1]}–{letters[j - 1]}",
+                shares.get((i, j)),
+                yes if (i, j) in true else no,
+            ]
             for i, j in sorted(shares.keys() | true)
-        ]  # fmt: skip
+        ]
         headers = ["from base", "to base", "letters", "probability", "truly paired"]
-        return [self.tr(header) for header in headers], rows
+        return headers, rows
 
 
 def _growing(painter: QPainter, box: QRectF) -> None:

@@ -47,8 +47,8 @@ class ExamplesView(View):
         self.which = box = QuietComboBox()
         if not self.choosing:
             return []
-        box.setAccessibleName(self.tr(self.choosing))
-        box.setToolTip(self.tr(self.choosing))
+        box.setAccessibleName(self.choosing)
+        box.setToolTip(self.choosing)
         box.setSizeAdjustPolicy(QuietComboBox.SizeAdjustPolicy.AdjustToContents)
         box.setMinimumWidth(appearance.pixels(NARROWEST))
         box.activated.connect(self._chosen)

@@ -50,7 +50,6 @@ class MoleculeView(ExamplesView):
         """How many true pairs are found, and how many called pairs are right, in words."""
         called, true = self.both()
         right = len(called & true)
-        said = self.tr("Step {}, {}: finds {} of {} true base pairs; {} of {} called pairs are "
-                       "right.")  # fmt: skip
+        said = "Step {}, {}: finds {} of {} true base pairs; {} of {} called pairs are right."
         name = self.example()["name"]
         return said.format(self.step(), name, right, len(true), right, len(called))

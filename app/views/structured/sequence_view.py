@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QRectF
+from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
@@ -28,12 +28,10 @@ class SequenceView(ExamplesView):
     """Tokens across, labels down; frames are true labels, dots and crosses what the model says."""
 
     name = "sequence"
-    title = QT_TRANSLATE_NOOP("SequenceView", "One sequence, token by token")
-    question = QT_TRANSLATE_NOOP("SequenceView", "Which label does the model find likely, where?")
-    waiting = QT_TRANSLATE_NOOP(
-        "SequenceView", "The likely labels of a few training sequences appear here at step 0."
-    )
-    choosing = QT_TRANSLATE_NOOP("SequenceView", "Which sequence")
+    title = "One sequence, token by token"
+    question = "Which label does the model find likely, where?"
+    waiting = "The likely labels of a few training sequences appear here at step 0."
+    choosing = "Which sequence"
     listens = (SequencesLabelled,)
     task = "sequence"
     wide = True
@@ -66,7 +64,7 @@ class SequenceView(ExamplesView):
 
     def called(self, example: dict[str, Any]) -> str:
         """The sequence's name and length."""
-        return self.tr("{} ({} tokens)").format(example["name"], len(example["tokens"]))
+        return "{} ({} tokens)".format(example["name"], len(example["tokens"]))
 
     def draw(self) -> None:
         """The likely labels of the chosen sequence."""
@@ -99,10 +97,10 @@ class SequenceView(ExamplesView):
 
     def _legend(self) -> list[Entry]:
         return [
-            Entry(_shades, self.tr("more likely")),
-            Entry(_middle(draw_true), self.tr("true label")),
-            Entry(_middle(draw_said), self.tr("model right")),
-            Entry(_middle(draw_wrong), self.tr("model wrong")),
+            Entry(_shades, "more likely"),
+            Entry(_middle(draw_true), "true label"),
+            Entry(_middle(draw_said), "model right"),
+            Entry(_middle(draw_wrong), "model wrong"),
         ]
 
     def _told(self, token: int) -> str:
@@ -110,9 +108,9 @@ class SequenceView(ExamplesView):
         shares = np.array(example["marginals"][token])
         likely = np.argsort(-shares, kind="stable")[:SAID]
         lines = [
-            self.tr("“{}”, token {}").format(example["tokens"][token], token + 1),
-            self.tr("true label: {}").format(example["truth"][token]),
-            self.tr("model says: {}").format(example["labels"][token]),
+            "“{}”, token {}".format(example["tokens"][token], token + 1),
+            "true label: {}".format(example["truth"][token]),
+            "model says: {}".format(example["labels"][token]),
         ]
         lines += [f"{classes[at]} {fixed(100 * shares[at], 1)} %" for at in likely]
         return "\n".join(lines)
@@ -121,22 +119,21 @@ class SequenceView(ExamplesView):
         """How many tokens of the sequence are right, and which are not."""
         example = self.example()
         pairs = list(zip(example["tokens"], example["truth"], example["labels"], strict=True))
-        wrong = [self.tr("“{}” is {}, said {}").format(*pair) for pair in pairs
-                 if pair[1] != pair[2]]  # fmt: skip
-        said = self.tr("Step {}, sequence {}: {} of {} tokens right.").format(
+        wrong = ["“{}” is {}, said {}".format(*pair) for pair in pairs if pair[1] != pair[2]]
+        said = "Step {}, sequence {}: {} of {} tokens right.".format(
             self.step(), example["name"], len(pairs) - len(wrong), len(pairs)
         )
         if not wrong:
             return said
         rest = " …" if len(wrong) > NAMED else "."
-        return f"{said} {self.tr('Wrong: {}').format('; '.join(wrong[:NAMED]))}{rest}"
+        return f"{said} {'Wrong: {}'.format('; '.join(wrong[:NAMED]))}{rest}"
 
     def rows(self) -> Table:
         """Every token with its true and given label and the probability of every label."""
         example, classes = self.example(), self.record.labelled.classes
-        headers = [self.tr(word) for word in ("token", "true label", "model says", "right")]
+        headers = ["token", "true label", "model says", "right"]
         rows = [
-            [token, true, said, self.tr("yes") if true == said else self.tr("no"), *shares]
+            [token, true, said, "yes" if true == said else "no", *shares]
             for token, true, said, shares in zip(
                 *(example[key] for key in ("tokens", "truth", "labels", "marginals")), strict=True
             )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
@@ -19,9 +18,9 @@ from app.views.plot.twin import Table
 from app.views.surrogate.slice_view import SliceView
 
 ACQUISITIONS = {
-    "ei": QT_TRANSLATE_NOOP("GpSlice", "gain"),
-    "pi": QT_TRANSLATE_NOOP("GpSlice", "chance"),
-    "mean": QT_TRANSLATE_NOOP("GpSlice", "score"),
+    "ei": "gain",
+    "pi": "chance",
+    "mean": "score",
 }
 
 
@@ -29,13 +28,9 @@ class GpSlice(SliceView):
     """Mean with bands of one and two standard deviations; below, the acquisition."""
 
     name = "slice"
-    title = QT_TRANSLATE_NOOP("GpSlice", "What the model believes")
-    question = QT_TRANSLATE_NOOP(
-        "GpSlice", "Where might better settings be? Bands: one and two standard deviations."
-    )
-    waiting = QT_TRANSLATE_NOOP(
-        "GpSlice", "The model's guess appears here after the first few trials."
-    )
+    title = "What the model believes"
+    question = "Where might better settings be? Bands: one and two standard deviations."
+    waiting = "The model's guess appears here after the first few trials."
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
@@ -73,7 +68,7 @@ class GpSlice(SliceView):
         """The acquisition below."""
         kind = self.record.surrogate.acquisition if self.record.surrogate else "ei"
         self._show_below(kind != "mean", axis["label"])
-        self.below.left.set_title(self.tr(ACQUISITIONS.get(kind, "")))
+        self.below.left.set_title(ACQUISITIONS.get(kind, ""))
         x, promise = self.places(axis, scale), self.along("acquisition")
         self.promise.set_data(x, promise)
         floor = 0.0 if kind != "mean" else float(np.nanmin(promise))
@@ -101,17 +96,17 @@ class GpSlice(SliceView):
     def describe(self) -> str:
         """The best, and where the next trial goes and what is expected there."""
         best, answer = self.record.best(), self.answer
-        said = self.tr("Slice along {} through the best setting.").format(answer["axis"])
+        said = "Slice along {} through the best setting.".format(answer["axis"])
         if best is not None:
             at = shown(best.setting.get(answer["axis"]))
-            said += " " + self.tr("Best {} at {}.").format(plain(best.score), at)
+            said += " " + f"Best {plain(best.score)} at {at}."
         return f"{said} {self.expected_next()}".rstrip()
 
     def rows(self) -> Table:
         """Place, mean, standard deviation, acquisition; then the trials."""
         answer = self.answer
         name = answer["axis"]
-        headers = [name, self.tr("expected"), self.tr("standard deviation"), self.tr("promise")]
+        headers = [name, "expected", "standard deviation", "promise"]
         rows = [
             [self.named(x) if answer["labels"] else x, mean, sd, promise, None]
             for x, mean, sd, promise in zip(
@@ -123,4 +118,4 @@ class GpSlice(SliceView):
             for trial in self.record.trials
             if not trial.failure
         ]
-        return [*headers, self.tr("score of a trial")], rows + tried
+        return [*headers, "score of a trial"], rows + tried

@@ -51,7 +51,7 @@ class SliceView(LensView):
 
     def controls(self) -> list[QWidget]:
         """The axis to go along."""
-        self.axis = self.chooser(self.tr("Setting along the bottom"), self._axis_chosen)
+        self.axis = self.chooser("Setting along the bottom", self._axis_chosen)
         return [self.axis]
 
     def start(self, started: RunStarted) -> None:
@@ -147,7 +147,7 @@ class SliceView(LensView):
         place = self.answer["next_x"]
         at = None if place is None or self.record.ended else place_of(place, axis, scale)
         for marker in self.markers:
-            marker.set_value(at, self.tr("next trial") if marker is self.next else "", self._star)
+            marker.set_value(at, "next trial" if marker is self.next else "", self._star)
 
     def expected_next(self, mean: str = "mean", sd: str = "sd") -> str:
         """Where the next trial goes and which score is expected there; "" if there is none."""
@@ -155,7 +155,7 @@ class SliceView(LensView):
         if answer["next_x"] is None or self.record.ended:
             return ""
         nearest = int(np.argmin(np.abs(np.array(answer["x"]) - answer["next_x"])))
-        words = self.tr("Next trial at {}, where {} ± {} is expected.")
+        words = "Next trial at {}, where {} ± {} is expected."
         expected = (plain(answer[mean][nearest]), plain(answer[sd][nearest], 2))
         return words.format(self.named(answer["next_x"]), *expected)
 

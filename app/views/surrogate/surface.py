@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 
 from app.text.numbers import plain, shown
 from app.views.surrogate.surface_view import SurfaceView
@@ -13,11 +12,9 @@ class Surface(SurfaceView):
     """The surrogate's mean over two axes."""
 
     name = "surface"
-    title = QT_TRANSLATE_NOOP("Surface", "Pairs of settings")
-    question = QT_TRANSLATE_NOOP("Surface", "Which pairs of settings go well together?")
-    waiting = QT_TRANSLATE_NOOP(
-        "Surface", "The expected score over two settings appears here after the first few trials."
-    )
+    title = "Pairs of settings"
+    question = "Which pairs of settings go well together?"
+    waiting = "The expected score over two settings appears here after the first few trials."
 
     def question_of_lens(self) -> dict[str, object]:
         """The surface over the chosen axes through the best point."""
@@ -28,10 +25,10 @@ class Surface(SurfaceView):
         """The best pair, and the range of the expected score."""
         answer, best = self.answer, self.record.best()
         mean = np.array(answer["mean"])
-        said = self.tr("Expected score over {} and {}, from {} to {}.").format(
+        said = "Expected score over {} and {}, from {} to {}.".format(
             answer["first"], answer["second"], plain(mean.min()), plain(mean.max())
         )
         if best is not None:
             pair = [shown(best.setting.get(answer[key])) for key in ("first", "second")]
-            said += " " + self.tr("Best {} at {} and {}.").format(plain(best.score), *pair)
+            said += " " + "Best {} at {} and {}.".format(plain(best.score), *pair)
         return said

@@ -71,8 +71,8 @@ class SurfaceView(LensView):
 
     def controls(self) -> list[QWidget]:
         """The two axes."""
-        self.first = self.chooser(self.tr("Setting along the bottom"), self._chosen)
-        self.second = self.chooser(self.tr("Setting along the left"), self._chosen)
+        self.first = self.chooser("Setting along the bottom", self._chosen)
+        self.second = self.chooser("Setting along the left", self._chosen)
         return [self.first, self.second]
 
     def start(self, started: RunStarted) -> None:
@@ -186,7 +186,7 @@ class SurfaceView(LensView):
             for i in range(len(x))
         ]
         names = [answer["first"], answer["second"]]
-        return [*names, self.tr("expected"), self.tr("standard deviation")], rows
+        return [*names, "expected", "standard deviation"], rows
 
 
 def _place(position: float, scale: object) -> float:

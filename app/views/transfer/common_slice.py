@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QRectF
+from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
@@ -29,21 +29,18 @@ class CommonSlice(CommonView, SliceView):
     """The common surface along one axis; pale triangles for the past, circles for this dataset."""
 
     name = "common slice"
-    title = QT_TRANSLATE_NOOP("CommonSlice", "What all datasets say")
-    question = QT_TRANSLATE_NOOP(
-        "CommonSlice",
+    title = "What all datasets say"
+    question = (
         "What did earlier datasets find, and this one? 0 is a dataset's own mean score, 1 is one "
-        "standard deviation better.",
+        "standard deviation better."
     )
-    of_ranks = QT_TRANSLATE_NOOP(
-        "CommonSlice",
+    of_ranks = (
         "What did earlier datasets find, and this one? The higher a setting lies, the more of the "
-        "others it beats.",
+        "others it beats."
     )
-    waiting = QT_TRANSLATE_NOOP(
-        "CommonSlice",
+    waiting = (
         "What earlier datasets found appears here before the first trial; this dataset's trials "
-        "join it.",
+        "join it."
     )
     top = 1
 
@@ -58,7 +55,7 @@ class CommonSlice(CommonView, SliceView):
         super().start(started)
         ranks = started.plan.get("strategy") == RANKING
         self.question = self.of_ranks if ranks else type(self).question
-        self.set_words(self.tr(self.title), self.tr(self.question))
+        self.set_words(self.title, self.question)
 
     def behind_trials(self) -> list[Dots]:
         """The past."""
@@ -88,9 +85,9 @@ class CommonSlice(CommonView, SliceView):
         past = self.answer["past"]
         heights = np.array([trial["response"] for trial in past], dtype=float)
         self.past.set_data([place_of(trial["x"], axis, scale) for trial in past], heights)
-        entries = [Entry(_this, self.tr("this dataset")), Entry(_band, self.tr("expected"))]
+        entries = [Entry(_this, "this dataset"), Entry(_band, "expected")]
         if len(heights):
-            entries.insert(0, Entry(_earlier, self.tr("earlier datasets")))
+            entries.insert(0, Entry(_earlier, "earlier datasets"))
         self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
         return heights
 
@@ -99,7 +96,7 @@ class CommonSlice(CommonView, SliceView):
         answer = self.answer
         mean = np.array(answer["mean"])
         top = self.named(answer["x"][int(np.argmax(mean))])
-        words = self.tr("Common surface along {} through the best setting. {} Highest at {}.")
+        words = "Common surface along {} through the best setting. {} Highest at {}."
         said = words.format(answer["axis"], self.whose(), top)
         ahead = self.expected_next("score_mean", "score_sd") if answer["settled"] else ""
         return f"{said} {ahead}".rstrip()
@@ -112,21 +109,26 @@ class CommonSlice(CommonView, SliceView):
             [self.named(x) if answer["labels"] else x, mean, sd, None, None]
             for x, mean, sd in zip(answer["x"], answer["mean"], answer["sd"], strict=True)
         ]
-        this = self.tr("this dataset")
+        this = "this dataset"
         for trial, response in zip(self.record.trials, self.responses(), strict=True):
             if np.isfinite(response):
                 rows.append([trial.setting.get(name), None, None, float(response), this])
         rows += self._past_rows()
-        headers = [self.tr("expected"), self.tr("standard deviation"), self.tr("found")]
-        return [name, *headers, self.tr("dataset")], rows
+        headers = ["expected", "standard deviation", "found"]
+        return [name, *headers, "dataset"], rows
 
     def _past_rows(self) -> list[list[Any]]:
         datasets = self.record.past.datasets
         return [
-            [self.named(trial["x"]) if self.answer["labels"] else trial["x"], None, None,
-             trial["response"], size_in_words(datasets[trial["dataset"]]["statistics"])]
+            [
+                self.named(trial["x"]) if self.answer["labels"] else trial["x"],
+                None,
+                None,
+                trial["response"],
+                size_in_words(datasets[trial["dataset"]]["statistics"]),
+            ]
             for trial in self.answer["past"]
-        ]  # fmt: skip
+        ]
 
 
 def _earlier(painter: QPainter, box: QRectF) -> None:

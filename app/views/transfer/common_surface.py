@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 
 from app.text.numbers import plain
 from app.views.plot.items import Dots, clear_colour
@@ -17,13 +16,9 @@ class CommonSurface(CommonView, SurfaceView):
     """The common surface's mean over two axes; small triangles for the past."""
 
     name = "common surface"
-    title = QT_TRANSLATE_NOOP("CommonSurface", "Pairs of settings")
-    question = QT_TRANSLATE_NOOP(
-        "CommonSurface", "Which pairs did well earlier (triangles), and here (circles)?"
-    )
-    waiting = QT_TRANSLATE_NOOP(
-        "CommonSurface", "What earlier datasets found appears here before the first trial."
-    )
+    title = "Pairs of settings"
+    question = "Which pairs did well earlier (triangles), and here (circles)?"
+    waiting = "What earlier datasets found appears here before the first trial."
 
     def behind_trials(self) -> list[Dots]:
         """The past."""
@@ -59,6 +54,6 @@ class CommonSurface(CommonView, SurfaceView):
         mean = np.array(answer["mean"])
         row, column = np.unravel_index(int(np.argmax(mean)), mean.shape)
         x, y = answer["x_labels"] or answer["x"], answer["y_labels"] or answer["y"]
-        words = self.tr("Common surface over {} and {}. {} Highest at {} and {}.")
+        words = "Common surface over {} and {}. {} Highest at {} and {}."
         pair = [p if isinstance(p, str) else plain(p) for p in (x[column], y[row])]
         return words.format(answer["first"], answer["second"], self.whose(), *pair)

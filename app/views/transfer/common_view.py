@@ -33,7 +33,7 @@ class CommonView(LensView):
         """What will appear, or that nothing is remembered."""
         if self.record.past is None or self.record.past.datasets:
             return super().waits_for()
-        return self.tr(
+        return (
             "Nothing is remembered yet of other datasets with this model. This dataset's own "
             "trials appear here after the first one."
         )
@@ -41,7 +41,7 @@ class CommonView(LensView):
     def response_in_words(self) -> str:
         """What a response is, on an axis; whatever the metric, higher is better."""
         ranks = self.record.started.plan.get("strategy") == RANKING
-        return self.tr("rank, higher is better") if ranks else self.tr("better than the mean")
+        return "rank, higher is better" if ranks else "better than the mean"
 
     def fitted(self) -> Event | None:
         """The common surface, once it and the past are there."""
@@ -70,8 +70,8 @@ class CommonView(LensView):
         """From how many trials of how many datasets the surface comes."""
         trials, others = self.record.common.trials, len(self.speaking())
         if not others:
-            words = self.tr("Nothing is remembered yet: it comes from this dataset's {} trials.")
+            words = "Nothing is remembered yet: it comes from this dataset's {} trials."
             return words.format(trials)
-        words = self.tr("From {} trials of this dataset and {} of {} earlier ones.")
+        words = "From {} trials of this dataset and {} of {} earlier ones."
         counted = sum(map(len, self.record.common.past_responses))
         return words.format(trials, counted, others)

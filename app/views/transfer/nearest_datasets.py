@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
@@ -34,16 +33,13 @@ class NearestDatasets(ScrolledBars):
     """A bar for each dataset that speaks, the longer the more alike; hatched if it came along."""
 
     name = "nearest"
-    title = QT_TRANSLATE_NOOP("NearestDatasets", "Datasets like this one")
-    question = QT_TRANSLATE_NOOP(
-        "NearestDatasets",
+    title = "Datasets like this one"
+    question = (
         "Which earlier datasets speak, and how alike are they to this one? Hatched: came with "
-        "Tunescope.",
+        "Tunescope."
     )
-    waiting = QT_TRANSLATE_NOOP(
-        "NearestDatasets", "The earlier datasets that are most like this one appear here at once."
-    )
-    listed = QT_TRANSLATE_NOOP("NearestDatasets", "Datasets shown")
+    waiting = "The earlier datasets that are most like this one appear here at once."
+    listed = "Datasets shown"
     listens = (PastRecalled, CommonSurfaceFitted)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
@@ -71,7 +67,7 @@ class NearestDatasets(ScrolledBars):
         """Why there is nothing."""
         if self.record.past is None:
             return super().waits_for()
-        return self.tr(
+        return (
             "Nothing is remembered yet of other datasets with this model. When this run has "
             "ended, its trials will be there for the next dataset."
         )
@@ -123,19 +119,19 @@ class NearestDatasets(ScrolledBars):
     def _said_of(self, dataset: dict[str, Any], end: float) -> list[str]:
         """What is said beside a bar, the most important first."""
         number = len(dataset["scores"])
-        trials = self.tr("1 trial") if number == 1 else self.tr("{} trials").format(number)
-        said = [self.tr("{} % alike").format(round(end)), trials]
+        trials = "1 trial" if number == 1 else f"{number} trials"
+        said = [f"{round(end)} % alike", trials]
         if dataset["starter"]:
-            said.append(self.tr("came with Tunescope"))
+            said.append("came with Tunescope")
         if setting := best_setting(dataset, self.record.past.axes):
-            said.append(self.tr("best at {}").format(setting_in_words(setting, 2)))
+            said.append(f"best at {setting_in_words(setting, 2)}")
         return said
 
     def describe(self) -> str:
         """How many are known and speak, and the nearest."""
         said = recalled_in_words(self.record.past, self.record.common)
         nearest = self.datasets()[0]
-        words = self.tr("The nearest has {}; {} % alike, distance {}.").format(
+        words = "The nearest has {}; {} % alike, distance {}.".format(
             size_in_words(nearest["statistics"]),
             round(100 * likeness(nearest["distance"])),
             plain(nearest["distance"]),
@@ -147,9 +143,14 @@ class NearestDatasets(ScrolledBars):
         headers = ["rows", "columns", "classes", "alike, %", "distance", "trials", "best setting"]
         axes = self.record.past.axes
         rows = [
-            [*counts(one["statistics"]), 100 * likeness(one["distance"]), one["distance"],
-             len(one["scores"]), setting_in_words(best_setting(one, axes), len(axes)),
-             self.tr("came with Tunescope") if one["starter"] else self.tr("from here")]
+            [
+                *counts(one["statistics"]),
+                100 * likeness(one["distance"]),
+                one["distance"],
+                len(one["scores"]),
+                setting_in_words(best_setting(one, axes), len(axes)),
+                "came with Tunescope" if one["starter"] else "from here",
+            ]
             for one in self.datasets()
-        ]  # fmt: skip
-        return [*(self.tr(header) for header in headers), self.tr("origin")], rows
+        ]
+        return [*(header for header in headers), "origin"], rows

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
@@ -29,17 +28,15 @@ class Standardizing(View):
     """The scores, and the mean ± one deviation by which each proposal judged them."""
 
     name = "standardizing"
-    title = QT_TRANSLATE_NOOP("Standardizing", "What counts as good here")
-    question = QT_TRANSLATE_NOOP(
-        "Standardizing", "Against which mean and deviation is a score of this dataset measured?"
-    )
-    waiting = QT_TRANSLATE_NOOP("Standardizing", "They appear here with the first score.")
+    title = "What counts as good here"
+    question = "Against which mean and deviation is a score of this dataset measured?"
+    waiting = "They appear here with the first score."
     listens = (CommonSurfaceFitted, TrialFinished, TrialFailed, TrialExcluded)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot(Scale("whole"))
-        self.plot.bottom.set_title(self.tr("trial"))
+        self.plot.bottom.set_title("trial")
         self.band, self.borrowed_band = Band(), Band()
         self.mean, self.borrowed_mean = Lines(), Lines()
         self.dots, self.others, self.highlight = Dots("circle", 8), Dots("circle", 6), Highlight()
@@ -92,7 +89,7 @@ class Standardizing(View):
         self.highlight.mark(record, record.numbers, record.scores)
         self.canvas.set_pickable(self.plot, record.numbers, record.scores, record.numbers)
         self._hold(last)
-        said = f"{self.tr(self.question)} {self.describe()}"
+        said = f"{self.question} {self.describe()}"
         if said != self._caption.text():
             self._caption.setText(said)
 
@@ -125,8 +122,8 @@ class Standardizing(View):
     def rows(self) -> Table:
         """The standard after each number of scores."""
         headers = ["scores seen", "mean", "standard deviation", "taken from"]
-        own, borrowed = self.tr("this dataset"), self.tr("the past")
+        own, borrowed = "this dataset", "the past"
         rows = [
             [at, one.mean, one.scale, own if one.settled else borrowed] for at, one in self._known()
         ]
-        return [self.tr(header) for header in headers], rows
+        return headers, rows

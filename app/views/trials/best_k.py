@@ -18,7 +18,7 @@ class BestK(QuietComboBox):
 
     def __init__(self, ask: Callable[[int | None], object]) -> None:
         super().__init__()
-        self.setAccessibleName(self.tr("Show all trials or only the best"))
+        self.setAccessibleName("Show all trials or only the best")
         self.setToolTip(self.accessibleName())
         self._fill(COUNTS)
         self.activated.connect(lambda at: ask(self.itemData(at)))
@@ -33,5 +33,5 @@ class BestK(QuietComboBox):
     def _fill(self, counts: tuple[int | None, ...]) -> None:
         self.clear()
         for count in counts:
-            words = self.tr("All trials") if count is None else self.tr("Best {}").format(count)
+            words = "All trials" if count is None else f"Best {count}"
             self.addItem(words, count)

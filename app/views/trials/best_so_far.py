@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
@@ -32,16 +31,16 @@ class BestSoFar(View):
     """Dots for trials, crosses for failed ones, a staircase for the best until then."""
 
     name = "best"
-    title = QT_TRANSLATE_NOOP("BestSoFar", "Best so far")
-    question = QT_TRANSLATE_NOOP("BestSoFar", "Is it still getting better?")
-    waiting = QT_TRANSLATE_NOOP("BestSoFar", "Scores appear here when the first trial is done.")
+    title = "Best so far"
+    question = "Is it still getting better?"
+    waiting = "Scores appear here when the first trial is done."
     zooms = True
     listens = (TrialFinished, TrialFailed, TrialExcluded, Progress, RunResumed)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot(Scale("whole"))
-        self.plot.bottom.set_title(self.tr("trial"))
+        self.plot.bottom.set_title("trial")
         self.default_line = DefaultLine()
         self.stairs = Lines()
         self.others, self.dots = Dots("circle", 6), Dots("circle", 8)
@@ -90,7 +89,7 @@ class BestSoFar(View):
         lost = record.numbers[~scored]
         self.failed.set_data(lost, np.full(len(lost), up))
         drawn = np.column_stack([record.numbers[scored], record.scores[scored]])
-        words = self.tr("default setting")
+        words = "default setting"
         self.default_line.set_value(record.default_score, words, drawn, (x, y))
         heights = np.where(scored, record.scores, up)
         self.canvas.set_pickable(self.plot, record.numbers, heights, record.numbers)
@@ -113,14 +112,14 @@ class BestSoFar(View):
         record, best = self.record, self.record.best()
         done = len(record.trials)
         if best is None:
-            return self.tr("No score after {} trials.").format(done)
-        of = self.tr(" of {}").format(record.total) if record.total else ""
-        said = self.tr("Best {} after {}{} trials.").format(plain(best.score), done, of)
+            return f"No score after {done} trials."
+        of = f" of {record.total}" if record.total else ""
+        said = f"Best {plain(best.score)} after {done}{of} trials."
         if record.default_score is not None:
             shown = plain(record.default_score)
-            said += " " + self.tr("The default setting has {}.").format(shown)
+            said += " " + f"The default setting has {shown}."
         failed = int(np.sum(~np.isfinite(record.scores)))
-        return said + (" " + self.tr("{} trials failed.").format(failed) if failed else "")
+        return said + (" " + f"{failed} trials failed." if failed else "")
 
     def rows(self) -> Table:
         """Each trial's score and the best until then."""
@@ -128,11 +127,11 @@ class BestSoFar(View):
         order = np.argsort(record.numbers, kind="stable")
         _, best = record.staircase()
         rows = [
-            [t.number, _given(t.score), _given(float(high)), self.tr("failed") if t.failure else ""]
+            [t.number, _given(t.score), _given(float(high)), "failed" if t.failure else ""]
             for t, high in zip((record.trials[i] for i in order), best, strict=True)
         ]
         score = metric_in_short(record.started.metric)
-        headers = [self.tr("trial"), score, self.tr("best so far"), self.tr("note")]
+        headers = ["trial", score, "best so far", "note"]
         return headers, rows
 
 

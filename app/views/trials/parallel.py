@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -30,9 +30,9 @@ class Parallel(View):
     """One upright axis a setting and one for the score; the better, the brighter and on top."""
 
     name = "parallel"
-    title = QT_TRANSLATE_NOOP("Parallel", "All settings at once")
-    question = QT_TRANSLATE_NOOP("Parallel", "What do the good trials have in common?")
-    waiting = QT_TRANSLATE_NOOP("Parallel", "A line for every trial appears here.")
+    title = "All settings at once"
+    question = "What do the good trials have in common?"
+    waiting = "A line for every trial appears here."
     listens = (TrialFinished, TrialFailed, TrialExcluded)
     wide = True
     interval = 0.08
@@ -105,9 +105,9 @@ class Parallel(View):
         self.plot.hold_y(-1.06 * min(0.5, foot / max(tall - foot, 1.0)), 1.06, exact=True)
 
     def _say_how_many(self, drawn: int) -> None:
-        question, all_of = self.tr(self.question), int(np.sum(self.record.competing))
+        question, all_of = self.question, int(np.sum(self.record.competing))
         if drawn < all_of:
-            said = self.tr("Drawn are the best {drawn} of {all}.")
+            said = "Drawn are the best {drawn} of {all}."
             question = f"{question} {said.format(drawn=drawn, all=all_of)}"
         if question != self._caption.text():
             self._caption.setText(question)
@@ -147,8 +147,8 @@ class Parallel(View):
         best, drawn = self.record.best(), len(self.drawn_rows())
         all_of = int(np.sum(self.record.competing))
         if best is None:
-            return self.tr("No trial has a score that counts.")
-        said = self.tr("The best {} of {} trials with a score; the very best has {}.")
+            return "No trial has a score that counts."
+        said = "The best {} of {} trials with a score; the very best has {}."
         return said.format(drawn, all_of, plain(best.score))
 
     def rows(self) -> Table:
@@ -156,7 +156,7 @@ class Parallel(View):
         names = [axis["name"] for axis in self.record.axes]
         trials = [self.record.trials[row] for row in self.drawn_rows()[::-1]]
         rows = [[t.number, *(t.setting.get(name) for name in names), t.score] for t in trials]
-        return [self.tr("trial"), *names, metric_in_short(self.record.started.metric)], rows
+        return ["trial", *names, metric_in_short(self.record.started.metric)], rows
 
 
 def _polylines(heights: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
@@ -25,17 +24,10 @@ class PredictedObtained(View):
     """A dot for each trial with a whisker of one standard deviation, and the diagonal."""
 
     name = "predicted"
-    title = QT_TRANSLATE_NOOP("PredictedObtained", "Predicted and obtained")
-    question = QT_TRANSLATE_NOOP(
-        "PredictedObtained", "Do trials come out as predicted? On the line they do."
-    )
-    of_the_past = QT_TRANSLATE_NOOP(
-        "PredictedObtained", "Do first trials come out as the past predicted? On the line they do."
-    )
-    waiting = QT_TRANSLATE_NOOP(
-        "PredictedObtained",
-        "Trials appear here as soon as the strategy predicts their scores.",
-    )
+    title = "Predicted and obtained"
+    question = "Do trials come out as predicted? On the line they do."
+    of_the_past = "Do first trials come out as the past predicted? On the line they do."
+    waiting = "Trials appear here as soon as the strategy predicts their scores."
     listens = (TrialFinished, TrialFailed, TrialExcluded)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
@@ -63,7 +55,7 @@ class PredictedObtained(View):
         """Whether it is the past that predicts."""
         past = started.plan.get("strategy") in WITH_PAST
         self.question = self.of_the_past if past else type(self).question
-        self.set_words(self.tr(self.title), self.tr(self.question))
+        self.set_words(self.title, self.question)
 
     def paint_theme(self) -> None:
         """Predictions in blue, what was observed in vermilion; the first ones larger."""
@@ -88,8 +80,8 @@ class PredictedObtained(View):
         self.paint_theme()
         trials, record = self.predicted(), self.record
         metric = metric_in_short(record.started.metric)
-        self.plot.bottom.set_title(self.tr("predicted {}").format(metric))
-        self.plot.left.set_title(self.tr("obtained {}").format(metric))
+        self.plot.bottom.set_title(f"predicted {metric}")
+        self.plot.left.set_title(f"obtained {metric}")
         x = np.array([trial.expected for trial in trials], float)
         y = np.array([trial.score for trial in trials], float)
         sd = np.array([trial.uncertainty or 0.0 for trial in trials], float)
@@ -123,8 +115,8 @@ class PredictedObtained(View):
         trials = self.predicted()
         near = sum(abs(t.score - t.expected) <= (t.uncertainty or 0.0) for t in trials)
         first = trials[0]
-        said = self.tr("{} of {} trials came out within one standard deviation of the prediction.")
-        more = self.tr("Trial {}: {} was predicted, {} obtained.")
+        said = "{} of {} trials came out within one standard deviation of the prediction."
+        more = "Trial {}: {} was predicted, {} obtained."
         numbers = (first.number, plain(first.expected), plain(first.score))
         return f"{said.format(near, len(trials))} {more.format(*numbers)}"
 
@@ -132,4 +124,4 @@ class PredictedObtained(View):
         """Trial, predicted, standard deviation, obtained."""
         headers = ["trial", "predicted", "standard deviation", "obtained"]
         rows = [[t.number, t.expected, t.uncertainty, t.score] for t in self.predicted()]
-        return [self.tr(header) for header in headers], rows
+        return headers, rows

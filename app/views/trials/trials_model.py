@@ -145,8 +145,8 @@ class TrialsModel(QAbstractTableModel):
 
     def head(self, section: int) -> str:
         """The whole name of a column."""
-        names = ["#", self.tr("score"), *(axis["name"] for axis in self.axes)]
-        return [*names, self.tr("time"), self.tr("note")][section]
+        names = ["#", "score", *(axis["name"] for axis in self.axes)]
+        return [*names, "time", "note"][section]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Text of a cell; failed and excluded trials say so in words."""
@@ -177,22 +177,22 @@ class TrialsModel(QAbstractTableModel):
     def note(self, trial: Trial) -> str:
         """Why a trial does not count, or why it was tried."""
         if trial.failure:
-            return self.tr("failed: {}").format(trial.failure)
+            return f"failed: {trial.failure}"
         if trial.excluded:
-            return self.tr("excluded by you")
+            return "excluded by you"
         weight = self.record.weights.get(trial.number)
         if weight == 0:
-            return self.tr("among the best, without weight")
+            return "among the best, without weight"
         if weight is not None:
-            return self.tr("in the average, {}").format(percent(weight))
+            return f"in the average, {percent(weight)}"
         reasons = {
-            "default": self.tr("default setting"),
-            "past": self.tr("from earlier datasets"),
-            "improve": self.tr("promising"),
-            "explore": self.tr("unknown there"),
-            "random": self.tr("at random"),
-            "grid": self.tr("on the grid"),
-            "start": self.tr("to begin with"),
-            "sample": self.tr("likely good"),
+            "default": "default setting",
+            "past": "from earlier datasets",
+            "improve": "promising",
+            "explore": "unknown there",
+            "random": "at random",
+            "grid": "on the grid",
+            "start": "to begin with",
+            "sample": "likely good",
         }
         return reasons.get(trial.reason, trial.reason)

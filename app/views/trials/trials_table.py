@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QModelIndex, QPoint, Qt
+from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
 
@@ -79,9 +79,9 @@ class TrialsTable(View):
     """Every trial with its setting, score, time and what is to be said of it."""
 
     name = "trials"
-    title = QT_TRANSLATE_NOOP("TrialsTable", "Trials")
-    question = QT_TRANSLATE_NOOP("TrialsTable", "What was tried? Pick one to see it in every plot.")
-    waiting = QT_TRANSLATE_NOOP("TrialsTable", "Trials are listed here as they end.")
+    title = "Trials"
+    question = "What was tried? Pick one to see it in every plot."
+    waiting = "Trials are listed here as they end."
     listens = (TrialFinished, TrialFailed, TrialExcluded, EnsembleUpdated)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
@@ -97,7 +97,7 @@ class TrialsTable(View):
         """The table, and below it the chosen trial's note in full."""
         self.model = TrialsModel(self.record)
         self.table = TrialsGrid(self)
-        self.table.setAccessibleName(self.tr("Trials"))
+        self.table.setAccessibleName("Trials")
         self.table.setModel(self.model)
         self.table.selectionModel().currentRowChanged.connect(self._chose)
         self._detail = label("", "caption")
@@ -150,13 +150,13 @@ class TrialsTable(View):
     def menu_of(self, trial: Trial) -> QMenu:
         """What can be done with a trial."""
         menu = QMenu(self.table)
-        word = self.tr("Include it again") if trial.excluded else self.tr("Exclude this trial")
+        word = "Include it again" if trial.excluded else "Exclude this trial"
         act = menu.addAction(word)
         act.setShortcut(QKeySequence(Qt.Key.Key_Delete))
         act.triggered.connect(lambda: self.exclude_requested.emit(trial.number, not trial.excluded))
-        copy = menu.addAction(self.tr("Copy its setting"), self.copy_trial)
+        copy = menu.addAction("Copy its setting", self.copy_trial)
         copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
-        menu.addAction(self.tr("Copy the whole table"), self.copy_table)
+        menu.addAction("Copy the whole table", self.copy_table)
         return menu
 
     def copy_trial(self) -> None:
@@ -170,14 +170,14 @@ class TrialsTable(View):
         count = len(self.record.trials)
         best = self.record.best()
         if best is None:
-            return self.tr("{} trials, none with a score.").format(count)
-        said = self.tr("{} trials; trial {} is the best with {}.")
+            return f"{count} trials, none with a score."
+        said = "{} trials; trial {} is the best with {}."
         return said.format(count, best.number, plain(best.score))
 
     def rows(self) -> Table:
         """All trials in the order shown."""
         names = [axis["name"] for axis in self.record.axes]
-        headers = [self.tr("trial"), self.tr("score"), *names, self.tr("seconds"), self.tr("note")]
+        headers = ["trial", "score", *names, "seconds", "note"]
         trials = [self.model.trial_at(row) for row in range(self.model.rowCount())]
         rows = [
             [
@@ -192,7 +192,7 @@ class TrialsTable(View):
         return headers, rows
 
     def _said(self, trial: Trial) -> str:
-        return self.tr("Trial {} failed: {}").format(trial.number, trial.failure)
+        return f"Trial {trial.number} failed: {trial.failure}"
 
     def _chose(self, now: QModelIndex, _before: QModelIndex) -> None:
         if now.isValid() and self.table.hasFocus():
@@ -217,9 +217,7 @@ class TrialsTable(View):
             of_setting = 2 <= column < len(self.record.axes) + 2
             most = appearance.pixels(LONGEST_SETTING) if of_setting else wide
             needed.append(int(min(wide, most)) + PADDING)
-        needed[-1] = max(
-            needed[-1], metrics.horizontalAdvance(self.tr("default setting")) + PADDING
-        )
+        needed[-1] = max(needed[-1], metrics.horizontalAdvance("default setting") + PADDING)
         for column, wide in enumerate(column_widths(needed, self.table.viewport().width())):
             self.table.setColumnWidth(column, wide)
             # The header would cut the bold words instead of eliding them.
