@@ -1,4 +1,4 @@
-"""`tunescope history`: what is remembered of earlier datasets, forgotten or taken along.
+"""`tunescope history`: list, delete, export and import the history of earlier datasets.
 
 Outcomes go to standard error, lists to standard output.
 """
@@ -23,7 +23,7 @@ USUAL_ROWS, USUAL_COLUMNS = 1000, 10  # of the data of studies, where nobody say
 
 def add_to(commands: Any) -> None:
     """Add the command and its parts to the parser."""
-    history = commands.add_parser("history", help="what is remembered of earlier datasets")
+    history = commands.add_parser("history", help="the history of earlier datasets")
     history.add_argument("--json", action="store_true", help="print as JSON")
     history.set_defaults(run=_list)
     parts = history.add_subparsers(dest="part", metavar="PART")
@@ -34,23 +34,26 @@ def add_to(commands: Any) -> None:
     forget.add_argument("--starter", action="store_true", help="what came with the program")
     forget.set_defaults(run=_forget)
 
-    restore = parts.add_parser("restore", help="bring back what came with the program")
+    restore = parts.add_parser("restore", help="restore what is shipped with the program")
     restore.set_defaults(run=_restore)
-    for word, what in (("on", "remember and recall from now on"), ("off", "no longer")):
+    for word, what in (
+        ("on", "add runs to it and learn from it"),
+        ("off", "neither add to it nor learn from it"),
+    ):
         switch = parts.add_parser(word, help=what)
         switch.set_defaults(run=_switch, on=word == "on")
 
-    export = parts.add_parser("export", help="write what is remembered into a file")
+    export = parts.add_parser("export", help="write the history into a file")
     export.add_argument("file", metavar="FILE.json")
     export.set_defaults(run=_export)
-    taken = parts.add_parser("import", help="take in what another computer wrote")
+    taken = parts.add_parser("import", help="import what another computer wrote")
     taken.add_argument("file", metavar="FILE.json")
     taken.set_defaults(run=_import)
     _add_optuna(parts)
 
 
 def _add_optuna(parts: Any) -> None:
-    optuna = parts.add_parser("import-optuna", help="take in Optuna studies")
+    optuna = parts.add_parser("import-optuna", help="import Optuna studies")
     optuna.add_argument("storage", metavar="STORAGE", help="a storage URL, or a file")
     optuna.add_argument("--model", required=True, metavar="NAME", help="whose settings were tried")
     optuna.add_argument("--study", metavar="NAME", help="one study of the storage (default: all)")
@@ -70,9 +73,9 @@ def _list(given: argparse.Namespace) -> int:
         print(json.dumps([asdict(entry) for entry in entries]))
         return 0
     if not enabled:
-        _say("Remembering is switched off; tunescope history on switches it on.")
+        _say("The history is off; tunescope history on switches it on.")
     if not entries:
-        _say("Nothing is remembered yet. Every run with trials adds a dataset.")
+        _say("The history is empty. Every run with trials adds a dataset.")
         return 0
     shown = _short(entries)
     wide = max(len(short) for short in shown)
@@ -149,8 +152,8 @@ def _restore(given: argparse.Namespace) -> int:
 def _switch(given: argparse.Namespace) -> int:
     with _opened() as history:
         history.switch(given.on)
-    words = "on" if given.on else "off; what is remembered stays, and is not recalled"
-    _say(f"Remembering is {words}.")
+    words = "on" if given.on else "off; what it holds stays, and is not used"
+    _say(f"The history is {words}.")
     return 0
 
 

@@ -26,7 +26,7 @@ TOPICS = (
     "tune",
     "results",
     "export",
-    "remembered",
+    "history",
     "words",
     "keyboard",
 )

@@ -1,4 +1,4 @@
-"""Which Optuna studies to take in, of which model, and how large their data were."""
+"""Which Optuna studies to import, of which model, and how large their data were."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class OptunaDialog(QDialog):
         self, model: str, summary: Mapping[str, Any] | None, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Take in Optuna studies")
+        self.setWindowTitle("Import Optuna studies")
         self.setMinimumWidth(appearance.pixels(520))
         whole = QVBoxLayout(self)
         whole.setContentsMargins(20, 18, 20, 16)
         whole.setSpacing(12)
-        words = "Finished trials of Optuna studies count as experience with one more dataset each."
+        words = "Finished trials of Optuna studies join the history as one more dataset each."
         whole.addWidget(label(words))
         whole.addLayout(self._make_form(model, _sizes(summary)))
         whole.addWidget(
@@ -107,14 +107,14 @@ class OptunaDialog(QDialog):
         foot = QHBoxLayout()
         foot.addStretch(1)
         foot.addWidget(PlainButton("Cancel", self.reject))
-        self.take = PrimaryButton("Take in", self.accept)
+        self.take = PrimaryButton("Import", self.accept)
         self.take.setDefault(True)
         foot.addWidget(self.take)
         return foot
 
     @property
     def wanted(self) -> TakeIn:
-        """What is to be taken in."""
+        """What is to be imported."""
         return TakeIn(
             storage=self.storage.text().strip(),
             model=self.model.currentData(),

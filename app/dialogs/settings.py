@@ -1,4 +1,4 @@
-"""Settings: light or dark, text size, and forgetting what was remembered."""
+"""Settings: light or dark, text size, and forgetting earlier choices."""
 
 from __future__ import annotations
 

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Remembered:
+class HistoryContents:
     """What the history holds now.
 
     Attributes:
         path: its file.
         entries: one a dataset, the latest first.
-        enabled: whether runs are remembered and recalled.
+        enabled: whether runs are added to it and learned from.
         problem: why it cannot be read, or what was noticed while it was opened; "" for nothing.
         readable: whether `entries` and `enabled` are known.
     """
@@ -45,12 +45,12 @@ class Remembered:
     readable: bool = True
 
 
-class Experience(QObject):
+class SessionHistory(QObject):
     """What a person does with the history.
 
     Signals:
         said: (sentence, whether it went well) after every change.
-        changed: something is remembered, forgotten or switched.
+        changed: something was added, deleted or switched.
         import_wanted: a TakeIn for the worker; `take_answer` or `refuse` ends it.
     """
 
@@ -58,7 +58,7 @@ class Experience(QObject):
     changed = Signal()
     import_wanted = Signal(object)
 
-    def look(self) -> Remembered:
+    def look(self) -> HistoryContents:
         """What the history holds now."""
         from core.errors import UnusableError
         from core.tuning.history.store import History, history_path
@@ -67,12 +67,12 @@ class Experience(QObject):
         try:
             with History() as history:
                 notice = " ".join(history.notices)
-                return Remembered(path, history.entries(), history.enabled, notice)
+                return HistoryContents(path, history.entries(), history.enabled, notice)
         except UnusableError as error:
-            return Remembered(path, problem=error.sentence, readable=False)
+            return HistoryContents(path, problem=error.sentence, readable=False)
 
     def switch(self, on: bool) -> None:
-        """Remember and recall from now on, or no longer."""
+        """Use the history from now on, or no longer."""
 
         def work(history: History) -> str:
             history.switch(on)
@@ -113,7 +113,7 @@ class Experience(QObject):
         self._do(lambda history: saved(history.export_to(Path(path)), path))
 
     def import_from(self, path: str) -> None:
-        """Take in what another computer wrote."""
+        """Import what another computer wrote."""
 
         def work(history: History) -> str:
             found = history.import_from(Path(path))
@@ -122,7 +122,7 @@ class Experience(QObject):
         self._do(work)
 
     def import_optuna(self, wanted: TakeIn) -> None:
-        """Take in Optuna studies; the worker does it, for a storage may be large or far away."""
+        """Import Optuna studies; the worker does it, for a storage may be large or far away."""
         self.import_wanted.emit(wanted)
 
     def take_answer(self, imported: dict[str, Any]) -> None:

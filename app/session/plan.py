@@ -21,7 +21,7 @@ class Planning(QObject):
         advice: the models and strategies that fit (core.tuning.guidance.advice).
         estimate: {"seconds", "trials", "sentence"}; with "unusable": True, the sentence says why
             the plan cannot be carried out; "values" are those that a grid tries, {label: values}.
-        known: what is remembered that can help the plan's model, as `Recalled` tells it; {} while
+        known: what the history holds for the plan's model, as `Recalled` tells it; {} while
             nobody knows.
         plan: what would be tuned now; the recommendation until a person chooses.
     """

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.preferences import choices as remembered
+from app.preferences import choices
 from core.tuning.plan import DataPlan, Plan
 
 
@@ -27,7 +27,7 @@ def plan_for(data: DataPlan, advice: dict[str, Any], before: Plan | None) -> Pla
     model = recommended(fitting)["name"]
     strategy = recommended(advice["strategies"][model])
     plan = Plan(data=data, model=model, strategy=strategy["name"], groups=strategy["groups"])
-    return remembered.recalled(plan, strategy)
+    return choices.recalled(plan, strategy)
 
 
 def with_model(plan: Plan, model: str, advice: dict[str, Any]) -> Plan:
@@ -38,10 +38,10 @@ def with_model(plan: Plan, model: str, advice: dict[str, Any]) -> Plan:
     strategy = recommended(offered)
     groups = strategy["groups"] if plan.groups == "single" else plan.groups
     changed = plan.changed(model=model, strategy=strategy["name"], groups=groups)
-    return remembered.with_own(changed, strategy)
+    return choices.with_own(changed, strategy)
 
 
 def with_strategy(plan: Plan, name: str, advice: dict[str, Any]) -> Plan:
     """The plan with another strategy of those that fit its model."""
     strategy = next(entry for entry in advice["strategies"][plan.model] if entry["name"] == name)
-    return remembered.with_own(plan.changed(strategy=name), strategy)
+    return choices.with_own(plan.changed(strategy=name), strategy)

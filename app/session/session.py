@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Signal
 
-from app.preferences import choices as remembered
+from app.preferences import choices
 from app.session.busy import Busy
-from app.session.history import Experience
+from app.session.history import SessionHistory
 from app.session.plan import Planning
 from app.session.plan_choice import plan_for
 from app.session.requests import Tickets
@@ -43,7 +43,7 @@ class Session(Planning):
         details: what "Copy details" copies for the last problem; no data in it.
         other_targets, texts: the columns to choose from where the last problem was the target, and
             those whose topics could be looked for instead.
-        experience: the history of datasets, for the page about it.
+        history: of datasets, for the page about it.
         exporters: {name, title, sentence, warning, ending} of everything that can be saved.
     """
 
@@ -71,9 +71,9 @@ class Session(Planning):
         self._opening: DataPlan | None = None
         self._is_given = False  # whether a person gave the file that is opened
         self.exporters: list[dict[str, Any]] = []
-        self.experience = Experience(self)
-        self.experience.changed.connect(self._ask_known)
-        self.experience.import_wanted.connect(self._take_in)
+        self.history = SessionHistory(self)
+        self.history.changed.connect(self._ask_known)
+        self.history.import_wanted.connect(self._take_in)
         self._runs_root = runs_root
         self._keeps_best = True
         self._plan_to_restore: Plan | None = None
@@ -107,11 +107,11 @@ class Session(Planning):
 
     def open_file(self, path: str | Path) -> None:
         """Open a file; on success `data_changed` and `advice_changed` follow."""
-        self._open(DataPlan(file=str(path), test_size=remembered.test_size()), given=True)
+        self._open(DataPlan(file=str(path), test_size=choices.test_size()), given=True)
 
     def open_sample(self, name: str) -> None:
         """Open a sample that comes with the program."""
-        self._open(DataPlan(file=f"sample:{name}", test_size=remembered.test_size()), given=True)
+        self._open(DataPlan(file=f"sample:{name}", test_size=choices.test_size()), given=True)
 
     def open_with_target(self, name: str, task: str = "") -> None:
         """Open the file that was refused because of its target once more, with another one."""
@@ -309,7 +309,7 @@ class Session(Planning):
             case m.TakenIn():
                 self._busy.say("")
                 self._asked.forget(m.TakeIn)
-                self.experience.take_answer(answer.imported)
+                self.history.take_answer(answer.imported)
             case m.FolderMade():
                 self._run.folder = Path(answer.folder)
                 self.run_changed.emit()
@@ -371,7 +371,7 @@ class Session(Planning):
         self._busy.say("")
         if kind is m.TakeIn:
             self._asked.forget(kind)
-            self.experience.refuse(sentence)
+            self.history.refuse(sentence)
             if not self.details:
                 return
         if kind is m.Open and self._plan_to_restore is not None:
@@ -384,7 +384,7 @@ class Session(Planning):
     def _take_death(self, died: m.Died) -> None:
         self._busy.say("")
         if self._asked.forget(m.TakeIn):
-            self.experience.refuse(died.sentence)
+            self.history.refuse(died.sentence)
         if not self._is_tuning():
             self.problem.emit(died.sentence)
         elif not self._keeps_best:

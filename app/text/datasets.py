@@ -73,12 +73,12 @@ def recalled_in_words(past: PastRecalled, common: CommonSurfaceFitted | None) ->
     """How many earlier datasets are known, and how many of them speak."""
     known, speak = len(past.datasets), len(speaking(past, common))
     if not known:
-        return "Nothing is remembered yet of other datasets with this model."
+        return "The history holds no other dataset with this model yet."
     if known == 1:
-        return "One earlier dataset is known, and it speaks."
+        return "The history holds one earlier dataset, and it counts."
     if speak == known:
-        return f"{known} earlier datasets are known, and all of them speak."
-    words = "{known} earlier datasets are known; the {speak} nearest speak."
+        return f"The history holds {known} earlier datasets, and all of them count."
+    words = "The history holds {known} earlier datasets; the {speak} nearest count."
     return words.format(known=known, speak=speak)
 
 
@@ -91,12 +91,12 @@ def standard_in_words(mean: float, scale: float, settled: bool, scores: int, pas
         past: whether there is a past that they could be borrowed from.
     """
     if settled:
-        words = "Mean {mean}, deviation {scale}: from this dataset's {scores} scores."
+        words = "Mean {mean}, standard deviation {scale}: from this dataset's {scores} scores."
     elif past:
         words = (
-            "Mean {mean}, deviation {scale}: borrowed from the past until two scores that "
-            "differ are there."
+            "Mean {mean}, standard deviation {scale}: from earlier datasets until two scores "
+            "differ."
         )
     else:
-        words = "Mean {mean}, deviation {scale}: assumed until two scores that differ are there."
+        words = "Mean {mean}, standard deviation {scale}: assumed until two scores differ."
     return words.format(mean=plain(mean), scale=plain(scale, 2), scores=scores)

@@ -104,12 +104,12 @@ class Rail(QFrame):
     Signals:
         step_pressed: the key of a step that is open.
         run_pressed: the folder of a past run.
-        remembered_pressed, help_pressed, settings_pressed.
+        history_pressed, help_pressed, settings_pressed.
     """
 
     step_pressed = Signal(str)
     run_pressed = Signal(object)
-    remembered_pressed = Signal()
+    history_pressed = Signal()
     help_pressed = Signal()
     settings_pressed = Signal()
 
@@ -134,10 +134,8 @@ class Rail(QFrame):
         self._make_runs()
         self._column.addStretch(1)
         whole.addWidget(_scrolling(inner), 1)
-        self.remembered_button = LinkButton(
-            "What is remembered", self.remembered_pressed.emit, "history"
-        )
-        whole.addWidget(self.remembered_button, 0, Qt.AlignmentFlag.AlignLeft)
+        self.history_button = LinkButton("History", self.history_pressed.emit, "history")
+        whole.addWidget(self.history_button, 0, Qt.AlignmentFlag.AlignLeft)
         whole.addLayout(self._make_foot())
 
     def _make_steps(self) -> dict[str, _Step]:
@@ -204,9 +202,9 @@ class Rail(QFrame):
         self._here = here
         for key, step in self.steps.items():
             step.show_state(states[key], here=key == here)
-        there = "You are here." if here == "remembered" else ""
-        self.remembered_button.setAccessibleDescription(there)
-        restyle(self.remembered_button, here=bool(there))
+        there = "You are here." if here == "history" else ""
+        self.history_button.setAccessibleDescription(there)
+        restyle(self.history_button, here=bool(there))
 
     def show_runs(self, runs: list[Any]) -> None:
         """List the newest past runs with their best score and gain."""

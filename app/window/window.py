@@ -39,7 +39,7 @@ PAGES = {
     "tune": ("app.pages.tune.tune_page", "TunePage"),
     "results": ("app.pages.results.results_page", "ResultsPage"),
     "export": ("app.pages.export.export_page", "ExportPage"),
-    "remembered": ("app.pages.history.history_page", "RememberedPage"),
+    "history": ("app.pages.history.history_page", "HistoryPage"),
 }
 SMALLEST = (1024, 700)
 RUNNING = ("running", "paused", "stopping")
@@ -91,7 +91,7 @@ class Window(QMainWindow):
         session = self.session
         self.rail.step_pressed.connect(self.go)
         self.rail.run_pressed.connect(self.open_run)
-        self.rail.remembered_pressed.connect(lambda: self.go("remembered"))
+        self.rail.history_pressed.connect(lambda: self.go("history"))
         self.rail.help_pressed.connect(lambda: self.show_help("start"))
         self.rail.settings_pressed.connect(self.show_settings)
         self.panel.more_pressed.connect(lambda: self.show_help(self.pages[self.here].topic))

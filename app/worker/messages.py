@@ -153,9 +153,9 @@ class Estimated:
 
 @dataclass(frozen=True)
 class Recalled:
-    """What is remembered that can help: {datasets, similar, starter, enabled}.
+    """What the history holds that can help: {datasets, similar, starter, enabled}.
 
-    {"problem": sentence} where the history cannot be used; {} where no strategy remembers.
+    {"problem": sentence} where the history cannot be used; {} where no strategy uses it.
     """
 
     known: dict[str, Any]

@@ -41,7 +41,7 @@ def _settle(qtbot):
 
 
 @pytest.mark.parametrize("percent", [100, 200])
-@pytest.mark.parametrize("page", ["start", "data", "model", "strategy", "remembered"])
+@pytest.mark.parametrize("page", ["start", "data", "model", "strategy", "history"])
 def test_every_control_of_a_page_has_a_name_and_is_large_enough(window, look, qtbot, page, percent):
     window.go(page)
     if page == "strategy":
@@ -52,7 +52,7 @@ def test_every_control_of_a_page_has_a_name_and_is_large_enough(window, look, qt
 
 
 @pytest.mark.parametrize("percent", [100, 200])
-@pytest.mark.parametrize("page", ["start", "data", "model", "strategy", "remembered"])
+@pytest.mark.parametrize("page", ["start", "data", "model", "strategy", "history"])
 def test_no_page_is_wider_than_its_place(window, look, qtbot, page, percent):
     window.resize(1024, 700)
     window.go(page)
@@ -113,7 +113,7 @@ def _wheel(control, turn):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("page", ["start", "data", "model", "strategy", "remembered"])
+@pytest.mark.parametrize("page", ["start", "data", "model", "strategy", "history"])
 def test_tab_goes_from_top_to_bottom_within_a_page(window, qtbot, page):
     window.go(page)
     _settle(qtbot)

@@ -18,7 +18,8 @@ import sys
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 from pathlib import Path
-from app import appearance, settings
+from app.look import appearance
+from app.preferences import preferences as settings
 settings.use_file(Path(sys.argv[1]))
 app = QApplication([])
 appearance.start(app)

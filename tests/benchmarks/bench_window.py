@@ -35,9 +35,9 @@ print("painted", flush=True)
 OURS = """
 import sys
 from pathlib import Path
-from app import settings
-settings.use_file(Path(sys.argv[1]) / "settings.ini")
-from app import window
+from app.preferences import preferences
+preferences.use_file(Path(sys.argv[1]) / "settings.ini")
+from app.window import window
 from PySide6.QtWidgets import QApplication
 class Painted(window.Window):
     def show(self):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.preferences import choices as remembered
+from app.preferences import choices
 from app.text.data import TASKS, every_row_tests, tested, unit_words, whole
 from app.widgets.buttons import LinkButton
 from app.widgets.card import Card
@@ -172,7 +172,7 @@ class QuestionCard(Card):
             self._change_share(percent / 100)
 
     def _change_share(self, share: float | None) -> None:
-        remembered.keep_test_size(share)
+        choices.keep_test_size(share)
         self.session.change_data(test_size=share)
 
     @property

@@ -1,4 +1,4 @@
-"""What is remembered: what tuning keeps of past datasets, and everything one can do with it."""
+"""The history: what tuning keeps of earlier datasets, and everything one can do with it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QMessageBox, QWidget
 
-from app.pages.history.table import RememberedTable
+from app.pages.history.table import HistoryTable
 from app.pages.page import Page
 from app.preferences import preferences as settings
 from app.widgets.buttons import PlainButton
@@ -18,23 +18,23 @@ from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import label, restyle
 
 if TYPE_CHECKING:
-    from app.session.history import Remembered
+    from app.session.history import HistoryContents
     from app.session.session import Session
 
 FOLDER_KEY = "history/folder"
 GOING_ON = ("running", "paused", "stopping")
 
 
-class RememberedPage(Page):
+class HistoryPage(Page):
     """The history of datasets, in plain words."""
 
-    topic = "remembered"
+    topic = "history"
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        self.experience = session.experience
+        self.history = session.history
         self.set_head(
-            "What is remembered",
+            "History",
             "What worked on earlier datasets decides the first trials on a new one.",
         )
         self.outcome = label()
@@ -44,15 +44,15 @@ class RememberedPage(Page):
         self.body.addWidget(self._make_datasets())
         self.body.addWidget(self._make_exchange())
         self.body.addStretch(1)
-        self.experience.said.connect(self._say)
-        self.experience.changed.connect(self.refresh)
+        self.history.said.connect(self._say)
+        self.history.changed.connect(self.refresh)
         session.run_changed.connect(self._run_changed)
         self.tell("How it helps", self._how_it_helps())
 
     # Making it --------------------------------------------------------------------------------
 
     def _make_kept(self) -> Card:
-        card = Card("What is kept, and what never is")
+        card = Card("What the history holds")
         card.body.addWidget(
             label(
                 "Kept of each dataset: how many rows, columns and classes it has, which "
@@ -65,13 +65,13 @@ class RememberedPage(Page):
         self.place = label("", "caption")
         self.place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         card.body.addWidget(self.place)
-        self.switch = QCheckBox("Remember what tuning learns")
-        self.switch.setAccessibleName("Remember what tuning learns")
+        self.switch = QCheckBox("Keep a history of tuning")
+        self.switch.setAccessibleName("Keep a history of tuning")
         self.switch.setAccessibleDescription(
-            "Off: nothing more is remembered, and nothing is recalled."
+            "Off: nothing is added to the history or read from it."
         )
         self.switch.setMinimumHeight(24)
-        self.switch.toggled.connect(self.experience.switch)
+        self.switch.toggled.connect(self.history.switch)
         card.body.addWidget(self.switch)
         self.trouble = label("", "warning")
         self.trouble.hide()
@@ -82,18 +82,18 @@ class RememberedPage(Page):
         self.datasets = Card("Datasets")
         self.empty = label(
             (
-                "Nothing is remembered yet. When a run with trials has ended, its dataset "
-                "stands here in one line."
+                "The history is empty. When a run with trials has ended, its dataset "
+                "is listed here in one line."
             ),
             "muted",
         )
-        self.table = RememberedTable()
+        self.table = HistoryTable()
         self.table.chosen.connect(self._allow)
         self.table.forget_pressed.connect(self.forget_chosen)
         self.datasets.body.addWidget(self.empty)
         self.datasets.body.addWidget(self.table)
-        self.forget = PlainButton("Forget", self.forget_chosen, "discard")
-        self.forget_all = PlainButton("Forget all…", self.ask_forget_all)
+        self.forget = PlainButton("Delete", self.forget_chosen, "discard")
+        self.forget_all = PlainButton("Delete all…", self.ask_forget_all)
         self.starter = PlainButton("", self._change_starter)
         self.datasets.body.addWidget(_row(self.forget, self.forget_all, self.starter))
         return self.datasets
@@ -102,14 +102,14 @@ class RememberedPage(Page):
         card = Card(
             "Other computers and programs",
             (
-                "What is remembered can be taken along, and what was learned elsewhere can be "
-                "taken in."
+                "Export the history for another computer, or import one from there, or Optuna "
+                "studies."
             ),
         )
-        self.save = PlainButton("Save as file…", self.ask_save, "save")
-        self.take_in = PlainButton("Take in from file…", self.ask_take_in, "open")
-        self.optuna = PlainButton("Take in Optuna studies…", self.ask_optuna)
-        card.body.addWidget(_row(self.save, self.take_in, self.optuna))
+        self.save = PlainButton("Export…", self.ask_save, "save")
+        self.import_button = PlainButton("Import…", self.ask_import, "open")
+        self.optuna = PlainButton("Import Optuna studies…", self.ask_optuna)
+        card.body.addWidget(_row(self.save, self.import_button, self.optuna))
         return card
 
     def _how_it_helps(self) -> tuple[str, ...]:
@@ -120,10 +120,10 @@ class RememberedPage(Page):
             ),
             "Every run with trials adds one line here, whatever its strategy.",
             (
-                "Some lines came along with Tunescope, so that this helps from the first day. "
-                "You can remove them and bring them back."
+                "Some lines are shipped with Tunescope, so that this helps from the first day. "
+                "You can remove and restore them."
             ),
-            "Everything stays on this computer. What you forget is erased from the file.",
+            "Everything stays on this computer. What you delete is erased from the file.",
         )
 
     # Showing it -------------------------------------------------------------------------------
@@ -135,10 +135,10 @@ class RememberedPage(Page):
 
     def refresh(self) -> None:
         """Show what the history holds now."""
-        self._show(self.experience.look())
+        self._show(self.history.look())
 
-    def _show(self, now: Remembered) -> None:
-        self.place.setText(f"It lies in {now.path}.")
+    def _show(self, now: HistoryContents) -> None:
+        self.place.setText(f"File: {now.path}")
         with QSignalBlocker(self.switch):
             self.switch.setChecked(now.enabled and now.readable)
         self.switch.setEnabled(now.readable)
@@ -149,9 +149,9 @@ class RememberedPage(Page):
         self.table.show_entries(now.entries, self._titles())
         self._readable = now.readable
         self._has_starter = any(entry.starter for entry in now.entries)
-        words = "Remove what came along"
+        words = "Remove shipped datasets"
         if not self._has_starter:
-            words = "Bring back what came along"
+            words = "Restore shipped datasets"
         self.starter.rename(words)
         self.datasets.set_words(self._counted(len(now.entries)))
         self._allow()
@@ -168,17 +168,17 @@ class RememberedPage(Page):
 
     def _allow(self) -> None:
         unreadable = "The file cannot be read."
-        nothing = "Nothing is remembered yet."
-        there = bool(self.table.remembered.entries)
+        nothing = "The history is empty."
+        there = bool(self.table.model_of_entries.entries)
         readable = getattr(self, "_readable", False)
         chosen = bool(self.table.chosen_ids())
         self.forget.allow(chosen, "Choose rows of the table first.")
         self.forget_all.allow(there, nothing)
         self.save.allow(there, nothing)
-        for button in (self.starter, self.take_in):
+        for button in (self.starter, self.import_button):
             button.allow(readable, unreadable)
         going_on = self.session.state in GOING_ON
-        why_not = "A run is going on. Take studies in when it has ended."
+        why_not = "A run is going on. Import studies when it has ended."
         self.optuna.allow(readable and not going_on, why_not if readable else unreadable)
 
     def _run_changed(self) -> None:
@@ -200,51 +200,51 @@ class RememberedPage(Page):
 
     def forget_chosen(self) -> None:
         """Forget the chosen rows."""
-        self.experience.forget(self.table.chosen_ids())
+        self.history.forget(self.table.chosen_ids())
 
     def ask_forget_all(self) -> None:
         """Ask, then forget everything."""
         box = QMessageBox(self)
         box.setObjectName("forgetting")
         box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle("Forget all")
-        box.setText("Forget everything that is remembered?")
+        box.setWindowTitle("Delete all")
+        box.setText("Delete the whole history?")
         box.setInformativeText(
-            "It is erased from the file and cannot be brought back, except what came with "
+            "It is erased from the file and cannot be restored, except what is shipped with "
             "Tunescope. Your runs and models stay."
         )
         stay = box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
-        gone = box.addButton("Forget all", QMessageBox.ButtonRole.DestructiveRole)
+        gone = box.addButton("Delete all", QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(stay)
         box.setEscapeButton(stay)
         box.exec()
         if box.clickedButton() is gone:
-            self.experience.forget_all()
+            self.history.forget_all()
 
     def _change_starter(self) -> None:
         if self._has_starter:
-            self.experience.forget_starter()
+            self.history.forget_starter()
         else:
-            self.experience.restore_starter()
+            self.history.restore_starter()
 
     def ask_save(self) -> None:
         """Ask for a place and save there."""
-        proposed = str(Path(settings.text(FOLDER_KEY, str(Path.home()))) / "remembered.json")
-        title = "Save what is remembered"
+        proposed = str(Path(settings.text(FOLDER_KEY, str(Path.home()))) / "tunescope-history.json")
+        title = "Export the history"
         path, _ = QFileDialog.getSaveFileName(self, title, proposed, "JSON (*.json)")
         if path:
             path = path if Path(path).suffix else f"{path}.json"
             settings.remember(FOLDER_KEY, str(Path(path).parent))
-            self.experience.export_to(path)
+            self.history.export_to(path)
 
-    def ask_take_in(self) -> None:
-        """Ask for a file and take in what it holds."""
+    def ask_import(self) -> None:
+        """Ask for a file and import what it holds."""
         folder = settings.text(FOLDER_KEY, str(Path.home()))
-        title = "Take in what was remembered elsewhere"
+        title = "Import a history"
         path, _ = QFileDialog.getOpenFileName(self, title, folder, "JSON (*.json)")
         if path:
             settings.remember(FOLDER_KEY, str(Path(path).parent))
-            self.experience.import_from(path)
+            self.history.import_from(path)
 
     def ask_optuna(self) -> None:
         """Ask which studies, and let the worker take them in."""
@@ -254,7 +254,7 @@ class RememberedPage(Page):
         wanted = OptunaDialog(plan.model if plan else "", summary, self).ask()
         if wanted is not None:
             self._say("The studies are being read …", True)
-            self.experience.import_optuna(wanted)
+            self.history.import_optuna(wanted)
 
 
 def _row(*buttons: PlainButton) -> QWidget:

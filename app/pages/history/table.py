@@ -1,4 +1,4 @@
-"""The table of what is remembered: a row for each dataset, the latest first."""
+"""The table of the history: a row for each dataset, the latest first."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ BEST = 6  # the column of the best score; which score it is, its tooltip says
 
 
 def origin_of(entry: Entry) -> str:
-    """Where a remembered dataset came from."""
+    """Where a dataset of the history came from."""
     if entry.starter:
         return "with Tunescope"
-    return "taken in" if entry.imported else "this computer"
+    return "imported" if entry.imported else "this computer"
 
 
 def when_of(entry: Entry) -> str:
@@ -46,7 +46,7 @@ def when_of(entry: Entry) -> str:
     return QLocale().toString(moment.toLocalTime().date(), QLocale.FormatType.ShortFormat)
 
 
-class RememberedModel(QAbstractTableModel):
+class HistoryModel(QAbstractTableModel):
     """When, model, rows, columns, classes, trials, best score, where from."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -126,7 +126,7 @@ def _side(column: int) -> Qt.AlignmentFlag:
     return side | Qt.AlignmentFlag.AlignVCenter
 
 
-class RememberedTable(QTableView):
+class HistoryTable(QTableView):
     """The table; several rows can be chosen, and Delete asks to forget them.
 
     Signals:
@@ -139,9 +139,9 @@ class RememberedTable(QTableView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.remembered = RememberedModel(self)
-        self.setModel(self.remembered)
-        self.setAccessibleName("Remembered datasets")
+        self.model_of_entries = HistoryModel(self)
+        self.setModel(self.model_of_entries)
+        self.setAccessibleName("Datasets of the history")
         self.setAccessibleDescription("Choose rows to forget; Delete forgets them.")
         self.setAlternatingRowColors(True)
         self.setShowGrid(False)
@@ -158,27 +158,27 @@ class RememberedTable(QTableView):
         head.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         head.setAccessibleName("Columns of the table")
         self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
-        self.remembered.modelReset.connect(self.fit)
+        self.model_of_entries.modelReset.connect(self.fit)
 
     def show_entries(self, entries: list[Entry], titles: dict[str, str]) -> None:
         """Show these datasets; nothing is chosen."""
-        if entries != self.remembered.entries:
-            self.remembered.show_entries(entries, titles)
+        if entries != self.model_of_entries.entries:
+            self.model_of_entries.show_entries(entries, titles)
             self.chosen.emit()
 
     def chosen_ids(self) -> list[str]:
         """The ids of the chosen datasets, from top to bottom."""
         rows = sorted(index.row() for index in self.selectionModel().selectedRows())
-        return [self.remembered.entries[row].id for row in rows]
+        return [self.model_of_entries.entries[row].id for row in rows]
 
     def fit(self) -> None:
         """As high as a few rows, columns as wide as their contents."""
         line = self.fontMetrics().height() + 12
         self.verticalHeader().setDefaultSectionSize(line)
-        rows = min(MOST_ROWS, max(LEAST_ROWS, self.remembered.rowCount()))
+        rows = min(MOST_ROWS, max(LEAST_ROWS, self.model_of_entries.rowCount()))
         head = self.horizontalHeader().sizeHint().height()
         self.setMinimumHeight(head + rows * line + 2 * self.frameWidth() + 4)
-        count = self.remembered.columnCount()
+        count = self.model_of_entries.columnCount()
         widths = [self._wanted(column) for column in range(count)]
         spare = self.viewport().width() - sum(widths)
         widths[MODEL] = max(widths[MODEL] + spare, min(widths[MODEL], appearance.pixels(NARROWEST)))

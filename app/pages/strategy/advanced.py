@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from app.preferences import choices as remembered
+from app.preferences import choices
 from app.widgets.buttons import LinkButton
 from app.widgets.card import Card
 from app.widgets.fold import Fold
@@ -62,7 +62,7 @@ class AdvancedCard(Card):
         if plan is None:
             return
         options = tuple(map(option_from_dict, strategy["options"])) if strategy else ()
-        usual = strategy is None or remembered.is_usual(plan, strategy)
+        usual = strategy is None or choices.is_usual(plan, strategy)
         self._differs.setVisible(not usual)
         self.usual.allow(not usual, "All values are the usual ones.")
         self._own_title.setVisible(bool(options))
@@ -86,11 +86,11 @@ class AdvancedCard(Card):
 
     def _own_changed(self, name: str, value: Any) -> None:
         self.session.set_option(name, value)
-        remembered.keep(self.session.plan)
+        choices.keep(self.session.plan)
 
     def _back_to_usual(self) -> None:
-        self.session.set_plan(**remembered.usual(self.session.plan))
-        remembered.keep(self.session.plan)
+        self.session.set_plan(**choices.usual(self.session.plan))
+        choices.keep(self.session.plan)
 
     def _run_changed(self, name: str, value: Any) -> None:
         if name in ("metric", "evaluation"):
@@ -98,7 +98,7 @@ class AdvancedCard(Card):
         if name == "time_limit":
             value = value or None
         self.session.set_plan(**{name: value})
-        remembered.keep(self.session.plan)
+        choices.keep(self.session.plan)
 
     def _run_options(self) -> tuple[Option, ...]:
         metrics, estimate = _metrics(self.session.summary), self.session.estimate or {}

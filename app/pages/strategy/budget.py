@@ -8,7 +8,7 @@ from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.preferences import choices as remembered
+from app.preferences import choices
 from app.widgets.card import Card
 from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import label, restyle, titled
@@ -75,7 +75,7 @@ class BudgetCard(Card):
 
     def _choose(self, **fields: float | None) -> None:
         self.session.set_plan(**fields)
-        remembered.keep(self.session.plan)
+        choices.keep(self.session.plan)
 
     def show_estimate(self) -> None:
         """Say how long it will take, or that this is being worked out."""

@@ -116,7 +116,7 @@ class StrategyPage(Page):
         self._tell(entry)
 
     def _known(self, entry: Mapping[str, Any]) -> str:
-        """What a strategy that remembers can start from; "" for the others."""
+        """What a strategy that uses the history can start from; "" for the others."""
         return known_in_words(self.session.known) if entry.get("remembers") else ""
 
     def _show_ways(self) -> None:

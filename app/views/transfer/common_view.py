@@ -30,11 +30,11 @@ class CommonView(LensView):
     strategies = WITH_PAST
 
     def waits_for(self) -> str:
-        """What will appear, or that nothing is remembered."""
+        """What will appear, or that the history is empty."""
         if self.record.past is None or self.record.past.datasets:
             return super().waits_for()
         return (
-            "Nothing is remembered yet of other datasets with this model. This dataset's own "
+            "The history holds no other dataset with this model yet. This dataset's own "
             "trials appear here after the first one."
         )
 
@@ -70,7 +70,7 @@ class CommonView(LensView):
         """From how many trials of how many datasets the surface comes."""
         trials, others = self.record.common.trials, len(self.speaking())
         if not others:
-            words = "Nothing is remembered yet: it comes from this dataset's {} trials."
+            words = "The history is empty: this comes from this dataset's {} trials."
             return words.format(trials)
         words = "From {} trials of this dataset and {} of {} earlier ones."
         counted = sum(map(len, self.record.common.past_responses))

@@ -35,7 +35,7 @@ class NearestDatasets(ScrolledBars):
     name = "nearest"
     title = "Datasets like this one"
     question = (
-        "Which earlier datasets speak, and how alike are they to this one? Hatched: came with "
+        "Which earlier datasets count, and how similar are they to this one? Hatched: shipped with "
         "Tunescope."
     )
     waiting = "The earlier datasets that are most like this one appear here at once."
@@ -60,7 +60,7 @@ class NearestDatasets(ScrolledBars):
         return len(self.datasets())
 
     def has_content(self) -> bool:
-        """Where something is remembered."""
+        """Where the history holds something."""
         return bool(self.datasets())
 
     def waits_for(self) -> str:
@@ -68,7 +68,7 @@ class NearestDatasets(ScrolledBars):
         if self.record.past is None:
             return super().waits_for()
         return (
-            "Nothing is remembered yet of other datasets with this model. When this run has "
+            "The history holds no other dataset with this model yet. When this run has "
             "ended, its trials will be there for the next dataset."
         )
 

@@ -79,7 +79,7 @@ def in_words(error: sqlite3.Error, path: Path) -> UnusableError:
     """What a failure of SQLite means, as a sentence."""
     code = _code(error)
     if code == sqlite3.SQLITE_FULL:
-        cure = "free some space; what was remembered before is kept"
+        cure = "free some space; what the history holds is kept"
         return UnusableError("the disk is full", where=str(path), cure=cure)
     if code in DAMAGED:
         cure = "start the program again, which puts it aside and begins a new one"
@@ -224,7 +224,7 @@ def _read_only(path: Path) -> OpenFile:
     except UnusableError:
         database.close()
         raise
-    notice = "The history cannot be written. What it holds is used; nothing new is remembered."
+    notice = "The history cannot be written. What it holds is used; nothing is added."
     return OpenFile(database, False, notice)
 
 

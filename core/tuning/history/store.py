@@ -129,7 +129,7 @@ class History:
             with self._once():
                 records.write_dataset(self._database, record, records.RUN)
         except UnusableError as error:  # what is known can still be recalled
-            self.notices.append(f"{error.sentence} Nothing new is remembered.")
+            self.notices.append(f"{error.sentence} Nothing is added to the history.")
             return ""
         self._axes[id] = names
         return id
@@ -240,7 +240,7 @@ class History:
         return len(found)
 
     def import_from(self, path: Path) -> Imported:
-        """Take in what `export_to` wrote; datasets that are known are completed, never doubled.
+        """Import what `export_to` wrote; datasets that are there already are completed.
 
         Raises:
             UnusableError: the file cannot be read or is no history.
@@ -265,7 +265,7 @@ class History:
         *,
         metric: str = "",
     ) -> Imported:
-        """Take in Optuna studies of one of the program's models as past experience.
+        """Import Optuna studies of one of the program's models.
 
         Args:
             storage: a storage URL (sqlite:///studies.db, mysql://…), or the path of a journal or

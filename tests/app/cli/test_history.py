@@ -42,7 +42,7 @@ def run(capsys, *words):
     return status, said.out, said.err
 
 
-def remembered():
+def entries():
     with History() as history:
         return history.entries()
 
@@ -62,8 +62,8 @@ def test_the_list_has_a_line_a_dataset_and_json_everything(capsys, filled):
 def test_a_few_letters_of_an_id_forget_it(capsys, filled):
     short = run(capsys)[1].splitlines()[1].split()[0]
     status, _, err = run(capsys, "forget", short)
-    assert (status, err) == (0, "Forgotten: 1 dataset.\n")
-    assert [entry.id for entry in remembered()] == filled[1:]
+    assert (status, err) == (0, "Deleted: 1 dataset.\n")
+    assert [entry.id for entry in entries()] == filled[1:]
 
 
 def test_an_id_that_is_none_or_many_is_refused(capsys, filled):
@@ -73,17 +73,17 @@ def test_an_id_that_is_none_or_many_is_refused(capsys, filled):
     status, _, err = run(capsys, "forget")
     assert status == 2
     assert "give IDs, or --all, or --starter" in err
-    assert len(remembered()) == 2
+    assert len(entries()) == 2
 
 
 def test_all_is_forgotten_and_the_starter_comes_back(capsys, filled):
     assert run(capsys, "forget", "--all")[0] == 0
-    assert remembered() == []
-    assert "Nothing is remembered yet" in run(capsys)[2]
+    assert entries() == []
+    assert "The history is empty" in run(capsys)[2]
     assert run(capsys, "restore")[0] == 0
-    there = remembered()
+    there = entries()
     assert all(entry.starter for entry in there)
-    assert run(capsys, "forget", "--starter")[2].startswith(f"Forgotten: {len(there)} dataset")
+    assert run(capsys, "forget", "--starter")[2].startswith(f"Deleted: {len(there)} dataset")
 
 
 def test_off_keeps_what_is_there_and_says_so(capsys, filled):
@@ -91,7 +91,7 @@ def test_off_keeps_what_is_there_and_says_so(capsys, filled):
     with History() as history:
         assert not history.enabled
     _, out, err = run(capsys)
-    assert "switched off" in err
+    assert "The history is off" in err
     assert len(out.splitlines()) == 3
     run(capsys, "on")
     with History() as history:
@@ -102,9 +102,9 @@ def test_what_one_computer_writes_another_takes_in_once(capsys, filled, tmp_path
     file = str(tmp_path / "along.json")
     assert run(capsys, "export", file)[1].strip() == file
     monkeypatch.setenv("TUNESCOPE_HISTORY", str(tmp_path / "other.sqlite3"))
-    assert "Taken in: 2 datasets with 6 trials; 0 known before." in run(capsys, "import", file)[2]
-    assert {entry.id for entry in remembered() if not entry.starter} == set(filled)
-    assert "Taken in: 0 datasets with 0 trials; 2 known before." in run(capsys, "import", file)[2]
+    assert "Imported: 2 datasets with 6 trials; 0 known before." in run(capsys, "import", file)[2]
+    assert {entry.id for entry in entries() if not entry.starter} == set(filled)
+    assert "Imported: 0 datasets with 0 trials; 2 known before." in run(capsys, "import", file)[2]
 
 
 def test_a_file_that_is_no_history_is_one_sentence(capsys, filled, tmp_path):
@@ -132,8 +132,8 @@ def test_optuna_studies_become_experience(capsys, filled, tmp_path):
     words = ("import-optuna", storage, "--model", "svm", "--rows", "700", "--columns", "9")
     status, _, err = run(capsys, *words, "--classes", "3")
     assert status == 0, err
-    assert "Taken in: 1 dataset with 4 trials" in err
-    taken = next(entry for entry in remembered() if entry.imported)
+    assert "Imported: 1 dataset with 4 trials" in err
+    taken = next(entry for entry in entries() if entry.imported)
     assert (taken.model, taken.rows, taken.features, taken.classes) == ("svm", 700, 9, 3)
     assert taken.best == pytest.approx(0.83)
 
@@ -153,7 +153,7 @@ def test_studies_that_cannot_be_taken_are_one_sentence(
     status, out, err = run(capsys, "import-optuna", *words)
     assert (status, out) == (2, "")
     assert sentence in err.splitlines()[-1]
-    assert len(remembered()) == 2
+    assert len(entries()) == 2
 
 
 def test_a_damaged_file_is_put_aside_and_said(capsys, own_history):

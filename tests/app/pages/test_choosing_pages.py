@@ -275,14 +275,17 @@ def test_the_arrows_step_small_numbers_by_their_size(look, qtbot):
     assert box.value() == pytest.approx(0.006)
 
 
-def test_cards_of_strategies_that_remember_say_what_is_known(strategies, clinic):
+def test_cards_of_strategies_that_use_the_history_say_what_it_holds(strategies, clinic):
     session = strategies.session
     entries = clinic[1]["strategies"]["logistic"]
     remembering = {entry["name"] for entry in entries if entry["remembers"]}
     assert "transfer" in remembering
     session.known = {"datasets": 34, "similar": 6, "starter": 20, "enabled": True}
     session.known_changed.emit()
-    said = "Knows 34 datasets for this model, 6 of them similar to yours; 20 came with Tunescope."
+    said = (
+        "The history holds 34 datasets for this model, 6 of them similar to yours; "
+        "20 shipped with Tunescope."
+    )
     for name, card in strategies.cards.cards.items():
         assert (said in card.choice.paragraphs) == (name in remembering)
     session.choose_strategy("transfer")

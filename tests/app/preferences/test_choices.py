@@ -2,7 +2,7 @@ import pytest
 
 from app.pages.data.data_page import DataPage
 from app.pages.strategy.strategy_page import StrategyPage
-from app.preferences import choices as remembered
+from app.preferences import choices
 from app.preferences import preferences as settings
 from app.session.plan_choice import plan_for, with_strategy
 from core.tuning.plan import DataPlan, Plan
@@ -93,7 +93,7 @@ def test_spoilt_settings_count_as_forgotten(clinic, spoilt):
 
 def test_options_that_no_longer_exist_or_fit_are_left_out(clinic):
     options = {"tau": 7.0, "kernel": "se", "gone": 1}
-    remembered.keep(Plan(DATA, "svm", "hybrid", options=options))
+    choices.keep(Plan(DATA, "svm", "hybrid", options=options))
     assert _fresh(clinic, "hybrid").options == {"kernel": "se"}
 
 

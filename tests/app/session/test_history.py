@@ -19,22 +19,23 @@ def known(datasets=0, similar=0, starter=0, enabled=True):
     [
         (
             known(34, 6, 20),
-            "Knows 34 datasets for this model, 6 of them similar to yours; 20 came with Tunescope.",
+            "The history holds 34 datasets for this model, 6 of them similar to yours; 20 shipped "
+            "with Tunescope.",
         ),
-        (known(34, 6), "Knows 34 datasets for this model, 6 of them similar to yours."),
+        (known(34, 6), "The history holds 34 datasets for this model, 6 of them similar to yours."),
         (
             known(5, 0, 5),
-            "Knows 5 datasets for this model, none of them similar to yours; all came with "
-            "Tunescope.",
+            "The history holds 5 datasets for this model, none of them similar to yours; all "
+            "shipped with Tunescope.",
         ),
-        (known(1, 1), "Knows 1 dataset for this model, similar to yours."),
+        (known(1, 1), "The history holds 1 dataset for this model, similar to yours."),
         (
             known(),
-            "Nothing is remembered yet for this model: it starts like a Gaussian process.",
+            "The history holds nothing for this model yet: it starts like a Gaussian process.",
         ),
         (
             known(34, 6, 20, enabled=False),
-            "Remembering is switched off: it starts like a Gaussian process.",
+            "The history is off: it starts like a Gaussian process.",
         ),
         ({"problem": "The history is damaged."}, "The history is damaged."),
         ({}, ""),
@@ -47,7 +48,7 @@ def test_what_is_known_is_said(found, sentence):
 def test_long_lists_of_what_was_left_out_are_cut():
     said = taken_in(2, 1, 3, [f"Study {n}." for n in range(8)])
     assert said == (
-        "Taken in: 2 datasets with 1 trial. Known before: 3 datasets. "
+        "Imported: 2 datasets with 1 trial. In the history already: 3 datasets. "
         "Left out: Study 0. Study 1. Study 2. Study 3. Study 4. And 3 more."
     )
 
@@ -62,19 +63,19 @@ def test_what_is_known_comes_with_the_plan(opened, qtbot):
 
 def test_studies_come_in_through_the_worker(opened, qtbot):
     said = []
-    opened.experience.said.connect(lambda *words: said.append(words))
-    opened.experience.import_optuna(TakeIn("studies.db", "svm", 100, 5, 2))
+    opened.history.said.connect(lambda *words: said.append(words))
+    opened.history.import_optuna(TakeIn("studies.db", "svm", 100, 5, 2))
     qtbot.waitUntil(lambda: len(said) == 1, timeout=20_000)
     assert said[0] == (
-        "Taken in: 1 dataset with 9 trials. Left out: Study “b” has other parameters.", True,
+        "Imported: 1 dataset with 9 trials. Left out: Study “b” has other parameters.", True,
     )  # fmt: skip
     problems = []
     opened.problem.connect(problems.append)
-    opened.experience.import_optuna(TakeIn("missing.db", "svm", 100, 5, 2))
+    opened.history.import_optuna(TakeIn("missing.db", "svm", 100, 5, 2))
     qtbot.waitUntil(lambda: len(said) == 2, timeout=20_000)
     assert said[1] == ("missing.db: there is no such storage; look.", False)
     assert problems == []
-    opened.experience.import_optuna(TakeIn("deadly.db", "svm", 100, 5, 2))
+    opened.history.import_optuna(TakeIn("deadly.db", "svm", 100, 5, 2))
     qtbot.waitUntil(lambda: len(said) == 3, timeout=20_000)
     assert said[2][1] is False
     assert problems == [said[2][0]]

@@ -222,15 +222,15 @@ def recalled(count):
 def test_what_is_recalled_is_counted_and_who_speaks():
     fitted = CommonSurfaceFitted(neighbours=list(range(20)))
     said = told(recalled(34), fitted, strategy="transfer")
-    assert "34 earlier datasets are known; the 20 nearest speak." in said
+    assert "The history holds 34 earlier datasets; the 20 nearest count." in said
     assert "what worked on datasets like this one" in said
-    assert "all of them speak" in told(recalled(3), strategy="transfer")
-    assert "One earlier dataset is known" in told(recalled(1), strategy="transfer")
+    assert "all of them count" in told(recalled(3), strategy="transfer")
+    assert "holds one earlier dataset" in told(recalled(1), strategy="transfer")
 
 
 def test_without_a_past_the_first_trial_is_the_default():
     said = told(recalled(0), strategy="transfer")
-    assert "Nothing is remembered yet" in said
+    assert "The history holds no other dataset" in said
     assert "The first trial is the default setting." in said
 
 
@@ -242,11 +242,11 @@ def test_the_ranking_of_settings_is_told_otherwise():
 
 def test_against_what_scores_are_measured():
     first = CommonSurfaceFitted(trials=1, mean=0.8, scale=0.05)
-    assert "borrowed from the past" in told(recalled(2), first, strategy="transfer")
+    assert "from earlier datasets" in told(recalled(2), first, strategy="transfer")
     assert "assumed until two scores" in told(recalled(0), first, strategy="transfer")
     third = CommonSurfaceFitted(trials=3, mean=0.8, scale=0.02, settled=True)
     said = told(first, third, strategy="transfer")
-    assert "Mean 0.8, deviation 0.02: from this dataset's 3 scores." in said
+    assert "Mean 0.8, standard deviation 0.02: from this dataset's 3 scores." in said
     assert "borrowed" not in said
     assert "from this dataset's 3 trials and from what worked" in said
     ranks = CommonSurfaceFitted(trials=3, method="scot", mean=-23.0, scale=18.0, settled=True)

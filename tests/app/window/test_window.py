@@ -47,7 +47,7 @@ def test_every_sample_of_the_registry_is_offered():
     assert [title for title, _ in OFFERED.values()] == [s.title for s in SAMPLES.values()]
 
 
-@pytest.mark.parametrize("page", ["data", "model", "results", "remembered"])
+@pytest.mark.parametrize("page", ["data", "model", "results", "history"])
 @pytest.mark.parametrize("way", ["file", "sample"])
 def test_a_new_file_shows_the_data_page_from_its_top(filled, clinic, qtbot, monkeypatch, page, way):
     filled.go("data")
@@ -107,15 +107,15 @@ def test_enter_and_shortcut_go_to_a_step(filled, qtbot):
     assert filled.here == "strategy"
 
 
-def test_the_rail_leads_to_what_is_remembered_with_or_without_data(window, filled, qtbot):
+def test_the_rail_leads_to_the_history_with_or_without_data(window, filled, qtbot):
     for each in (window, filled):
-        qtbot.keyClick(each.rail.remembered_button, Qt.Key.Key_Space)
-        assert each.here == "remembered"
-        assert each.windowTitle() == "What is remembered – Tunescope"
-        assert each.rail.remembered_button.accessibleDescription() == "You are here."
+        qtbot.keyClick(each.rail.history_button, Qt.Key.Key_Space)
+        assert each.here == "history"
+        assert each.windowTitle() == "History – Tunescope"
+        assert each.rail.history_button.accessibleDescription() == "You are here."
         assert not any(step.property("here") for step in each.rail.steps.values())
     filled.go("model")
-    assert filled.rail.remembered_button.accessibleDescription() == ""
+    assert filled.rail.history_button.accessibleDescription() == ""
 
 
 def test_data_arriving_leads_from_the_first_page_to_the_table(window, clinic, qtbot):
@@ -299,7 +299,7 @@ def test_an_unforeseen_error_is_a_sentence_with_details_that_hold_no_data():
     assert "Traceback" not in sentence
     assert "secret-name" not in sentence + copied
     assert "ValueError" in copied
-    assert "tests/app/test_window.py, line" in copied
+    assert "tests/app/window/test_window.py, line" in copied
 
 
 def test_a_flood_of_errors_is_said_once_and_counted():

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from app.dialogs.optuna import OptunaDialog
-from app.pages.history.history_page import RememberedPage
+from app.pages.history.history_page import HistoryPage
 from app.pages.history.table import when_of
 from app.worker.messages import Message, TakeIn, TakenIn
 from core.space import Axis
@@ -19,7 +19,7 @@ from core.tuning.history.store import Facts, History, statistics_of
 AXES = (Axis("C", "Penalty weight", "float", 1e-3, 1e3, log=True, default=1.0),)
 
 
-def remembered():
+def entries():
     with History() as history:
         return history.entries()
 
@@ -48,7 +48,7 @@ def page(with_data, nothing, qtbot):
 
 
 def shown(session, qtbot):
-    made = RememberedPage(session)
+    made = HistoryPage(session)
     qtbot.addWidget(made)
     made.resize(820, 760)
     made.show()
@@ -57,7 +57,7 @@ def shown(session, qtbot):
 
 
 def cells(page, row):
-    model = page.table.remembered
+    model = page.table.model_of_entries
     return [model.index(row, column).data() for column in range(model.columnCount())]
 
 
@@ -69,7 +69,7 @@ def test_the_head_says_in_plain_words_what_is_kept_and_what_never_is(page, own_h
 
 
 def test_a_row_a_dataset(page):
-    assert page.table.remembered.rowCount() == 2
+    assert page.table.model_of_entries.rowCount() == 2
     found = {tuple(cells(page, row)[1:]) for row in range(2)}
     assert found == {
         ("Support vector machine", "500", "12", "2", "3", "0.9", "this computer"),
@@ -77,7 +77,7 @@ def test_a_row_a_dataset(page):
     }
     assert page.datasets._title.text() == "2 datasets"
     assert all(cells(page, row)[0] not in ("", "–") for row in range(2))
-    tip = page.table.remembered.index(0, 6).data(Qt.ItemDataRole.ToolTipRole)
+    tip = page.table.model_of_entries.index(0, 6).data(Qt.ItemDataRole.ToolTipRole)
     assert tip == "0.9 (accuracy)"
 
 
@@ -92,18 +92,18 @@ def test_forgetting_the_chosen_rows(page):
     page.table.selectRow(0)
     gone = page.table.chosen_ids()
     page.forget.click()
-    assert [entry.id for entry in remembered()] == [
-        entry.id for entry in page.table.remembered.entries
+    assert [entry.id for entry in entries()] == [
+        entry.id for entry in page.table.model_of_entries.entries
     ]
-    assert gone[0] not in {entry.id for entry in remembered()}
-    assert page.outcome.text() == "Forgotten: 1 dataset."
+    assert gone[0] not in {entry.id for entry in entries()}
+    assert page.outcome.text() == "Deleted: 1 dataset."
     assert not page.forget.isEnabled()
 
 
 def test_the_delete_key_forgets_too(page, qtbot):
     page.table.selectAll()
     qtbot.keyClick(page.table, Qt.Key.Key_Delete)
-    assert remembered() == []
+    assert entries() == []
     assert page.empty.isVisible()
     assert not page.table.isVisible()
 
@@ -112,13 +112,13 @@ def test_the_delete_key_forgets_too(page, qtbot):
 def test_forgetting_all_asks_first(page, monkeypatch, sure):
     def answer(box):
         named = {button.text(): button for button in box.buttons()}
-        named["Forget all" if sure else "Keep it"].click()
+        named["Delete all" if sure else "Keep it"].click()
         return 0
 
     monkeypatch.setattr(QMessageBox, "exec", answer)
     page.forget_all.click()
-    assert len(remembered()) == (0 if sure else 2)
-    assert page.outcome.text() == ("Forgotten: 2 datasets." if sure else "")
+    assert len(entries()) == (0 if sure else 2)
+    assert page.outcome.text() == ("Deleted: 2 datasets." if sure else "")
 
 
 def test_the_empty_page_says_what_will_appear_and_when(with_data, nothing, qtbot):
@@ -126,7 +126,7 @@ def test_the_empty_page_says_what_will_appear_and_when(with_data, nothing, qtbot
     assert page.empty.isVisible()
     assert "When a run with trials has ended" in page.empty.text()
     assert not page.save.isEnabled()
-    assert page.take_in.isEnabled()
+    assert page.import_button.isEnabled()
 
 
 def test_the_switch_is_the_files_own(page):
@@ -134,7 +134,7 @@ def test_the_switch_is_the_files_own(page):
     page.switch.click()
     with History() as history:
         assert not history.enabled
-    assert "nothing is remembered" in page.outcome.text()
+    assert "The history is off" in page.outcome.text()
     with History() as history:
         history.switch(True)  # as another program would
     page.visited()
@@ -144,16 +144,16 @@ def test_the_switch_is_the_files_own(page):
 
 def test_what_came_along_can_be_removed_and_brought_back(with_data, qtbot):
     page = shown(with_data, qtbot)
-    there = len(remembered())
+    there = len(entries())
     assert there
     assert cells(page, 0)[-1] == "with Tunescope"
-    assert page.starter.text() == "Remove what came along"
+    assert page.starter.text() == "Remove shipped datasets"
     page.starter.click()
-    assert remembered() == []
-    assert page.outcome.text() == f"Removed: {there} datasets that came with Tunescope."
-    assert page.starter.text() == "Bring back what came along"
+    assert entries() == []
+    assert page.outcome.text() == f"Removed: {there} datasets shipped with Tunescope."
+    assert page.starter.text() == "Restore shipped datasets"
     page.starter.click()
-    assert len(remembered()) == there
+    assert len(entries()) == there
 
 
 def test_saving_and_taking_in_elsewhere(page, tmp_path, monkeypatch):
@@ -162,26 +162,29 @@ def test_saving_and_taking_in_elsewhere(page, tmp_path, monkeypatch):
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (f"{file}.json", ""))
     page.save.click()
     assert json.loads((tmp_path / "along.json").read_text())
-    assert page.outcome.text().startswith("Saved 2 datasets as ")
-    page.take_in.click()
-    assert page.outcome.text() == "There was nothing new to take in. Known before: 2 datasets."
-    kept = remembered()
+    assert page.outcome.text().startswith("Exported 2 datasets to ")
+    page.import_button.click()
+    assert (
+        page.outcome.text()
+        == "There was nothing new to import. In the history already: 2 datasets."
+    )
+    kept = entries()
     page.table.selectAll()
     page.forget.click()
-    page.take_in.click()
-    assert page.outcome.text() == "Taken in: 2 datasets with 6 trials."
-    assert {entry.id for entry in remembered()} == {entry.id for entry in kept}
-    assert cells(page, 0)[-1] == "taken in"
+    page.import_button.click()
+    assert page.outcome.text() == "Imported: 2 datasets with 6 trials."
+    assert {entry.id for entry in entries()} == {entry.id for entry in kept}
+    assert cells(page, 0)[-1] == "imported"
 
 
 def test_a_file_that_is_no_history_is_one_sentence(page, tmp_path, monkeypatch):
     file = tmp_path / "no.json"
     file.write_text("[]")
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
-    page.take_in.click()
+    page.import_button.click()
     assert page.outcome.text().startswith(str(file))
     assert page.outcome.property("voice") == "bad"
-    assert len(remembered()) == 2
+    assert len(entries()) == 2
 
 
 def test_a_place_that_cannot_be_written_is_one_sentence(page, tmp_path, monkeypatch):
@@ -203,7 +206,14 @@ def test_a_history_of_a_newer_version_is_said_and_nothing_can_be_pressed(
     page = shown(with_data, qtbot)
     assert page.trouble.isVisible()
     assert "newer" in page.trouble.text()
-    buttons = (page.forget, page.forget_all, page.starter, page.save, page.take_in, page.optuna)
+    buttons = (
+        page.forget,
+        page.forget_all,
+        page.starter,
+        page.save,
+        page.import_button,
+        page.optuna,
+    )
     assert not any(button.isEnabled() for button in buttons)
     assert not page.switch.isEnabled()
 
@@ -224,7 +234,7 @@ def test_a_history_that_cannot_be_written_shows_what_it_holds(page, own_history)
     own_history.parent.chmod(0o555)
     try:
         page.visited()
-        assert page.table.remembered.rowCount() == 2
+        assert page.table.model_of_entries.rowCount() == 2
         page.switch.click()
         assert page.outcome.property("voice") == "bad"
         assert page.switch.isChecked()
@@ -269,7 +279,7 @@ def test_studies_are_taken_in_by_the_worker(page, monkeypatch):
     imported = {"datasets": 1, "trials": 9, "known_already": 0, "left_out": ("Study “b” is odd.",)}
     ticket = page.session._asked.last
     page.session.worker.arrived.emit([Message(ticket, 1, TakenIn(imported))])
-    assert page.outcome.text() == "Taken in: 1 dataset with 9 trials. Left out: Study “b” is odd."
+    assert page.outcome.text() == "Imported: 1 dataset with 9 trials. Left out: Study “b” is odd."
 
 
 def test_studies_wait_while_a_run_goes_on(page):

@@ -158,7 +158,7 @@ def test_the_nearest_come_first_and_say_what_they_are(told, past):
     assert view.bars._hatched == [False, False, False, True]
     assert view.words.words[1][2].startswith("77 % alike · 11 trials")
     said = view.describe()
-    assert "6 earlier datasets are known; the 4 nearest speak." in said
+    assert "The history holds 6 earlier datasets; the 4 nearest count." in said
     assert "The nearest has 300 rows × 8 columns, 2 classes; 100 % alike, distance 0." in said
 
 
@@ -191,17 +191,17 @@ def test_many_datasets_scroll(told, past):
     assert view.scroll.isVisible()
 
 
-def test_where_nothing_is_remembered_the_views_say_so(told, feed):
+def test_where_the_history_is_empty_the_views_say_so(told, feed):
     view = told(count=0).views["nearest"]
     assert not view.has_content()
-    assert view._empty.text().startswith("Nothing is remembered yet of other datasets")
+    assert view._empty.text().startswith("The history holds no other dataset")
     assert view.content.accessibleDescription() == view._empty.text()
     slices = told(count=0, trials=0).views["common slice"]
-    assert slices._empty.text().startswith("Nothing is remembered yet of other datasets")
+    assert slices._empty.text().startswith("The history holds no other dataset")
     slices = told(count=0).views["common slice"]
     assert slices.has_content()
     assert len(slices.past.x) == 0
-    assert "Nothing is remembered yet: it comes from this dataset's 5 trials." in slices.describe()
+    assert "The history is empty: this comes from this dataset's 5 trials." in slices.describe()
 
 
 def test_before_the_past_is_there_the_views_say_what_will_come(feed, past):
@@ -222,12 +222,12 @@ def test_the_first_trial_is_chosen_by_the_past_alone(told):
 def test_mean_and_deviation_are_borrowed_until_two_scores_are_there(told, past):
     view = told(trials=1).views["standardizing"]
     assert view.describe() == (
-        "Mean 0.81, deviation 0.031: borrowed from the past until two scores that differ are there."
+        "Mean 0.81, standard deviation 0.031: from earlier datasets until two scores differ."
     )
     assert len(view.mean.x) == 0
     assert view.borrowed_mean.y.tolist() == [0.81, 0.81]
     view = told(trials=3).views["standardizing"]
-    assert view.describe() == "Mean 0.813, deviation 0.021: from this dataset's 3 scores."
+    assert view.describe() == "Mean 0.813, standard deviation 0.021: from this dataset's 3 scores."
     assert view.describe() in view._caption.text()
 
 

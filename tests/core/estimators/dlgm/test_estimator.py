@@ -17,8 +17,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from core.errors import UnusableError
+from core.estimators.dlgm import training as dlgm_training
 from core.estimators.dlgm.estimator import DlgmClassifier
-from core.estimators.dlgm.estimator import training as dlgm_training
 from core.estimators.dlgm.model import DLGM
 from core.estimators.dlgm.network import class_logs, recognize, represent
 from core.estimators.dlgm.predictive import (

@@ -12,9 +12,9 @@ from sklearn.metrics.pairwise import polynomial_kernel
 from sklearn.naive_bayes import CategoricalNB
 
 from core.estimators.tables.l1l2_classifier import L1L2Classifier
+from core.estimators.vote7 import members
 from core.estimators.vote7.kernels import intersection, kernel_machine, raise_by
 from core.estimators.vote7.members import Rows
-from core.estimators.vote7.model import members
 from core.estimators.vote7.online import _WINNOW_RATE, passive_aggressive, perceptron, winnow
 
 ENDLESS = {"shuffle": False, "tol": None, "random_state": 0}

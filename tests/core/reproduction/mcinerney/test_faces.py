@@ -8,6 +8,7 @@ from scipy.special import logsumexp
 
 from core.datasets.texts.documents import divide_documents
 from core.errors import UnusableError
+from core.reproduction.mcinerney import faces as mcinerney_faces
 from core.reproduction.mcinerney.faces import (
     BOTH,
     HEIGHT,
@@ -18,7 +19,6 @@ from core.reproduction.mcinerney.faces import (
     fit_faces,
     pictures,
 )
-from core.reproduction.mcinerney.tables import faces as mcinerney_faces
 
 pytest.importorskip("jax")
 SETTING = {"n1": 10, "n2": 5, "kappa": 0.5, "rho": 0.1}

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import log_loss
 
 from core.reproduction import checkpoint
-from core.reproduction.mcinerney.tables import tabular as mcinerney_tabular
+from core.reproduction.mcinerney import tabular as mcinerney_tabular
 from core.reproduction.mcinerney.tabular import (
     OURS,
     Size,

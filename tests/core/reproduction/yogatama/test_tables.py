@@ -12,14 +12,14 @@ from sklearn.linear_model import LogisticRegression
 from core.estimators.registry import MODELS
 from core.reproduction import checkpoint
 from core.reproduction.registry import reproduction
+from core.reproduction.yogatama import runs as yogatama_runs
+from core.reproduction.yogatama import step as yogatama_step
+from core.reproduction.yogatama import tables as yogatama
 from core.reproduction.yogatama.data import found
 from core.reproduction.yogatama.division import Arrival, divided
 from core.reproduction.yogatama.ranks import ranks
 from core.reproduction.yogatama.runs import Experiment, measured
 from core.reproduction.yogatama.step import METHODS, Method, Step, as_past, taken
-from core.reproduction.yogatama.tables import runs as yogatama_runs
-from core.reproduction.yogatama.tables import step as yogatama_step
-from core.reproduction.yogatama.tables import tables as yogatama
 
 MODEL = "logistic"
 DATASETS = ("iris", "wine", "generated 8")

@@ -203,7 +203,7 @@ import os, sys
 from pathlib import Path
 from core.errors import UnusableError
 from core.tuning.history.store import Facts, History
-from test_history_file import FACTS
+from test_database import FACTS
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try:
@@ -253,11 +253,11 @@ def locked_folder(public):
     return public
 
 
-def test_a_read_only_history_is_recalled_and_says_that_nothing_is_remembered(locked_folder):
+def test_a_read_only_history_is_used_and_says_that_nothing_is_added(locked_folder):
     said = as_another(locked_folder)
     assert "begun ''" in said
     assert "recalled [({'C': 1.0}, {'C': 2.0}, {'C': 3.0})] 1" in said
-    assert "nothing new is remembered" in said
+    assert "nothing is added" in said
     assert "kept" in said
     assert len(remembered(locked_folder)) == 1
 
@@ -304,7 +304,7 @@ import resource, sys
 from pathlib import Path
 from core.errors import UnusableError
 from core.tuning.history.store import History
-from test_history_file import FACTS
+from test_database import FACTS
 path = Path(sys.argv[1])
 history = History(path, starter=False)
 id = history.begin(FACTS)
@@ -358,5 +358,5 @@ def test_a_disk_that_is_full_from_the_start_leaves_what_is_known_to_be_recalled(
         assert history.begin(Facts(**{**vars(FACTS), "axes": names})) == ""
         (notice,) = history.notices
         assert "the disk is full" in notice
-        assert "Nothing new is remembered." in notice
+        assert "Nothing is added to the history." in notice
         assert [one.id for one in history.recall(FACTS)] == [id]

@@ -19,7 +19,7 @@ KILLED = """
 import os, random, signal, sys, time
 from pathlib import Path
 from core.tuning.history.store import History
-from test_history_programs import FACTS
+from test_programs import FACTS
 
 path, kills = Path(sys.argv[1]), int(sys.argv[2])
 random.seed(20141)
@@ -50,7 +50,7 @@ EIGHT = """
 import os, sys
 from pathlib import Path
 from core.tuning.history.store import History
-from test_history_programs import FACTS
+from test_programs import FACTS
 
 path, programs, trials = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 children = []

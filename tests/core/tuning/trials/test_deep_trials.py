@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 
-from core.estimators.dlgm.estimator import training as dlgm_training
+from core.estimators.dlgm import training as dlgm_training
 from core.estimators.dlgm.model import DLGM, training_score
 from core.estimators.dlgm.predictive import joint_log_densities
 from core.estimators.optional_parts import is_installed
