@@ -1,4 +1,4 @@
-"""What a person chose before and is offered again: options, budget, and the test part's share."""
+"""What a person chose before and is offered again: options, budget, and the test set's share."""
 
 from __future__ import annotations
 

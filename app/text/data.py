@@ -136,7 +136,7 @@ def _what(summary: Mapping[str, Any]) -> str:
 
 
 def found(summary: Mapping[str, Any], data: DataPlan) -> list[str]:
-    """What the panel says about the data: how it was read, the task, the test part, findings."""
+    """What the panel says about the data: how it was read, the task, the test set, findings."""
     sentences = []
     if summary["described"]:
         sentences.append("The file was read as: {how}.".format(how=summary["described"]))

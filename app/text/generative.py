@@ -1,4 +1,4 @@
-"""What a model has found of its own accord: topics of texts, or how to draw pictures."""
+"""What a model has found without a target: topics of texts, or how to draw pictures."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ class Narrator:
 
     def _trial_failed(self, event: TrialFailed) -> None:
         self._now.pop("next", None)
-        words = "Trial {number} gives no score: {reason} The run goes on without it."
+        words = "Trial {number} failed: {reason} The run goes on without it."
         self._now["last"] = words.format(number=event.number, reason=_as_sentence(event.reason))
 
     def _trial_excluded(self, event: TrialExcluded) -> None:

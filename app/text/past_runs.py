@@ -15,7 +15,7 @@ _STATES = {
 
 
 def run_in_words(run: Any) -> str:
-    """A past run in one line: data, strategy, score on unseen rows, gain over the default."""
+    """A past run in one line: data, strategy, score on test rows, gain over the default."""
     line = f"{_what(run)} · {_score(run)}"
     if run.gain is None:
         return line

@@ -15,7 +15,7 @@ from app.text.scores import (
     metric_in_short,
     score_in_words,
 )
-from app.text.units import counted, put_aside, task_of, units
+from app.text.units import counted, task_of, units
 from core.tuning.events import RunStarted
 from core.tuning.results.evaluation import evaluation_in_words
 from core.tuning.scores.cost_words import costs_in_words
@@ -56,9 +56,9 @@ def line(results: dict[str, Any]) -> str:
     metric = results["metric"]
     tuned = score_in_words(results["test"][metric], metric)
     default = score_in_words(results["default_test"][metric], metric)
-    words = "{metric} on unseen {units} {tuned}, against {default} with the default setting"
+    words = "{metric} on test {units} {tuned}, against {default} with the default setting"
     if metric == "accuracy":
-        words = "{tuned} of unseen {units} right, against {default} with the default setting"
+        words = "{tuned} of test {units} right, against {default} with the default setting"
     title = metric_in_short(metric)
     values = {"units": units(task_of(results)), "tuned": tuned, "default": default}
     said = words.format(metric=title[:1].upper() + title[1:], **values)
@@ -108,7 +108,7 @@ def in_plain_words(results: dict[str, Any], started: RunStarted) -> tuple[str, .
 
 
 def _on_which_rows(results: dict[str, Any], started: RunStarted) -> tuple[str, ...]:
-    aside = put_aside(started.dataset) or counted("", 0)
+    aside = size_of_test_set(started.dataset) or counted("", 0)
     if results.get("pairs"):
         return pairs_in_words(results["pairs"])
     if results.get("right"):
@@ -195,7 +195,8 @@ def _against_baseline(results: dict[str, Any]) -> str:
 
 def _validation(results: dict[str, Any]) -> str:
     """How far the validation score was above the test score, and whether that is chance."""
-    difference, metric = results.get("flattery"), results["metric"]
+    metric = results["metric"]
+    difference = results.get("optimism", results.get("flattery"))  # as earlier versions had it
     score = results.get("validation", {}).get(metric)
     if not results.get("validation"):
         return "No validation data was used: the test score is the only one."
@@ -207,7 +208,7 @@ def _validation(results: dict[str, Any]) -> str:
     if difference <= 0:
         return f"The validation score, {said}, was no better than it."
     words = "The validation score, {score}, was {size} {way} the test score{chance}."
-    error = results.get("flattery_error")
+    error = results.get("optimism_error", results.get("flattery_error"))
     within = error is not None and difference <= SURE * error
     return words.format(
         score=said,
@@ -270,5 +271,5 @@ def _failures(results: dict[str, Any]) -> str:
     if not failed:
         return ""
     if failed == 1:
-        return "One trial gave no score; the Tune page says why."
-    return f"{failed} trials gave no score; the Tune page says why."
+        return "One trial failed; the Tune page says why."
+    return f"{failed} trials failed; the Tune page says why."

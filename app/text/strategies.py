@@ -6,7 +6,7 @@ from typing import Any
 
 from app.text.averaging import how_averaging_works
 from app.text.transfer import learning_from_past
-from app.text.units import put_aside, units
+from app.text.units import size_of_test_set, units
 from core.tuning.events import RunStarted
 
 MODELLING = ("gp", "hybrid", "variable")
@@ -152,7 +152,7 @@ def what_is_held_out(started: RunStarted) -> str:
     strategy = started.plan.get("strategy", "")
     if not strategy:
         return ""
-    task, aside = started.dataset.get("task", ""), put_aside(started.dataset)
+    task, aside = started.dataset.get("task", ""), size_of_test_set(started.dataset)
     if folds := started.dataset.get("outer_folds"):
         aside = f"Every row is tested once at the end, in {folds} parts."
     elif aside:

@@ -16,7 +16,7 @@ def counted(task: str, count: int) -> str:
     return f"{count} {units(task)}"
 
 
-def put_aside(dataset: dict[str, Any]) -> str:
+def size_of_test_set(dataset: dict[str, Any]) -> str:
     """How much tuning never sees: "60 sequences (600 tokens)"; "" if nothing.
 
     Args:

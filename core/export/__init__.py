@@ -1,1 +1,1 @@
-"""What is taken away: model files, parameters, a Python script and a report."""
+"""What is exported: model files, parameters, a Python script and a report."""

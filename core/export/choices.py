@@ -1,4 +1,4 @@
-"""What can be taken away from a run: the tuned model, the default, the baseline, or a trial."""
+"""What can be exported of a run: the tuned model, the default, the baseline, or a trial."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from core.tuning.runs.standing import Standing
 
 TUNED, DEFAULT, BASELINE = "tuned", "default", "baseline"
 TABLES = ("regression", "binary", "multiclass")
-# Models of ours that scikit-learn has no counterpart of: they are taken away as a folder.
+# Models of ours that scikit-learn has no counterpart of: they are exported as a folder.
 AS_FOLDERS = ("lda", "dlgm")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One model that can be taken away, and what is known of it.
+    """One model that can be exported, and what is known of it.
 
     Attributes:
         name: tuned, default, baseline, or the number of a trial.
@@ -44,7 +44,7 @@ class Choice:
 def choices(events: Iterable[Event]) -> list[Choice]:
     """The models of a run that has ended: tuned, default, baseline, then trials, the best first.
 
-    Sequences, molecules, topics and models that leave as folders have no baseline to take away.
+    Sequences, molecules, topics and models that leave as folders have no baseline to export.
     """
     standing = Standing()
     for event in events:

@@ -1,4 +1,4 @@
-"""The registry of exporters: what can be taken away from a run, and what each file is for."""
+"""The registry of exporters: what can be exported of a run, and what each file is for."""
 
 from __future__ import annotations
 

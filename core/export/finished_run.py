@@ -71,12 +71,12 @@ class FinishedRun:
         return bool(self.results.get("evaluation", {}).get("kind") == "nested")
 
     def said_test(self, form: str = ".6f") -> str:
-        """The score on unseen rows with its metric: "accuracy on unseen rows 0.912300"."""
+        """The score on test rows with its metric: "accuracy on test rows 0.912300"."""
         metric = self.results["metric"]
         if metric not in self.results["test"]:
-            return f"{metric.replace('_', ' ')} on unseen rows not measured"
+            return f"{metric.replace('_', ' ')} on test rows not measured"
         said = score_said(self.results["test"][metric], form)
-        return f"{metric.replace('_', ' ')} on unseen rows {said}"
+        return f"{metric.replace('_', ' ')} on test rows {said}"
 
     def of_kind(self, kind: type[E]) -> list[E]:
         """Its events of one kind, in order."""

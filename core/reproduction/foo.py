@@ -33,7 +33,7 @@ FOLDS = 5
 GRID = 2.0 ** np.arange(-10, 11)
 EXACT = 1e-6  # how near its minimum a solution of the grid must be
 
-PARTS = {  # files that come with a test part of their own
+PARTS = {  # files that come with a test set of their own
     "splice": ("splice.libsvm", "splice.t.libsvm"),
     "dna": ("dna.scale.libsvm", "dna.scale.t.libsvm"),
     "letter": ("letter.scale.libsvm", "letter.scale.t.libsvm"),
@@ -146,7 +146,7 @@ def _files(folder: Path | None, name: str) -> list[Path] | None:
 
 
 def _splits(files: list[Path], quick: bool, task: str) -> Iterator[tuple[Rows, Rows, int]]:
-    """(training part, test part, seed) of every run; 30 % are held out where no file is."""
+    """(training set, test set, seed) of every run; 30 % are held out where no file is."""
     test_file = str(files[1]) if len(files) > 1 else ""
     dataset = read_dataset(str(files[0]), task=task, test_file=test_file)
     of_classes = dataset.task != "regression"

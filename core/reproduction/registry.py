@@ -17,7 +17,7 @@ from core.reproduction.yogatama.tables import table3_rows as yogatama_table3_row
 
 FOO_CLOSING = (
     "Ours: mean over seeds of other random splits than the paper's (except where a file has its "
-    "own test part);\nfits count penalized problems solved, Newton steps for mm and evidence."
+    "own test set);\nfits count penalized problems solved, Newton steps for mm and evidence."
 )
 
 RNA_CLOSING = (

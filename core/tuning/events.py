@@ -79,7 +79,7 @@ class TrialFinished(Event):
 
 @dataclass(frozen=True)
 class TrialFailed(Event):
-    """A setting that gave no score, and why; the run goes on."""
+    """A trial that failed, and why; the run goes on."""
 
     number: int = 0
     setting: dict[str, Any] = field(default_factory=dict)

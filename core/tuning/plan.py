@@ -87,7 +87,7 @@ class Plan:
             the threshold between them is chosen; empty for none.
         evaluation: how the result is judged: by one test set (test), by nested cross-validation
             (nested); "" for what suits the data, `core.tuning.results.evaluation.evaluation_of`.
-        refit: whether the model that is taken away is fitted on all rows once it has been judged.
+        refit: whether the exported model is fitted on all rows once it has been judged.
         gamma: how much a base pair counts beside an unpaired base when molecules are folded.
         gamma_by: how γ comes about: hand (as `gamma` says), or on training molecules held out, for
             the best F1 (f1) or so that a share of the true pairs is found (sensitivity).

@@ -87,7 +87,7 @@ class Problem:
 
     @property
     def fitted_rows(self) -> np.ndarray:
-        """The rows that the model which is taken away is fitted on."""
+        """The rows that the exported model is fitted on."""
         return np.arange(self.dataset.rows) if self.plan.refit else self.train_rows
 
     @cached_property

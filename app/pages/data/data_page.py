@@ -1,4 +1,4 @@
-"""Step 1, the data: the table, what is predicted, the test part, and groups of columns."""
+"""Step 1, the data: the table, what is predicted, the test set, and groups of columns."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def wish_in_words(task: str, name: str) -> str:
 
 
 class QuestionCard(Card):
-    """What to predict or to find, the task, and the test part; every change reads the file anew."""
+    """What to predict or to find, the task, and the test set; every change reads the file anew."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)

@@ -1,4 +1,4 @@
-"""Export: a card for everything that can be taken away, with what each file is for."""
+"""Export: a card for everything that can be exported, with what each file is for."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class HistoryModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.entries)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """What is said of each."""
+        """The cells of each."""
         return 0 if parent.isValid() else len(self._heads())
 
     def _heads(self) -> list[str]:

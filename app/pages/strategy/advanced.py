@@ -172,8 +172,8 @@ class AdvancedCard(Card):
                 "bool",
                 True,
                 "The score is measured on a model fitted without the test rows. The model that "
-                "you take away then learns from those rows too, at the same setting. Turn it "
-                "off to take away exactly the model that was tested.",
+                "you export then learns from those rows too, at the same setting. Turn it "
+                "off to export exactly the model that was tested.",
             ),
         )
 

@@ -23,7 +23,7 @@ class Comparison(ResultView):
 
     name = "comparison"
     title = "Which strategy was worth its time?"
-    question = "Score on unseen data, models fitted, and time of every run of this dataset."
+    question = "Test score, models fitted, and time of every run of this dataset."
     waiting = "Runs of one dataset are compared here."
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -33,7 +33,7 @@ class Comparison(ResultView):
         self.fits = self.canvas.add_plot(Scale("log"), Scale("choice"), column=1)
         self.time = self.canvas.add_plot(Scale("log"), Scale("choice"), column=2)
         for plot, title in (
-            (self.score, "score on unseen data"),
+            (self.score, "test score"),
             (self.fits, "models fitted"),
             (self.time, "seconds"),
         ):

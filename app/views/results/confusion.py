@@ -1,4 +1,4 @@
-"""The confusion table: which classes the model takes for which, on unseen rows."""
+"""The confusion table: which classes the model takes for which, on test rows."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ class Confusion(ResultView):
         """How many are right."""
         labels, counts = self._counts()
         right = sum(counts[at][at] for at in range(len(labels)))
-        words = "{} of {} unseen {} right."
+        words = "{} of {} test {} right."
         return words.format(right, sum(map(sum, counts)), units(task_of(self.results)))
 
     def rows(self) -> Table:

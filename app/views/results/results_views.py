@@ -26,7 +26,7 @@ class Scores(ResultView):
     name = "scores"
     title = "Was tuning worth it?"
     question = "Dot: score on the test set. Line: its 95 % confidence interval."
-    waiting = "Scores on unseen rows appear here when a run has ended."
+    waiting = "Scores on test rows appear here when a run has ended."
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,7 +75,7 @@ class Scores(ResultView):
         theme, entries, metric = appearance.current(), self.entries(), self.results["metric"]
         self.plot.left.set_scale(Scale("choice", tuple(who for who, *_ in entries)))
         called = units(task_of(self.results))
-        where = f"{metric_in_short(metric)} on unseen {called}"
+        where = f"{metric_in_short(metric)} on test {called}"
         self.plot.bottom.set_title(where)
         self.tuned_line.set_style(pen(theme.model, 3.0))
         self.other_lines.set_style(pen(theme.muted, 3.0))
@@ -176,12 +176,12 @@ class Calibration(ResultView):
 
 
 class Predicted(ResultView):
-    """Regression: predicted against actual values of unseen rows."""
+    """Regression: predicted against actual values of test rows."""
 
     name = "predicted"
     title = "How near are its predictions?"
     question = "On the dashed line, a prediction is exact."
-    waiting = "Predictions for unseen rows appear here when a run has ended."
+    waiting = "Predictions for test rows appear here when a run has ended."
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

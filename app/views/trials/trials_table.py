@@ -76,7 +76,7 @@ class TrialsGrid(QTableView):
 
 
 class TrialsTable(View):
-    """Every trial with its setting, score, time and what is to be said of it."""
+    """Every trial with its setting, score, time and what there is to know of it."""
 
     name = "trials"
     title = "Trials"

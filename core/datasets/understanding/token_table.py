@@ -269,7 +269,7 @@ def _findings(names: np.ndarray, labels: np.ndarray, shape: Shape) -> list[Findi
         stand = "stands" if len(lonely) == 1 else "each stand"
         findings.append(
             Finding(
-                f"{words} {some} {stand} in one sequence only; where that is put aside,"
+                f"{words} {some} {stand} in one sequence only; where that is in the test set,"
                 f" {'it' if len(lonely) == 1 else 'they'} cannot be learned.",
                 shape.target,
             )

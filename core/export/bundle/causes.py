@@ -1,6 +1,6 @@
 """Classes of new rows from the named arrays of deep latent Gaussian models, by numpy alone.
 
-A folder that is taken away holds this file's source, and the program itself predicts through it
+An exported folder holds this file's source, and the program itself predicts through it
 too. The arrays are described in core.export.bundle.folder_arrays.
 """
 

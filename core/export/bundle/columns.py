@@ -1,6 +1,6 @@
 """Raw rows as the numbers that a model takes, by numpy and Python's own library alone.
 
-A folder that is taken away holds this file's source. What a column's cells become is described by
+An exported folder holds this file's source. What a column's cells become is described by
 core.export.bundle.folder_columns.
 """
 

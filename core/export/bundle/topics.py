@@ -1,6 +1,6 @@
 """Topics of new documents from the named arrays of topic models, by numpy alone.
 
-A folder that is taken away holds this file's source, and the program itself predicts through it
+An exported folder holds this file's source, and the program itself predicts through it
 too. The arrays are described in core.export.bundle.folder_arrays; the notation is that of
 core.estimators.lda.inference, whose compiled loops do the same.
 """

@@ -148,7 +148,7 @@ def _scores(results: dict[str, Any]) -> dict[str, Any]:
         "gain",
         "gain_over_baseline",
     )
-    more = ("rows", "folds", "flattery", "flattery_error", "right", "sequences", "pairs", "curve")
+    more = ("rows", "folds", "optimism", "optimism_error", "right", "sequences", "pairs", "curve")
     return {name: results[name] for name in (*names, *more) if name in results}
 
 

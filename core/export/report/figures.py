@@ -205,7 +205,7 @@ def predictions(actual: Sequence[float], predicted: Sequence[float], target: str
     """Predicted against actual values; on the dashed line a prediction is right."""
     both = [*actual, *predicted]
     drawing = Drawing(
-        "Predicted against actual", f"{len(actual)} rows of the test part.", width=380, height=340
+        "Predicted against actual", f"{len(actual)} rows of the test set.", width=380, height=340
     )
     low, high = padded(both)
     axes = frame(drawing, (low, high), (low, high), (f"actual {target}", f"predicted {target}"))

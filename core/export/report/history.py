@@ -122,7 +122,7 @@ def _gradient_steps(steps: list[HyperGradientStep]) -> list[str]:
     twin = folded("As a table", table(header, rows))
     return [
         section("Path of the penalties", question, figures.trajectory(penalties), "wide"),
-        section("Holdout loss", "Do rows set aside agree?", body + twin, "narrow"),
+        section("Holdout loss", "Do validation rows agree?", body + twin, "narrow"),
     ]
 
 

@@ -301,7 +301,7 @@ def _score_block(run: FinishedRun, code: Code) -> str:
     lines += [
         f"    model.fit({fit})",
         f"    score = {scorer(run, code)}",
-        f'    print(f"{metric} on unseen rows, {{name}}: {{score:.6f}}")',
+        f'    print(f"{metric} on test rows, {{name}}: {{score:.6f}}")',
     ]
     return "\n".join(lines)
 
@@ -314,7 +314,7 @@ def _one_score(run: FinishedRun, code: Code) -> str:
     lines = [
         f"model.fit({'X, y' if run.takeaway.test_source else 'X_train, y_train'})",
         f"score = {scorer(run, code)}",
-        f'print(f"{metric} on unseen rows, {_chosen_name(run)}: {{score:.6f}}")',
+        f'print(f"{metric} on test rows, {_chosen_name(run)}: {{score:.6f}}")',
     ]
     return "\n".join(lines)
 
@@ -329,9 +329,7 @@ def _measured(run: FinishedRun) -> str:
         "default.fit(X, y)",
     ]
     for name, scores in (("tuned", "test"), ("default setting", "default_test")):
-        said = (
-            f"{metric} on unseen rows, {name}: {score_said(results[scores][metric])} (as measured)"
-        )
+        said = f"{metric} on test rows, {name}: {score_said(results[scores][metric])} (as measured)"
         lines.append(f'print("{said}")')
     return "\n".join(lines)
 

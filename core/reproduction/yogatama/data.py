@@ -34,7 +34,7 @@ class Source:
     Attributes:
         name: in the tables.
         file: a path, ``sample:NAME`` or ``generated:NUMBER``.
-        test_file: the official test part; "" where there is none.
+        test_file: the official test set; "" where there is none.
         task: binary or multiclass where it is known; "" to tell from the file.
     """
 
@@ -51,7 +51,7 @@ class Found:
     Attributes:
         sources: the datasets that count, by name.
         fingerprints: of their files, in the same order.
-        sizes: their training rows before a part of them is put aside, in the same order.
+        sizes: their training rows before the development set is taken from them, in the same order.
         remarks: a sentence for every file that does not count.
     """
 
@@ -148,7 +148,7 @@ def _listed(folder: Path) -> list[Source] | None:
 
 
 def _in_folder(folder: Path) -> Iterator[Source]:
-    """Every file by itself; one named X.t.csv is the test part of X.csv."""
+    """Every file by itself; one named X.t.csv is the test set of X.csv."""
     files = sorted(path for path in folder.iterdir() if path.is_file())
     tests = {_bare(path.name): path for path in files if _TEST.search(path.name)}
     for path in files:
@@ -159,7 +159,7 @@ def _in_folder(folder: Path) -> Iterator[Source]:
 
 
 def _bare(name: str) -> str:
-    """The name without what says that a file is packed or a test part."""
+    """The name without what says that a file is packed or a test set."""
     return _TEST.sub("", _PACKED.sub("", name))
 
 

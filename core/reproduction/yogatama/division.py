@@ -25,7 +25,7 @@ SEED = 2014  # of splits and perturbations: the same in every run
 SHARES = (0.1, 0.5)
 TRAIN, DEVELOPMENT, TEST = 0, 1, 2
 DEAL = (TRAIN, DEVELOPMENT, TRAIN, TEST, TRAIN)  # 60, 20 and 20 %
-DEAL_BESIDE_TEST = (TRAIN, TRAIN, TRAIN, DEVELOPMENT)  # where the test part is a file of its own
+DEAL_BESIDE_TEST = (TRAIN, TRAIN, TRAIN, DEVELOPMENT)  # where the test set is a file of its own
 
 
 @dataclass(frozen=True)

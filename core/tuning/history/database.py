@@ -51,7 +51,7 @@ class OpenFile:
 def open_file(path: Path) -> OpenFile:
     """Open or create a history; bring one of an older version up to date.
 
-    A damaged file is put aside under another name and a new one begun. One that cannot be written
+    A damaged file is renamed and a new one begun. One that cannot be written
     is read.
 
     Raises:
@@ -172,7 +172,7 @@ def _begun_anew(path: Path, before: tuple[int, int] | None) -> OpenFile:
     notice = ""
     if _identity(path) == before:  # otherwise another program has just done so
         name = _put_aside(path)
-        notice = f"The history was damaged. It was put aside as {name}, and a new one begun."
+        notice = f"The history was damaged. It was renamed to {name}, and a new one begun."
     try:
         return OpenFile(_writable(path), notice=notice)
     except sqlite3.DatabaseError as error:
@@ -188,7 +188,7 @@ def _put_aside(path: Path) -> str:
             if beside.exists():
                 beside.rename(aside.with_name(aside.name + companion))
     except OSError as error:
-        raise _unusable("the history is damaged and cannot be put aside", path) from error
+        raise _unusable("the history is damaged and cannot be renamed", path) from error
     return aside.name
 
 

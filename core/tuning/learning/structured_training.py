@@ -1,6 +1,6 @@
 """The trainings of models of sequences and molecules, and the examples that are watched.
 
-The examples are taken from the training rows: what nobody has tuned on stays unseen.
+The examples are taken from the training rows: the test set stays untouched.
 """
 
 from __future__ import annotations

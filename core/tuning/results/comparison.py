@@ -18,8 +18,8 @@ lines, which the run itself knows:
 | gain_over_baseline | the same against the model that knows nothing of the features |
 | rows | test rows; folds: of nested cross-validation, 0 for one test set |
 | second_file | whether they are those of a second file |
-| flattery | how much better the validation score is than the test score; None without validation |
-| flattery_error | the standard error of that difference |
+| optimism | how much better the validation score is than the test score; None without validation |
+| optimism_error | the standard error of that difference |
 | right | rows that each model has right (classes) |
 | confusion | labels, and counts [actual][predicted] of the models (classes) |
 | calibration | predicted and observed share of the second class, a bin each (two classes) |
@@ -103,8 +103,8 @@ def results_of(told: Told, comparison: Comparison) -> dict[str, Any]:
     over_baseline = _gain(metric, scores, BASELINE, spans)
     if over_default["difference"] > 0 and math.isfinite(over_baseline["difference"]):
         over_default["real"] &= over_baseline["real"] and over_baseline["difference"] > 0
-    flattery = _flattery(comparison, scores[TUNED])
-    error = _flattery_error(spans, comparison.validation_rows, len(told.y))
+    optimism = _optimism(comparison, scores[TUNED])
+    error = _optimism_error(spans, comparison.validation_rows, len(told.y))
     details = details_of(task, told.y, told.said, comparison.classes, comparison.seed)
     unknown = int((told.y < 0).sum()) if len(comparison.classes) else 0
     results = {
@@ -125,13 +125,13 @@ def results_of(told: Told, comparison: Comparison) -> dict[str, Any]:
         "rows": len(told.y),
         "folds": 0 if told.folds is None else len(np.unique(told.folds)),
         "second_file": comparison.second_file,
-        "flattery": flattery,
-        "flattery_error": None if flattery is None else error,
+        "optimism": optimism,
+        "optimism_error": None if optimism is None else error,
         **details,
         "remarks": [
             *_remarks(comparison, over_default, over_baseline),
             *_said_of_few(*_tested(task, details, len(told.y))),
-            *_said_of_flattery(metric, flattery, error),
+            *_optimism_in_words(metric, optimism, error),
             *_said_of_unknown(unknown, task),
         ],
     }
@@ -156,14 +156,14 @@ def _gain(
     }
 
 
-def _flattery(comparison: Comparison, test: Mapping[str, float]) -> float | None:
+def _optimism(comparison: Comparison, test: Mapping[str, float]) -> float | None:
     metric = comparison.metric
     if metric.name not in comparison.validation:
         return None
     return metric.better(comparison.validation[metric.name] - test[metric.name])
 
 
-def _flattery_error(spans: Spans, validation_rows: int, rows: int) -> float:
+def _optimism_error(spans: Spans, validation_rows: int, rows: int) -> float:
     """The standard error of validation − test: the test score's, and validation's by its rows."""
     low, high = spans.scores[TUNED]
     error = (high - low) / (2 * _SURE)
@@ -201,11 +201,11 @@ def _said_of_few(count: int, what: str) -> list[str]:
     return [f"The test set has only {count} {what}, so these scores are rough."]
 
 
-def _said_of_flattery(metric: Metric, flattery: float | None, error: float) -> list[str]:
+def _optimism_in_words(metric: Metric, optimism: float | None, error: float) -> list[str]:
     """A warning where validation looked better than its standard error explains."""
-    if flattery is None or not flattery > _SURE * error:
+    if optimism is None or not optimism > _SURE * error:
         return []
-    size = f"{100 * flattery:.1f} points" if metric.share else f"{flattery:.3g}"
+    size = f"{100 * optimism:.1f} points" if metric.share else f"{optimism:.3g}"
     way = "above" if metric.maximize else "below"
     return [
         f"The validation score was {size} {way} the test score, more than chance explains: believe "

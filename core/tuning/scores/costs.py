@@ -9,7 +9,7 @@ from core.datasets.dataset import Dataset
 from core.errors import UnusableError
 
 Costs = tuple[float, float]
-AS_NUMBERS_ONLY = ("dlgm",)  # models that are taken away without scikit-learn
+AS_NUMBERS_ONLY = ("dlgm",)  # models that are exported without scikit-learn
 
 
 def costs_of(given: Mapping[str, float], dataset: Dataset, model: str) -> Costs | None:

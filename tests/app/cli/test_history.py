@@ -156,7 +156,7 @@ def test_studies_that_cannot_be_taken_are_one_sentence(
     assert len(entries()) == 2
 
 
-def test_a_damaged_file_is_put_aside_and_said(capsys, own_history):
+def test_a_damaged_file_is_renamed_and_said(capsys, own_history):
     own_history.write_bytes(b"no database at all" * 100)
     status, _, err = run(capsys)
     assert status == 0

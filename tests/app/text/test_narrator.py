@@ -50,7 +50,7 @@ def tried(number, score, reason="improve", c=0.27):
     )
 
 
-def test_the_strategy_and_the_rows_put_aside_come_first():
+def test_the_strategy_and_the_test_set_come_first():
     said = told()
     assert "Gaussian process" in said
     assert "One in five goes where the guess is least certain" in said
@@ -113,7 +113,7 @@ def test_a_long_wait_for_something_better_is_said():
 
 def test_a_failed_trial_gives_its_reason_once_with_one_full_stop():
     said = told(TrialFailed(number=7, reason="It took longer than 10 s."))
-    assert "Trial 7 gives no score: It took longer than 10 s. The run goes on without it." in said
+    assert "Trial 7 failed: It took longer than 10 s. The run goes on without it." in said
     assert "no memory. The run" in told(TrialFailed(number=7, reason="no memory"))
 
 

@@ -29,7 +29,7 @@ def results(count=4, **changes):
         "test_interval": [0.07, 0.14], "default_interval": [0.09, 0.18],
         "gain": {"metric": "log_loss", "difference": 0.03, "low": 0.01, "high": 0.06,
                  "real": True},
-        "flattery": 0.008, "right": {"tuned": 166, "default": 162, "rows": 171}, "remarks": [],
+        "optimism": 0.008, "right": {"tuned": 166, "default": 162, "rows": 171}, "remarks": [],
         "confusion": None, "calibration": None, "fits": 200, "trials": 10 * count, "failed": 0,
         "seconds": 31.0, "stopped_because": "done", "seed": 0, "ensemble": ensemble,
     }  # fmt: skip

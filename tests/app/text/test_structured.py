@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from app.pages.tune.replay import _stops_of
 from app.text.narrator import Narrator
 from app.text.run import Standing
-from app.text.units import counted, put_aside
+from app.text.units import counted, size_of_test_set
 from app.window.steps import _data_chosen
 from core.tuning.events import (
     HyperGradientStep,
@@ -52,14 +52,14 @@ def said(*events):
     return " ".join(narrator.sentences)
 
 
-def test_sequences_and_their_tokens_are_put_aside():
+def test_sequences_and_their_tokens_of_the_test_set_are_counted():
     words = said(begun("sequence", test_sequences=12))
     assert words.startswith("The model learns which features speak for which label")
     assert "12 sequences (90 tokens) are the test set" in words
     assert "training sequences themselves" in words
 
 
-def test_molecules_are_put_aside():
+def test_molecules_of_the_test_set_are_counted():
     words = said(begun("structure", "gradient"))
     assert "90 molecules are the test set" in words
     assert "Some molecules are held out" in words
@@ -115,8 +115,8 @@ def test_a_moment_of_the_replay_has_the_examples_of_its_step():
 def test_rows_are_called_what_they_are():
     assert counted("", 81) == "81 rows"
     assert counted("sequence", 5) == "5 tokens"
-    assert put_aside({"task": "structure", "test_rows": 7}) == "7 molecules"
-    assert put_aside({"task": "classification"}) == ""
+    assert size_of_test_set({"task": "structure", "test_rows": 7}) == "7 molecules"
+    assert size_of_test_set({"task": "classification"}) == ""
 
 
 def test_the_rail_says_what_the_rows_are():

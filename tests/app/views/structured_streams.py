@@ -171,7 +171,7 @@ def results_of(task: str, classes: Sequence[str] = TAGS) -> dict:
         "test_interval": [scores[metric] - 0.03, scores[metric] + 0.03],
         "default_interval": [scores[metric] - 0.07, scores[metric] - 0.01],
         "gain": {"metric": metric, "difference": 0.042, "low": 0.011, "high": 0.07, "real": True},
-        "flattery": None, "remarks": [], "fits": 12, "trials": 0, "failed": 0, "seconds": 8.0,
+        "optimism": None, "remarks": [], "fits": 12, "trials": 0, "failed": 0, "seconds": 8.0,
         "stopped_because": "nothing moves any more", "seed": 0,
     }  # fmt: skip
     if task == "structure":

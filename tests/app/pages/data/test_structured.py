@@ -41,7 +41,7 @@ def test_the_motifs_are_those_of_the_model():
     assert list(MOTIFS) == list(parameters.MOTIFS)
 
 
-def test_sequences_are_counted_and_put_aside_whole(page_of):
+def test_sequences_are_counted_and_tested_whole(page_of):
     page = page_of("tags")
     assert page._subtitle.text().startswith("300 sequences of 2 to 20 tokens · 5 columns")
     assert "9 labels" in page._subtitle.text()

@@ -14,7 +14,7 @@ RESULTS = {
     "test": {"accuracy": 0.877, "auc": 0.93}, "default_test": {"accuracy": 0.84, "auc": 0.9},
     "test_interval": [0.8, 0.94], "default_interval": [0.75, 0.9],
     "gain": {"metric": "accuracy", "difference": 0.037, "low": 0.004, "high": 0.07, "real": True},
-    "flattery": 0.012, "right": {"tuned": 71, "default": 68, "rows": 81},
+    "optimism": 0.012, "right": {"tuned": 71, "default": 68, "rows": 81},
     "confusion": {"labels": ["no", "yes"], "tuned": [[40, 5], [5, 31]],
                   "default": [[38, 7], [6, 30]]},
     "calibration": None, "remarks": [], "fits": 200, "trials": 40, "failed": 0, "seconds": 16.0,
@@ -70,7 +70,7 @@ def test_results_are_a_headline_pictures_and_plain_words(page, still):
 def test_learned_penalties_take_the_place_of_the_setting(page, still):
     steps = [PenaltyStep(step=n, objective=9.0 - n, penalties={"a": 1.0 + n, "b": math.exp(n)})
              for n in range(3)]  # fmt: skip
-    results = {**RESULTS, "setting": {}, "groups": {"a": 3.0, "b": 7.4}, "flattery": None}
+    results = {**RESULTS, "setting": {}, "groups": {"a": 3.0, "b": 7.4}, "optimism": None}
     still._show_run(ended(results, "penalties", steps, groups=("a", "b")), None)
     assert "Learned group penalties" in shown(page)
     assert "What did tuning change?" not in shown(page)

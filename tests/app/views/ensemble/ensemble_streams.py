@@ -119,7 +119,7 @@ def results_of(scores, update):
         "test_interval": [0.07, 0.14], "default_interval": [0.09, 0.18],
         "gain": {"metric": "log_loss", "difference": 0.0291, "low": 0.004, "high": 0.06,
                  "real": True},
-        "flattery": 0.01, "right": {"tuned": 166, "default": 162, "rows": 171},
+        "optimism": 0.01, "right": {"tuned": 166, "default": 162, "rows": 171},
         "calibration": None,
         "confusion": {"labels": ["benign", "malignant"], "tuned": [[100, 3], [2, 66]],
                       "default": [[98, 5], [4, 64]]},

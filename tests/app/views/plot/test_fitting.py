@@ -128,7 +128,7 @@ def test_axes_name_metrics_as_people_do(qtbot):
     view = Scores()
     qtbot.addWidget(view)
     view.show_results({"metric": "r2", "test": {"r2": 0.7}, "default_test": {"r2": 0.6}})
-    assert view.plot.bottom.title == "R² on unseen rows"
+    assert view.plot.bottom.title == "R² on test rows"
 
 
 def test_the_words_of_the_next_trial_keep_off_the_star(feed, streams, qtbot):

@@ -101,7 +101,7 @@ def test_confusion(shown):
     recall = 100 * counts[0][0] / sum(counts[0])
     assert model.headerData(3, Qt.Orientation.Horizontal) == "recall"
     assert model.index(0, 3).data() == f"{recall:.1f} %"
-    assert view.describe() == "71 of 81 unseen rows right."
+    assert view.describe() == "71 of 81 test rows right."
     view.which.setCurrentIndex(1)
     view.which.activated.emit(1)
     assert view.table.model().index(0, 1).data() == "30"
@@ -182,7 +182,7 @@ def test_seventeen_labels_keep_their_names_in_view(shown, structured):
     assert model.index(0, zero + 1).data() == "·"
     often, seldom = (model.index(16, at + 1).data(Qt.ItemDataRole.BackgroundRole) for at in (0, 1))
     assert seldom is None or often.alphaF() > seldom.alphaF()
-    assert "unseen tokens right" in view.describe()
+    assert "test tokens right" in view.describe()
     assert not table.verticalScrollBar().isVisible()
 
 

@@ -140,7 +140,7 @@ def test_the_folder_says_what_is_in_it(tmp_path: Path) -> None:
     names = {path.name for path in folder.iterdir()}
     assert names == {"README.txt", "model.npz", "predict.py", "topics.csv", "words.csv"}
     readme = " ".join((folder / "README.txt").read_text().split())
-    assert "the average of 3 models: completion on unseen rows -2.5." in readme
+    assert "the average of 3 models: completion on test rows -2.5." in readme
     words = pd.read_csv(folder / "words.csv", index_col="word")
     np.testing.assert_allclose(words.sum(), 1.0, atol=2e-3)
     assert "naïve" in words.index

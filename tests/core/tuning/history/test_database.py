@@ -125,7 +125,7 @@ def without_a_table(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [torn, scribbled, foreign, without_a_table])
-def test_a_damaged_file_is_put_aside_whole_and_a_new_one_begun(path, damage):
+def test_a_damaged_file_is_renamed_whole_and_a_new_one_begun(path, damage):
     remember(path)
     damage(path)
     before = path.read_bytes()
@@ -290,7 +290,7 @@ def test_a_history_that_may_not_even_be_read_is_a_sentence(public):
     assert said.startswith("refused")
 
 
-def test_a_damaged_file_that_cannot_be_put_aside_is_a_sentence(locked_folder):
+def test_a_damaged_file_that_cannot_be_renamed_is_a_sentence(locked_folder):
     locked_folder.chmod(0o644)
     foreign(locked_folder)
     locked_folder.chmod(0o444)

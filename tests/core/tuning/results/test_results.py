@@ -1,4 +1,4 @@
-"""The results dict: gain and its direction, flattery, confusion, calibration, plain JSON."""
+"""The results dict: gain and its direction, optimism, confusion, calibration, plain JSON."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ def test_equal_models_gain_nothing():
     assert results["remarks"] == ["No setting that was tried was better than the default one."]
 
 
-def test_flattery_is_how_much_better_validation_looked():
+def test_optimism_is_how_much_better_validation_looked():
     results = classified(GOOD, BAD, validation={"accuracy": 0.99})
-    assert results["flattery"] == pytest.approx(0.99 - results["test"]["accuracy"])
+    assert results["optimism"] == pytest.approx(0.99 - results["test"]["accuracy"])
     assert any("The validation score was" in remark for remark in results["remarks"])
     loss = classified(GOOD, BAD, "log_loss", validation={"log_loss": 0.1})
-    assert loss["flattery"] == pytest.approx(loss["test"]["log_loss"] - 0.1)
-    assert classified(GOOD, BAD)["flattery"] is None
+    assert loss["optimism"] == pytest.approx(loss["test"]["log_loss"] - 0.1)
+    assert classified(GOOD, BAD)["optimism"] is None
 
 
 def test_calibration_bins_agree_with_scikit_learn():
