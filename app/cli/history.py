@@ -28,10 +28,10 @@ def add_to(commands: Any) -> None:
     history.set_defaults(run=_list)
     parts = history.add_subparsers(dest="part", metavar="PART")
 
-    forget = parts.add_parser("forget", help="forget some datasets, or all")
+    forget = parts.add_parser("delete", aliases=["forget"], help="delete some datasets, or all")
     forget.add_argument("ids", nargs="*", metavar="ID", help="as tunescope history shows it")
     forget.add_argument("--all", action="store_true", help="everything")
-    forget.add_argument("--starter", action="store_true", help="what came with the program")
+    forget.add_argument("--starter", action="store_true", help="what is shipped with the program")
     forget.set_defaults(run=_forget)
 
     restore = parts.add_parser("restore", help="restore what is shipped with the program")
@@ -94,7 +94,7 @@ def _list(given: argparse.Namespace) -> int:
 
 def _origin(entry: Entry) -> str:
     if entry.starter:
-        return " · came with Tunescope"
+        return " · shipped with Tunescope"
     return " · imported" if entry.imported else ""
 
 
@@ -124,7 +124,7 @@ def _forget(given: argparse.Namespace) -> int:
             for id in found:
                 history.forget(id)
             count = len(found)
-    _say(f"Forgotten: {_counted(count)}.")
+    _say(f"Deleted: {_counted(count)}.")
     return 0
 
 
@@ -145,7 +145,7 @@ def _found(entries: list[Entry], part: str) -> str:
 def _restore(given: argparse.Namespace) -> int:
     with _opened() as history:
         count = history.restore_starter()
-    _say(f"Brought back: {_counted(count)}.")
+    _say(f"Restored: {_counted(count)}.")
     return 0
 
 
@@ -161,7 +161,7 @@ def _export(given: argparse.Namespace) -> int:
     with _opened() as history:
         count = history.export_to(Path(given.file))
     print(given.file)
-    _say(f"Written: {_counted(count)}. What came with Tunescope is not among them.")
+    _say(f"Written: {_counted(count)}, without those shipped with Tunescope.")
     return 0
 
 
@@ -184,7 +184,7 @@ def _import_optuna(given: argparse.Namespace) -> int:
         _size("classes", given.classes, 2 if tells_apart else 0, 0),
     )
     if given.rows is None and given.columns is None and given.classes is None:
-        _say("Nothing was said of the data: they count as {} rows, {} columns and {} classes."
+        _say("The size of the data was not given: it counts as {} rows, {} columns and {} classes."
              .format(*sizes))  # fmt: skip
     statistics = statistics_of(*sizes)
     return _taken_in(
@@ -207,8 +207,8 @@ def _taken_in(take: Callable[[History], Imported]) -> int:
         found = take(history)
     for sentence in found.left_out:
         _say(f"Left out: {sentence}")
-    _say(f"Taken in: {_counted(found.datasets)} with {found.trials} trials; "
-         f"{found.known_already} known before.")  # fmt: skip
+    _say(f"Imported: {_counted(found.datasets)} with {found.trials} trials; "
+         f"{found.known_already} there already.")  # fmt: skip
     return 0
 
 

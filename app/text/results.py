@@ -15,7 +15,7 @@ from app.text.scores import (
     metric_in_short,
     score_in_words,
 )
-from app.text.units import counted, task_of, units
+from app.text.units import counted, size_of_test_set, task_of, units
 from core.tuning.events import RunStarted
 from core.tuning.results.evaluation import evaluation_in_words
 from core.tuning.scores.cost_words import costs_in_words

@@ -122,7 +122,7 @@ class NearestDatasets(ScrolledBars):
         trials = "1 trial" if number == 1 else f"{number} trials"
         said = [f"{round(end)} % alike", trials]
         if dataset["starter"]:
-            said.append("came with Tunescope")
+            said.append("shipped with Tunescope")
         if setting := best_setting(dataset, self.record.past.axes):
             said.append(f"best at {setting_in_words(setting, 2)}")
         return said
@@ -149,7 +149,7 @@ class NearestDatasets(ScrolledBars):
                 one["distance"],
                 len(one["scores"]),
                 setting_in_words(best_setting(one, axes), len(axes)),
-                "came with Tunescope" if one["starter"] else "from here",
+                "shipped with Tunescope" if one["starter"] else "from here",
             ]
             for one in self.datasets()
         ]

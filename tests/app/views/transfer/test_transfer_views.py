@@ -167,7 +167,7 @@ def test_the_twin_of_the_nearest_has_the_best_setting_and_the_origin(told):
     assert headers[:3] == ["rows", "columns", "classes"]
     assert rows[3][:3] == [2400, 17, 2]
     assert rows[3][4] == pytest.approx(0.9)
-    assert rows[3][-1] == "came with Tunescope"
+    assert rows[3][-1] == "shipped with Tunescope"
     assert rows[0][-2].startswith("C = ")
 
 

@@ -296,7 +296,7 @@ def test_a_damaged_file_that_cannot_be_renamed_is_a_sentence(locked_folder):
     locked_folder.chmod(0o444)
     said = as_another(locked_folder)
     assert said.startswith("refused")
-    assert "damaged and cannot be put aside" in said
+    assert "damaged and cannot be renamed" in said
 
 
 FULL = """
