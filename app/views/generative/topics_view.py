@@ -102,7 +102,7 @@ class TopicsView(View):
 
     def rows(self) -> Table:
         """Every word shown with its topic and its probability there."""
-        words = ("topic", "share of all words", "word", "probability in the topic")
+        words = ["topic", "share of all words", "word", "probability in the topic"]
         rows = [
             [number, topic.share, word, weight]
             for number, topic in enumerate(self.topics(), start=1)
