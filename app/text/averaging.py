@@ -100,7 +100,7 @@ def which_is_ahead(event: EnsembleUpdated, run: RunStarted) -> str:
 
 def who_is_left_out(event: EnsembleUpdated) -> str:
     """Why trials that are good enough are not in the average; "" where all are."""
-    reasons = [one["reason"] for one in event.left_out]
+    reasons = [one.reason for one in event.left_out]
     if len(reasons) <= 1:
         return "".join(reasons)
     more = f"So are {len(reasons) - 1} others."
@@ -115,15 +115,15 @@ def where_they_differ(event: MembersDisagree) -> str:
         return ""
     row = event.rows[0]
     if len(event.classes) == 2:
-        given = [said[1] for said in row["said"]]
+        given = [said[1] for said in row.said]
         words = "The members disagree most about row {row}: “{name}” is {low} to {high} likely."
         return words.format(
-            row=row["row"] + 1,
+            row=row.row + 1,
             name=event.classes[1],
             low=percent(min(given)),
             high=percent(max(given)),
         )
-    return "The members disagree most about row {row}.".format(row=row["row"] + 1)
+    return f"The members disagree most about row {row.row + 1}."
 
 
 def why_drawn(event: TrialStarted) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QLocale
 
 from app.text.numbers import plain, shown
-from core.tuning.events import CommonSurfaceFitted, PastRecalled
+from core.tuning.events import CommonSurfaceFitted, PastRecalled, RecalledDataset
 
 NAMED_AXES = 3  # of a setting, in a sentence
 SPEAK = 20  # datasets that are listed while nobody knows yet which ones speak
@@ -40,14 +40,14 @@ def likeness(distance: float) -> float:
     return 1.0 / (1.0 + distance)
 
 
-def best_setting(dataset: Mapping[str, Any], axes: Sequence[str]) -> dict[str, Any]:
+def best_setting(dataset: RecalledDataset, axes: Sequence[str]) -> dict[str, Any]:
     """The setting of a recalled dataset's best trial; empty where it has no score."""
-    scored = [at for at, score in enumerate(dataset["scores"]) if _is_number(score)]
+    scored = [at for at, score in enumerate(dataset.scores) if _is_number(score)]
     if not scored:
         return {}
-    sign = 1.0 if dataset["maximize"] else -1.0
-    best = max(scored, key=lambda at: sign * dataset["scores"][at])
-    return dict(zip(axes, dataset["values"][best], strict=True))
+    sign = 1.0 if dataset.maximize else -1.0
+    best = max(scored, key=lambda at: sign * dataset.scores[at])
+    return dict(zip(axes, dataset.values[best], strict=True))
 
 
 def _is_number(score: Any) -> bool:
@@ -60,13 +60,15 @@ def setting_in_words(setting: Mapping[str, Any], most: int = NAMED_AXES) -> str:
     return ", ".join(named[:most] + (["…"] if len(named) > most else []))
 
 
-def speaking(past: PastRecalled | None, common: CommonSurfaceFitted | None) -> list[dict[str, Any]]:
+def speaking(
+    past: PastRecalled | None, common: CommonSurfaceFitted | None
+) -> list[RecalledDataset]:
     """The recalled datasets that decide trials now, nearest first."""
     if past is None:
         return []
     if common is not None and common.neighbours:
         return [past.datasets[at] for at in common.neighbours]
-    return sorted(past.datasets, key=lambda dataset: dataset["distance"])[:SPEAK]
+    return sorted(past.datasets, key=lambda dataset: dataset.distance)[:SPEAK]
 
 
 def recalled_in_words(past: PastRecalled, common: CommonSurfaceFitted | None) -> str:

@@ -14,7 +14,7 @@ def of_topics(event: TopicsFound) -> str:
         return ""
     named = [
         "“{words}” ({share} of all words)".format(
-            words=", ".join(topic["words"][:NAMED_WORDS]), share=percent(topic["share"])
+            words=", ".join(topic.words[:NAMED_WORDS]), share=percent(topic.share)
         )
         for topic in event.topics[:NAMED_TOPICS]
     ]

@@ -29,9 +29,9 @@ def of_sequences(event: SequencesLabelled) -> str:
     tokens = right = 0
     sure = 0.0
     for one in event.sequences:
-        tokens += len(one["tokens"])
-        right += sum(a == b for a, b in zip(one["truth"], one["labels"], strict=True))
-        sure += sum(max(shares, default=0.0) for shares in one["marginals"])
+        tokens += len(one.tokens)
+        right += sum(a == b for a, b in zip(one.truth, one.labels, strict=True))
+        sure += sum(max(shares, default=0.0) for shares in one.marginals)
     if not tokens:
         return ""
     words = (
@@ -47,7 +47,7 @@ def of_molecules(event: MoleculesFolded) -> str:
     """How many true base pairs are found, and how many called ones are right."""
     right = called = true = 0
     for one in event.molecules:
-        said, there = set(bracket_pairs(one["predicted"])), set(bracket_pairs(one["truth"]))
+        said, there = set(bracket_pairs(one.predicted)), set(bracket_pairs(one.truth))
         right, called, true = right + len(said & there), called + len(said), true + len(there)
     if not event.molecules:
         return ""

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
+
+from core.tuning.typed_json import finite, read_as
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,29 @@ class SurrogateFitted(Event):
 
 
 @dataclass(frozen=True)
+class RecalledDataset:
+    """An earlier dataset with its trials, as it was remembered.
+
+    Attributes:
+        id: its fingerprint in the history.
+        statistics: core.samplers.transfer.past.Statistics of it.
+        values: of the axes, one list a trial.
+        scores: one a trial.
+        maximize: whether larger scores are better there.
+        starter: whether it came with the program.
+        distance: to this run's dataset (Memory.distances).
+    """
+
+    id: str
+    statistics: list[float]
+    values: list[list[Any]]
+    scores: list[float]
+    maximize: bool
+    starter: bool
+    distance: float
+
+
+@dataclass(frozen=True)
 class PastRecalled(Event):
     """What is remembered of earlier datasets and may decide this run's trials."""
 
@@ -123,9 +148,7 @@ class PastRecalled(Event):
         default_factory=list
     )  # core.samplers.transfer.past.Statistics, now
     axes: list[str] = field(default_factory=list)  # names, in the order of `values`
-    # One a dataset, as they came in: id, statistics, values [trials][axes], scores [trials],
-    # maximize, starter, distance (Memory.distances).
-    datasets: list[dict[str, Any]] = field(default_factory=list)
+    datasets: list[RecalledDataset] = field(default_factory=list)  # in the order they came in
     simplex: list[str] = field(default_factory=list)  # Memory.simplex
 
 
@@ -189,14 +212,44 @@ class HyperGradientStep(Event):
 
 
 @dataclass(frozen=True)
+class LabelledSequence:
+    """A sequence of T tokens, and what the model says of each.
+
+    Attributes:
+        marginals: probabilities, one list of K a token, in the order of the event's classes.
+    """
+
+    name: str
+    tokens: list[str]
+    truth: list[str]
+    labels: list[str]
+    marginals: list[list[float]]
+
+
+@dataclass(frozen=True)
 class SequencesLabelled(Event):
     """What the model of the latest step says about a few training sequences."""
 
     step: int = 0
     classes: list[str] = field(default_factory=list)  # K labels
-    # One a sequence: name, tokens [T], truth [T], labels [T], marginals [T][K] in the order of
-    # classes.
-    sequences: list[dict[str, Any]] = field(default_factory=list)
+    sequences: list[LabelledSequence] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class FoldedMolecule:
+    """A molecule, and how the model folds it.
+
+    Attributes:
+        sequence: its letters.
+        truth, predicted: structures in dot-bracket notation.
+        pairs: [i, j, probability] with 0 <= i < j, those of 0.01 and more.
+    """
+
+    name: str
+    sequence: str
+    truth: str
+    predicted: str
+    pairs: list[list[float]]
 
 
 @dataclass(frozen=True)
@@ -204,9 +257,15 @@ class MoleculesFolded(Event):
     """How the model of the latest step folds a few training molecules."""
 
     step: int = 0
-    # One a molecule: name, sequence, truth and predicted in dot-bracket notation, pairs
-    # [[i, j, probability]] with 0 <= i < j, those of 0.01 and more.
-    molecules: list[dict[str, Any]] = field(default_factory=list)
+    molecules: list[FoldedMolecule] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A trial that is not in the average although it has a score, and why (a sentence)."""
+
+    number: int
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -222,7 +281,26 @@ class EnsembleUpdated(Event):
     # folds' scores), of the average and of the single best; None where there are no such rows.
     average: float | None = None
     single: float | None = None
-    left_out: list[dict[str, Any]] = field(default_factory=list)  # number, reason (a sentence)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class DisputedRow:
+    """A held-out row, and what the members of the average say of it.
+
+    Attributes:
+        row: of the dataset, from 0.
+        about: its values in words.
+        truth: as text; "" where it is not known.
+        spread: of what they say, in nats; for numbers the standard deviation.
+        said: one a member: a list of probabilities, a number, or a log density.
+    """
+
+    row: int
+    about: str
+    truth: str
+    spread: float
+    said: list[Any]
 
 
 @dataclass(frozen=True)
@@ -232,11 +310,17 @@ class MembersDisagree(Event):
     members: list[int] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
     classes: list[str] = field(default_factory=list)  # empty for numbers, texts and molecules
-    # One a row, the largest spread first: row (of the dataset, from 0), about (its values in
-    # words), truth (as text; "" where there is none), spread (nats; for numbers the deviation),
-    # said: what each member gives: a list of probabilities, a number, or a log density.
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[DisputedRow] = field(default_factory=list)  # the largest spread first
     spread: float = 0.0  # mean over all held-out rows
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic: its share of all words, and its likeliest words with their probabilities."""
+
+    share: float
+    words: list[str]
+    weights: list[float]
 
 
 @dataclass(frozen=True)
@@ -246,9 +330,7 @@ class TopicsFound(Event):
     number: int = 0  # of the trial
     count: int = 0  # K; `topics` may hold fewer
     documents: int = 0  # how many they were learned from
-    # One a topic: share of all words, words [str], weights [float] (probability of each word in the
-    # topic), the likeliest first.
-    topics: list[dict[str, Any]] = field(default_factory=list)
+    topics: list[Topic] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -312,34 +394,20 @@ class RunFailed(Event):
 def to_json(event: Event) -> str:
     """One line of strict JSON (no NaN: not-a-number becomes null), without the line's end."""
     plain = {"event": type(event).__name__, **asdict(event)}
-    return json.dumps(_finite(plain), ensure_ascii=False, allow_nan=False)
+    return json.dumps(finite(plain), ensure_ascii=False, allow_nan=False)
 
 
-def from_json(line: str) -> Event:
+def from_json(line: str | bytes) -> Event:
     """The event that `to_json` wrote. Unknown fields of newer versions are passed over.
 
     Raises:
-        ValueError: the line is torn or names no event.
+        ValueError: the line is torn, names no event, or a field has another type.
     """
-    plain = json.loads(line)
-    if not isinstance(plain, dict) or plain.get("event") not in Event.names:
+    try:
+        plain = json.loads(line)
+    except ValueError as error:
+        raise ValueError("not JSON") from error
+    kind = Event.names.get(str(plain.get("event"))) if isinstance(plain, dict) else None
+    if kind is None:
         raise ValueError("not an event")
-    kind = Event.names[plain.pop("event")]
-    known = {f.name: f for f in fields(kind)}
-    given = {name: value for name, value in plain.items() if name in known}
-    for name, value in given.items():
-        if value is None and known[name].type == "float":
-            given[name] = math.nan
-    return kind(**given)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    if hasattr(value, "item"):
-        return _finite(value.item())
-    return value
+    return read_as(kind, plain)

@@ -20,7 +20,7 @@ from app.views.plot.legend import Entry, Legend
 from app.views.plot.record import Record
 from app.views.plot.scrolled_bars import ScrolledBars
 from app.views.plot.twin import Table
-from core.tuning.events import MembersDisagree, RunStarted
+from core.tuning.events import DisputedRow, MembersDisagree, RunStarted
 
 NAMES = 0.5  # share of the width that the words about rows may take
 ALL_CLASSES = 8  # classes up to which the table has a column for each
@@ -76,31 +76,31 @@ class Disagreement(EnsembleView, ScrolledBars):
         said = self.said()
         return said is not None and bool(said.rows) and len(said.members) > 1
 
-    def asked(self, row: dict[str, Any]) -> int:
+    def asked(self, row: DisputedRow) -> int:
         """Which class the picture shows of a row: the second of two, else the true one."""
         classes = self.said().classes
-        if len(classes) == 2 or row["truth"] not in classes:
-            return len(classes) - 1 if len(classes) == 2 else _likeliest(row["said"])
-        return classes.index(row["truth"])
+        if len(classes) == 2 or row.truth not in classes:
+            return len(classes) - 1 if len(classes) == 2 else _likeliest(row.said)
+        return classes.index(row.truth)
 
-    def values(self, row: dict[str, Any]) -> np.ndarray:
+    def values(self, row: DisputedRow) -> np.ndarray:
         """Where each member's dot lies, shape (members,)."""
         if self.said().classes:
-            return np.array([100 * given[self.asked(row)] for given in row["said"]], dtype=float)
-        return np.array([_number(given) for given in row["said"]], dtype=float)
+            return np.array([100 * given[self.asked(row)] for given in row.said], dtype=float)
+        return np.array([_number(given) for given in row.said], dtype=float)
 
-    def true_value(self, row: dict[str, Any]) -> float:
+    def true_value(self, row: DisputedRow) -> float:
         """Where the truth lies, NaN where it is not known."""
         classes = self.said().classes
         if classes:
-            known = row["truth"] in classes
-            return 100.0 * (classes[self.asked(row)] == row["truth"]) if known else math.nan
-        return _number(row["truth"])
+            known = row.truth in classes
+            return 100.0 * (classes[self.asked(row)] == row.truth) if known else math.nan
+        return _number(row.truth)
 
-    def called(self, row: dict[str, Any]) -> str:
+    def called(self, row: DisputedRow) -> str:
         """A row in words; of more than two classes with the one that the dots are about."""
-        words = "row {}: {}" if row["about"] else "row {}"
-        name = words.format(row["row"] + 1, row["about"])
+        words = "row {}: {}" if row.about else "row {}"
+        name = words.format(row.row + 1, row.about)
         classes = self.said().classes
         return f"{classes[self.asked(row)]} · {name}" if len(classes) > 2 else name
 
@@ -169,11 +169,11 @@ class Disagreement(EnsembleView, ScrolledBars):
         classes = self.said().classes
         if classes:
             words = "They differ most about row {}: between {} and {} for “{}”."
-            said = words.format(row["row"] + 1, *ends, classes[self.asked(row)])
+            said = words.format(row.row + 1, *ends, classes[self.asked(row)])
         else:
             words = "They differ most about row {}: between {} and {}."
-            said = words.format(row["row"] + 1, *ends)
-        return f"{said} {'In truth: {}.'.format(row['truth'])}" if row["truth"] else said
+            said = words.format(row.row + 1, *ends)
+        return f"{said} In truth: {row.truth}." if row.truth else said
 
     def rows(self) -> Table:
         """Every row with what every member says of every class, in full."""
@@ -190,12 +190,12 @@ class Disagreement(EnsembleView, ScrolledBars):
                 headers += [f"{trial}: {said.classes[at]}" for at in classes]
         return headers, [self._cells(row, classes) for row in said.rows]
 
-    def _cells(self, row: dict[str, Any], classes: list[int] | None) -> list[Any]:
-        cells = [row["row"] + 1, row["about"], row["truth"], row["spread"]]
+    def _cells(self, row: DisputedRow, classes: list[int] | None) -> list[Any]:
+        cells = [row.row + 1, row.about, row.truth, row.spread]
         if not self.said().classes:
-            return [*cells, *row["said"]]
+            return [*cells, *row.said]
         shown = [self.asked(row)] if classes is None else classes
-        return [*cells, *(given[at] for given in row["said"] for at in shown)]
+        return [*cells, *(given[at] for given in row.said for at in shown)]
 
     def start(self, started: RunStarted) -> None:
         """Other rows."""

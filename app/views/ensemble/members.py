@@ -83,7 +83,7 @@ class Members(EnsembleView):
     def left_out(self) -> dict[int, str]:
         """Trials good enough for the average that are not in it, and why."""
         there = self.record.ensemble
-        return {one["number"]: one["reason"] for one in there.left_out} if there else {}
+        return {one.number: one.reason for one in there.left_out} if there else {}
 
     def shown(self, ranked: list[int]) -> list[int]:
         """The trials that have a bar: of many others only those for which there is room."""

@@ -12,6 +12,7 @@ from app.look import appearance
 from app.text.numbers import percent
 from app.views.plot.axes import small_font
 from app.views.plot.legend import Entry, height_of, paint_entries
+from core.tuning.events import Topic
 from resources.theme import FONT_SMALL, RADIUS
 
 EDGE, GAP = 6, 8  # pixels around everything, and between cards
@@ -21,15 +22,6 @@ SEEN = 2  # rows of cards that are seen without scrolling
 LARGEST = 14.0  # points of the likeliest word; the least likely have FONT_SMALL
 BAR = 6  # pixels of the bar
 BETWEEN = 8  # pixels between two words
-
-
-@dataclass(frozen=True)
-class Topic:
-    """One topic: its share of all words, and its likeliest words with their probabilities."""
-
-    share: float
-    words: tuple[str, ...]
-    weights: tuple[float, ...]
 
 
 @dataclass

@@ -8,13 +8,13 @@ from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.text.numbers import percent
-from app.views.generative.topic_cards import BAR, Topic, TopicCards
+from app.views.generative.topic_cards import BAR, TopicCards
 from app.views.plot.axes import small_font
 from app.views.plot.legend import Entry
 from app.views.plot.painted_page import PaintedPage
 from app.views.plot.twin import Table
 from app.views.plot.view import View
-from core.tuning.events import Event, RunStarted, TopicsFound
+from core.tuning.events import Event, RunStarted, Topic, TopicsFound
 
 DESCRIBED, NAMED = 3, 4  # topics in the description, and words of each
 
@@ -63,8 +63,7 @@ class TopicsView(View):
 
     def topics(self) -> list[Topic]:
         """The topics that are shown, the largest first."""
-        found = self.found.topics if self.found is not None else []
-        return [Topic(one["share"], tuple(one["words"]), tuple(one["weights"])) for one in found]
+        return self.found.topics if self.found is not None else []
 
     def said(self) -> str:
         """Which topics they are."""
@@ -102,13 +101,13 @@ class TopicsView(View):
 
     def rows(self) -> Table:
         """Every word shown with its topic and its probability there."""
-        words = ["topic", "share of all words", "word", "probability in the topic"]
+        headers = ["topic", "share of all words", "word", "probability in the topic"]
         rows = [
             [number, topic.share, word, weight]
             for number, topic in enumerate(self.topics(), start=1)
             for word, weight in zip(topic.words, topic.weights, strict=True)
         ]
-        return words, rows
+        return headers, rows
 
 
 def _bar(painter: QPainter, box: QRectF) -> None:

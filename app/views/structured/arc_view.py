@@ -147,7 +147,7 @@ class ArcView(MoleculeView):
     def draw(self) -> None:
         """The arcs of the chosen molecule."""
         called, true = self.both()
-        letters = self.example()["sequence"]
+        letters = self.example().sequence
         highest = max((j - i for i, j in called | true), default=1)
         for drawn, pairs in (
             (self.right, called & true),
@@ -179,7 +179,7 @@ class ArcView(MoleculeView):
     def rows(self) -> Table:
         """Every pair that is called or true."""
         called, true = self.both()
-        letters = self.example()["sequence"]
+        letters = self.example().sequence
         yes, no = "yes", "no"
         headers = ["from base", "to base", "letters", "model pairs them", "truly paired"]
         rows = [

@@ -80,9 +80,9 @@ class DotPlotView(MoleculeView):
     def draw(self) -> None:
         """The pairs of the chosen molecule."""
         theme, example = appearance.current(), self.example()
-        length = len(example["sequence"])
-        self.plot.bottom.set_title("base of {}".format(example["name"]))
-        pairs = np.array(example["pairs"], dtype=float).reshape(-1, 3)
+        length = len(example.sequence)
+        self.plot.bottom.set_title(f"base of {example.name}")
+        pairs = np.array(example.pairs, dtype=float).reshape(-1, 3)
         self.likely.set_data(pairs[:, 1] + 1, pairs[:, 0] + 1, pairs[:, 2])
         true = np.array(sorted(self.both()[1]), dtype=float).reshape(-1, 2)
         self.true.set_data(true[:, 0], true[:, 1], np.ones(len(true)))
@@ -99,12 +99,12 @@ class DotPlotView(MoleculeView):
 
     def describe(self) -> str:
         """How likely the true pairs are, and how likely the best of the others is."""
-        shares = {(int(i) + 1, int(j) + 1): p for i, j, p in self.example()["pairs"]}
+        shares = {(int(i) + 1, int(j) + 1): p for i, j, p in self.example().pairs}
         true = self.both()[1]
         mean = sum(shares.get(pair, 0.0) for pair in true) / max(1, len(true))
         others = {pair: p for pair, p in shares.items() if pair not in true}
         said = "Step {}, {}: the {} true base pairs have a probability of {} % on average."
-        said = said.format(self.step(), self.example()["name"], len(true), fixed(100 * mean, 0))
+        said = said.format(self.step(), self.example().name, len(true), fixed(100 * mean, 0))
         if others:
             pair = max(others, key=others.__getitem__)
             more = "Of the others, {} and {} is likeliest with {} %."
@@ -114,8 +114,8 @@ class DotPlotView(MoleculeView):
     def rows(self) -> Table:
         """Every pair that is likely or true, with its probability."""
         example, (_, true) = self.example(), self.both()
-        shares = {(int(i) + 1, int(j) + 1): float(p) for i, j, p in example["pairs"]}
-        letters, yes, no = example["sequence"], "yes", "no"
+        shares = {(int(i) + 1, int(j) + 1): float(p) for i, j, p in example.pairs}
+        letters, yes, no = example.sequence, "yes", "no"
         rows = [
             [
                 i,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.views.plot.view import View
 from app.widgets.quiet_controls import QuietComboBox
-from core.tuning.events import RunStarted
+from core.tuning.events import FoldedMolecule, LabelledSequence, RunStarted
+
+Example = LabelledSequence | FoldedMolecule
 
 NARROWEST = 110  # pixels of the chooser
 
@@ -30,11 +33,11 @@ class ExamplesView(View):
         """Penalty learners on such data."""
         return started.kind == "penalties" and started.dataset.get("task") == cls.task
 
-    def examples(self) -> list[dict[str, Any]]:
+    def examples(self) -> Sequence[Example]:
         """The examples of the latest event; empty before the first."""
         raise NotImplementedError
 
-    def called(self, example: dict[str, Any]) -> str:
+    def called(self, example: Example) -> str:
         """An example's name and size, for the chooser."""
         raise NotImplementedError
 
@@ -64,7 +67,7 @@ class ExamplesView(View):
         """From the first event."""
         return bool(self.examples())
 
-    def example(self) -> dict[str, Any]:
+    def example(self) -> Example:
         """The example that is shown."""
         examples = self.examples()
         return examples[min(self.record.example, len(examples) - 1)]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.views.structured.examples_view import ExamplesView
 from core.datasets.molecules import bracket_pairs
-from core.tuning.events import MoleculesFolded
+from core.tuning.events import FoldedMolecule, MoleculesFolded
 
 LOWEST = 225  # pixels of the canvas
 
@@ -28,7 +26,7 @@ class MoleculeView(ExamplesView):
         self.canvas.setMinimumHeight(appearance.pixels(LOWEST))
         return content
 
-    def examples(self) -> list[dict[str, Any]]:
+    def examples(self) -> list[FoldedMolecule]:
         """The molecules of the latest step."""
         return self.record.folded.molecules if self.record.folded is not None else []
 
@@ -36,14 +34,14 @@ class MoleculeView(ExamplesView):
         """The latest step."""
         return self.record.folded.step if self.record.folded is not None else 0
 
-    def called(self, example: dict[str, Any]) -> str:
+    def called(self, example: FoldedMolecule) -> str:
         """The molecule's name."""
-        return str(example["name"])
+        return example.name
 
     def both(self) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
         """The pairs that the model calls, and the true ones."""
         example = self.example()
-        predicted, truth = (bracket_pairs(example[key]) for key in ("predicted", "truth"))
+        predicted, truth = bracket_pairs(example.predicted), bracket_pairs(example.truth)
         return {(i + 1, j + 1) for i, j in predicted}, {(i + 1, j + 1) for i, j in truth}
 
     def counts(self) -> str:
@@ -51,5 +49,5 @@ class MoleculeView(ExamplesView):
         called, true = self.both()
         right = len(called & true)
         said = "Step {}, {}: finds {} of {} true base pairs; {} of {} called pairs are right."
-        name = self.example()["name"]
+        name = self.example().name
         return said.format(self.step(), name, right, len(true), right, len(called))

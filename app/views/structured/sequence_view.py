@@ -16,7 +16,7 @@ from app.views.plot.legend import SAMPLE, Entry
 from app.views.plot.twin import Table
 from app.views.structured.examples_view import ExamplesView
 from app.views.structured.token_grid import Labelled, TokenGrid, draw_said, draw_true, draw_wrong
-from core.tuning.events import RunStarted, SequencesLabelled
+from core.tuning.events import LabelledSequence, RunStarted, SequencesLabelled
 
 FEW = 20  # labels up to which each has a row, likely or not
 LIKELY = 0.05  # of more labels, those that are as likely as this somewhere have one
@@ -54,7 +54,7 @@ class SequenceView(ExamplesView):
     def another(self) -> None:
         """The grid itself begins at the left."""
 
-    def examples(self) -> list[dict[str, Any]]:
+    def examples(self) -> list[LabelledSequence]:
         """The sequences of the latest step."""
         return self.record.labelled.sequences if self.record.labelled is not None else []
 
@@ -62,9 +62,9 @@ class SequenceView(ExamplesView):
         """The latest step."""
         return self.record.labelled.step if self.record.labelled is not None else 0
 
-    def called(self, example: dict[str, Any]) -> str:
+    def called(self, example: LabelledSequence) -> str:
         """The sequence's name and length."""
-        return "{} ({} tokens)".format(example["name"], len(example["tokens"]))
+        return f"{example.name} ({len(example.tokens)} tokens)"
 
     def draw(self) -> None:
         """The likely labels of the chosen sequence."""
@@ -76,11 +76,11 @@ class SequenceView(ExamplesView):
         A label that once had a row keeps it while the run goes on, so that rows do not jump.
         """
         example, classes = self.example(), self.record.labelled.classes
-        marginals = np.array(example["marginals"], dtype=float).reshape(-1, len(classes))
+        marginals = np.array(example.marginals, dtype=float).reshape(-1, len(classes))
         code = {label: at for at, label in enumerate(classes)}
-        true = [code.get(label, -1) for label in example["truth"]]
-        said = [code.get(label, -1) for label in example["labels"]]
-        rows = self._rows.setdefault(example["name"], set())
+        true = [code.get(label, -1) for label in example.truth]
+        said = [code.get(label, -1) for label in example.labels]
+        rows = self._rows.setdefault(example.name, set())
         if len(classes) <= FEW:
             rows.update(range(len(classes)))
         rows.update(at for at in (*true, *said) if at >= 0)
@@ -88,7 +88,7 @@ class SequenceView(ExamplesView):
         kept = sorted(rows)
         row_of = {at: row for row, at in enumerate(kept)}
         return Labelled(
-            tokens=tuple(example["tokens"]),
+            tokens=tuple(example.tokens),
             labels=tuple(classes[at] for at in kept),
             probabilities=marginals[:, kept],
             true=tuple(row_of.get(at, -1) for at in true),
@@ -105,12 +105,12 @@ class SequenceView(ExamplesView):
 
     def _told(self, token: int) -> str:
         example, classes = self.example(), self.record.labelled.classes
-        shares = np.array(example["marginals"][token])
+        shares = np.array(example.marginals[token])
         likely = np.argsort(-shares, kind="stable")[:SAID]
         lines = [
-            "“{}”, token {}".format(example["tokens"][token], token + 1),
-            "true label: {}".format(example["truth"][token]),
-            "model says: {}".format(example["labels"][token]),
+            f"“{example.tokens[token]}”, token {token + 1}",
+            f"true label: {example.truth[token]}",
+            f"model says: {example.labels[token]}",
         ]
         lines += [f"{classes[at]} {fixed(100 * shares[at], 1)} %" for at in likely]
         return "\n".join(lines)
@@ -118,11 +118,10 @@ class SequenceView(ExamplesView):
     def describe(self) -> str:
         """How many tokens of the sequence are right, and which are not."""
         example = self.example()
-        pairs = list(zip(example["tokens"], example["truth"], example["labels"], strict=True))
+        pairs = list(zip(example.tokens, example.truth, example.labels, strict=True))
         wrong = ["“{}” is {}, said {}".format(*pair) for pair in pairs if pair[1] != pair[2]]
-        said = "Step {}, sequence {}: {} of {} tokens right.".format(
-            self.step(), example["name"], len(pairs) - len(wrong), len(pairs)
-        )
+        right = f"{len(pairs) - len(wrong)} of {len(pairs)} tokens right."
+        said = f"Step {self.step()}, sequence {example.name}: {right}"
         if not wrong:
             return said
         rest = " …" if len(wrong) > NAMED else "."
@@ -135,7 +134,7 @@ class SequenceView(ExamplesView):
         rows = [
             [token, true, said, "yes" if true == said else "no", *shares]
             for token, true, said, shares in zip(
-                *(example[key] for key in ("tokens", "truth", "labels", "marginals")), strict=True
+                example.tokens, example.truth, example.labels, example.marginals, strict=True
             )
         ]
         return [*headers, *classes], rows

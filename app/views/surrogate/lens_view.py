@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar
 
 from PySide6.QtWidgets import QWidget
@@ -22,9 +22,14 @@ RANKING = "scot"
 NARROWEST = 84  # pixels of a chooser
 
 
-def plain_fields(event: Event) -> dict[str, Any]:
-    """An event's fields; not asdict, which would copy every point of a thousand trials."""
-    return {field.name: getattr(event, field.name) for field in fields(event)}
+def plain_fields(record: Any) -> dict[str, Any]:
+    """A dataclass as fields; not asdict, which would copy every point of a thousand trials."""
+    return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}
+
+
+def _plain(value: Any) -> Any:
+    listed = isinstance(value, list) and value and is_dataclass(value[0])
+    return [plain_fields(one) for one in value] if listed else value
 
 
 class LensView(View):

@@ -125,7 +125,7 @@ class CommonSlice(CommonView, SliceView):
                 None,
                 None,
                 trial["response"],
-                size_in_words(datasets[trial["dataset"]]["statistics"]),
+                size_in_words(datasets[trial["dataset"]].statistics),
             ]
             for trial in self.answer["past"]
         ]

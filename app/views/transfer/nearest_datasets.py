@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
@@ -23,7 +21,7 @@ from app.views.plot.record import Record
 from app.views.plot.scrolled_bars import ScrolledBars
 from app.views.plot.twin import Table
 from app.views.surrogate.lens_view import WITH_PAST
-from core.tuning.events import CommonSurfaceFitted, PastRecalled, RunStarted
+from core.tuning.events import CommonSurfaceFitted, PastRecalled, RecalledDataset, RunStarted
 
 NAMES = 0.42  # share of the width that the sizes may take
 WORDS = 0.6  # share of the rest that the words beside the longest bar may take
@@ -51,7 +49,7 @@ class NearestDatasets(ScrolledBars):
         """Runs whose strategy is told of the past."""
         return started.kind == "trials" and started.plan.get("strategy") in WITH_PAST
 
-    def datasets(self) -> list[dict[str, Any]]:
+    def datasets(self) -> list[RecalledDataset]:
         """Those that speak, nearest first."""
         return speaking(self.record.past, self.record.common)
 
@@ -76,8 +74,8 @@ class NearestDatasets(ScrolledBars):
         """Bars from 0 to the likeness in percent."""
         theme, datasets = appearance.current(), self.datasets()
         self._name(datasets)
-        ends = [100 * likeness(one["distance"]) for one in datasets]
-        starters = [bool(one["starter"]) for one in datasets]
+        ends = [100 * likeness(one.distance) for one in datasets]
+        starters = [bool(one.starter) for one in datasets]
         self.bars.set_data(
             [(float(row), 0.0, end) for row, end in enumerate(ends)],
             [theme.control if starter else theme.model for starter in starters],
@@ -93,16 +91,16 @@ class NearestDatasets(ScrolledBars):
         self.plot.hold_x(0.0, max(ends) / (1 - room), exact=True)
         self.show_window()
 
-    def _name(self, datasets: list[dict[str, Any]]) -> None:
+    def _name(self, datasets: list[RecalledDataset]) -> None:
         metrics, most = QFontMetricsF(small_font()), NAMES * self.canvas.width()
         for short in (False, True):
-            names = [size_in_words(one["statistics"], short) for one in datasets]
+            names = [size_in_words(one.statistics, short) for one in datasets]
             if max(map(metrics.horizontalAdvance, names)) <= most:
                 break
         self.name_rows(names, NAMES)
 
     def _fitting_words(
-        self, datasets: list[dict[str, Any]], ends: list[float], room: float
+        self, datasets: list[RecalledDataset], ends: list[float], room: float
     ) -> tuple[list[str], float]:
         """The most that can be said beside the bars, and its width in pixels."""
         metrics = QFontMetricsF(small_font())
@@ -116,12 +114,12 @@ class NearestDatasets(ScrolledBars):
                 break
         return words, wide
 
-    def _said_of(self, dataset: dict[str, Any], end: float) -> list[str]:
+    def _said_of(self, dataset: RecalledDataset, end: float) -> list[str]:
         """What is said beside a bar, the most important first."""
-        number = len(dataset["scores"])
+        number = len(dataset.scores)
         trials = "1 trial" if number == 1 else f"{number} trials"
         said = [f"{round(end)} % alike", trials]
-        if dataset["starter"]:
+        if dataset.starter:
             said.append("shipped with Tunescope")
         if setting := best_setting(dataset, self.record.past.axes):
             said.append(f"best at {setting_in_words(setting, 2)}")
@@ -131,12 +129,9 @@ class NearestDatasets(ScrolledBars):
         """How many are known and speak, and the nearest."""
         said = recalled_in_words(self.record.past, self.record.common)
         nearest = self.datasets()[0]
-        words = "The nearest has {}; {} % alike, distance {}.".format(
-            size_in_words(nearest["statistics"]),
-            round(100 * likeness(nearest["distance"])),
-            plain(nearest["distance"]),
-        )
-        return f"{said} {words}"
+        alike = f"{round(100 * likeness(nearest.distance))} % alike"
+        words = f"{alike}, distance {plain(nearest.distance)}."
+        return f"{said} The nearest has {size_in_words(nearest.statistics)}; {words}"
 
     def rows(self) -> Table:
         """Rows, columns, classes, likeness, distance, trials, best setting, where it came from."""
@@ -144,12 +139,12 @@ class NearestDatasets(ScrolledBars):
         axes = self.record.past.axes
         rows = [
             [
-                *counts(one["statistics"]),
-                100 * likeness(one["distance"]),
-                one["distance"],
-                len(one["scores"]),
+                *counts(one.statistics),
+                100 * likeness(one.distance),
+                one.distance,
+                len(one.scores),
                 setting_in_words(best_setting(one, axes), len(axes)),
-                "shipped with Tunescope" if one["starter"] else "from here",
+                "shipped with Tunescope" if one.starter else "from here",
             ]
             for one in self.datasets()
         ]

@@ -9,7 +9,7 @@ from core.export.finished_run import FinishedRun
 from core.export.report import example_figures, figures
 from core.export.report.html import folded, paragraphs, section, table
 from core.export.report.svg import plain
-from core.tuning.events import MoleculesFolded, SequencesLabelled
+from core.tuning.events import FoldedMolecule, MoleculesFolded, SequencesLabelled
 
 USUAL_GAMMA = 4.0
 _UNITS = {"sequence": "tokens", "structure": "molecules", "topics": "texts"}
@@ -71,36 +71,36 @@ def example_sections(run: FinishedRun) -> list[str]:
         return [_sequence(labelled[-1])]
     if (folded_ := run.of_kind(MoleculesFolded)) and folded_[-1].molecules:
         # The one with most to see.
-        return [_molecule(max(folded_[-1].molecules, key=lambda one: one["truth"].count("(")))]
+        return [_molecule(max(folded_[-1].molecules, key=lambda one: one.truth.count("(")))]
     return []
 
 
 def _sequence(event: SequencesLabelled) -> str:
     one = event.sequences[0]
     place = {label: k for k, label in enumerate(event.classes)}
-    sure = [row[place[label]] for row, label in zip(one["marginals"], one["labels"], strict=True)]
-    drawn = example_figures.token_strip(one["tokens"], one["labels"], one["truth"], sure)
-    rows = zip(one["tokens"], one["labels"], one["truth"], sure, strict=True)
+    sure = [row[place[label]] for row, label in zip(one.marginals, one.labels, strict=True)]
+    drawn = example_figures.token_strip(one.tokens, one.labels, one.truth, sure)
+    rows = zip(one.tokens, one.labels, one.truth, sure, strict=True)
     twin = table(
         ("token", "label", "true label", "probability"),
         [(word, said, true, round(share, 3)) for word, said, true, share in rows],
     )
     question = (
-        f"Sequence {one['name']}, which the model was trained on. Under a token: its label and "
+        f"Sequence {one.name}, which the model was trained on. Under a token: its label and "
         "how sure the model is (the bar); in red, the true label where it differs."
     )
     return section("An example", question, drawn + folded("As a table", twin))
 
 
-def _molecule(one: dict[str, Any]) -> str:
-    drawn = example_figures.arcs(one["sequence"], one["predicted"], one["truth"])
-    twin = table(("", ""), [(n, one[n]) for n in ("sequence", "predicted", "truth")])
+def _molecule(one: FoldedMolecule) -> str:
+    drawn = example_figures.arcs(one.sequence, one.predicted, one.truth)
+    twin = table(("", ""), [(n, getattr(one, n)) for n in ("sequence", "predicted", "truth")])
     question = (
-        f"{one['name']}, which the model was trained on. Predicted pairs above, true ones below; "
+        f"{one.name}, which the model was trained on. Predicted pairs above, true ones below; "
         "solid where both agree."
     )
-    said = set(bracket_pairs(one["predicted"]))
-    true = set(bracket_pairs(one["truth"]))
+    said = set(bracket_pairs(one.predicted))
+    true = set(bracket_pairs(one.truth))
     words = paragraphs(
         [f"{len(said & true)} of {len(true)} true pairs are found; {len(said)} are predicted."]
     )

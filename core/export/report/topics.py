@@ -18,7 +18,7 @@ def topic_sections(run: FinishedRun) -> list[str]:
         return []
     last = found[-1]
     rows = [
-        (f"{100 * topic['share']:.1f}\N{NO-BREAK SPACE}%", ", ".join(topic["words"][:MOST_WORDS]))
+        (f"{100 * topic.share:.1f}\N{NO-BREAK SPACE}%", ", ".join(topic.words[:MOST_WORDS]))
         for topic in last.topics[:MOST_TOPICS]
     ]
     body = table(("share of all words", "likeliest words"), rows)

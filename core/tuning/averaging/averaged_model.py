@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from core.estimators.averages.tables import averaged
 from core.samplers.averaging import effective_members, members
 from core.tuning.averaging.averaged_said import can_be_averaged, joined, log_densities
 from core.tuning.averaging.ensemble import weigh
+from core.tuning.events import LeftOut
 from core.tuning.problem import Problem, take
 from core.tuning.runs.standing import Standing
 from core.tuning.scores.metrics import say, targets_of
@@ -76,11 +77,10 @@ def averaged_model(problem: Problem, standing: Standing, kept: Mapping[int, Any]
             found.append(_Member(number, weight, estimator))
         except Exception as error:  # whatever goes wrong with one member costs that member only
             why = in_a_sentence(error)
-            left_out.append({"number": number, "reason": f"Trial {number} is left out: {why}"})
+            left_out.append(LeftOut(number, f"Trial {number} is left out: {why}"))
     if not found:
         raise UnusableError(
-            "no member of the average could be fitted on all training rows; "
-            + left_out[-1]["reason"],
+            "no member of the average could be fitted on all training rows; " + left_out[-1].reason,
             cure="take another model or strategy",
         )
     pipeline = Pipeline([("prepare", prepare), ("model", _one(problem, found))])
@@ -113,7 +113,7 @@ def final_weights(problem: Problem, standing: Standing, work: Work) -> dict[int,
 
 def _unaverageable(standing: Standing) -> set[int]:
     update = standing.ensemble
-    return {int(one["number"]) for one in update.left_out} if update else set()
+    return {one.number for one in update.left_out} if update else set()
 
 
 def _log_densities(
@@ -180,7 +180,7 @@ def _told(
     problem: Problem,
     standing: Standing,
     found: list[_Member],
-    left_out: list[dict[str, Any]],
+    left_out: list[LeftOut],
 ) -> dict[str, Any]:
     shares = np.array([member.weight for member in found])
     shares /= shares.sum()
@@ -195,12 +195,12 @@ def _told(
         "finished": len(standing.trials),
         "held_out": {metric: update.average} if update and update.average is not None else {},
         "single_held_out": {metric: update.single} if update and update.single is not None else {},
-        "left_out": left_out,
+        "left_out": [asdict(one) for one in left_out],
     }
 
 
-def _remarks(standing: Standing, left_out: list[dict[str, Any]]) -> list[str]:
-    said = [str(one["reason"]) for one in left_out]
+def _remarks(standing: Standing, left_out: list[LeftOut]) -> list[str]:
+    said = [one.reason for one in left_out]
     count = len(standing.trials)
     if count < TWO_MEMBERS:
         trials = "1 trial" if count == 1 else f"{count} trials"

@@ -11,7 +11,7 @@ import pandas as pd
 from core.datasets.dataset import Dataset
 from core.samplers.averaging import most_disputed
 from core.tuning.averaging.averaged_said import log_densities, spread
-from core.tuning.events import MembersDisagree
+from core.tuning.events import DisputedRow, MembersDisagree
 from core.tuning.problem import Problem
 from core.tuning.scores.metric import Said
 from core.tuning.scores.metrics import targets_of
@@ -48,13 +48,13 @@ def members_disagree(
         weights=[float(weight) for weight in weights],
         classes=[str(name) for name in dataset.classes],
         rows=[
-            {
-                "row": int(rows[at]),
-                "about": about(dataset, int(rows[at])),
-                "truth": _truth(dataset, int(rows[at])),
-                "spread": float(apart[at]),
-                "said": [of_member[place] for of_member in given],
-            }
+            DisputedRow(
+                row=int(rows[at]),
+                about=about(dataset, int(rows[at])),
+                truth=_truth(dataset, int(rows[at])),
+                spread=float(apart[at]),
+                said=[of_member[place] for of_member in given],
+            )
             for place, at in enumerate(chosen)
         ],
         spread=float(apart.mean()),

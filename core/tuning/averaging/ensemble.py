@@ -32,7 +32,13 @@ from core.tuning.averaging.averaged_said import (
     log_densities,
 )
 from core.tuning.averaging.disagreement import members_disagree
-from core.tuning.events import EnsembleUpdated, Event, TrialExcluded, TrialFinished
+from core.tuning.events import (
+    EnsembleUpdated,
+    Event,
+    LeftOut,
+    TrialExcluded,
+    TrialFinished,
+)
 from core.tuning.problem import Problem
 from core.tuning.scores.metric import Said
 from core.tuning.scores.metrics import targets_of
@@ -118,7 +124,7 @@ class Ensemble:
             effective=effective_members(w),
             average=average,
             single=single,
-            left_out=[{"number": n, "reason": why} for n, why in self._left_out.items()],
+            left_out=[LeftOut(n, why) for n, why in self._left_out.items()],
         )
         before, self._latest = self._latest, update
         yield update

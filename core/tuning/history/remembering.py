@@ -6,11 +6,10 @@ Where the history cannot be used, the run goes on without it and says so once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from core.errors import UnusableError
 from core.samplers.transfer.past import Memory, PastDataset
-from core.tuning.events import Event, Noticed, PastRecalled, TrialFinished
+from core.tuning.events import Event, Noticed, PastRecalled, RecalledDataset, TrialFinished
 from core.tuning.history.store import Facts, History, statistics_of
 from core.tuning.problem import Problem
 
@@ -103,15 +102,15 @@ def event_of(past: Sequence[PastDataset], problem: Problem) -> PastRecalled:
         statistics=list(memory.statistics),
         axes=axes,
         datasets=[
-            {
-                "id": one.id,
-                "statistics": list(one.statistics),
-                "values": [[setting[name] for name in axes] for setting in one.settings],
-                "scores": list(one.scores),
-                "maximize": one.maximize,
-                "starter": one.starter,
-                "distance": float(distance),
-            }
+            RecalledDataset(
+                id=one.id,
+                statistics=list(one.statistics),
+                values=[[setting[name] for name in axes] for setting in one.settings],
+                scores=list(one.scores),
+                maximize=one.maximize,
+                starter=one.starter,
+                distance=float(distance),
+            )
             for one, distance in zip(past, distances, strict=True)
         ],
         simplex=list(problem.model.simplex),
@@ -127,14 +126,14 @@ def memory_of(recalled: PastRecalled, simplex: tuple[str, ...] = ()) -> Memory:
     )
 
 
-def _dataset(plain: dict[str, Any], axes: list[str]) -> PastDataset:
+def _dataset(recalled: RecalledDataset, axes: list[str]) -> PastDataset:
     return PastDataset(
-        id=plain["id"],
-        statistics=_three(plain["statistics"]),
-        settings=tuple(dict(zip(axes, values, strict=True)) for values in plain["values"]),
-        scores=tuple(plain["scores"]),
-        maximize=plain["maximize"],
-        starter=plain["starter"],
+        id=recalled.id,
+        statistics=_three(recalled.statistics),
+        settings=tuple(dict(zip(axes, values, strict=True)) for values in recalled.values),
+        scores=tuple(recalled.scores),
+        maximize=recalled.maximize,
+        starter=recalled.starter,
     )
 
 

@@ -18,7 +18,12 @@ from core.estimators.structured.crf_tagger import CrfTagger
 from core.estimators.structured.rna_folder import RnaFolder
 from core.losses.crf.loss import CrfLoss, build_crf
 from core.losses.rna.loss import RnaLoss, build_rna
-from core.tuning.events import MoleculesFolded, SequencesLabelled
+from core.tuning.events import (
+    FoldedMolecule,
+    LabelledSequence,
+    MoleculesFolded,
+    SequencesLabelled,
+)
 from core.tuning.learning.training import Training
 from core.tuning.problem import Problem, take
 
@@ -83,13 +88,13 @@ class CrfTraining(Training):
         for name in dict.fromkeys(names):
             own = np.flatnonzero(names == name)
             sequences.append(
-                {
-                    "name": str(name),
-                    "tokens": [tokens[row] for row in own],
-                    "truth": [str(y[row]) for row in own],
-                    "labels": [str(labels[row]) for row in own],
-                    "marginals": np.round(marginals[own], 4).tolist(),
-                }
+                LabelledSequence(
+                    name=str(name),
+                    tokens=[tokens[row] for row in own],
+                    truth=[str(y[row]) for row in own],
+                    labels=[str(labels[row]) for row in own],
+                    marginals=np.round(marginals[own], 4).tolist(),
+                )
             )
         return SequencesLabelled(
             step=step, classes=[str(c) for c in tagger.classes_], sequences=sequences
@@ -165,13 +170,13 @@ class RnaTraining(Training):
         X = pd.DataFrame({"letters": [letters for _, letters, _ in self.examples]})
         found = zip(self.examples, folder.pair_probabilities(X), folder.predict(X), strict=True)
         molecules = [
-            {
-                "name": name,
-                "sequence": letters,
-                "truth": truth,
-                "predicted": str(predicted),
-                "pairs": _likely(probabilities),
-            }
+            FoldedMolecule(
+                name=name,
+                sequence=letters,
+                truth=truth,
+                predicted=str(predicted),
+                pairs=_likely(probabilities),
+            )
             for (name, letters, truth), probabilities, predicted in found
         ]
         return MoleculesFolded(step=step, molecules=molecules)

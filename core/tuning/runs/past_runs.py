@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -100,13 +99,13 @@ def _ends(path: Path) -> tuple[Event, Event]:
         file.seek(max(0, size - TAIL))
         tail = file.read()
     lines = tail.split(b"\n")[:-1]
-    return from_json(first.decode()), _last_whole(lines) or from_json(first.decode())
+    return from_json(first), _last_whole(lines) or from_json(first)
 
 
 def _last_whole(lines: list[bytes]) -> Event | None:
     for line in reversed(lines):
         try:
-            return from_json(line.decode())
-        except (ValueError, json.JSONDecodeError):
+            return from_json(line)
+        except ValueError:
             continue
     return None

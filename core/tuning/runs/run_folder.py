@@ -134,10 +134,10 @@ class RunFolder:
         events = []
         for number, line in enumerate(lines[:-1], start=1):
             try:
-                events.append(from_json(line.decode()))
+                events.append(from_json(line))
             except ValueError as error:
                 raise UnusableError(
-                    "this line of the run is damaged",
+                    f"this line of the run is damaged ({error})",
                     where=f"{self.path / EVENTS}, line {number}",
                     cure="delete the lines from here on to go on from before it",
                 ) from error

@@ -10,7 +10,7 @@ import numpy as np
 from core.datasets.pictures import picture_shape, pixel_sources
 from core.estimators.dlgm.predictive import reconstructions, samples
 from core.estimators.lda.topics import topic_sizes, topic_words, word_probabilities
-from core.tuning.events import Event, ImagesDrawn, TopicsFound
+from core.tuning.events import Event, ImagesDrawn, Topic, TopicsFound
 
 TOPICS, WORDS = 12, 10  # how many are shown, the largest and likeliest
 PICTURES = 8  # of each kind
@@ -57,11 +57,11 @@ def topics_found(
         count=len(sizes),
         documents=int(fitted.documents_seen_ // fitted.passes),
         topics=[
-            {
-                "share": round(float(sizes[k]), 5),
-                "words": list(words[k]),
-                "weights": weights[k].round(6).tolist(),
-            }
+            Topic(
+                share=round(float(sizes[k]), 5),
+                words=list(words[k]),
+                weights=weights[k].round(6).tolist(),
+            )
             for k in largest
         ],
     )

@@ -6,6 +6,7 @@ from app.cli.progress import ProgressLine
 from core.tuning.events import (
     Noticed,
     PastRecalled,
+    RecalledDataset,
     RunResumed,
     RunStarted,
     TrialFinished,
@@ -39,7 +40,7 @@ def test_long_work_leaves_a_line_in_a_file_now_and_then(monkeypatch):
 def test_notices_and_what_can_help_are_said_and_the_default_only_where_it_is_one():
     stream = io.StringIO()
     line = ProgressLine(stream)
-    datasets = [{"id": str(at)} for at in range(34)]
+    datasets = [RecalledDataset(str(at), [], [], [], True, False, 0.0) for at in range(34)]
     line.consume(PastRecalled(datasets=datasets))
     line.consume(Noticed(sentence="The history is damaged."))
     line.consume(TrialStarted(number=0, setting={"C": 2.0}, reason="past"))

@@ -5,7 +5,9 @@ import pytest
 from app.text.narrator import Narrator
 from app.text.run import Standing
 from core.tuning.events import (
+    DisputedRow,
     EnsembleUpdated,
+    LeftOut,
     MembersDisagree,
     Progress,
     RunFinished,
@@ -111,7 +113,7 @@ def test_without_fair_rows_nothing_is_compared():
 
 def test_who_is_left_out_is_said_with_the_reason():
     def without(*numbers):
-        reasons = [{"number": n, "reason": f"Trial {n} is left out: it fails."} for n in numbers]
+        reasons = [LeftOut(n, f"Trial {n} is left out: it fails.") for n in numbers]
         return told(average(left_out=reasons))
 
     assert "Trial 7 is left out: it fails." in without(7)
@@ -121,8 +123,7 @@ def test_who_is_left_out_is_said_with_the_reason():
 
 
 def test_where_they_differ_most():
-    rows = [{"row": 11, "about": "", "truth": "yes", "spread": 0.3,
-             "said": [[0.9, 0.1], [0.2, 0.8]]}]  # fmt: skip
+    rows = [DisputedRow(11, "", "yes", spread=0.3, said=[[0.9, 0.1], [0.2, 0.8]])]
     event = MembersDisagree(members=[0, 1], classes=["no", "yes"], rows=rows)
     said = told(average(2), event)
     assert "disagree most about row 12: “yes” is 10\u00a0% to 80\u00a0% likely" in said

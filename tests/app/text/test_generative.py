@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from app.text.narrator import Narrator
 from app.text.numbers import percent
-from core.tuning.events import ImagesDrawn, RunStarted, TopicsFound
+from core.tuning.events import ImagesDrawn, RunStarted, Topic, TopicsFound
 
 TOPICS = TopicsFound(
     number=3,
     count=50,
     documents=11314,
     topics=[
-        {"share": 0.087, "words": ["space", "nasa", "orbit", "moon", "sky"], "weights": [0.1] * 5},
-        {"share": 0.06, "words": ["game", "team"], "weights": [0.2, 0.1]},
-        {"share": 0.05, "words": ["god"], "weights": [0.3]},
+        Topic(0.087, ["space", "nasa", "orbit", "moon", "sky"], [0.1] * 5),
+        Topic(0.06, ["game", "team"], [0.2, 0.1]),
+        Topic(0.05, ["god"], [0.3]),
     ],
 )
 

@@ -12,6 +12,7 @@ from core.tuning.events import (
     Noticed,
     PastRecalled,
     PenaltyStep,
+    RecalledDataset,
     RunFailed,
     RunFinished,
     RunResumed,
@@ -214,8 +215,10 @@ def test_a_new_run_begins_with_empty_words():
 
 
 def recalled(count):
-    one = {"statistics": [5.0, 2.0, 2], "values": [], "scores": [], "starter": False}
-    datasets = [{**one, "id": str(at), "distance": at / 10} for at in range(count)]
+    datasets = [
+        RecalledDataset(str(at), [5.0, 2.0, 2], [], [], True, starter=False, distance=at / 10)
+        for at in range(count)
+    ]
     return PastRecalled(statistics=[5.0, 2.0, 2], axes=["C"], datasets=datasets)
 
 

@@ -8,7 +8,9 @@ from app.text.run import Standing
 from app.text.units import counted, size_of_test_set
 from app.window.steps import _data_chosen
 from core.tuning.events import (
+    FoldedMolecule,
     HyperGradientStep,
+    LabelledSequence,
     MoleculesFolded,
     PenaltyStep,
     Progress,
@@ -21,19 +23,17 @@ SEQUENCES = SequencesLabelled(
     step=1,
     classes=["A", "B"],
     sequences=[
-        {"name": "1", "tokens": ["x", "y"], "truth": ["A", "B"], "labels": ["A", "A"],
-         "marginals": [[0.9, 0.1], [0.6, 0.4]]},
-        {"name": "2", "tokens": ["z"], "truth": ["B"], "labels": ["B"], "marginals": [[0.3, 0.7]]},
+        LabelledSequence("1", ["x", "y"], ["A", "B"], ["A", "A"], [[0.9, 0.1], [0.6, 0.4]]),
+        LabelledSequence("2", ["z"], ["B"], ["B"], [[0.3, 0.7]]),
     ],
-)  # fmt: skip
+)
 MOLECULES = MoleculesFolded(
     step=1,
     molecules=[
-        {"name": "m", "sequence": "GGAAACC", "truth": "((...))", "predicted": "(.....)",
-         "pairs": []},
-        {"name": "n", "sequence": "GAAAC", "truth": ".....", "predicted": "(...)", "pairs": []},
+        FoldedMolecule("m", "GGAAACC", "((...))", "(.....)", []),
+        FoldedMolecule("n", "GAAAC", ".....", "(...)", []),
     ],
-)  # fmt: skip
+)
 
 
 def begun(task, strategy="mm", groups=3, **dataset):

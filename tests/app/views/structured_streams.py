@@ -8,7 +8,9 @@ import numpy as np
 
 from core.tuning.events import (
     Event,
+    FoldedMolecule,
     HyperGradientStep,
+    LabelledSequence,
     MoleculesFolded,
     PenaltyStep,
     RunStarted,
@@ -47,13 +49,13 @@ def labelled(
         scores[np.arange(length), truth] += 1.0 + step * rng.random(length)
         shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
         sequences.append(
-            {
-                "name": str(number + 12),
-                "tokens": [WORDS[at] for at in rng.integers(len(WORDS), size=length)],
-                "truth": [classes[at] for at in truth],
-                "labels": [classes[at] for at in shares.argmax(axis=1)],
-                "marginals": shares.round(4).tolist(),
-            }
+            LabelledSequence(
+                name=str(number + 12),
+                tokens=[WORDS[at] for at in rng.integers(len(WORDS), size=length)],
+                truth=[classes[at] for at in truth],
+                labels=[classes[at] for at in shares.argmax(axis=1)],
+                marginals=shares.round(4).tolist(),
+            )
         )
     return SequencesLabelled(step=step, classes=list(classes), sequences=sequences)
 
@@ -110,13 +112,13 @@ def folded(step: int = 5, lengths: Sequence[int] = (116, 30, 72, 150)) -> Molecu
         for i, j in called:
             signs[i], signs[j] = "(", ")"
         molecules.append(
-            {
-                "name": f"RF0000{number + 1}_A",
-                "sequence": letters,
-                "truth": truth,
-                "predicted": "".join(signs),
-                "pairs": [[i, j, round(p, 4)] for (i, j), p in sorted(shares.items())],
-            }
+            FoldedMolecule(
+                name=f"RF0000{number + 1}_A",
+                sequence=letters,
+                truth=truth,
+                predicted="".join(signs),
+                pairs=[[i, j, round(p, 4)] for (i, j), p in sorted(shares.items())],
+            )
         )
     return MoleculesFolded(step=step, molecules=molecules)
 

@@ -31,6 +31,7 @@ from core.estimators.registry import MODELS, model_named
 from core.space import default_setting
 from core.tuning.events import (
     EnsembleUpdated,
+    LeftOut,
     PenaltyStep,
     Progress,
     RunFinished,
@@ -353,6 +354,7 @@ def averages(ensemble: dict[str, Any]) -> list[EnsembleUpdated]:
     first = EnsembleUpdated(finished=1, members=[0], weights=[1.0], scores=[0.9], single=0.8)
     names = ("finished", "members", "weights", "scores", "effective", "left_out")
     last = {name: ensemble[name] for name in names}
+    last["left_out"] = [LeftOut(**one) for one in last["left_out"]]
     return [first, EnsembleUpdated(**last, average=0.91, single=0.9)]
 
 

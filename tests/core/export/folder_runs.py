@@ -24,6 +24,7 @@ from core.tuning.events import (
     ImagesDrawn,
     RunFinished,
     RunStarted,
+    Topic,
     TopicsFound,
     TrialFinished,
 )
@@ -199,7 +200,7 @@ def finished(
         results["ensemble"] = ensemble
         events.append(EnsembleUpdated(finished=30, members=[0, 1, 2], weights=list(WEIGHTS)))
     if plan.model == "lda":
-        topics = [{"share": 0.6, "words": ["ship", "wave"], "weights": [0.4, 0.3]}]
+        topics = [Topic(0.6, ["ship", "wave"], [0.4, 0.3])]
         events.append(TopicsFound(number=0, count=3, documents=dataset.rows, topics=topics))
     if plan.model == "dlgm":
         picture = [0.0, 0.25, 0.5, 0.75, 1.0, 0.0]

@@ -17,6 +17,8 @@ from core.datasets.dataset import Column, Dataset, Source
 from core.estimators.averages.tables import averaged
 from core.tuning.events import (
     Event,
+    FoldedMolecule,
+    LabelledSequence,
     MoleculesFolded,
     PenaltyStep,
     RunFinished,
@@ -95,13 +97,13 @@ def crf_run(path: Path, decoding: str = "posterior") -> Run:
     columns = [Column(name, roles.get(name, "feature"), "category") for name in table]
     marginals, said = model.predict_proba(X), model.predict(X)
     first = table["sequence"] == table["sequence"][0]
-    shown = {
-        "name": "s 0",
-        "tokens": table["word"][first].tolist(),
-        "truth": y[first].tolist(),
-        "labels": said[first].tolist(),
-        "marginals": marginals[first].tolist(),
-    }
+    shown = LabelledSequence(
+        name="s 0",
+        tokens=table["word"][first].tolist(),
+        truth=y[first].tolist(),
+        labels=said[first].tolist(),
+        marginals=marginals[first].tolist(),
+    )
     labels = [str(label) for label in model.classes_]
     counts = [[int(sum((y == a) & (said == b))) for b in labels] for a in labels]
     results = {
@@ -139,13 +141,13 @@ def rna_run(path: Path) -> Run:
         },
         "curve": {"tuned": curve, "default": [[g, s * 0.9, p * 0.9] for g, s, p in curve]},
     }
-    shown = {
-        "name": "RF0",
-        "sequence": table["sequence"][0],
-        "truth": y[0].replace("((", "[[").replace("))", "]]"),
-        "predicted": model.predict(X)[0],
-        "pairs": [],
-    }
+    shown = FoldedMolecule(
+        name="RF0",
+        sequence=table["sequence"][0],
+        truth=y[0].replace("((", "[[").replace("))", "]]"),
+        predicted=model.predict(X)[0],
+        pairs=[],
+    )
     event = MoleculesFolded(step=1, molecules=[shown])
     dataset = _dataset(table, columns, X, y, "structure", ())
     folder = _folder(path, "rna", dataset, model, event, results)

@@ -2,21 +2,32 @@
 
 import json
 import math
+import re
 from dataclasses import fields
 
 import numpy as np
 import pytest
 
 from core.tuning.events import (
+    DisputedRow,
     Event,
+    FoldedMolecule,
+    LabelledSequence,
+    LeftOut,
     PenaltyStep,
     Progress,
+    RecalledDataset,
     SurrogateFitted,
+    Topic,
+    TopicsFound,
     TrialFinished,
     from_json,
     to_json,
 )
 
+DATASET = RecalledDataset("d", [1.0, 2.0, 0.0], [[0.1, "a"], [3, None]], [0.5], True, False, 0.25)
+SEQUENCE = LabelledSequence("s", ["x", "y"], ["A", "B"], ["A", "A"], [[0.9, 0.1], [0.5, 0.5]])
+DISPUTED = DisputedRow(3, "age 4", "", 0.5, [[0.1, 0.9], 2.5])
 SAMPLES = {
     "str": "ä “quoted”\n",
     "int": 7,
@@ -28,6 +39,12 @@ SAMPLES = {
     "list[float]": [0.1, 1 / 3],
     "list[list[float]]": [[0.1, 0.2], [1.0, 0.0]],
     "list[dict[str, Any]]": [{"name": "C", "choices": ["a", None]}],
+    "list[RecalledDataset]": [DATASET],
+    "list[LabelledSequence]": [SEQUENCE, SEQUENCE],
+    "list[FoldedMolecule]": [FoldedMolecule("m", "GC", "..", "()", [[0, 1, 0.25]])],
+    "list[LeftOut]": [LeftOut(4, "it failed")],
+    "list[DisputedRow]": [DISPUTED],
+    "list[Topic]": [Topic(0.5, ["a", "b"], [0.2, 0.1])],
     "dict[str, Any]": {"C": 1.5, "kernel": None},
     "dict[str, int]": {"blood": 3},
     "dict[str, float]": {"blood": 0.25},
@@ -57,6 +74,38 @@ def test_numbers_of_numpy_are_plain_numbers():
 def test_the_next_versions_fields_are_passed_over():
     line = json.dumps({"event": "Progress", "done": 3, "mood": "good"})
     assert from_json(line) == Progress(done=3)
+
+
+def test_a_payload_is_a_plain_object_in_the_line():
+    line = to_json(TopicsFound(topics=[Topic(0.5, ["ship"], [0.25])]))
+    assert json.loads(line)["topics"] == [{"share": 0.5, "words": ["ship"], "weights": [0.25]}]
+    newer = line.replace('"share"', '"colour": "red", "share"')
+    assert from_json(newer) == from_json(line)
+
+
+def test_not_a_number_in_a_list_comes_back():
+    line = to_json(TrialFinished(fold_scores=[0.5, math.nan]))
+    assert from_json(line).fold_scores == [0.5, pytest.approx(math.nan, nan_ok=True)]
+
+
+DAMAGED = {
+    '{"event": "TrialFinished", "number": "3"}': "TrialFinished.number: a str",
+    '{"event": "TrialFinished", "number": true}': "TrialFinished.number: a bool",
+    '{"event": "TrialFinished", "number": null}': "TrialFinished.number: a NoneType",
+    '{"event": "TrialFinished", "score": []}': "TrialFinished.score: a list",
+    '{"event": "TrialFinished", "fold_scores": [0.5, "x"]}': "TrialFinished.fold_scores: a str",
+    '{"event": "TrialFinished", "setting": [1]}': "TrialFinished.setting: a list",
+    '{"event": "PenaltyStep", "penalties": {"a": "b"}}': "PenaltyStep.penalties: a str",
+    '{"event": "TopicsFound", "topics": ["a"]}': "TopicsFound.topics: a str",
+    '{"event": "TopicsFound", "topics": [{"share": 1, "words": ["a"]}]}': "Topic.weights: missing",
+    '{"event": ["TopicsFound"]}': "not an event",
+}
+
+
+@pytest.mark.parametrize(("line", "why"), DAMAGED.items(), ids=DAMAGED.values())
+def test_a_damaged_event_is_refused_and_its_field_named(line, why):
+    with pytest.raises(ValueError, match=re.escape(why)):
+        from_json(line)
 
 
 @pytest.mark.parametrize("line", ["", '{"event": "Prog', "[1]", '{"event": "Unheard"}', "null"])

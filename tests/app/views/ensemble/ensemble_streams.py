@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 
 from core.samplers.averaging import member_count
 from core.space import Axis
 from core.tuning.events import (
+    DisputedRow,
     EnsembleUpdated,
+    LeftOut,
     MembersDisagree,
     Progress,
     RunFinished,
@@ -74,7 +78,7 @@ def updated(scores, kind="uniform", fair=True, left_out=()):
         effective=1.0 / sum(w * w for w in weights),
         average=best + 0.006 - gain if fair else None,
         single=best + 0.006 if fair else None,
-        left_out=[{"number": n, "reason": f"Trial {n} is left out: it fails."} for n in left_out],
+        left_out=[LeftOut(n, f"Trial {n} is left out: it fails.") for n in left_out],
     )
 
 
@@ -88,9 +92,7 @@ def disagree(members, rows=12, classes=("benign", "malignant"), seed=3):
         else:
             said = random.normal(3.0, 1.0 / (1 + at), len(members)).tolist()
         about = f"mean radius {10 + at}.3, mean texture {20 + at}, worst area {900 + at}"
-        told.append(
-            {"row": 17 * at, "about": about, "truth": truth, "spread": 0.4 / (1 + at), "said": said}
-        )
+        told.append(DisputedRow(17 * at, about, truth, spread=0.4 / (1 + at), said=said))
     return MembersDisagree(
         members=list(members), weights=[1.0 / len(members)] * len(members), classes=list(classes),
         rows=told, spread=0.03,
@@ -130,7 +132,7 @@ def results_of(scores, update):
             "settings": [setting_of(n) for n in chosen], "effective": update.effective,
             "kind": "uniform", "held_out": {"log_loss": 0.1021},
             "single_held_out": {"log_loss": 0.1104},
-            "left_out": update.left_out,
+            "left_out": [asdict(one) for one in update.left_out],
         },
     }  # fmt: skip
 

@@ -226,9 +226,9 @@ def test_every_member_has_a_dot_in_every_row_and_the_truth_is_marked(shown):
     view = board.views["disagreement"]
     said = board.record.disagreement
     assert len(view.dots.x) == 12 * 4
-    first = [100 * given[1] for given in said.rows[0]["said"]]
+    first = [100 * given[1] for given in said.rows[0].said]
     assert sorted(view.dots.x[view.dots.y == 0]) == pytest.approx(sorted(first))
-    true = [100.0 * (row["truth"] == "malignant") for row in said.rows]
+    true = [100.0 * (row.truth == "malignant") for row in said.rows]
     assert view.truth.x.tolist() == true
     assert view.plot.bottom.title == "probability of “malignant” in %"
     assert f"between {min(first):.0f} % and {max(first):.0f} %" in view.describe()
@@ -239,19 +239,19 @@ def test_of_many_classes_the_true_one_is_shown_and_the_table_has_all(shown):
     board = shown(40, classes=classes)
     view = board.views["disagreement"]
     row = board.record.disagreement.rows[0]
-    at = classes.index(row["truth"])
-    expected = sorted(100 * given[at] for given in row["said"])
+    at = classes.index(row.truth)
+    expected = sorted(100 * given[at] for given in row.said)
     assert sorted(view.dots.x[view.dots.y == 0]) == pytest.approx(expected)
     headers, rows = view.rows()
     assert len(headers) == 4 + 4 * 3
-    assert rows[0][4:7] == row["said"][0]
+    assert rows[0][4:7] == row.said[0]
 
 
 def test_numbers_are_drawn_as_they_are(board, feed, averaged):
     feed(averaged.run(40))
     told = averaged.disagree([3, 20], classes=())
     view = feed([told]).views["disagreement"]
-    assert sorted(view.dots.x[view.dots.y == 0]) == pytest.approx(sorted(told.rows[0]["said"]))
+    assert sorted(view.dots.x[view.dots.y == 0]) == pytest.approx(sorted(told.rows[0].said))
     assert set(view.truth.x) == {3.2}
     low, high = view.plot.vb.viewRange()[0]
     assert low <= view.dots.x.min()

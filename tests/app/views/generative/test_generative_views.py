@@ -10,17 +10,17 @@ from PySide6.QtGui import QFontInfo, QImage
 from app.text.numbers import percent
 from app.views.generative.picture_rows import grey_picture
 from app.views.registry import VIEWS
-from core.tuning.events import ImagesDrawn, RunStarted, TopicsFound, TrialFinished
+from core.tuning.events import ImagesDrawn, RunStarted, Topic, TopicsFound, TrialFinished
 
 
 def topics(number=4, count=50, shown=12):
     """Topic k has 1/(k + 2) of the words; word w of it comes with 0.2/(w + 1)."""
     found = [
-        {
-            "share": round(1 / (k + 2) / 4, 4),
-            "words": [f"word{k}{letter}" for letter in "abcdefghij"],
-            "weights": [round(0.2 / (w + 1), 4) for w in range(10)],
-        }
+        Topic(
+            share=round(1 / (k + 2) / 4, 4),
+            words=[f"word{k}{letter}" for letter in "abcdefghij"],
+            weights=[round(0.2 / (w + 1), 4) for w in range(10)],
+        )
         for k in range(shown)
     ]
     return TopicsFound(number=number, count=count, documents=11314, topics=found)
@@ -85,7 +85,7 @@ def test_every_topic_has_a_card_whose_words_lie_inside(feed, board):
     assert len(cards) == 12
     wide = board.views["topics"].page.viewport().width()
     for k, card in enumerate(cards):
-        assert [word for word, _, _ in card.words] == topics().topics[k]["words"]
+        assert [word for word, _, _ in card.words] == topics().topics[k].words
         assert 0 <= card.place.left() < card.place.right() <= wide
         assert all(card.place.contains(box) for _, _, box in card.words)
     places = [card.place for card in cards]
@@ -107,7 +107,7 @@ def test_bars_are_in_proportion_to_the_shares(feed, qapp):
     view = feed(run(topics())).views["topics"]
     image = view.picture().grab().toImage()
     lengths = [_bar_length(image, card.place) for card in view.cards.cards[:3]]
-    shares = [topic["share"] for topic in topics().topics[:3]]
+    shares = [topic.share for topic in topics().topics[:3]]
     np.testing.assert_allclose(np.array(lengths) / lengths[0], np.array(shares) / shares[0],
                                atol=0.03)  # fmt: skip
 
@@ -159,7 +159,7 @@ def test_a_narrow_board_scrolls_to_the_last_topic_by_keys(feed, board, qtbot):
 
 def test_one_topic_and_a_very_long_word(feed):
     event = topics(count=1, shown=1)
-    event.topics[0]["words"][0] = "donaudampfschifffahrt" * 12
+    event.topics[0].words[0] = "donaudampfschifffahrt" * 12
     view = feed(run(event)).views["topics"]
     card = view.cards.cards[0]
     assert all(card.place.contains(box) for _, _, box in card.words)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QRectF
@@ -32,10 +34,10 @@ def test_marks_stand_on_the_labels_of_the_event(feed, structured):
     view = feed(structured.structured_run("sequence")).views["sequence"]
     example, shown = structured.labelled(5).sequences[0], view.grid.shown
     assert shown.labels == structured.TAGS
-    assert [shown.labels[at] for at in shown.true] == example["truth"]
-    assert [shown.labels[at] for at in shown.said] == example["labels"]
-    assert np.allclose(shown.probabilities, example["marginals"])
-    wrong = [a != b for a, b in zip(example["truth"], example["labels"], strict=True)]
+    assert [shown.labels[at] for at in shown.true] == example.truth
+    assert [shown.labels[at] for at in shown.said] == example.labels
+    assert np.allclose(shown.probabilities, example.marginals)
+    wrong = [a != b for a, b in zip(example.truth, example.labels, strict=True)]
     assert shown.wrong == wrong
     assert any(wrong)
 
@@ -43,12 +45,12 @@ def test_marks_stand_on_the_labels_of_the_event(feed, structured):
 def test_wrong_tokens_are_said_in_words(feed, structured):
     view = feed(structured.structured_run("sequence", steps=2)).views["sequence"]
     example = structured.labelled(1).sequences[0]
-    right = sum(a == b for a, b in zip(example["truth"], example["labels"], strict=True))
+    right = sum(a == b for a, b in zip(example.truth, example.labels, strict=True))
     assert view.describe().startswith(f"Step 1, sequence 12: {right} of 25 tokens right. Wrong:")
     first = next(
-        at for at in range(25) if example["truth"][at] != example["labels"][at]
+        at for at in range(25) if example.truth[at] != example.labels[at]
     )  # the first wrong token is named
-    words = f"“{example['tokens'][first]}” is {example['truth'][first]}"
+    words = f"“{example.tokens[first]}” is {example.truth[first]}"
     assert words in view.describe()
     assert words.split("”")[0].strip("“") in view._told(first)
 
@@ -58,8 +60,8 @@ def test_its_table_has_every_label(feed, structured):
     example = structured.labelled(5).sequences[0]
     assert headers[4:] == list(structured.TAGS)
     assert len(rows) == 25
-    assert rows[3][0] == example["tokens"][3]
-    assert rows[3][4:] == example["marginals"][3]
+    assert rows[3][0] == example.tokens[3]
+    assert rows[3][4:] == example.marginals[3]
 
 
 def test_the_chooser_shows_another_sequence(feed, board, structured):
@@ -115,8 +117,8 @@ def test_of_very_many_labels_the_likely_ones_are_shown(feed, structured):
     view = feed(structured.structured_run("sequence", classes=many, lengths=(6,))).views["sequence"]
     example, shown = structured.labelled(5, (6,), many).sequences[0], view.grid.shown
     assert len(shown.labels) < 60
-    assert {*example["truth"], *example["labels"]} <= set(shown.labels)
-    assert [shown.labels[at] for at in shown.true] == example["truth"]
+    assert {*example.truth, *example.labels} <= set(shown.labels)
+    assert [shown.labels[at] for at in shown.true] == example.truth
 
 
 def test_cells_darken_with_the_probability(feed, board, structured, qapp):
@@ -143,8 +145,8 @@ def _corner(image: QImage, cell: QRectF) -> int:
 def test_arcs_are_right_wrong_found_or_missed(feed, structured):
     view = feed(structured.structured_run("structure", steps=3)).views["arcs"]
     example = structured.folded(2).molecules[0]
-    called = {(i + 1, j + 1) for i, j in structured.pairs_in(example["predicted"])}
-    true = {(i + 1, j + 1) for i, j in structured.pairs_in(example["truth"])}
+    called = {(i + 1, j + 1) for i, j in structured.pairs_in(example.predicted)}
+    true = {(i + 1, j + 1) for i, j in structured.pairs_in(example.truth)}
     assert set(view.right.pairs) == set(view.found.pairs) == called & true
     assert set(view.wrong.pairs) == called - true
     assert set(view.missed.pairs) == true - called
@@ -163,7 +165,7 @@ def test_letters_stand_on_the_line_where_they_fit(feed, board, structured, qapp)
     board.show_example(1)
     feed([])
     view.canvas.grab()
-    assert view.strand.letters == structured.folded(5).molecules[1]["sequence"]
+    assert view.strand.letters == structured.folded(5).molecules[1].sequence
     assert view.strand.lettered
     board.show_example(0)
     feed([])
@@ -181,7 +183,7 @@ def test_both_views_show_the_same_molecule(feed, structured):
     arcs.which.setCurrentIndex(2)
     arcs.which.activated.emit(2)
     feed([])
-    name = structured.folded().molecules[2]["name"]
+    name = structured.folded().molecules[2].name
     assert name in arcs.describe()
     assert name in dots.describe()
     assert dots.plot.bottom.title == f"base of {name}"
@@ -193,17 +195,17 @@ def test_dots_lie_above_the_line_and_frames_below(feed, structured):
     example = structured.folded(5).molecules[0]
     assert (view.likely.x > view.likely.y).all()
     assert (view.true.x < view.true.y).all()
-    assert view.likely.shares.tolist() == [p for _, _, p in example["pairs"]]
-    assert len(view.true.x) == example["truth"].count("(")
+    assert view.likely.shares.tolist() == [p for _, _, p in example.pairs]
+    assert len(view.true.x) == example.truth.count("(")
     rows = view.rows()[1]
-    assert rows[0][3] == example["pairs"][0][2]
+    assert rows[0][3] == example.pairs[0][2]
     assert {row[4] for row in rows} == {"yes", "no"}
 
 
 def test_a_molecule_without_any_pair(feed, structured):
     event = structured.folded(0, (30,))
-    molecule = event.molecules[0]
-    molecule |= {"truth": "." * 30, "predicted": "." * 30, "pairs": []}
+    bare = replace(event.molecules[0], truth="." * 30, predicted="." * 30, pairs=[])
+    event = replace(event, molecules=[bare])
     begun = next(structured.structured_run("structure"))
     views = feed([begun, event]).views
     assert "finds 0 of 0" in views["arcs"].describe()

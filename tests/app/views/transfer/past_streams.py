@@ -11,6 +11,7 @@ from core.tuning.events import (
     CommonSurfaceFitted,
     PastRecalled,
     Progress,
+    RecalledDataset,
     RunStarted,
     TrialFinished,
     TrialStarted,
@@ -60,7 +61,7 @@ def earlier(at, trials=TRIED, **fields):
         "starter": at % 4 == 3,
         "distance": 0.3 * at,
     }
-    return {**made, **fields}
+    return RecalledDataset(**{**made, **fields})
 
 
 def recalled(count=6):
@@ -73,7 +74,7 @@ def recalled(count=6):
 
 
 def responses_of(dataset):
-    scores = np.array(dataset["scores"])
+    scores = np.array(dataset.scores)
     return ((scores - scores.mean()) / scores.std()).tolist()
 
 
@@ -83,7 +84,7 @@ def common(seen, past, space=SPACE, speak=4):
     own = len(scores) >= 2
     mean = float(scores.mean()) if len(scores) else 0.0
     scale = float(scores.std()) if own else 0.031
-    nearest = sorted(range(len(past.datasets)), key=lambda at: past.datasets[at]["distance"])
+    nearest = sorted(range(len(past.datasets)), key=lambda at: past.datasets[at].distance)
     nearest = nearest[:speak]
     units = [[u for a in space for u in a.to_unit(setting_of(n)[a.name])] for n in range(seen)]
     return CommonSurfaceFitted(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import replace
+import math
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +49,7 @@ def told(board, feed, past):
 def surfaces(board):
     """What the lens would be asked of the run as it stands."""
     record = board.record
-    return vars(record.common), vars(record.past), record.axes
+    return asdict(record.common), asdict(record.past), record.axes
 
 
 def test_only_runs_with_a_past_have_these(told, feed, streams, past):
@@ -83,9 +84,7 @@ def test_past_and_present_trials_lie_at_their_settings_and_responses(told, past)
     expected = sorted(
         (np.log10(values[0]), response)
         for at, responses in zip(common.neighbours, common.past_responses, strict=True)
-        for values, response in zip(
-            board.record.past.datasets[at]["values"], responses, strict=True
-        )
+        for values, response in zip(board.record.past.datasets[at].values, responses, strict=True)
     )
     assert len(expected) == 4 * past.TRIED
     drawn = sorted(zip(view.past.x, view.past.y, strict=True))
@@ -113,7 +112,7 @@ def test_another_axis_asks_the_lens_anew(told, feed):
     assert view.answer["axis"] == "max_iter"
     assert np.allclose(
         sorted(view.past.x),
-        sorted(v[2] for one in view.speaking() for v in one["values"]),
+        sorted(v[2] for one in view.speaking() for v in one.values),
     )
 
 
@@ -131,7 +130,7 @@ def test_a_choice_along_an_axis(told, feed, past):
     space = (past.SPACE[0], kernel)
     started = past.begun(space=space)
     datasets = [
-        {**past.earlier(at), "values": [[1.0, "rbf"], [10.0, "linear"]], "scores": [0.7, 0.8]}
+        past.earlier(at, values=[[1.0, "rbf"], [10.0, "linear"]], scores=[0.7, 0.8])
         for at in range(2)
     ]
     recalled = replace(past.recalled(0), axes=["C", "kernel"], datasets=datasets)
@@ -151,7 +150,7 @@ def test_a_choice_along_an_axis(told, feed, past):
 def test_the_nearest_come_first_and_say_what_they_are(told, past):
     board = told()
     view = board.views["nearest"]
-    assert [one["id"] for one in view.datasets()] == [f"dataset {n}" for n in range(4)]
+    assert [one.id for one in view.datasets()] == [f"dataset {n}" for n in range(4)]
     assert np.allclose(
         [end for _, _, end in view.bars.bars], [100 / (1 + 0.3 * n) for n in range(4)]
     )
@@ -306,9 +305,9 @@ def test_every_view_has_a_twin_and_words(told):
 def test_sizes_and_best_settings_in_words(past):
     assert size_in_words([np.log(50), np.log(3), 0]) == "50 rows × 3 columns, numbers"
     assert size_in_words([np.log(50), np.log(3), 4], short=True) == "50 × 3, 4 classes"
-    worse = {"scores": [0.5, None, 0.2], "values": [[1], [2], [3]], "maximize": False}
+    worse = past.earlier(0, scores=[0.5, math.nan, 0.2], values=[[1], [2], [3]], maximize=False)
     assert best_setting(worse, ["C"]) == {"C": 3}
-    assert best_setting({**worse, "scores": []}, ["C"]) == {}
+    assert best_setting(replace(worse, scores=[]), ["C"]) == {}
     assert speaking(None, None) == []
 
 

@@ -112,19 +112,19 @@ def test_what_is_kept_is_what_may_still_be_needed(problem):
 def test_a_row_that_members_dispute_comes_first_with_what_they_say(problem):
     _, outcomes, events = filled(problem, 40)
     (disagree,) = (event for event in events if isinstance(event, MembersDisagree))
-    spreads = [row["spread"] for row in disagree.rows]
+    spreads = [row.spread for row in disagree.rows]
     assert spreads == sorted(spreads, reverse=True)
     held = np.concatenate([rows for _, rows in problem.splits])
     first = disagree.rows[0]
-    at = int(np.flatnonzero(held == first["row"])[0])
-    for number, said in zip(disagree.members, first["said"], strict=True):
+    at = int(np.flatnonzero(held == first.row)[0])
+    for number, said in zip(disagree.members, first.said, strict=True):
         p = np.concatenate([part.probabilities for part in outcomes[number].said])
         np.testing.assert_allclose(said, p[at])
-    p = np.array(first["said"])
+    p = np.array(first.said)
     mean = p.mean(axis=0)
-    assert first["spread"] == pytest.approx(np.mean((p * np.log(p / mean)).sum(axis=1)))
-    assert first["truth"] == str(problem.dataset.target[first["row"]])
-    assert "alcohol" in first["about"]
+    assert first.spread == pytest.approx(np.mean((p * np.log(p / mean)).sum(axis=1)))
+    assert first.truth == str(problem.dataset.target[first.row])
+    assert "alcohol" in first.about
 
 
 def test_a_trial_taken_out_leaves_the_average_and_comes_back(problem):
@@ -146,8 +146,8 @@ def test_a_member_whose_predictions_are_no_numbers_is_left_out_and_said(problem)
     ensemble.add(dataclasses.replace(outcome, said=said, fold_scores=(0.0, 0.0, 0.0)))
     update = next(ensemble.updates())
     assert 20 not in update.members
-    assert [one["number"] for one in update.left_out] == [20]
-    assert "left out" in update.left_out[0]["reason"]
+    assert [one.number for one in update.left_out] == [20]
+    assert "left out" in update.left_out[0].reason
 
 
 def test_after_a_resume_the_comparison_waits_for_what_is_known_again(problem):

@@ -97,7 +97,7 @@ def test_a_later_run_is_told_of_the_earlier_one_and_begins_with_its_best(iris, o
     best = max(of(TrialFinished, first), key=lambda event: event.score)
     later = list(tune(plan("follow"), iris, history=opened))
     assert isinstance(later[1], PastRecalled)
-    assert [one["id"] for one in later[1].datasets] == [first[0].remembered_as]
+    assert [one.id for one in later[1].datasets] == [first[0].remembered_as]
     begun = of(TrialStarted, later)[0]
     assert begun.reason == "past"
     assert begun.setting["C"] == pytest.approx(best.setting["C"])

@@ -138,13 +138,13 @@ def test_a_few_training_sequences_are_shown_after_every_step(tagged):
     problem = build_problem(plan, dataset)
     seen = set(dataset.row_groups[problem.train_rows])
     for sequence in shown[-1].sequences:
-        assert sequence["name"] in seen
-        own = dataset.row_groups == sequence["name"]
-        assert sequence["truth"] == dataset.target[own].tolist()
-        assert sequence["tokens"] == dataset.table.loc[own, "word"].tolist()
-        assert np.sum(sequence["marginals"], axis=1) == pytest.approx(1.0, abs=1e-3)
-        likeliest = np.argmax(sequence["marginals"], axis=1)
-        assert sequence["labels"] == [shown[-1].classes[k] for k in likeliest]
+        assert sequence.name in seen
+        own = dataset.row_groups == sequence.name
+        assert sequence.truth == dataset.target[own].tolist()
+        assert sequence.tokens == dataset.table.loc[own, "word"].tolist()
+        assert np.sum(sequence.marginals, axis=1) == pytest.approx(1.0, abs=1e-3)
+        likeliest = np.argmax(sequence.marginals, axis=1)
+        assert sequence.labels == [shown[-1].classes[k] for k in likeliest]
     assert from_json(to_json(shown[-1])) == shown[-1]
 
 
@@ -154,11 +154,11 @@ def test_a_few_training_molecules_are_shown_after_every_step(folded):
     shown = [event for event in events if isinstance(event, MoleculesFolded)]
     assert len(shown) == sum(isinstance(event, HyperGradientStep) for event in events)
     for molecule in shown[-1].molecules:
-        at = dataset.row_names.tolist().index(molecule["name"])
-        assert molecule["truth"] == dataset.target[at]
-        assert molecule["sequence"] == dataset.table.iloc[at, 0]
-        assert len(molecule["predicted"]) == len(molecule["sequence"])
-        assert all(i < j and 0.01 <= p <= 1.0 for i, j, p in molecule["pairs"])
+        at = dataset.row_names.tolist().index(molecule.name)
+        assert molecule.truth == dataset.target[at]
+        assert molecule.sequence == dataset.table.iloc[at, 0]
+        assert len(molecule.predicted) == len(molecule.sequence)
+        assert all(i < j and 0.01 <= p <= 1.0 for i, j, p in molecule.pairs)
 
 
 def test_a_resumed_run_ends_like_an_uninterrupted_one(tagged):

@@ -62,6 +62,24 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path):
         folder.events()
 
 
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b'{"event": "Pro', "not JSON"),
+        (b'{"event": "\xff"}', "not JSON"),
+        (b'{"event": "Progress", "done": "two"}', "Progress.done: a str is in its place"),
+        (b'{"event": "TopicsFound", "topics": [{}]}', "TopicsFound.topics: Topic.share: missing"),
+    ],
+)
+def test_an_event_of_a_wrong_type_is_refused_by_its_line(tmp_path, line, why):
+    folder = RunFolder.create(PLAN, path=tmp_path / "run")
+    (folder.path / "events.jsonl").write_bytes(b'{"event": "Progress"}\n' + line + b"\n")
+    with pytest.raises(UnusableError) as refusal:
+        folder.events()
+    where = f"{folder.path / 'events.jsonl'}, line 2"
+    assert refusal.value.sentence.startswith(f"{where}: this line of the run is damaged ({why})")
+
+
 def test_a_beat_without_news_is_not_recorded(tmp_path):
     folder = RunFolder.create(PLAN, path=tmp_path / "run")
     record(folder, *(Progress(done=done) for done in (1, 1, 1, 2)))

@@ -51,16 +51,16 @@ def test_planted_topics_are_shown_the_largest_and_the_likeliest_words_first():
     event = shown("lda", model.fit(counts), counts, np.zeros(400), 7, words)
     assert isinstance(event, TopicsFound)
     assert (event.number, event.count, event.documents) == (7, 6, 400)
-    shares = [topic["share"] for topic in event.topics]
+    shares = [topic.share for topic in event.topics]
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) == pytest.approx(1.0, abs=1e-3)
     largest = event.topics[0]
     # Word w of a topic comes w/55 of the time, and topic 0 has 8/15 of all words.
-    assert {word.partition("-")[0] for word in largest["words"]} == {"topic0"}
-    assert largest["words"][0] == "topic0-word10"
-    assert largest["weights"] == sorted(largest["weights"], reverse=True)
-    assert largest["weights"][0] == pytest.approx(10 / 55, abs=0.02)
-    assert largest["share"] == pytest.approx(8 / 15, abs=0.08)
+    assert {word.partition("-")[0] for word in largest.words} == {"topic0"}
+    assert largest.words[0] == "topic0-word10"
+    assert largest.weights == sorted(largest.weights, reverse=True)
+    assert largest.weights[0] == pytest.approx(10 / 55, abs=0.02)
+    assert largest.share == pytest.approx(8 / 15, abs=0.08)
 
 
 def test_of_many_topics_the_twelve_largest_are_shown():
@@ -68,7 +68,7 @@ def test_of_many_topics_the_twelve_largest_are_shown():
     model = OnlineLda(20, passes=1, random_state=0).fit(counts)
     event = shown("lda", model, counts[:0], np.zeros(0), 0, words)
     assert (event.count, len(event.topics)) == (20, 12)
-    assert all(len(topic["words"]) == len(topic["weights"]) == 10 for topic in event.topics)
+    assert all(len(topic.words) == len(topic.weights) == 10 for topic in event.topics)
 
 
 def test_pictures_are_scaled_to_shades_of_grey_and_chosen_from_every_class(digits):
