@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+from pathlib import Path
+
 
 class UnusableError(Exception):
     """Input or circumstances that the program cannot work with, said in one sentence.
@@ -30,6 +33,28 @@ class UnusableError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (self.what, self.where, self.cure))
+
+
+def cannot_write(
+    what: str,
+    where: Path | str,
+    error: OSError,
+    cure: str = "choose another folder or name",
+    room: str = "free some space",
+) -> UnusableError:
+    """That something cannot be written, and why.
+
+    Args:
+        what: "the file"; a disk that is full is named instead.
+        where: its path.
+        error: what the system said.
+        cure: what to do.
+        room: what to do where the disk is full.
+    """
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return UnusableError("the disk is full", where=str(where), cure=room)
+    why = f" ({error.strerror or error})" if error.args else ""
+    return UnusableError(f"{what} cannot be written{why}", where=str(where), cure=cure)
 
 
 def _rebuild(what: str, where: str, cure: str) -> UnusableError:

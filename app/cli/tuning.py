@@ -15,7 +15,7 @@ from app.cli.columns import refuse_role_of_target
 from app.cli.planning import data_of, plan_of, wherever_from
 from app.cli.progress import ProgressLine
 from app.cli.words import result_in_words
-from core.errors import UnusableError
+from core.errors import UnusableError, cannot_write
 
 if TYPE_CHECKING:
     from core.datasets.dataset import Dataset
@@ -103,11 +103,7 @@ def _copied(stream: Iterator[Event], file: TextIO) -> Iterator[Event]:
 
 
 def _no_copy(path: str, error: OSError) -> UnusableError:
-    return UnusableError(
-        f"the events cannot be written ({error.strerror})",
-        where=path,
-        cure="choose a file that you may write to",
-    )
+    return cannot_write("the events", path, error, cure="choose a file that you may write to")
 
 
 def follow(

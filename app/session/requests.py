@@ -1,4 +1,4 @@
-"""The tickets of what was asked of the worker: which answers still count, and what they answer."""
+"""What was asked of the worker: which answers still count, and what they answer."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Callable
 from app.worker import messages as m
 
 
-class Tickets:
+class PendingRequests:
     """Asks the worker; of every kind only the latest request counts, of exports each one.
 
     Args:
         send: hands a request to the worker.
 
     Attributes:
-        last: the ticket of the latest request; 0 before the first.
+        last: the id of the latest request; 0 before the first.
     """
 
     def __init__(self, send: Callable[[m.Request], None]) -> None:
         self._send = send
         self.last = 0
-        self._wanted: dict[type, int] = {}  # the ticket of the latest request of each kind
-        self._exports: set[int] = set()  # the tickets of all exports: none replaces another
+        self._wanted: dict[type, int] = {}  # the latest request of each kind
+        self._exports: set[int] = set()  # all of them: none replaces another
 
     def ask(self, what: m.Work) -> None:
         """Ask for something; an earlier request of its kind no longer counts."""
@@ -51,8 +51,8 @@ class Tickets:
 
     def answered(self, message: m.Message) -> tuple[bool, type | None]:
         """Whether an answer counts, and what it answers; None for what nobody asked for."""
-        if message.ticket in self._exports:
-            self._exports.discard(message.ticket)
+        if message.id in self._exports:
+            self._exports.discard(message.id)
             return True, m.Export
-        kind = next((k for k, t in self._wanted.items() if t == message.ticket), None)
-        return message.ticket == 0 or kind is not None, kind
+        kind = next((k for k, id in self._wanted.items() if id == message.id), None)
+        return message.id == 0 or kind is not None, kind

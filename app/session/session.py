@@ -21,10 +21,10 @@ from app.session.busy import Busy
 from app.session.history import SessionHistory
 from app.session.plan import Planning
 from app.session.plan_choice import plan_for
-from app.session.requests import Tickets
+from app.session.requests import PendingRequests
 from app.session.run import ShownRun
 from app.worker import messages as m
-from app.worker.lens import Lens
+from app.worker.evaluator import SurrogateEvaluator
 from app.worker.thread import WorkerThread
 from core.tuning.events import Event, Noticed, RunFailed
 from core.tuning.plan import DataPlan, Plan
@@ -54,7 +54,7 @@ class Session(Planning):
     run_replaced = Signal()  # another run is shown now: begin again with `events`
     event_arrived = Signal(object)
     exported = Signal(str)
-    looked = Signal(object)  # the answer to `look`
+    evaluated = Signal(object)  # the answer to `evaluate`
     exporters_changed = Signal()
     problem = Signal(str)
     busy_changed = Signal(str)
@@ -82,9 +82,9 @@ class Session(Planning):
         self._worker = worker or WorkerThread()
         self._worker.arrived.connect(self._take)
         self._worker.start()
-        self._asked = Tickets(self._worker.ask)
-        self._lens = Lens()
-        self._lens.arrived.connect(self.looked)
+        self._asked = PendingRequests(self._worker.ask)
+        self._evaluator = SurrogateEvaluator()
+        self._evaluator.arrived.connect(self.evaluated)
 
     # The run that is shown --------------------------------------------------------------------
 
@@ -207,9 +207,9 @@ class Session(Planning):
             self._busy.say("Fitting the model …" if fitting else "Saving …")
             self._asked.ask(m.Export(str(self.run_folder), format, str(path), which))
 
-    def look(self, request: dict[str, Any]) -> None:
-        """Evaluate a surrogate for a view; `looked` brings the answer."""
-        self._lens.ask(request)
+    def evaluate(self, request: dict[str, Any]) -> None:
+        """Evaluate a surrogate for a view; `evaluated` brings the answer."""
+        self._evaluator.ask(request)
 
     # Past runs ------------------------------------------------------------------------------
 
@@ -242,7 +242,7 @@ class Session(Planning):
         self._busy.stop()
         self._estimate_timer.stop()
         self._worker.close()
-        self._lens.shutdown()
+        self._evaluator.shutdown()
 
     # What the run is made of ----------------------------------------------------------------
 
@@ -313,8 +313,8 @@ class Session(Planning):
             case m.FolderMade():
                 self._run.folder = Path(answer.folder)
                 self.run_changed.emit()
-            case m.Happened():
-                self._take_event(answer.event)
+            case Event():
+                self._take_event(answer)
             case m.Paused():
                 self._set_state("paused")
             case m.Ended():

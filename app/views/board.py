@@ -29,7 +29,7 @@ class Board(QScrollArea):
 
     trial_selected = Signal(int)
     exclude_requested = Signal(int, bool)
-    lens_wanted = Signal(object)
+    evaluation_wanted = Signal(object)
     problem = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -95,11 +95,11 @@ class Board(QScrollArea):
         self.record.example = at
         self._all_dirty()
 
-    def lens_arrived(self, reply: dict[str, Any]) -> None:
-        """Hand the answer to a lens request to the view that asked."""
+    def take_evaluation(self, reply: dict[str, Any]) -> None:
+        """Hand the answer to a request to evaluate to the view that asked."""
         view = self.views.get(reply.get("view", ""))
         if view is not None:
-            view.lens_arrived(reply)
+            view.take_evaluation(reply)
 
     def redraw_now(self) -> None:
         """Draw everything that is dirty, seen or not (for pictures and tests)."""
@@ -167,7 +167,7 @@ class Board(QScrollArea):
         view.exclude_requested.connect(self.exclude_requested)
         view.best_k_requested.connect(self.set_best_k)
         view.example_requested.connect(self.show_example)
-        view.lens_wanted.connect(self.lens_wanted)
+        view.evaluation_wanted.connect(self.evaluation_wanted)
         view.problem.connect(self.problem)
         view.consume(self.record.started)
         return view

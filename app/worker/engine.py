@@ -41,22 +41,39 @@ class Engine:
 
     def warm(self) -> list[dict[str, Any]]:
         """Everything is imported by now; tell what can be exported."""
-        fields = ("name", "ending", "title", "sentence", "warning", "tasks", "models", "of_run")
-        return [{name: getattr(e, name) for name in fields} for e in EXPORTERS]
+        return [
+            {
+                **{"name": one.name, "ending": one.ending, "warning": one.warning},
+                **{"title": held.title, "sentence": held.sentence},
+                **{"form": form, "of_run": one.of_run},
+            }
+            for one in EXPORTERS.values()
+            for form, held in one.forms.items()
+        ]
 
-    def open(self, data: DataPlan) -> tuple[dict[str, Any], dict[str, Any]]:
-        """(summary, advice) of data; on an unusable file those read before stay."""
+    def answer(self, asked: m.Open | m.Estimate | m.Recall | m.TakeIn | m.Export) -> m.Answer:
+        """What a request that one answer ends wants to know."""
+        match asked:
+            case m.Open(data=data):
+                return self._open(data)
+            case m.Estimate(plan=plan):
+                return m.Estimated(estimate(plan, self._dataset_of(plan)))
+            case m.Recall(plan=plan):
+                return m.Recalled(self._recall(plan))
+            case m.TakeIn():
+                return m.TakenIn(self._take_in(asked))
+            case m.Export():
+                return m.Exported(self._export(asked))
+
+    def _open(self, data: DataPlan) -> m.Opened:
+        """What the data are; on an unusable file those read before stay."""
         dataset = read_data(data)
         summary = summarize(dataset)
         advice = advise(summary)
         self._data, self._dataset = data, dataset
-        return summary, advice
+        return m.Opened(data, summary, advice)
 
-    def estimate(self, plan: Plan) -> dict[str, Any]:
-        """How long a plan will take."""
-        return estimate(plan, self._dataset_of(plan))
-
-    def recall(self, plan: Plan) -> dict[str, Any]:
+    def _recall(self, plan: Plan) -> dict[str, Any]:
         """How many earlier datasets can help a plan's model, and how many of them are alike."""
         learning = next((s.name for s in STRATEGIES.values() if s.remembers), "")
         if not learning:
@@ -69,7 +86,7 @@ class Engine:
         except UnusableError as error:
             return {"problem": error.sentence}
 
-    def take_in(self, request: m.TakeIn) -> dict[str, Any]:
+    def _take_in(self, request: m.TakeIn) -> dict[str, Any]:
         """Take Optuna studies into the history; what came of it."""
         statistics = statistics_of(request.rows, request.columns, request.classes)
         with History() as history:
@@ -111,7 +128,7 @@ class Engine:
             yield changed
         yield conclude(plan, self._dataset_of(plan), run.events(), folder=run)
 
-    def export(self, request: m.Export) -> str:
+    def _export(self, request: m.Export) -> str:
         """Write one file; its path."""
         run = finished_run(RunFolder.open(request.folder))
         if request.which != TUNED:

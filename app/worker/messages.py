@@ -1,8 +1,7 @@
 """What the window asks of the worker, and what the worker answers, as small frozen records.
 
-A *ticket* is a number that the window gives to every request; every answer carries the ticket of
-its request and a number that counts the answers to it. An answer to a ticket that is no longer
-wanted is dropped.
+The window gives every request an id, and every answer carries the id of its request. An answer to
+a request that is no longer wanted is dropped.
 """
 
 from __future__ import annotations
@@ -118,9 +117,9 @@ Work = Open | Estimate | Recall | TakeIn | Tune | Conclude | Export
 
 @dataclass(frozen=True)
 class Request:
-    """A request with its ticket; a control carries the ticket of the run it is for."""
+    """A request with its id; a control carries the id of the request whose run it is for."""
 
-    ticket: int
+    id: int
     what: Control | Work
 
 
@@ -131,7 +130,6 @@ class Request:
 class Ready:
     """The worker has imported what it needs; `exporters` describes what can be saved."""
 
-    process: int
     exporters: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -173,13 +171,6 @@ class FolderMade:
     """Where the run keeps everything."""
 
     folder: str
-
-
-@dataclass(frozen=True)
-class Happened:
-    """An event of the run."""
-
-    event: Event
 
 
 @dataclass(frozen=True)
@@ -245,7 +236,7 @@ Answer = (
     | Recalled
     | TakenIn
     | FolderMade
-    | Happened
+    | Event
     | Paused
     | Concluding
     | Ended
@@ -258,8 +249,7 @@ Answer = (
 
 @dataclass(frozen=True)
 class Message:
-    """An answer with the ticket of its request and its number among the answers to it."""
+    """An answer, or an event of a run, with the id of its request; 0 for what nobody asked."""
 
-    ticket: int
-    number: int
+    id: int
     answer: Answer

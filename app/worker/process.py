@@ -77,9 +77,8 @@ class _Worker:
         self._pipe, self._scratch = pipe, scratch
         self._work: queue.SimpleQueue[m.Request] = queue.SimpleQueue()
         self._lock = threading.Lock()  # of the writing end
-        self._numbers: dict[int, int] = {}
         self._told = threading.Condition()
-        self._run = 0  # the ticket of the run that is going on
+        self._run = 0  # the request whose run is going on
         self._paused = False
         self._stop: dict[int, m.Stop] = {}
         self._requests: deque[Event] = deque()
@@ -102,8 +101,8 @@ class _Worker:
         with self._told:
             match request.what:
                 case m.Stop():
-                    self._stop[request.ticket] = request.what
-                case _ if request.ticket != self._run:
+                    self._stop[request.id] = request.what
+                case _ if request.id != self._run:
                     return
                 case m.Pause():
                     self._paused = True
@@ -124,62 +123,54 @@ class _Worker:
     def work(self, engine: Any) -> None:
         """Do one request after the other, for ever."""
         exporters = self._guarded(0, engine.warm)
-        self._say(0, m.Ready(os.getpid(), exporters or []))
+        self._say(0, m.Ready(exporters or []))
         while True:
             request = self._work.get()
-            self._guarded(request.ticket, lambda asked=request: self._do(engine, asked))
+            self._guarded(request.id, lambda asked=request: self._do(engine, asked))
 
     def _do(self, engine: Any, request: m.Request) -> None:
-        ticket = request.ticket
+        id = request.id
         match request.what:
-            case m.Open(data=data):
-                self._say(ticket, m.Opened(data, *engine.open(data)))
-            case m.Estimate(plan=plan):
-                self._say(ticket, m.Estimated(engine.estimate(plan)))
-            case m.Recall(plan=plan):
-                self._say(ticket, m.Recalled(engine.recall(plan)))
-            case m.TakeIn():
-                self._say(ticket, m.TakenIn(engine.take_in(request.what)))
             case m.Tune():
-                self._tune(engine, ticket, request.what)
+                self._tune(engine, id, request.what)
             case m.Conclude():
-                self._say(ticket, m.Concluding())
-                self._tell_all(ticket, engine.conclude(request.what))
-                self._say(ticket, m.Ended())
-            case m.Export():
-                self._say(ticket, m.Exported(engine.export(request.what)))
+                self._say(id, m.Concluding())
+                self._tell_all(id, engine.conclude(request.what))
+                self._say(id, m.Ended())
+            case what:
+                self._say(id, engine.answer(what))
 
-    def _tune(self, engine: Any, ticket: int, request: m.Tune) -> None:
+    def _tune(self, engine: Any, id: int, request: m.Tune) -> None:
         with self._told:
-            self._run, self._paused = ticket, False
+            self._run, self._paused = id, False
             self._requests.clear()
         folder = engine.folder(request)
-        self._say(ticket, m.FolderMade(folder))
+        self._say(id, m.FolderMade(folder))
         with contextlib.closing(engine.tune(request, folder, self._requests)) as events:
             for event in events:
-                self._say(ticket, m.Happened(event))
-                self._wait_while_paused(ticket)
-                if ticket in self._stop:
+                self._say(id, event)
+                self._wait_while_paused(id)
+                if id in self._stop:
                     break
-        stop = self._stop.pop(ticket, None)
+        stop = self._stop.pop(id, None)
         if stop is not None:
-            self._say(ticket, m.Concluding())
+            self._say(id, m.Concluding())
             if stop.keep:
-                self._tell_all(ticket, engine.conclude(m.Conclude(folder)))
-        self._say(ticket, m.Ended())
+                self._tell_all(id, engine.conclude(m.Conclude(folder)))
+        self._say(id, m.Ended())
 
-    def _tell_all(self, ticket: int, events: Iterator[Event]) -> None:
+    def _tell_all(self, id: int, events: Iterator[Event]) -> None:
         for event in events:
-            self._say(ticket, m.Happened(event))
+            self._say(id, event)
 
-    def _wait_while_paused(self, ticket: int) -> None:
+    def _wait_while_paused(self, id: int) -> None:
         with self._told:
-            if self._paused and ticket not in self._stop:
-                self._say(ticket, m.Paused())
-            while self._paused and ticket not in self._stop:
+            if self._paused and id not in self._stop:
+                self._say(id, m.Paused())
+            while self._paused and id not in self._stop:
                 self._told.wait()
 
-    def _guarded(self, ticket: int, call: Any) -> Any:
+    def _guarded(self, id: int, call: Any) -> Any:
         """Do it; what goes wrong becomes a sentence."""
         from core.datasets.understanding.unusable_target import UnusableTargetError
         from core.errors import UnusableError
@@ -187,20 +178,19 @@ class _Worker:
         try:
             return call()
         except UnusableTargetError as error:
-            self._say(ticket, m.Refused(error.sentence, error.columns, error.texts))
+            self._say(id, m.Refused(error.sentence, error.columns, error.texts))
         except UnusableError as error:
-            self._say(ticket, m.Refused(error.sentence))
+            self._say(id, m.Refused(error.sentence))
         except MemoryError:
-            self._say(ticket, m.Refused(NO_MEMORY))
+            self._say(id, m.Refused(NO_MEMORY))
         except Exception as error:
-            self._say(ticket, m.Broke(SORRY, details_of(error)))
+            self._say(id, m.Broke(SORRY, details_of(error)))
         return None
 
-    def _say(self, ticket: int, answer: m.Answer) -> None:
+    def _say(self, id: int, answer: m.Answer) -> None:
         with self._lock:
-            self._numbers[ticket] = self._numbers.get(ticket, 0) + 1
             try:
-                self._pipe.send(m.Message(ticket, self._numbers[ticket], answer))
+                self._pipe.send(m.Message(id, answer))
             except OSError:
                 self._leave()
 

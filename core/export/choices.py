@@ -12,8 +12,23 @@ from core.tuning.runs.standing import Standing
 
 TUNED, DEFAULT, BASELINE = "tuned", "default", "baseline"
 TABLES = ("regression", "binary", "multiclass")
-# Models of ours that scikit-learn has no counterpart of: they are exported as a folder.
-AS_FOLDERS = ("lda", "dlgm")
+STRUCTURED = ("sequence", "structure")
+# Models that scikit-learn has no counterpart of, and what the program in their folder predicts.
+AS_FOLDERS = {"lda": "topics", "dlgm": "classes"}
+
+
+def forms_of(task: str = "", model: str = "") -> tuple[str, ...]:
+    """The form that the files of a task's and a model's runs have; all that they may have for "".
+
+    One of table, topics, classes (a deep latent Gaussian model's), sequence and structure.
+    """
+    if model in AS_FOLDERS:
+        return (AS_FOLDERS[model],)
+    if task in STRUCTURED or task == "topics":
+        return (task,)
+    if task:
+        return ("table",) if model else ("table", "classes")
+    return ("table", "topics", "classes", *STRUCTURED)
 
 
 @dataclass(frozen=True)
@@ -54,7 +69,7 @@ def choices(events: Iterable[Event]) -> list[Choice]:
         return []
     found = [_tuned(ended.results), _default(ended.results, standing)]
     model, task = started.plan.get("model"), started.dataset.get("task")
-    if task in TABLES and model not in AS_FOLDERS:
+    if task and "table" in forms_of(task, model or ""):
         found.append(_baseline(ended.results))
     return [*found, *_trials(standing, ended.results.get("metric", ""))]
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from core.errors import UnusableError
+from core.errors import UnusableError, cannot_write
 
 
 def write_whole_file(path: Path, write: Callable[[Path], None]) -> None:
@@ -33,7 +33,7 @@ def write_whole_file(path: Path, write: Callable[[Path], None]) -> None:
         draft.chmod(_usual_mode())
         os.replace(draft, path)
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        raise cannot_write("the file", path, error) from error
     finally:
         if draft is not None:
             draft.unlink(missing_ok=True)
@@ -52,7 +52,8 @@ def check_destination(path: Path) -> None:
             "there is no such folder", where=str(path.parent), cure="create it or choose another"
         )
     if not os.access(path.parent, os.W_OK):
-        raise _cannot_write(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+        refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        raise cannot_write("the file", path, refused)
 
 
 def _usual_mode() -> int:
@@ -60,22 +61,3 @@ def _usual_mode() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
-
-
-def _cannot_write(path: Path, error: OSError) -> UnusableError:
-    where = str(path)
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return UnusableError(
-            "the disk is full and nothing was written", where=where, cure="free some space"
-        )
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return UnusableError(
-            "this folder may not be written to",
-            where=str(path.parent),
-            cure="choose another folder",
-        )
-    return UnusableError(
-        f"the file cannot be written ({error.strerror or error})",
-        where=where,
-        cure="choose another folder or name",
-    )

@@ -1,16 +1,15 @@
-"""The registry of exporters: what can be exported of a run, and what each file is for."""
+"""The registry of exporters: the formats of files, and what each holds of which run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import UnusableError
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
-from core.estimators.registry import MODELS
 from core.export.bundle import folder_file
-from core.export.choices import AS_FOLDERS, TABLES, TUNED
+from core.export.choices import STRUCTURED, TUNED, forms_of
 from core.export.destination import check_destination, write_whole_file
 from core.export.files import joblib_file, json_file, npz_file, skops_file
 from core.export.finished_run import FinishedRun, finished_run
@@ -21,182 +20,190 @@ from core.export.script import structured as structured_script
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.scoring import in_a_sentence
 
-SEQUENCES, MOLECULES = ("sequence",), ("structure",)
-TOPICS = ("topics",)
-EVERY_MODEL = tuple(MODELS)
-OTHERS = tuple(name for name in MODELS if name not in AS_FOLDERS)
-NO_ONNX = "" if is_installed("onnx") else f"To save it, {OPTIONAL_PARTS['onnx'].cure}."
+
+@dataclass(frozen=True)
+class Form:
+    """What a format holds of one form of run (core.export.choices.forms_of).
+
+    Attributes:
+        title: in the window.
+        sentence: what it is for.
+        write: (run, path) writes the file.
+    """
+
+    title: str
+    sentence: str
+    write: Callable[[FinishedRun, Path], None]
 
 
 @dataclass(frozen=True)
 class Exporter:
-    """One kind of file, as the Export page and the command line find it.
+    """One format of files, as the Export page and the command line find it.
 
     Attributes:
         name: on the command line.
         ending: of its files, with the dot.
-        title: in the window.
-        sentence: what it is for.
+        forms: what it holds of each form of run; of others it holds nothing.
         warning: what to know before using it; "" if nothing.
-        write: (run, path) writes the file.
-        tasks, models: whose runs it can write.
         of_run: whether it tells of the whole run, not of the model that was chosen.
     """
 
     name: str
     ending: str
-    title: str
-    sentence: str
-    warning: str
-    write: Callable[[FinishedRun, Path], None]
-    tasks: tuple[str, ...]
-    models: tuple[str, ...] = OTHERS
+    forms: Mapping[str, Form]
+    warning: str = ""
     of_run: bool = False
 
-    def offered(self, task: str = "", model: str = "") -> bool:
-        """Whether runs of a task and a model have it; "" for what is not known yet."""
-        return (not task or task in self.tasks) and (not model or model in self.models)
 
-
-EXPORTERS: tuple[Exporter, ...] = (
+_ROWS = (
     Exporter(
         "skops",
         ".skops",
-        "Model",
-        "The tuned model, for predictions here or in any Python program with scikit-learn. "
-        "Opening it runs no hidden code.",
-        "",
-        skops_file.write,
-        TABLES,
+        {
+            "table": Form(
+                "Model",
+                "The tuned model, for predictions here or in any Python program with "
+                "scikit-learn. Opening it runs no hidden code.",
+                skops_file.write,
+            )
+        },
     ),
     Exporter(
         "joblib",
         ".joblib",
-        "Model as joblib",
-        "The same model for programs that expect a joblib file.",
+        {
+            "table": Form(
+                "Model as joblib",
+                "The same model for programs that expect a joblib file.",
+                joblib_file.write,
+            )
+        },
         "Opening a joblib file can run any code in it. Open only files from people you trust.",
-        joblib_file.write,
-        TABLES,
     ),
     Exporter(
         "onnx",
         ".onnx",
-        "Model as ONNX",
-        "The same model for programs in any language, by an ONNX runtime. It calculates in double "
-        "precision; only sums over trees are single.",
-        NO_ONNX,
-        onnx_file.write,
-        TABLES,
+        {
+            "table": Form(
+                "Model as ONNX",
+                "The same model for programs in any language, by an ONNX runtime. It calculates "
+                "in double precision; only sums over trees are single.",
+                onnx_file.write,
+            )
+        },
+        "" if is_installed("onnx") else f"To save it, {OPTIONAL_PARTS['onnx'].cure}.",
     ),
     Exporter(
         "folder",
         ".zip",
-        "Topics as a folder",
-        "The topics, their words, and a program that finds them in new texts. Unpacked, it needs "
-        "only numpy. It predicts here as it is.",
-        "",
-        folder_file.write,
-        TOPICS,
-        AS_FOLDERS,
-    ),
-    Exporter(
-        "folder",
-        ".zip",
-        "Model as a folder",
-        "The model and a program that says the classes of new rows. Unpacked, it needs only "
-        "numpy. It predicts here as it is.",
-        "",
-        folder_file.write,
-        TABLES,
-        AS_FOLDERS,
+        {
+            "topics": Form(
+                "Topics as a folder",
+                "The topics, their words, and a program that finds them in new texts. Unpacked, "
+                "it needs only numpy. It predicts here as it is.",
+                folder_file.write,
+            ),
+            "classes": Form(
+                "Model as a folder",
+                "The model and a program that says the classes of new rows. Unpacked, it needs "
+                "only numpy. It predicts here as it is.",
+                folder_file.write,
+            ),
+        },
     ),
     Exporter(
         "npz",
         ".npz",
-        "Model",
-        "The tuned model as named arrays, for predictions here or in any program with numpy. "
-        "Opening it runs no code.",
-        "",
-        npz_file.write,
-        (*SEQUENCES, *MOLECULES),
-    ),
-    Exporter(
-        "script",
-        ".py",
-        "Python script",
-        "A program with the model inside that labels new sequences. It needs only numpy, and is "
-        "faster where numba is installed.",
-        "",
-        structured_script.write,
-        SEQUENCES,
-    ),
-    Exporter(
-        "script",
-        ".py",
-        "Python script",
-        "A program with the model inside that folds new molecules. It needs only numpy, and is "
-        "much faster where numba is installed.",
-        "",
-        structured_script.write,
-        MOLECULES,
+        dict.fromkeys(
+            STRUCTURED,
+            Form(
+                "Model",
+                "The tuned model as named arrays, for predictions here or in any program with "
+                "numpy. Opening it runs no code.",
+                npz_file.write,
+            ),
+        ),
     ),
     Exporter(
         "json",
         ".json",
-        "Numbers",
-        "Settings, penalties, scores, versions and seed as text that any program reads.",
-        "",
-        json_file.write,
-        (*TABLES, *TOPICS),
-        EVERY_MODEL,
-    ),
-    Exporter(
-        "json",
-        ".json",
-        "Numbers",
-        "Every weight of the model by its name, penalties, scores, versions and seed as text that "
-        "any program reads. It predicts here as well.",
-        "",
-        json_file.write,
-        (*SEQUENCES, *MOLECULES),
+        {
+            **dict.fromkeys(
+                ("table", "topics", "classes"),
+                Form(
+                    "Numbers",
+                    "Settings, penalties, scores, versions and seed as text that any program "
+                    "reads.",
+                    json_file.write,
+                ),
+            ),
+            **dict.fromkeys(
+                STRUCTURED,
+                Form(
+                    "Numbers",
+                    "Every weight of the model by its name, penalties, scores, versions and seed "
+                    "as text that any program reads. It predicts here as well.",
+                    json_file.write,
+                ),
+            ),
+        },
     ),
     Exporter(
         "script",
         ".py",
-        "Python script",
-        "A short program that trains the tuned model from your file again and prints the same "
-        "test score. It needs only scikit-learn, numpy and pandas.",
-        "",
-        python_script.write,
-        TABLES,
+        {
+            "table": Form(
+                "Python script",
+                "A short program that trains the tuned model from your file again and prints the "
+                "same test score. It needs only scikit-learn, numpy and pandas.",
+                python_script.write,
+            ),
+            "sequence": Form(
+                "Python script",
+                "A program with the model inside that labels new sequences. It needs only numpy, "
+                "and is faster where numba is installed.",
+                structured_script.write,
+            ),
+            "structure": Form(
+                "Python script",
+                "A program with the model inside that folds new molecules. It needs only numpy, "
+                "and is much faster where numba is installed.",
+                structured_script.write,
+            ),
+        },
     ),
     Exporter(
         "report",
         ".html",
-        "Report",
-        "One page with the results, plots and all trials, to read, print or send.",
-        "",
-        report.write,
-        (*TABLES, *TOPICS),
-        EVERY_MODEL,
-        of_run=True,
-    ),
-    Exporter(
-        "report",
-        ".html",
-        "Report",
-        "One page with the results, penalties, plots and an example, to read, print or send.",
-        "",
-        report.write,
-        (*SEQUENCES, *MOLECULES),
+        {
+            **dict.fromkeys(
+                ("table", "topics", "classes"),
+                Form(
+                    "Report",
+                    "One page with the results, plots and all trials, to read, print or send.",
+                    report.write,
+                ),
+            ),
+            **dict.fromkeys(
+                STRUCTURED,
+                Form(
+                    "Report",
+                    "One page with the results, penalties, plots and an example, to read, print "
+                    "or send.",
+                    report.write,
+                ),
+            ),
+        },
         of_run=True,
     ),
 )
+EXPORTERS: dict[str, Exporter] = {exporter.name: exporter for exporter in _ROWS}
 
 
-def exporters_for(task: str, model: str) -> dict[str, Exporter]:
-    """What the runs of a task and a model offer, {name: exporter} in the order of the window."""
-    return {exporter.name: exporter for exporter in EXPORTERS if exporter.offered(task, model)}
+def exporters_for(task: str = "", model: str = "") -> dict[str, Exporter]:
+    """The formats of a task's and a model's runs in the order of the window; "" for any."""
+    forms = set(forms_of(task, model))
+    return {name: one for name, one in EXPORTERS.items() if forms & one.forms.keys()}
 
 
 def export(folder: RunFolder, path: Path | str, format: str | None = None) -> Path:
@@ -228,7 +235,8 @@ def export_run(run: FinishedRun, path: Path | str, format: str | None = None) ->
             where=str(path),
             cure="export it with the tuned model",
         )
-    write_whole_file(path, lambda draft: exporter.write(run, draft))
+    (form,) = forms_of(run.takeaway.task, run.plan.model)
+    write_whole_file(path, lambda draft: exporter.forms[form].write(run, draft))
     return path
 
 
@@ -284,38 +292,31 @@ def exporter_for(
     Raises:
         UnusableError: an ending or format that is unknown, or that such runs do not offer.
     """
-    offered = [exporter for exporter in EXPORTERS if exporter.offered(task, model)]
-    if format is not None:
-        by_name = {exporter.name: exporter for exporter in offered}
-        if format not in by_name:
-            known = any(exporter.name == format for exporter in EXPORTERS)
-            what = f"there is no export called “{format}”"
-            because = _not_for(format, task, model) if known else ""
-            raise _refused(what, because, by_name, "choose")
-        return by_name[format]
-    by_ending = {exporter.ending: exporter for exporter in offered}
-    ending = path.suffix.lower()
-    if ending not in by_ending:
-        other = next((one.name for one in EXPORTERS if one.ending == ending), "")
-        what = (
-            f"“{path.suffix}” is no ending of an export" if path.suffix else "the ending is missing"
-        )
-        because = _not_for(other, task, model) if other else ""
-        raise _refused(what, because, by_ending, "end the name in", str(path))
-    return by_ending[ending]
 
+    def asked_by(exporter: Exporter) -> str:
+        return exporter.ending if format is None else exporter.name
 
-def _not_for(name: str, task: str, model: str) -> str:
-    words = {"sequence": "sequences", "structure": "molecules", "topics": "documents"}
-    if any(exporter.name == name and exporter.offered(task) for exporter in EXPORTERS):
-        return f"a run of the model {model} has no {name} export"
-    return f"a run on {words.get(task, 'a table')} has no {name} export"
-
-
-def _refused(
-    unknown: str, because: str, offered: Iterable[str], choose: str, where: str = ""
-) -> UnusableError:
+    asked = path.suffix.lower() if format is None else format
+    offered = {asked_by(exporter): exporter for exporter in exporters_for(task, model).values()}
+    if asked in offered:
+        return offered[asked]
     *most, last = offered
-    return UnusableError(
-        because or unknown, where=where, cure=f"{choose} {', '.join(most)} or {last}"
+    known = next((one for one in EXPORTERS.values() if asked_by(one) == asked), None)
+    raise UnusableError(
+        _unknown(path, format) if known is None else _not_for(known, task, model),
+        where=str(path) if format is None else "",
+        cure=f"{'choose' if format else 'end the name in'} {', '.join(most)} or {last}",
     )
+
+
+def _unknown(path: Path, format: str | None) -> str:
+    if format is not None:
+        return f"there is no export called “{format}”"
+    return f"“{path.suffix}” is no ending of an export" if path.suffix else "the ending is missing"
+
+
+def _not_for(exporter: Exporter, task: str, model: str) -> str:
+    if exporter.name in exporters_for(task):
+        return f"a run of the model {model} has no {exporter.name} export"
+    words = {"sequence": "sequences", "structure": "molecules", "topics": "documents"}
+    return f"a run on {words.get(task, 'a table')} has no {exporter.name} export"

@@ -144,6 +144,6 @@ def with_data(still, clinic):
 
     still.open_sample("clinic")
     opened = Opened(DataPlan(file="sample:clinic"), *clinic)
-    still.worker.arrived.emit([Message(1, 0, opened)])
+    still.worker.arrived.emit([Message(1, opened)])
     assert still.plan is not None
     return still

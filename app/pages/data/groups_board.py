@@ -19,7 +19,7 @@ from app.widgets.card import Card, clear
 from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import label
 from app.widgets.quiet_controls import QuietComboBox
-from core.errors import UnusableError
+from core.errors import UnusableError, cannot_write
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -256,5 +256,4 @@ class GroupsBoard(Card):
         try:
             Path(path).write_text(text + "\n", encoding="utf-8")
         except OSError as error:
-            why = "{file}: the groups could not be saved ({why}); choose another folder."
-            self.session.problem.emit(why.format(file=path, why=error.strerror))
+            self.session.problem.emit(cannot_write("the groups", path, error).sentence)

@@ -16,7 +16,7 @@ from app.preferences import preferences as settings
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.card import Card, clear
 from app.widgets.labels import label
-from core.export.choices import TUNED
+from core.export.choices import TUNED, forms_of
 from core.tuning.events import RunStarted
 from core.tuning.results.evaluation import evaluation_in_words
 
@@ -118,7 +118,7 @@ class ExportPage(Page):
         settings.remember(FOLDER_KEY, str(Path(path).parent))
         self.cards[name].show_saved(None)
         self._saving[Path(path)] = name
-        which = TUNED if exporter.get("of_run") else self.chooser.which
+        which = TUNED if exporter["of_run"] else self.chooser.which
         self.session.export(name, path, which)
 
     def _ask_path(self, exporter: dict[str, Any]) -> str:
@@ -160,12 +160,8 @@ class ExportPage(Page):
         return str((known or {}).get("task") or "binary")
 
     def _make_cards(self) -> None:
-        asked = (("tasks", self._task), ("models", self._model))
-        fitting = [
-            exporter
-            for exporter in self.session.exporters
-            if all(not one or one in exporter.get(name, (one,)) for name, one in asked)
-        ]
+        form = forms_of(self._task, self._model)[0]
+        fitting = [one for one in self.session.exporters if one["form"] == form]
         if not fitting or fitting == [card.exporter for card in self.cards.values()]:
             return
         clear(self._grid)

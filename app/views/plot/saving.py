@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QGraphicsView, QWidget
 
 from app.look import appearance
 from app.views.plot.twin import Table, as_text
-from core.errors import UnusableError
+from core.errors import cannot_write
 from resources.theme import FONT_CARD, FONT_SMALL
 
 SHARPNESS = 2  # pixels of the PNG for one of the screen
@@ -27,7 +27,7 @@ def save_picture(content: QWidget, path: Path, title: str, question: str) -> Non
     size = QSize(content.width() + 2 * EDGE, content.height() + 2 * EDGE + _head_height())
     written = _write_svg if path.suffix.lower() == ".svg" else _write_png
     if not written(content, path, size, (title, question)):
-        raise _unwritable(path)
+        raise cannot_write("the picture", path, OSError())
 
 
 def save_table(table: Table, path: Path) -> None:
@@ -39,7 +39,7 @@ def save_table(table: Table, path: Path) -> None:
     try:
         path.write_text(as_text(table, ","), encoding="utf-8")
     except OSError as error:
-        raise _unwritable(path) from error
+        raise cannot_write("the table", path, error) from error
 
 
 def _write_png(content: QWidget, path: Path, size: QSize, words: tuple[str, str]) -> bool:
@@ -95,7 +95,3 @@ def _fonts() -> tuple[QFont, QFont]:
 
 def _head_height() -> int:
     return sum(QFontMetrics(font).height() for font in _fonts()) + 4
-
-
-def _unwritable(path: Path) -> UnusableError:
-    return UnusableError("it cannot be written", where=str(path), cure="choose another folder")

@@ -50,7 +50,7 @@ class View(Card):
     exclude_requested = Signal(int, bool)
     best_k_requested = Signal(object)  # how many, or None for all
     example_requested = Signal(int)  # which sequence or molecule
-    lens_wanted = Signal(object)
+    evaluation_wanted = Signal(object)
     problem = Signal(str)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
@@ -122,8 +122,8 @@ class View(Card):
     def paint_theme(self) -> None:
         """Take the colours of `appearance.current()`; what is drawn anew anyway needs nothing."""
 
-    def lens_arrived(self, reply: dict[str, Any]) -> None:
-        """The answer to a lens request of this view."""
+    def take_evaluation(self, reply: dict[str, Any]) -> None:
+        """The answer to a request to evaluate of this view."""
 
     def start(self, started: RunStarted) -> None:
         """A run begins: forget the last one. The record has been started already."""

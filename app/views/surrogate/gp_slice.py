@@ -52,7 +52,7 @@ class GpSlice(SliceView):
         self.area.set_style(clear_colour(theme.observed, 0.2))
         self.promise.set_style(pen(theme.observed, 1.8))
 
-    def question_of_lens(self) -> dict[str, object]:
+    def what_to_evaluate(self) -> dict[str, object]:
         """The slice along the chosen axis through the best point."""
         return {"what": "slice", "axis": self.axis.currentData()}
 

@@ -14,17 +14,17 @@ from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
 from app.views.plot.marker import Marker
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale, bounds_of, scale_of
-from app.views.surrogate.lens_view import LensView
+from app.views.surrogate.surrogate_view import SurrogateView
 from core.tuning.events import RunStarted
 
 HEADROOM = 0.12  # of the range above the data, for the words at the next trial
 
 
-class SliceView(LensView):
+class SliceView(SurrogateView):
     """Mean with bands of one and two standard deviations along a chosen setting.
 
     A subclass says how high the trials lie (`heights`) and what the height is (`height_title`).
-    The answer of the lens has axis, x, labels, mean, sd and next_x.
+    The answer of the evaluator has axis, x, labels, mean, sd and next_x.
 
     Attributes:
         top: the row of the canvas that the plot takes.
@@ -96,7 +96,7 @@ class SliceView(LensView):
         return [axis["name"] for axis in self.record.axes].index(self.answer["axis"])
 
     def draw(self) -> None:
-        """The answer of the lens, and the record's trials that the filter lets through."""
+        """The answer of the evaluator, and the record's trials that the filter lets through."""
         axis, scale = self.record.axes[self.column], scale_of(self.record.axes[self.column])
         for plot in self.canvas.plots:
             plot.bottom.set_scale(scale)

@@ -16,7 +16,7 @@ class Surface(SurfaceView):
     question = "Which pairs of settings go well together?"
     waiting = "The expected score over two settings appears here after the first few trials."
 
-    def question_of_lens(self) -> dict[str, object]:
+    def what_to_evaluate(self) -> dict[str, object]:
         """The surface over the chosen axes through the best point."""
         first, second = self.first.currentData(), self.second.currentData()
         return {"what": "surface", "first": first, "second": second}

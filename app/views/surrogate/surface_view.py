@@ -15,7 +15,7 @@ from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.record import Record
 from app.views.plot.scales import scale_of
 from app.views.plot.twin import Table
-from app.views.surrogate.lens_view import LensView
+from app.views.surrogate.surrogate_view import SurrogateView
 from core.tuning.events import RunStarted
 
 
@@ -30,10 +30,10 @@ class SmoothImage(pg.ImageItem):
         super().paint(painter, *args)
 
 
-class SurfaceView(LensView):
+class SurfaceView(SurrogateView):
     """A mean over two settings, the brighter the better; trials on it.
 
-    The answer of the lens has first, second, x, y, x_labels, y_labels, mean, sd, contours and next.
+    The evaluator's answer has first, second, x, y, x_labels, y_labels, mean, sd, contours and next.
     """
 
     zooms = True
@@ -113,7 +113,7 @@ class SurfaceView(LensView):
         self.bar.set_colours(self.colours)
 
     def draw(self) -> None:
-        """The answer of the lens, and the record's trials that the filter lets through."""
+        """The answer of the evaluator, and the record's trials that the filter lets through."""
         answer, record = self.answer, self.record
         names = [axis["name"] for axis in record.axes]
         columns = [names.index(answer["first"]), names.index(answer["second"])]

@@ -17,8 +17,8 @@ from app.views.plot.legend import Entry, Legend, line_sample
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
 from app.views.plot.twin import Table
-from app.views.surrogate.lens_view import RANKING
 from app.views.surrogate.slice_view import SliceView, place_of
+from app.views.surrogate.surrogate_view import RANKING
 from app.views.transfer.common_view import CommonView
 from core.tuning.events import RunStarted
 
@@ -68,7 +68,7 @@ class CommonSlice(CommonView, SliceView):
         theme = appearance.current()
         self.past.set_style(clear_colour(theme.observed, PALE), theme.observed, 0.8)
 
-    def question_of_lens(self) -> dict[str, object]:
+    def what_to_evaluate(self) -> dict[str, object]:
         """The slice along the chosen axis through the best point."""
         return {"what": "common slice", "axis": self.axis.currentData()}
 

@@ -30,7 +30,7 @@ class CommonSurface(CommonView, SurfaceView):
         super().paint_theme()
         self.past.set_style(clear_colour("#FFFFFF", 0.45), "#1F2933", 0.7)
 
-    def question_of_lens(self) -> dict[str, object]:
+    def what_to_evaluate(self) -> dict[str, object]:
         """The surface over the chosen axes through the best point."""
         first, second = self.first.currentData(), self.second.currentData()
         return {"what": "common surface", "first": first, "second": second}

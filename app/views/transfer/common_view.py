@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from app.text.datasets import speaking
-from app.views.surrogate.lens_view import RANKING, WITH_PAST, LensView, plain_fields
+from app.views.surrogate.surrogate_view import RANKING, WITH_PAST, SurrogateView, plain_fields
 from core.tuning.events import (
     CommonSurfaceFitted,
     Event,
@@ -18,11 +18,11 @@ from core.tuning.events import (
 )
 
 
-class CommonView(LensView):
-    """A lens view of the surface that the strategy fits to this dataset and to earlier ones.
+class CommonView(SurrogateView):
+    """A view of the surface that the strategy fits to this dataset and to earlier ones.
 
     Heights are responses: how many of its dataset's standard deviations a score is better than
-    its dataset's mean, or how high a setting ranks. The answer of the lens has also the past's
+    its dataset's mean, or how high a setting ranks. The answer of the evaluator has also the past's
     trials under "past".
     """
 

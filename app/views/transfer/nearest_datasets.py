@@ -20,7 +20,7 @@ from app.views.plot.axes import small_font
 from app.views.plot.record import Record
 from app.views.plot.scrolled_bars import ScrolledBars
 from app.views.plot.twin import Table
-from app.views.surrogate.lens_view import WITH_PAST
+from app.views.surrogate.surrogate_view import WITH_PAST
 from core.tuning.events import CommonSurfaceFitted, PastRecalled, RecalledDataset, RunStarted
 
 NAMES = 0.42  # share of the width that the sizes may take

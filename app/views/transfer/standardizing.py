@@ -14,7 +14,7 @@ from app.views.plot.record import Record, Standard
 from app.views.plot.scales import Scale
 from app.views.plot.twin import Table
 from app.views.plot.view import View
-from app.views.surrogate.lens_view import RANKING, WITH_PAST
+from app.views.surrogate.surrogate_view import RANKING, WITH_PAST
 from core.tuning.events import (
     CommonSurfaceFitted,
     RunStarted,

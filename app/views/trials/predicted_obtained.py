@@ -14,7 +14,7 @@ from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.record import Record, Trial
 from app.views.plot.twin import Table
 from app.views.plot.view import View
-from app.views.surrogate.lens_view import WITH_PAST, WITH_SURROGATE
+from app.views.surrogate.surrogate_view import WITH_PAST, WITH_SURROGATE
 from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
 
 NAMED = 5  # of the first trials with a prediction, by their numbers

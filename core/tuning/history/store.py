@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from core.errors import UnusableError
+from core.errors import UnusableError, cannot_write
 from core.samplers.transfer.past import Memory, PastDataset, Statistics
 from core.space import Setting
 from core.tuning.history import records
@@ -235,8 +235,7 @@ class History:
         try:
             write_whole(Path(path), as_json(found))
         except OSError as error:
-            what = f"the file cannot be written ({error.strerror})"
-            raise UnusableError(what, where=str(path), cure="choose another folder") from error
+            raise cannot_write("the file", path, error) from error
         return len(found)
 
     def import_from(self, path: Path) -> Imported:

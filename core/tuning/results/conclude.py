@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import joblib
@@ -13,7 +11,7 @@ import numpy as np
 
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names
-from core.errors import UnusableError
+from core.errors import cannot_write
 from core.tuning.events import Event, RunFailed, RunStopped
 from core.tuning.history.remembering import recalled_before
 from core.tuning.learning.run import Learned, recorded
@@ -213,7 +211,8 @@ def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> 
         draft.replace(folder.model_path)
         write_whole(folder.takeaway_path, takeaway.as_json())
     except OSError as error:
-        raise _not_kept(folder.path, error) from error
+        cure = "make room and resume the run; no trial is lost"
+        raise cannot_write("the model", folder.path, error, cure, room=cure) from error
     finally:
         draft.unlink(missing_ok=True)
 
@@ -223,12 +222,3 @@ def _prepared_names(problem: Problem, winner: Winner) -> list[str]:
     if problem.dataset.task in STRUCTURED_TASKS:
         return []
     return output_names(winner.pipeline.named_steps["prepare"])
-
-
-def _not_kept(path: Path, error: OSError) -> UnusableError:
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return UnusableError(
-        "the disk is full" if full else f"the model cannot be kept here ({error.strerror})",
-        where=str(path),
-        cure="make room and resume the run; no trial is lost",
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import re
@@ -12,7 +11,7 @@ from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
 
-from core.errors import UnusableError
+from core.errors import UnusableError, cannot_write
 from core.tuning.events import (
     Event,
     HyperGradientStep,
@@ -238,16 +237,12 @@ def _free_name(root: Path, plan: Plan) -> Path:
 
 
 def _cannot_write(path: Path, error: OSError) -> UnusableError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return UnusableError(
-            "the disk is full",
-            where=str(path),
-            cure="free some space and resume the run; what was recorded before is kept",
-        )
-    return UnusableError(
-        f"the run cannot be written here ({error.strerror})",
-        where=str(path),
+    return cannot_write(
+        "the run",
+        path,
+        error,
         cure="choose a folder that you may write to (--run-dir)",
+        room="free some space and resume the run; what was recorded before is kept",
     )
 
 

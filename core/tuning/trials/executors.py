@@ -24,6 +24,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from core.processes import LEAVES, OwnedProcess
 from core.space import Setting
 from core.tuning.runs.ownership import own, owner_of
 from core.tuning.scores.scoring import Outcome, Work, score_setting
@@ -69,8 +70,8 @@ class Executor:
         import joblib
 
         joblib.dump(work, self._file)
-        self._idle: list[_Worker] = []
-        self._busy: dict[_Worker, _Busy] = {}
+        self._idle: list[OwnedProcess] = []
+        self._busy: dict[OwnedProcess, _Busy] = {}
 
     @property
     def free(self) -> int:
@@ -84,9 +85,13 @@ class Executor:
 
     def submit(self, number: int, setting: Setting) -> None:
         """Begin a trial; `free` must be above 0."""
-        worker = self._idle.pop() if self._idle else _Worker(self._context, self._file)
+        worker = self._idle.pop() if self._idle else self._started()
         worker.pipe.send((number, setting))
         self._busy[worker] = _Busy(number, setting, time.monotonic())
+
+    def _started(self) -> OwnedProcess:
+        with _one_thread():
+            return OwnedProcess(self._context, serve, str(self._file), name="process of this trial")
 
     def wait(self, seconds: float) -> list[Outcome]:
         """The trials that ended, waiting at most so long for the first of them."""
@@ -103,13 +108,14 @@ class Executor:
             return math.inf
         return max(0.0, min(begun) + self._limit - time.monotonic())
 
-    def _received(self, worker: _Worker) -> Outcome | None:
+    def _received(self, worker: OwnedProcess) -> Outcome | None:
         busy = self._busy[worker]
         try:
             said: Outcome | str = worker.pipe.recv()
         except (EOFError, OSError):
             del self._busy[worker]
-            return self._lost(worker, busy)
+            took = time.monotonic() - busy.since
+            return Outcome(busy.number, busy.setting, (), took, worker.end(LEAVES))
         if isinstance(said, str):
             busy.begun, busy.since = True, time.monotonic()
             return None
@@ -117,22 +123,13 @@ class Executor:
         self._idle.append(worker)
         return said
 
-    def _lost(self, worker: _Worker, busy: _Busy) -> Outcome:
-        worker.kill()
-        code = worker.process.exitcode
-        if code == -9:
-            why = "The system ended this trial, most likely because memory ran out."
-        else:
-            why = f"The process of this trial crashed (exit code {code})."
-        return Outcome(busy.number, busy.setting, (), time.monotonic() - busy.since, why)
-
     def _overdue(self) -> Iterator[Outcome]:
         if self._limit is None:
             return
         for worker, busy in list(self._busy.items()):
             took = time.monotonic() - busy.since
             if busy.begun and took >= self._limit:
-                worker.kill()
+                worker.end()
                 del self._busy[worker]
                 why = f"It took longer than the time limit of {self._limit:g} s."
                 yield Outcome(busy.number, busy.setting, (), took, why)
@@ -140,28 +137,9 @@ class Executor:
     def close(self) -> None:
         """End every process at once and remove the file."""
         for worker in [*self._idle, *self._busy]:
-            worker.kill()
+            worker.end()
         self._idle, self._busy = [], {}
         self._folder.cleanup()
-
-
-class _Worker:
-    """One process and our end of its pipe."""
-
-    def __init__(self, context: Any, file: Path) -> None:
-        self.pipe: Connection
-        self.pipe, theirs = context.Pipe()
-        self.process = context.Process(
-            target=serve, args=(theirs, str(file)), name="trial", daemon=True
-        )
-        with _one_thread():
-            self.process.start()
-        theirs.close()
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.join()
-        self.pipe.close()
 
 
 def _sweep() -> None:

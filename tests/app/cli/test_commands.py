@@ -16,7 +16,6 @@ import pytest
 from app.cli import main
 from core.errors import UnusableError
 from core.export import exporters
-from core.export.exporters import exporters_for
 from core.tuning.events import RunFinished, from_json
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
@@ -143,9 +142,9 @@ def test_a_failing_export_takes_nothing_else_with_it(capsys, table, tmp_path, mo
     def fail(*_):
         raise defect
 
-    broken = replace(exporters_for("binary", "logistic")["joblib"], write=fail)
-    known = [one for one in exporters.EXPORTERS if one.name != "joblib"]
-    monkeypatch.setattr(exporters, "EXPORTERS", (broken, *known))
+    working = exporters.EXPORTERS["joblib"]
+    broken = {form: replace(held, write=fail) for form, held in working.forms.items()}
+    monkeypatch.setitem(exporters.EXPORTERS, "joblib", replace(working, forms=broken))
     paths = [str(tmp_path / name) for name in ("a.json", "b.joblib", "c.skops")]
     exports = [part for path in paths for part in ("--export", path)]
     assert main(["tune", str(table), "--strategy", "mm", "--json", *exports]) == 1
@@ -295,7 +294,7 @@ def test_a_bad_plan_leaves_no_folder(capsys, runs, wrong):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 def test_a_full_disk_under_the_copy_of_the_events_is_one_sentence(capsys):
     assert main([*QUICK, "--strategy", "mm", "--events", "/dev/full"]) == 2
-    assert complaint(capsys).startswith("tunescope: /dev/full: the events cannot be written (No")
+    assert complaint(capsys).startswith("tunescope: /dev/full: the disk is full; free some space")
 
 
 CHILDREN: list[subprocess.Popen] = []

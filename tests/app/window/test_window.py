@@ -67,7 +67,7 @@ def test_a_new_file_shows_the_data_page_from_its_top(filled, clinic, qtbot, monk
     assert len([name for name in requests if isinstance(name, Open)]) == len(asked) + 1
     number = max(place for place, one in enumerate(requests, 1) if isinstance(one, Open))
     opened = Opened(requests[number - 1].data, *clinic)
-    filled.session.worker.arrived.emit([Message(number, 0, opened)])
+    filled.session.worker.arrived.emit([Message(number, opened)])
     assert filled.here == "data"
     assert scroll.value() == 0
 
@@ -77,7 +77,7 @@ def test_other_roles_and_past_runs_stay_on_their_page(filled, clinic):
     filled.session.change_data(test_size=0.2)
     requests = filled.session.worker.asked
     opened = Opened(requests[-1].data, *clinic)
-    filled.session.worker.arrived.emit([Message(len(requests), 0, opened)])
+    filled.session.worker.arrived.emit([Message(len(requests), opened)])
     assert filled.session.data.test_size == 0.2
     assert filled.here == "model"
 
@@ -123,7 +123,7 @@ def test_data_arriving_leads_from_the_first_page_to_the_table(window, clinic, qt
     from core.tuning.plan import DataPlan
 
     window.pages["start"].drop.file_chosen.emit("clinic.csv")
-    window.session.worker.arrived.emit([Message(1, 0, Opened(DataPlan("clinic.csv"), *clinic))])
+    window.session.worker.arrived.emit([Message(1, Opened(DataPlan("clinic.csv"), *clinic))])
     assert window.here == "data"
     assert window.pages["data"].title == "clinic"
     assert settings.recent_files() == ["clinic.csv"]

@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from app.worker import messages as m
 from core.errors import UnusableError
 from core.tuning.events import (
     RunFinished,
@@ -44,11 +45,25 @@ STRATEGIES = {
 
 class Engine:
     def warm(self):
-        return [
-            {"name": "json", "title": "Numbers", "sentence": "", "warning": "", "ending": ".json"}
-        ]
+        about = {"name": "json", "title": "Numbers", "sentence": "", "warning": ""}
+        return [{**about, "ending": ".json", "form": "table", "of_run": False}]
 
-    def open(self, data):
+    def answer(self, asked):
+        match asked:
+            case m.Open(data=data):
+                return m.Opened(data, *self._open(data))
+            case m.Estimate(plan=plan):
+                return m.Estimated(self._estimate(plan))
+            case m.Recall():
+                known = {"datasets": 34, "similar": 6, "starter": 20, "enabled": True}
+                return m.Recalled(known)
+            case m.TakeIn():
+                return m.TakenIn(self._take_in(asked))
+            case m.Export():
+                Path(asked.path).write_text(asked.format)
+                return m.Exported(asked.path)
+
+    def _open(self, data):
         if "missing" in data.file:
             raise UnusableError("there is no such file", where=data.file, cure="choose another")
         if "defect" in data.file:
@@ -66,15 +81,12 @@ class Engine:
         }
         return summary, {"models": MODELS, "strategies": STRATEGIES}
 
-    def estimate(self, plan):
+    def _estimate(self, plan):
         if plan.folds < 2:
             raise UnusableError("“1” is out of range", where="folds", cure="give at least 2")
         return {"seconds": 1.0, "trials": plan.trials, "sentence": "about 1 second"}
 
-    def recall(self, plan):
-        return {"datasets": 34, "similar": 6, "starter": 20, "enabled": True}
-
-    def take_in(self, request):
+    def _take_in(self, request):
         if "deadly" in request.storage:
             os.kill(os.getpid(), signal.SIGKILL)
         if "missing" in request.storage:
@@ -131,7 +143,3 @@ class Engine:
         last = replace(RunStopped(because="stopped"), results={"trials": len(run.events())})
         run.append(last)
         yield last
-
-    def export(self, request):
-        Path(request.path).write_text(request.format)
-        return request.path

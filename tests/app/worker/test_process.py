@@ -9,38 +9,27 @@ from pathlib import Path
 import pytest
 
 from app.worker import messages as m
-from app.worker.coalescing import coalesced
-from app.worker.exit_codes import sentence_of
 from app.worker.process import THREAD_LIMITS, details_of, run_worker
+from app.worker.thread import coalesced
 from core.tuning.events import Progress, SurrogateFitted, TrialFinished
 from core.tuning.plan import DataPlan
 
 
-def happened(ticket, *events):
-    return [m.Message(ticket, n, m.Happened(e)) for n, e in enumerate(events)]
+def happened(id, *events):
+    return [m.Message(id, event) for event in events]
 
 
 def test_the_latest_surrogate_wins_and_no_trial_is_lost():
     first, last = SurrogateFitted(trials=1), SurrogateFitted(trials=2)
     trials = [TrialFinished(number=n) for n in range(3)]
     waiting = happened(1, first, trials[0], Progress(done=1), trials[1], last, trials[2])
-    kept = [message.answer.event for message in coalesced(waiting)]
+    kept = [message.answer for message in coalesced(waiting)]
     assert kept == [trials[0], Progress(done=1), trials[1], last, trials[2]]
 
 
 def test_surrogates_of_different_runs_do_not_displace_each_other():
     waiting = happened(1, SurrogateFitted(trials=1)) + happened(2, SurrogateFitted(trials=2))
     assert coalesced(waiting) == waiting
-
-
-@pytest.mark.parametrize(
-    ("code", "word"),
-    [(-9, "memory"), (-11, "crashed"), (-15, "ended by"), (1, "exit status 1"),
-     (0xC0000005 - 2**32, "crashed")],
-)  # fmt: skip
-def test_an_exit_code_is_a_sentence(code, word):
-    assert word in sentence_of(code)
-    assert sentence_of(code).endswith(".")
 
 
 def test_details_name_places_but_not_values():
@@ -76,8 +65,8 @@ def answer(pipe):
 
 def test_the_worker_is_another_process_capped_and_polite(child):
     pipe, process, _ = child
-    ready = answer(pipe)
-    assert ready.answer.process == process.pid != os.getpid()
+    assert isinstance(answer(pipe).answer, m.Ready)
+    assert process.pid != os.getpid()
     pipe.send(m.Request(1, m.Open(DataPlan("some.csv"))))
     summary = answer(pipe).answer.summary
     assert summary["pid"] == process.pid
@@ -101,12 +90,12 @@ def test_the_worker_leaves_with_its_scratch_when_the_window_is_gone(child):
     assert not scratch.exists()
 
 
-def test_answers_carry_the_ticket_and_count_up(child):
+def test_answers_carry_the_id_of_their_request(child):
     pipe, _, _ = child
     answer(pipe)
     pipe.send(m.Request(7, m.Open(DataPlan("missing.csv"))))
     refused = answer(pipe)
-    assert (refused.ticket, refused.number) == (7, 1)
+    assert refused.id == 7
     assert "no such file" in refused.answer.sentence
 
 
@@ -123,4 +112,4 @@ def test_a_control_for_another_run_is_not_heard(child, tmp_path):
     while not any(isinstance(a, m.Ended) for a in answers) and time.monotonic() < until:
         answers.append(answer(pipe).answer)
     assert not any(isinstance(a, (m.Paused, m.Concluding)) for a in answers)
-    assert sum(isinstance(getattr(a, "event", None), TrialFinished) for a in answers) == 10
+    assert sum(isinstance(a, TrialFinished) for a in answers) == 10

@@ -24,7 +24,8 @@ import pytest
 
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
 from core.estimators.registry import MODELS
-from core.export.exporters import TABLES, export_run, exporters_for
+from core.export.choices import TABLES
+from core.export.exporters import export_run, exporters_for
 from core.export.finished_run import finished_run
 from core.export.prediction import predict_file
 from core.export.report.results import score_words

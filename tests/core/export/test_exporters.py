@@ -12,7 +12,9 @@ import pytest
 
 from core.errors import UnusableError
 from core.estimators.optional_parts import is_installed
+from core.estimators.registry import MODELS
 from core.export import destination
+from core.export.choices import forms_of
 from core.export.destination import write_whole_file
 from core.export.exporters import EXPORTERS, check_export, export, exporters_for
 from core.tuning.plan import DataPlan, Plan
@@ -20,7 +22,7 @@ from core.tuning.runs.run_folder import RunFolder
 
 TABLES = ["skops", "joblib", "onnx", "json", "script", "report"]
 FOLDERS = ["folder", "json", "report"]
-STRUCTURED = ["npz", "script", "json", "report"]
+STRUCTURED = ["npz", "json", "script", "report"]
 
 
 @pytest.mark.parametrize(
@@ -41,10 +43,24 @@ def test_what_a_run_offers_depends_on_task_and_model(
     assert list(exporters_for(task, model)) == offered
 
 
+def test_a_format_is_one_row_and_every_run_has_one_form() -> None:
+    names = [exporter.name for exporter in EXPORTERS.values()]
+    endings = [exporter.ending for exporter in EXPORTERS.values()]
+    assert len({*names}) == len({*endings}) == len(EXPORTERS)
+    for name, model in MODELS.items():
+        for task in model.tasks:
+            (form,) = forms_of(task, name)
+            assert {"json", "report"} <= {n for n, e in EXPORTERS.items() if form in e.forms}
+            assert form in forms_of(task)
+            assert form in forms_of()
+
+
 def test_every_kind_says_what_it_is_for() -> None:
-    for exporter in EXPORTERS:
-        assert exporter.title
-        assert exporter.sentence.endswith(".")
+    for exporter in EXPORTERS.values():
+        assert exporter.forms
+        for form in exporter.forms.values():
+            assert form.title
+            assert form.sentence.endswith(".")
     assert "trust" in exporters_for("binary", "svm")["joblib"].warning
 
 
@@ -54,7 +70,7 @@ def test_every_kind_says_what_it_is_for() -> None:
         (
             "sequence",
             "model.skops",
-            "a run on sequences has no skops export; end the name in .npz, .py, .json or .html.",
+            "a run on sequences has no skops export; end the name in .npz, .json, .py or .html.",
         ),
         ("structure", "model.joblib", "a run on molecules has no joblib export"),
         ("binary", "model.npz", "a run on a table has no npz export; end the name in .skops,"),
@@ -114,8 +130,8 @@ def test_a_run_without_results_is_one_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "sentence"),
     [
-        (errno.ENOSPC, "the disk is full and nothing was written"),
-        (errno.EACCES, "may not be written to"),
+        (errno.ENOSPC, "the disk is full; free some space"),
+        (errno.EACCES, "the file cannot be written \\(Permission denied\\)"),
         (errno.EIO, "cannot be written"),
     ],
 )
@@ -139,7 +155,7 @@ def test_a_folder_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(destination.tempfile, "mkstemp", refuse)
-    with pytest.raises(UnusableError, match="choose another folder"):
+    with pytest.raises(UnusableError, match="choose another folder or name"):
         write_whole_file(tmp_path / "model.json", lambda draft: draft.write_text("{}"))
 
 

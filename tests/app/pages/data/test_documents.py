@@ -40,7 +40,7 @@ def page_of(still, qtbot):
         dataset = read_data(data)
         summary = summarize(dataset)
         opened = Opened(data, summary, advise(summary))
-        still.worker.arrived.emit([Message(still._asked.last, 0, opened)])
+        still.worker.arrived.emit([Message(still._asked.last, opened)])
         page = DataPage(still)
         qtbot.addWidget(page)
         page.resize(800, 900)
@@ -188,7 +188,7 @@ def test_a_file_with_nothing_but_texts_to_predict_from_offers_topics(look, qtbot
     window.show()
     still.open_file(posts)
     refusal = Refused(error.sentence, error.columns, error.texts)
-    still.worker.arrived.emit([Message(still._asked.last, 0, refusal)])
+    still.worker.arrived.emit([Message(still._asked.last, refusal)])
 
     def take():
         dialog = QApplication.activeModalWidget()

@@ -34,7 +34,7 @@ def opened(still, qtbot):
         summary = summarize(read_data(data))
         still.open_file(data.file)
         number = len(still.worker.asked)
-        still.worker.arrived.emit([Message(number, 0, Opened(data, summary, advise(summary)))])
+        still.worker.arrived.emit([Message(number, Opened(data, summary, advise(summary)))])
         assert still.data == data
         page = DataPage(still)
         qtbot.addWidget(page)

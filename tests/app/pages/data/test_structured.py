@@ -21,7 +21,7 @@ def page_of(still, qtbot):
         still.open_sample(name)
         summary = summarize(read_dataset(f"sample:{name}"))
         opened = Opened(DataPlan(file=f"sample:{name}"), summary, advise(summary))
-        still.worker.arrived.emit([Message(1, 0, opened)])
+        still.worker.arrived.emit([Message(1, opened)])
         page = DataPage(still)
         qtbot.addWidget(page)
         page.resize(800, 900)
@@ -94,7 +94,7 @@ def test_the_board_speaks_of_columns_again_after_other_data(page_of, clinic):
     page.session.open_sample("clinic")
     number = len(page.session.worker.asked)
     opened = Opened(DataPlan(file="sample:clinic"), *clinic)
-    page.session.worker.arrived.emit([Message(number, 0, opened)])
+    page.session.worker.arrived.emit([Message(number, opened)])
     assert page.board.ways.itemText(0) == "All columns together"
 
 

@@ -85,9 +85,14 @@ def test_a_place_that_cannot_be_written_leaves_no_confirmation(
     assert not page.cards["json"]._saved.isVisible()
 
 
+def offer(name, form="table", warning="", of_run=False):
+    """A format as the worker tells of it."""
+    about = {"name": name, "ending": f".{name}", "title": f"{name} for {form}"}
+    return {**about, "sentence": "For.", "warning": warning, "form": form, "of_run": of_run}
+
+
 def test_a_warning_is_part_of_the_card(still, qtbot):
-    warned = {"name": "joblib", "title": "Model as joblib", "sentence": "The same.",
-              "warning": "Open only files from people you trust.", "ending": ".joblib"}  # fmt: skip
+    warned = offer("joblib", warning="Open only files from people you trust.")
     still.exporters = [warned]
     page = ExportPage(still)
     qtbot.addWidget(page)
@@ -96,20 +101,13 @@ def test_a_warning_is_part_of_the_card(still, qtbot):
 
 
 def test_the_cards_are_those_that_fit_the_task_of_the_run(still, qtbot):
-    def exporter(name, *tasks):
-        return {"name": name, "title": f"{name} for {tasks[0]}", "sentence": "", "warning": "",
-                "ending": f".{name}", "tasks": tasks}  # fmt: skip
-
     still.exporters = [
-        exporter("skops", "binary", "regression"),
-        exporter("npz", "sequence", "structure"),
-        exporter("json", "binary", "regression"),
-        exporter("json", "sequence", "structure"),
-    ]
+        offer("skops"), offer("npz", "sequence"), offer("json"), offer("json", "sequence"),
+    ]  # fmt: skip
     page = ExportPage(still)
     qtbot.addWidget(page)
     assert [card.exporter["title"] for card in page.cards.values()] == [
-        "skops for binary", "json for binary",
+        "skops for table", "json for table",
     ]  # fmt: skip
     still.summary = {"task": "sequence", "name": "tags.csv"}
     still.data_changed.emit()
@@ -125,18 +123,9 @@ def test_the_cards_are_those_that_fit_the_task_of_the_run(still, qtbot):
 
 
 def test_models_that_leave_as_folders_have_cards_of_their_own(still, qtbot):
-    def exporter(name, *models):
-        about = {
-            "name": name,
-            "ending": f".{name}",
-            "title": name,
-            "sentence": "For.",
-            "warning": "",
-        }
-        return {**about, "warning": "", "tasks": ["binary", "topics"], "models": list(models)}
-
-    still.exporters = [exporter("skops", "svm"), exporter("folder", "dlgm"),
-                       exporter("json", "svm", "dlgm")]  # fmt: skip
+    still.exporters = [
+        offer("skops"), offer("folder", "classes"), offer("json"), offer("json", "classes"),
+    ]  # fmt: skip
     page = ExportPage(still)
     qtbot.addWidget(page)
     for model, cards in (("dlgm", ["folder", "json"]), ("svm", ["skops", "json"])):
@@ -176,11 +165,7 @@ ENDED = [
 @pytest.fixture
 def ended(still, qtbot, monkeypatch, tmp_path):
     """The page beside a run that ended, and what it asks to be saved."""
-    about = {"title": "", "sentence": "For.", "warning": "", "tasks": ["binary"]}
-    still.exporters = [
-        {**about, "name": "skops", "ending": ".skops"},
-        {**about, "name": "report", "ending": ".html", "of_run": True},
-    ]
+    still.exporters = [offer("skops"), {**offer("report", of_run=True), "ending": ".html"}]
     page = ExportPage(still)
     qtbot.addWidget(page)
     page.show()

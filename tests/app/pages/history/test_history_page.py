@@ -277,8 +277,8 @@ def test_studies_are_taken_in_by_the_worker(page, monkeypatch):
     assert page.session.worker.asked[-1] == wanted
     assert page.outcome.text() == "The studies are being read …"
     imported = {"datasets": 1, "trials": 9, "known_already": 0, "left_out": ("Study “b” is odd.",)}
-    ticket = page.session._asked.last
-    page.session.worker.arrived.emit([Message(ticket, 1, TakenIn(imported))])
+    asked = page.session._asked.last
+    page.session.worker.arrived.emit([Message(asked, TakenIn(imported))])
     assert page.outcome.text() == "Imported: 1 dataset with 9 trials. Left out: Study “b” is odd."
 
 

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QAbstractButton
 from app.text.numbers import alike
 from app.views.ensemble.ensemble_view import near_the_best
 from app.views.registry import VIEWS
-from app.views.surrogate.lens_view import WITH_SURROGATE
-from app.worker.lens_process import answer
+from app.views.surrogate.surrogate_view import WITH_SURROGATE
+from app.worker.evaluator_process import answer
 from core.tuning.events import TrialFinished
 
 OURS = ("members", "average", "disagreement", "focus")
@@ -284,7 +284,7 @@ def test_candidates_are_drawn_on_a_logarithmic_scale(shown):
 
 
 def test_the_slice_shows_its_guess_once(board, shown, feed, streams):
-    board.lens_wanted.connect(lambda asked: board.lens_arrived({**asked, **answer(asked)}))
+    board.evaluation_wanted.connect(lambda asked: board.take_evaluation({**asked, **answer(asked)}))
     view = shown(20, ends=False).views["slice"]
     assert view.below not in view.canvas.plots
     assert view.below.scene() is None

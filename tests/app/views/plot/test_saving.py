@@ -59,4 +59,5 @@ def test_csv_is_the_twin(view, tmp_path):
 def test_a_folder_that_is_not_there_is_said(view, tmp_path, qtbot, ending):
     with qtbot.waitSignal(view.problem) as told:
         view.save(str(tmp_path / "nowhere" / f"best.{ending}"))
-    assert "it cannot be written; choose another folder." in told.args[0]
+    assert " cannot be written" in told.args[0]
+    assert told.args[0].endswith("; choose another folder or name.")

@@ -7,27 +7,27 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QImage
 
-from app.worker.lens_process import answer
+from app.worker.evaluator_process import answer
 from core.gp import lens
 
 
 @pytest.fixture
 def looked(board, feed, streams):
-    """A board whose lens requests are answered at once, in this process."""
+    """A board whose requests to evaluate are answered at once, in this process."""
     asked = []
 
     def look(request):
         asked.append(request)
-        board.lens_arrived({**request, **answer(request)})
+        board.take_evaluation({**request, **answer(request)})
 
-    board.lens_wanted.connect(look)
+    board.evaluation_wanted.connect(look)
     feed([*streams.trials(), streams.surrogate()])
     feed([])
     board.asked = asked
     return board
 
 
-def test_slice_equals_the_lens(looked, streams):
+def test_slice_equals_the_evaluator(looked, streams):
     view = looked.views["slice"]
     plain = dict(vars(streams.surrogate()).items())
     found = lens.slice_through(plain, [axis.as_dict() for axis in streams.space], "C")
@@ -65,7 +65,7 @@ def test_log_axis_shows_plain_numbers_that_do_not_overlap(looked):
     assert all(a.right() <= b.left() for (a, _), (b, _) in itertools.pairwise(drawn))
 
 
-def test_another_axis_asks_the_lens_anew(looked, feed):
+def test_another_axis_asks_the_evaluator_anew(looked, feed):
     view = looked.views["slice"]
     view.axis.setCurrentIndex(2)
     view.axis.activated.emit(2)
@@ -84,16 +84,16 @@ def test_nothing_new_asks_nothing(looked, feed):
 
 def test_one_request_at_a_time_and_late_answers_are_dropped(board, feed, streams):
     asked = []
-    board.lens_wanted.connect(asked.append)
+    board.evaluation_wanted.connect(asked.append)
     feed([*streams.trials(), streams.surrogate()])
     feed([streams.surrogate()])
     assert sorted(request["view"] for request in asked) == ["slice", "surface"]
     late = {**asked[0], **answer(asked[0]), "run": "an old one"}
-    board.lens_arrived(late)
+    board.take_evaluation(late)
     assert not board.views[late["view"]].has_content()
 
 
-def test_surface_equals_the_lens(looked, streams):
+def test_surface_equals_the_evaluator(looked, streams):
     view = looked.views["surface"]
     plain = dict(vars(streams.surrogate()))
     found = lens.surface(plain, [a.as_dict() for a in streams.space], "C", "depth")
@@ -108,7 +108,7 @@ def test_surface_equals_the_lens(looked, streams):
 
 @pytest.mark.parametrize("maximize", [True, False])
 def test_the_better_end_of_a_surface_is_bright_and_marked(board, feed, streams, maximize):
-    board.lens_wanted.connect(lambda asked: board.lens_arrived({**asked, **answer(asked)}))
+    board.evaluation_wanted.connect(lambda asked: board.take_evaluation({**asked, **answer(asked)}))
     feed([*streams.trials(maximize=maximize), streams.surrogate()])
     feed([])
     view = board.views["surface"]

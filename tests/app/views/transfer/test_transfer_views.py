@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import QPointF
 
 from app.text.datasets import best_setting, size_in_words, speaking
-from app.worker.lens_process import answer
+from app.worker.evaluator_process import answer
 from core.gp.transfer import lens as transfer_lens
 from core.space import Axis
 from core.tuning.events import TrialExcluded, TrialFinished, TrialStarted
@@ -29,14 +29,14 @@ def past(monkeypatch):
 
 @pytest.fixture
 def told(board, feed, past):
-    """Feeds a run to a board whose lens requests are answered at once, in this process."""
+    """Feeds a run to a board whose requests to evaluate are answered at once, in this process."""
     board.asked = []
 
     def look(request):
         board.asked.append(request)
-        board.lens_arrived({**request, **answer(request)})
+        board.take_evaluation({**request, **answer(request)})
 
-    board.lens_wanted.connect(look)
+    board.evaluation_wanted.connect(look)
 
     def give(*more, **how):
         feed([*past.run(**how), *more])
@@ -47,7 +47,7 @@ def told(board, feed, past):
 
 
 def surfaces(board):
-    """What the lens would be asked of the run as it stands."""
+    """What the evaluator would be asked of the run as it stands."""
     record = board.record
     return asdict(record.common), asdict(record.past), record.axes
 
@@ -67,7 +67,7 @@ def test_only_runs_with_a_past_have_these(told, feed, streams, past):
     assert "common surface" not in board.views
 
 
-def test_the_slice_equals_the_lens(told):
+def test_the_slice_equals_the_evaluator(told):
     board = told()
     view = board.views["common slice"]
     found = transfer_lens.common_slice(*surfaces(board), "C")
@@ -103,7 +103,7 @@ def test_an_excluded_trial_is_no_longer_among_the_clear_ones(told):
     assert len(view.others.y) == 1
 
 
-def test_another_axis_asks_the_lens_anew(told, feed):
+def test_another_axis_asks_the_evaluator_anew(told, feed):
     board = told()
     view = board.views["common slice"]
     view.axis.setCurrentIndex(2)
@@ -116,7 +116,7 @@ def test_another_axis_asks_the_lens_anew(told, feed):
     )
 
 
-def test_the_surface_equals_the_lens(told):
+def test_the_surface_equals_the_evaluator(told):
     board = told()
     view = board.views["common surface"]
     found = transfer_lens.common_image(*surfaces(board), "C", "tol")

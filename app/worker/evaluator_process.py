@@ -1,4 +1,4 @@
-"""The lens' process: it evaluates surrogates for the plots, and leaves when the window is gone.
+"""The evaluator's process: it evaluates surrogates for plots, and leaves when the window is gone.
 
 It imports numpy, scipy, contourpy and core.gp only, so that it is ready in a moment. No Qt in here.
 """

@@ -6,8 +6,8 @@ import signal
 import numpy as np
 import pytest
 
-from app.worker.lens import Lens
-from app.worker.lens_process import answer
+from app.worker.evaluator import SurrogateEvaluator
+from app.worker.evaluator_process import answer
 from core.gp import lens as direct
 from core.gp.transfer import lens as transfer_lens
 from core.space import Axis
@@ -34,55 +34,55 @@ def request(view="slice", **keys):
 
 
 @pytest.fixture
-def lens():
-    made = Lens()
+def evaluator():
+    made = SurrogateEvaluator()
     yield made
     made.shutdown()
 
 
-def test_answers_equal_those_of_the_core(lens, qtbot):
-    with qtbot.waitSignal(lens.arrived, timeout=20_000) as arrived:
-        lens.ask(request())
+def test_answers_equal_those_of_the_core(evaluator, qtbot):
+    with qtbot.waitSignal(evaluator.arrived, timeout=20_000) as arrived:
+        evaluator.ask(request())
     reply = arrived.args[0]
     assert "surrogate" not in reply
     assert (reply["view"], reply["run"], reply["axis"]) == ("slice", "r", "C")
     assert np.allclose(reply["answer"]["mean"], direct.slice_through(SURROGATE, SPACE, "C")["mean"])
 
 
-def test_the_latest_request_of_a_view_wins(lens, qtbot):
+def test_the_latest_request_of_a_view_wins(evaluator, qtbot):
     replies = []
-    lens.arrived.connect(replies.append)
+    evaluator.arrived.connect(replies.append)
     for axis in ("C", "g", "C", "g"):
-        lens.ask(request(axis=axis))
-    lens.ask(request(view="other", axis="C"))
+        evaluator.ask(request(axis=axis))
+    evaluator.ask(request(view="other", axis="C"))
     qtbot.waitUntil(lambda: any(r["view"] == "other" for r in replies), timeout=20_000)
     of_slice = [reply["axis"] for reply in replies if reply["view"] == "slice"]
     assert of_slice[-1] == "g"
     assert len(of_slice) <= 2  # the first may have been on its way already
 
 
-def test_a_killed_process_is_started_again(lens, qtbot):
-    with qtbot.waitSignal(lens.arrived, timeout=20_000):
-        lens.ask(request())
-    first = lens.process_id
+def test_a_killed_process_is_started_again(evaluator, qtbot):
+    with qtbot.waitSignal(evaluator.arrived, timeout=20_000):
+        evaluator.ask(request())
+    first = evaluator.process_id
     os.kill(first, signal.SIGKILL)
-    with qtbot.waitSignal(lens.arrived, timeout=20_000) as arrived:
-        lens.ask(request(axis="g"))
+    with qtbot.waitSignal(evaluator.arrived, timeout=20_000) as arrived:
+        evaluator.ask(request(axis="g"))
     assert arrived.args[0]["answer"]["axis"] == "g"
-    assert lens.process_id != first
+    assert evaluator.process_id != first
 
 
 def test_shutdown_leaves_nothing_behind(qtbot):
-    lens = Lens()
-    with qtbot.waitSignal(lens.arrived, timeout=20_000):
-        lens.ask(request())
-    number = lens.process_id
-    lens.shutdown()
-    assert not lens.isRunning()
+    evaluator = SurrogateEvaluator()
+    with qtbot.waitSignal(evaluator.arrived, timeout=20_000):
+        evaluator.ask(request())
+    number = evaluator.process_id
+    evaluator.shutdown()
+    assert not evaluator.isRunning()
     with pytest.raises(ProcessLookupError):
         os.kill(number, 0)
-    lens.ask(request())
-    assert not lens.isRunning()
+    evaluator.ask(request())
+    assert not evaluator.isRunning()
 
 
 def test_an_axis_that_is_not_there_is_a_problem_not_a_crash():

@@ -1,25 +1,23 @@
-"""The lens: looks at surrogates in a small process, so that the window never waits for them."""
+"""Evaluates surrogates in a small process, so that the window never waits for them."""
 
 from __future__ import annotations
 
 import multiprocessing
 import threading
 import time
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from typing import Any
 
 from PySide6.QtCore import QThread, Signal
 
-from app.worker.lens_process import serve
+from app.worker.evaluator_process import serve
+from core.processes import LEAVES, OwnedProcess
 
 PATIENCE = 30.0  # seconds for one answer, the first start of the process included
 HEAVY = ("surrogate", "past")  # what of a request does not come back with its answer
-FAREWELL = 1.0  # seconds that the process has to leave
 
 
-class Lens(QThread):
-    """Answers lens requests of the views, the latest of each view only.
+class SurrogateEvaluator(QThread):
+    """Answers the requests of views, the latest of each view only.
 
     The process starts with the first request, and again when it was killed. `arrived` carries the
     request's own keys, without surrogate and past, and "answer" or "problem".
@@ -33,8 +31,7 @@ class Lens(QThread):
         self._wanted: dict[str, dict[str, Any]] = {}
         self._changed = threading.Condition()
         self._closing = False
-        self._process: BaseProcess | None = None
-        self._pipe: Connection | None = None
+        self._process: OwnedProcess | None = None
 
     # Called by the window's thread ----------------------------------------------------------
 
@@ -65,7 +62,7 @@ class Lens(QThread):
     @property
     def process_id(self) -> int | None:
         """The number of the process, or None while there is none."""
-        return self._process.pid if self._process is not None else None
+        return self._process.id if self._process is not None else None
 
     # Called by this thread ------------------------------------------------------------------
 
@@ -95,7 +92,10 @@ class Lens(QThread):
         return {"problem": "ended"}
 
     def _exchange(self, request: dict[str, Any]) -> dict[str, Any] | None:
-        pipe = self._connected()
+        if self._process is None or not self._process.alive:
+            self._end_process()
+            self._process = OwnedProcess(self._context, serve, name="evaluator")
+        pipe = self._process.pipe
         pipe.send(request)
         deadline = time.monotonic() + PATIENCE
         while not pipe.poll(0.05):
@@ -105,27 +105,7 @@ class Lens(QThread):
                 raise EOFError
         return pipe.recv()
 
-    def _connected(self) -> Connection:
-        if self._process is None or not self._process.is_alive() or self._pipe is None:
-            self._end_process()
-            self._pipe, theirs = self._context.Pipe()
-            self._process = self._context.Process(
-                target=serve, args=(theirs,), name="tunescope lens", daemon=True
-            )
-            self._process.start()
-            theirs.close()
-        return self._pipe
-
     def _end_process(self) -> None:
-        if self._pipe is not None:
-            self._pipe.close()
         if self._process is not None:
-            self._process.join(0 if self._process.exitcode is None else FAREWELL)
-            if self._process.is_alive():
-                self._process.terminate()
-                self._process.join(FAREWELL)
-            if self._process.is_alive():
-                self._process.kill()
-                self._process.join()
-            self._process.close()
-        self._pipe = self._process = None
+            self._process.end(LEAVES)
+        self._process = None

@@ -1,4 +1,4 @@
-"""What views that look at the surrogate share: asking the lens, and knowing an old answer."""
+"""What views that look at the surrogate share: asking the evaluator, and knowing an old answer."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def _plain(value: Any) -> Any:
     return [plain_fields(one) for one in value] if listed else value
 
 
-class LensView(View):
-    """A view that draws the lens' answers; one request at a time is on its way.
+class SurrogateView(View):
+    """A view that draws the evaluator's answers; one request at a time is on its way.
 
     Attributes:
         strategies: whose runs it looks at.
@@ -55,27 +55,27 @@ class LensView(View):
         self._under_way = False
 
     def fitted(self) -> Event | None:
-        """What was fitted last, which the lens is to look at."""
+        """What was fitted last, which the evaluator is to look at."""
         return self.record.surrogate
 
     def handed_over(self, fitted: Event) -> dict[str, Any]:
-        """What the lens needs to know, as plain data."""
+        """What the evaluator needs to know, as plain data."""
         return {"surrogate": plain_fields(fitted)}
 
-    def question_of_lens(self) -> dict[str, Any]:
+    def what_to_evaluate(self) -> dict[str, Any]:
         """The keys of the request beside the surrogate and the space."""
         raise NotImplementedError
 
     def ask_if_new(self) -> None:
-        """Ask the lens when the surrogate or the axes are others than last time."""
+        """Ask the evaluator when the surrogate or the axes are others than last time."""
         fitted = self.fitted()
         if fitted is None or self._under_way:
             return
-        asking = self.question_of_lens()
+        asking = self.what_to_evaluate()
         if self._asked is not None and self._asked[0] is fitted and self._asked[1] == asking:
             return
         self._asked, self._under_way = (fitted, asking), True
-        self.lens_wanted.emit(
+        self.evaluation_wanted.emit(
             {"view": self.name, "run": self.record.started.run, "space": self.record.axes,
              **self.handed_over(fitted), **asking}
         )  # fmt: skip
@@ -85,7 +85,7 @@ class LensView(View):
         self.ask_if_new()
         super().redraw()
 
-    def lens_arrived(self, reply: dict[str, Any]) -> None:
+    def take_evaluation(self, reply: dict[str, Any]) -> None:
         """Keep an answer of this run; ask again if something changed meanwhile."""
         if reply.get("run") != self.record.started.run:
             return
