@@ -14,13 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.preferences import choices
-from app.session.busy import Busy
 from app.session.history import SessionHistory
-from app.session.plan import Planning
-from app.session.plan_choice import plan_for
+from app.session.plan import plan_for, with_model, with_strategy
 from app.session.requests import PendingRequests
 from app.session.run import ShownRun
 from app.worker import messages as m
@@ -33,12 +31,21 @@ if TYPE_CHECKING:
     from core.tuning.runs.past_runs import RunSummary
 
 
-class Session(Planning):
-    """Everything that the pages show and change; what the plan is made of is Planning's.
+ESTIMATE_AFTER = 300  # milliseconds after the last change of the plan
+
+
+class Session(QObject):
+    """Everything that the pages show and change.
 
     Attributes:
         data: which data are open and how they are understood, or None.
         summary: what the data look like, as `core.datasets.summary.summarize` gives it.
+        advice: the models and strategies that fit (core.tuning.guidance.advice).
+        plan: what would be tuned now; the recommendation until a person chooses.
+        estimate: {"seconds", "trials", "sentence"}; with "unusable": True, the sentence says why
+            the plan cannot be carried out; "values" are those that a grid tries, {label: values}.
+        known: what the history holds for the plan's model, as `Recalled` tells it; {} while
+            nobody knows.
         state: idle, running, paused, stopping, interrupted or finished.
         details: what "Copy details" copies for the last problem; no data in it.
         other_targets, texts: the columns to choose from where the last problem was the target, and
@@ -50,6 +57,9 @@ class Session(Planning):
     data_changed = Signal()
     file_opened = Signal()  # after `data_changed`, where a person gave a file or a sample
     advice_changed = Signal()
+    plan_changed = Signal()
+    estimate_changed = Signal()
+    known_changed = Signal()
     run_changed = Signal()  # the state, the folder or the results
     run_replaced = Signal()  # another run is shown now: begin again with `events`
     event_arrived = Signal(object)
@@ -57,12 +67,18 @@ class Session(Planning):
     evaluated = Signal(object)  # the answer to `evaluate`
     exporters_changed = Signal()
     problem = Signal(str)
-    busy_changed = Signal(str)
+    busy_changed = Signal(str)  # what is waited for; "" for nothing
 
     def __init__(self, runs_root: Path | None = None, worker: WorkerThread | None = None) -> None:
         super().__init__()
         self.data: DataPlan | None = None
         self.summary: dict[str, Any] | None = None
+        self.advice: dict[str, Any] | None = None
+        self.plan: Plan | None = None
+        self.estimate: dict[str, Any] | None = None
+        self.known: dict[str, Any] = {}
+        self._estimate_timer = QTimer(self, singleShot=True, interval=ESTIMATE_AFTER)
+        self._estimate_timer.timeout.connect(self._ask_estimate)
         self.state = "idle"
         self._run = ShownRun([], None)
         self.details = ""
@@ -77,8 +93,6 @@ class Session(Planning):
         self._runs_root = runs_root
         self._keeps_best = True
         self._plan_to_restore: Plan | None = None
-        self._busy = Busy(self)
-        self._busy.changed.connect(self.busy_changed)
         self._worker = worker or WorkerThread()
         self._worker.arrived.connect(self._take)
         self._worker.start()
@@ -130,7 +144,7 @@ class Session(Planning):
             self.problem.emit("A run is going on. Stop it first, then change the data.")
             return
         name = data.file.removeprefix("sample:").replace("\\", "/").rsplit("/", 1)[-1]
-        self._busy.say(f"Reading {name} …")
+        self.busy_changed.emit(f"Reading {name} …")
         self._opening, self._is_given = data, given
         self._asked.ask(m.Open(data))
 
@@ -144,11 +158,40 @@ class Session(Planning):
             self._asked.ask(m.Recall(self.plan))
 
     def _take_in(self, wanted: m.TakeIn) -> None:
-        self._busy.say("Reading the studies …")
+        self.busy_changed.emit("Reading the studies …")
         self._asked.ask(wanted)
 
-    def _forget_estimate(self) -> None:
-        self._asked.forget(m.Estimate)
+    # The plan -------------------------------------------------------------------------------
+
+    def choose_model(self, name: str) -> None:
+        """Tune this model; the strategy stays if it fits, else it becomes the recommended one."""
+        if self.plan is not None and self.advice is not None:
+            self._change_plan(with_model(self.plan, name, self.advice))
+
+    def choose_strategy(self, name: str) -> None:
+        """Tune in this way, with the options that were chosen for it before."""
+        if self.plan is not None and self.advice is not None and name != self.plan.strategy:
+            self._change_plan(with_strategy(self.plan, name, self.advice))
+
+    def set_option(self, name: str, value: Any) -> None:
+        """Set one option of the strategy."""
+        if self.plan is not None:
+            self.set_plan(options={**self.plan.options, name: value})
+
+    def set_plan(self, **fields: Any) -> None:
+        """Change fields of the plan."""
+        if self.plan is not None:
+            self._change_plan(self.plan.changed(**fields))
+
+    def _change_plan(self, plan: Plan) -> None:
+        if plan != self.plan:
+            if self.plan is None or plan.model != self.plan.model:
+                self.known = {}
+            self.plan, self.estimate = plan, None
+            self._asked.forget(m.Estimate)  # the answer on its way is about the plan before
+            self.plan_changed.emit()
+            self.estimate_changed.emit()
+            self._estimate_timer.start()
 
     # Run ------------------------------------------------------------------------------------
 
@@ -204,7 +247,7 @@ class Session(Planning):
         """Save something of the run that is shown, or another of its models; `exported` tells."""
         if self.run_folder is not None:
             fitting = which != "tuned"
-            self._busy.say("Fitting the model …" if fitting else "Saving …")
+            self.busy_changed.emit("Fitting the model …" if fitting else "Saving …")
             self._asked.ask(m.Export(str(self.run_folder), format, str(path), which))
 
     def evaluate(self, request: dict[str, Any]) -> None:
@@ -239,7 +282,6 @@ class Session(Planning):
 
     def shutdown(self) -> None:
         """End the worker; a run that is going on can be continued at the next start."""
-        self._busy.stop()
         self._estimate_timer.stop()
         self._worker.close()
         self._evaluator.shutdown()
@@ -307,7 +349,7 @@ class Session(Planning):
                 self.known = answer.known
                 self.known_changed.emit()
             case m.TakenIn():
-                self._busy.say("")
+                self.busy_changed.emit("")
                 self._asked.forget(m.TakeIn)
                 self.history.take_answer(answer.imported)
             case m.FolderMade():
@@ -320,7 +362,7 @@ class Session(Planning):
             case m.Ended():
                 self._take_end()
             case m.Exported():
-                self._busy.say("")
+                self.busy_changed.emit("")
                 self.exported.emit(answer.path)
             case m.Refused():
                 opening = kind is m.Open
@@ -334,7 +376,7 @@ class Session(Planning):
                 self._take_death(answer)
 
     def _take_data(self, opened: m.Opened) -> None:
-        self._busy.say("")
+        self.busy_changed.emit("")
         other = self.data is None or self.data.file != opened.data.file
         self.data, self.summary, self.advice = opened.data, opened.summary, opened.advice
         self.estimate, self.known = None, {}
@@ -364,11 +406,13 @@ class Session(Planning):
 
     def _take_refusal(self, kind: type | None, sentence: str) -> None:
         if kind is m.Estimate and not self.details:
-            self.refuse_estimate(sentence)
+            nothing = {"seconds": None, "trials": None}
+            self.estimate = {**nothing, "sentence": sentence, "unusable": True}
+            self.estimate_changed.emit()
             return
         if kind is m.Recall and not self.details:
             return  # the estimate says why the plan cannot be carried out
-        self._busy.say("")
+        self.busy_changed.emit("")
         if kind is m.TakeIn:
             self._asked.forget(kind)
             self.history.refuse(sentence)
@@ -382,7 +426,7 @@ class Session(Planning):
         self.problem.emit(sentence)
 
     def _take_death(self, died: m.Died) -> None:
-        self._busy.say("")
+        self.busy_changed.emit("")
         if self._asked.forget(m.TakeIn):
             self.history.refuse(died.sentence)
         if not self._is_tuning():

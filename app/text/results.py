@@ -6,7 +6,6 @@ from typing import Any
 
 from app.text.numbers import fixed, plain
 from app.text.results_averaging import averaged_in_words, members_of, tuned_in_words
-from app.text.results_structured import found_in_short, pairs_in_words, sequences_in_words
 from app.text.scores import (
     SHARES,
     difference_in_words,
@@ -15,6 +14,7 @@ from app.text.scores import (
     metric_in_short,
     score_in_words,
 )
+from app.text.structured import found_in_short, pairs_in_words, sequences_in_words
 from app.text.units import counted, size_of_test_set, task_of, units
 from core.tuning.events import RunStarted
 from core.tuning.results.evaluation import evaluation_in_words

@@ -17,7 +17,7 @@ from app.views.structured.arc_view import ArcView
 from app.views.structured.dot_plot import DotPlotView
 from app.views.structured.sequence_view import SequenceView
 from app.views.surrogate.gp_slice import GpSlice
-from app.views.surrogate.surface import Surface
+from app.views.surrogate.surface_view import Surface
 from app.views.transfer.common_slice import CommonSlice
 from app.views.transfer.common_surface import CommonSurface
 from app.views.transfer.nearest_datasets import NearestDatasets

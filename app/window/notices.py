@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from app.widgets.buttons import IconButton, PlainButton
 from app.widgets.labels import label
 from app.widgets.sign import Sign
+
+LONG = 600  # milliseconds of a wait before it is shown
 
 
 class Notice(QFrame):
@@ -55,7 +58,7 @@ class Notice(QFrame):
 
 
 class Waiting(QFrame):
-    """What takes long, with a moving bar."""
+    """What takes long, with a moving bar; a short wait is no news."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,10 +72,16 @@ class Waiting(QFrame):
         self._bar.setTextVisible(False)
         column.addWidget(self._what)
         column.addWidget(self._bar)
+        self._timer = QTimer(self, singleShot=True, interval=LONG)
+        self._timer.timeout.connect(self.show)
         self.hide()
 
     def say(self, what: str) -> None:
-        """Show what is going on; "" hides it."""
+        """Show what is going on once it takes long; "" hides it at once."""
         self._what.setText(what)
         self._bar.setAccessibleName(what)
-        self.setVisible(bool(what))
+        if what:
+            self._timer.start()
+        else:
+            self._timer.stop()
+            self.hide()

@@ -81,7 +81,7 @@ def walk(folder: Path, kill: bool) -> None:
     walker.press("Choose a strategy")
     walker.here("strategy")
     session.choose_strategy("gp")
-    session.set_budget(trials=6)
+    session.set_plan(trials=6)
     walker.until(lambda: (session.estimate or {}).get("trials") == 6)
     walker.press("Start tuning")
     walker.here("tune")

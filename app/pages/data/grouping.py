@@ -5,10 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.pages.data.motifs import MOTIFS
-
 Groups = dict[str, list[str]]
 Spec = str | Groups
+# The kinds of parameters of a model of molecules; a test holds this list to the model's own, which
+# needs compiled loops that the window does without.
+MOTIFS: tuple[str, ...] = (
+    "base pairings",
+    "terminal mismatch interactions",
+    "hairpin loop lengths",
+    "explicit internal loop sizes",
+    "bulge loop lengths",
+    "internal loop lengths",
+    "symmetric internal loop lengths",
+    "internal loop asymmetry",
+    "single base bulge nucleotides",
+    "1x1 internal loop nucleotides",
+    "helix stacking interactions",
+    "helix closing interactions",
+    "multi-branch loop lengths",
+    "single base pair stacking interactions",
+    "external loop lengths",
+)
 
 
 def feature_names(summary: Mapping[str, Any]) -> list[str]:

@@ -150,7 +150,7 @@ class GroupsBoard(Card):
     def _way_chosen(self) -> None:
         way = self.ways.currentData()
         self._empty = ""
-        self.session.set_groups(self._without_empty() if way == OWN else way)
+        self.session.set_plan(groups=self._without_empty() if way == OWN else way)
         self.refresh()
 
     def _without_empty(self) -> grouping.Groups:
@@ -168,7 +168,7 @@ class GroupsBoard(Card):
         changed = grouping.moved(self.groups(), column, group)
         if group == self._empty:
             self._empty = ""
-        self.session.set_groups(changed)
+        self.session.set_plan(groups=changed)
         self.refresh()
         self._focus(group, column)
 
@@ -189,7 +189,7 @@ class GroupsBoard(Card):
         if old == self._empty:
             self._empty = new
         else:
-            self.session.set_groups(grouping.renamed(self._without_empty(), old, new))
+            self.session.set_plan(groups=grouping.renamed(self._without_empty(), old, new))
         self.refresh()
 
     def _step(self, column: str, by: int) -> None:
@@ -239,7 +239,7 @@ class GroupsBoard(Card):
         from core.datasets.groups import groups_from_file  # not needed for the first paint
 
         try:
-            self.session.set_groups(groups_from_file(path))
+            self.session.set_plan(groups=groups_from_file(path))
         except UnusableError as error:
             self.session.problem.emit(error.sentence)
         self.refresh()

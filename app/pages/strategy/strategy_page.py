@@ -138,7 +138,7 @@ class StrategyPage(Page):
 
     def _way_chosen(self) -> None:
         if self.ways.currentData() not in (None, OWN):
-            self.session.set_groups(self.ways.currentData())
+            self.session.set_plan(groups=self.ways.currentData())
 
     def _estimate_changed(self) -> None:
         self.budget.show_estimate()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt
+from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QRubberBand
+from PySide6.QtWidgets import QGraphicsView, QRubberBand
 
-if TYPE_CHECKING:
-    from app.views.plot.canvas import Canvas, Plot
+from app.views.plot.plot import Plot
 
 DRAG = 6  # pixels below which a drag is a click
 STEP = 0.15  # of the range that an arrow key moves
@@ -23,15 +20,25 @@ MOVES = {
 CHANGES = {Qt.Key.Key_Plus: CLOSER, Qt.Key.Key_Equal: CLOSER, Qt.Key.Key_Minus: 1 / CLOSER}
 
 
-class Zoom:
+class Zoom(QObject):
     """The drags and keys of one canvas.
 
     A drag enlarges the box that it spans; with Shift it moves what is shown. The keys + and −
     enlarge around the middle, Shift with an arrow moves, Home shows the whole range again.
+
+    Args:
+        canvas: where they happen.
+        plots: its plots, as they are whenever something happens.
+
+    Signals:
+        changed: whether only a part is shown now.
     """
 
-    def __init__(self, canvas: Canvas) -> None:
-        self._canvas = canvas
+    changed = Signal(bool)
+
+    def __init__(self, canvas: QGraphicsView, plots: list[Plot]) -> None:
+        super().__init__(canvas)
+        self._canvas, self._plots = canvas, plots
         self._band = QRubberBand(QRubberBand.Shape.Rectangle, canvas.viewport())
         self._from: QPoint | None = None
         self._last = QPoint()
@@ -40,7 +47,7 @@ class Zoom:
     @property
     def on(self) -> bool:
         """Whether a plot shows only a part."""
-        return any(plot.zoomed for plot in self._canvas.plots)
+        return any(plot.zoomed for plot in self._plots)
 
     # The mouse --------------------------------------------------------------------------------
 
@@ -81,7 +88,7 @@ class Zoom:
 
     def _plot_at(self, place: QPoint) -> Plot | None:
         scene = self._canvas.mapToScene(place)
-        inside = (p for p in self._canvas.plots if p.vb.sceneBoundingRect().contains(scene))
+        inside = (p for p in self._plots if p.vb.sceneBoundingRect().contains(scene))
         return next(inside, None)
 
     def _in(self, plot: Plot, place: QPoint) -> QPointF:
@@ -106,7 +113,7 @@ class Zoom:
         return True
 
     def _leading(self) -> list[Plot]:
-        return self._canvas.plots[:1]  # linked ones follow
+        return self._plots[:1]  # linked ones follow
 
     def _scale(self, plot: Plot, factor: float) -> None:
         ranges = []
@@ -124,17 +131,17 @@ class Zoom:
     def _show(self, plot: Plot, x: list[float], y: list[float]) -> None:
         if x[1] <= x[0] or y[1] <= y[0]:
             return
-        for other in self._canvas.plots:
+        for other in self._plots:
             other.zoomed = True  # linked ones too: none of them may take its range back alone
-        leader = self._canvas.plots[0] if plot.vb.linkedView(0) is not None else plot
+        leader = self._plots[0] if plot.vb.linkedView(0) is not None else plot
         leader.setXRange(*x, padding=0)
         plot.setYRange(*y, padding=0)
         plot.left.fit()
-        self._canvas.zoomed.emit(True)
+        self.changed.emit(True)
 
     def whole(self) -> None:
         """Show the whole range again."""
         if self.on:
-            for plot in self._canvas.plots:
+            for plot in self._plots:
                 plot.show_whole()
-            self._canvas.zoomed.emit(False)
+            self.changed.emit(False)

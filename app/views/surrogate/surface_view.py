@@ -1,4 +1,4 @@
-"""What surfaces share: a coloured image over two settings, contour lines, and the trials on it."""
+"""Two settings at once: the expected score as a coloured surface, contour lines, and trials."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
+from app.text.numbers import plain, shown
 from app.views.plot.colour_bar import ColourBar
 from app.views.plot.highlight import Highlight
 from app.views.plot.items import Dots, Lines, pen
@@ -207,3 +208,29 @@ def _even(places: np.ndarray) -> tuple[tuple[float, float], np.ndarray]:
     count = len(places) if np.allclose(gaps, gaps[0]) else 120
     middles = edges[0] + (np.arange(count) + 0.5) * (edges[1] - edges[0]) / count
     return edges, np.abs(middles[:, None] - places[None, :]).argmin(axis=1)
+
+
+class Surface(SurfaceView):
+    """The surrogate's mean over two axes."""
+
+    name = "surface"
+    title = "Pairs of settings"
+    question = "Which pairs of settings go well together?"
+    waiting = "The expected score over two settings appears here after the first few trials."
+
+    def what_to_evaluate(self) -> dict[str, object]:
+        """The surface over the chosen axes through the best point."""
+        first, second = self.first.currentData(), self.second.currentData()
+        return {"what": "surface", "first": first, "second": second}
+
+    def describe(self) -> str:
+        """The best pair, and the range of the expected score."""
+        answer, best = self.answer, self.record.best()
+        mean = np.array(answer["mean"])
+        said = "Expected score over {} and {}, from {} to {}.".format(
+            answer["first"], answer["second"], plain(mean.min()), plain(mean.max())
+        )
+        if best is not None:
+            pair = [shown(best.setting.get(answer[key])) for key in ("first", "second")]
+            said += " " + "Best {} at {} and {}.".format(plain(best.score), *pair)
+        return said

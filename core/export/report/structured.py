@@ -1,17 +1,20 @@
-"""The report's own parts for sequences and molecules: words, the curve over γ, and an example."""
+"""The report's own parts for sequences, molecules and topics: words, curves and examples."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from core.datasets.molecules import bracket_pairs
+from core.export.average import members_of
 from core.export.finished_run import FinishedRun
 from core.export.report import example_figures, figures
 from core.export.report.html import folded, paragraphs, section, table
 from core.export.report.svg import plain
-from core.tuning.events import FoldedMolecule, MoleculesFolded, SequencesLabelled
+from core.tuning.events import FoldedMolecule, MoleculesFolded, SequencesLabelled, TopicsFound
 
 USUAL_GAMMA = 4.0
+MOST_TOPICS = 60
+MOST_WORDS = 12
 _UNITS = {"sequence": "tokens", "structure": "molecules", "topics": "texts"}
 
 
@@ -105,3 +108,22 @@ def _molecule(one: FoldedMolecule) -> str:
         [f"{len(said & true)} of {len(true)} true pairs are found; {len(said)} are predicted."]
     )
     return section("An example", question, drawn + words + folded("As text", twin))
+
+
+def topic_sections(run: FinishedRun) -> list[str]:
+    """The topics of the best model; none where there are no topics."""
+    found = run.of_kind(TopicsFound)
+    if not found:
+        return []
+    last = found[-1]
+    rows = [
+        (f"{100 * topic.share:.1f}\N{NO-BREAK SPACE}%", ", ".join(topic.words[:MOST_WORDS]))
+        for topic in last.topics[:MOST_TOPICS]
+    ]
+    body = table(("share of all words", "likeliest words"), rows)
+    said = [f"Learned from {last.documents:,} texts."]
+    if len(rows) < last.count:
+        said.append(f"The {len(rows)} largest of {last.count} topics.")
+    if len(members_of(run)) > 1:
+        said.append("They are those of the best member; others have topics of their own.")
+    return [section("What are the texts about?", "The largest first.", body + paragraphs(said))]

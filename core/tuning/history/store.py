@@ -24,10 +24,9 @@ from core.samplers.transfer.past import Memory, PastDataset, Statistics
 from core.space import Setting
 from core.tuning.history import records
 from core.tuning.history.database import erase_traces, in_words, open_file
-from core.tuning.history.exchange import as_json, records_in
+from core.tuning.history.exchange import as_json, records_in, starter_records
 from core.tuning.history.facts import Entry, Facts, Imported, Known, statistics_of
 from core.tuning.history.records import Record
-from core.tuning.history.starter import starter_records
 from core.tuning.runs.run_folder import write_whole
 
 __all__ = [

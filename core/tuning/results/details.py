@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from core.tuning.results.documents import of_documents
 from core.tuning.results.structured import of_molecules, of_sequences
 from core.tuning.scores.metric import Said
 
@@ -32,7 +31,7 @@ def details_of(
     if task == "structure":
         return of_molecules(said)
     if task == "topics":
-        return of_documents(said["tuned"])
+        return _of_documents(said["tuned"])
     of_classes = _of_classes(y, said, classes)
     return of_classes | of_sequences(y, said) if task == "sequence" else of_classes
 
@@ -74,4 +73,17 @@ def _calibration(y: np.ndarray, tuned: Said) -> dict[str, list[float]] | None:
         "predicted": (np.bincount(bins, predicted, _BINS)[used] / counts[used]).tolist(),
         "observed": (np.bincount(bins, y == 1, _BINS)[used] / counts[used]).tolist(),
         "counts": counts[used].tolist(),
+    }
+
+
+def _of_documents(tuned: Said) -> dict[str, Any]:
+    """How much the held-out documents had to be predicted; both models the same."""
+    assert tuned.documents is not None
+    words = tuned.documents[:, 1]
+    return {
+        "documents": {
+            "count": len(words),
+            "words": int(words.sum()),
+            "empty": int((words == 0).sum()),
+        }
     }

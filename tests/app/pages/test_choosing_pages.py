@@ -165,7 +165,7 @@ def test_the_groups_of_the_plan_can_be_chosen_here_too(strategies):
     strategies.session.choose_strategy("mm")
     strategies.ways.setCurrentIndex(strategies.ways.findData("column"))
     assert strategies.session.plan.groups == "column"
-    strategies.session.set_groups({"a": ["age"], "b": ["ward", "smoker"]})
+    strategies.session.set_plan(groups={"a": ["age"], "b": ["ward", "smoker"]})
     assert strategies.ways.currentText() == "One for each of my 2 groups"
 
 

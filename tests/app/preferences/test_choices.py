@@ -4,7 +4,7 @@ from app.pages.data.data_page import DataPage
 from app.pages.strategy.strategy_page import StrategyPage
 from app.preferences import choices
 from app.preferences import preferences as settings
-from app.session.plan_choice import plan_for, with_strategy
+from app.session.plan import plan_for, with_strategy
 from core.tuning.plan import DataPlan, Plan
 
 DATA = DataPlan("sample:clinic")

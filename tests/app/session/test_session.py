@@ -77,8 +77,8 @@ def test_changes_of_the_plan_bring_one_estimate(opened, qtbot):
     qtbot.waitUntil(lambda: opened.estimate is not None, timeout=20_000)
     given = []
     opened.estimate_changed.connect(lambda: given.append(opened.estimate))
-    opened.set_budget(trials=3)
-    opened.set_budget(trials=7)
+    opened.set_plan(trials=3)
+    opened.set_plan(trials=7)
     qtbot.waitUntil(lambda: opened.estimate is not None, timeout=20_000)
     assert given[:-1] == [None, None]
     assert given[-1]["trials"] == 7

@@ -171,7 +171,8 @@ def test_focus_stays_with_the_column_that_was_moved(page, qtbot):
 def test_every_chip_of_a_narrow_group_shows(page, qtbot):
     page.board.move("ward", "x" * 40)
     page.resize(420, 900)
-    page.session.set_groups({"all": ["age", "blood_pressure", "waiting_minutes", "visit_date"]})
+    names = ["age", "blood_pressure", "waiting_minutes", "visit_date"]
+    page.session.set_plan(groups={"all": names})
     qtbot.wait(20)
     for chip in page.board.box("all").chips:
         assert chip.parentWidget().rect().contains(chip.geometry())
@@ -201,7 +202,7 @@ def test_groups_are_saved_and_loaded_again(page, tmp_path):
     board.save(str(file))
     kept = page.session.plan.groups
     assert json.loads(file.read_text()) == kept
-    page.session.set_groups("single")
+    page.session.set_plan(groups="single")
     board.load(str(file))
     assert page.session.plan.groups == kept
 

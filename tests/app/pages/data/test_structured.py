@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.pages.data.data_page import DataPage
-from app.pages.data.motifs import MOTIFS
+from app.pages.data.grouping import MOTIFS
 from app.worker.messages import Message, Opened
 from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
@@ -67,12 +67,12 @@ def test_molecules_are_counted_with_their_pairs(page_of):
 
 def test_the_groups_of_a_model_of_sequences(page_of):
     page = page_of("tags")
-    page.session.set_groups("column")
+    page.session.set_plan(groups="column")
     columns = ["word", "suffix", "shape", "weekday", "shelf"]
     assert list(page.board.groups()) == ["initial", "transition", *columns]
-    page.session.set_groups("single")
+    page.session.set_plan(groups="single")
     assert page.board.groups() == {"all parameters": ["initial", "transition", *columns]}
-    page.session.set_groups("prefix")
+    page.session.set_plan(groups="prefix")
     assert list(page.board.groups())[:2] == ["initial", "transition"]
     page.board.move("transition", "initial")
     assert page.session.plan.groups["initial"] == ["initial", "transition"]
@@ -80,10 +80,10 @@ def test_the_groups_of_a_model_of_sequences(page_of):
 
 def test_the_groups_of_a_model_of_molecules(page_of):
     page = page_of("molecules")
-    page.session.set_groups("column")
+    page.session.set_plan(groups="column")
     assert list(page.board.groups()) == list(MOTIFS)
     assert page.board.ways.findData("prefix") == -1
-    page.session.set_groups("each")
+    page.session.set_plan(groups="each")
     assert page.board._sentence.text() == "Every parameter has a penalty of its own."
 
 

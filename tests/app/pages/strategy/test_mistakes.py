@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.pages.strategy.strategy_page import StrategyPage
-from app.session.plan_choice import plan_for
+from app.session.plan import plan_for
 from app.text.results import in_plain_words
 from core.tuning.events import RunStarted
 

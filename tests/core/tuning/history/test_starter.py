@@ -6,7 +6,7 @@ from importlib.resources import files
 import pytest
 
 from core.estimators.registry import MODELS
-from core.tuning.history.starter import starter_records
+from core.tuning.history.exchange import starter_records
 from core.tuning.history.store import Facts, History, statistics_of
 from core.tuning.scores.metrics import METRICS, default_metric
 

@@ -1,0 +1,78 @@
+"""One plot: its axes, and ranges that change only when data would leave them."""
+
+from __future__ import annotations
+
+import math
+
+import pyqtgraph as pg
+
+from app.views.plot.axes import ScaleAxis
+from app.views.plot.scales import Scale
+
+SHRINK = 0.55  # share of a held range below which data get a narrower one
+
+
+class Plot(pg.PlotItem):
+    """One plot whose ranges are held: they change only when data would leave them."""
+
+    def __init__(self, bottom: Scale | None = None, left: Scale | None = None) -> None:
+        self.bottom = ScaleAxis("bottom", bottom)
+        self.left = ScaleAxis("left", left)
+        super().__init__(axisItems={"bottom": self.bottom, "left": self.left}, enableMenu=False)
+        self.hideButtons()
+        self.setMouseEnabled(False, False)
+        self.vb.disableAutoRange()
+        self.vb.setDefaultPadding(0)
+        self._held: list[tuple[float, float] | None] = [None, None]
+        self.zoomed = False  # a person looks closer; the held ranges wait
+
+    def hold_x(self, low: float, high: float, *, exact: bool = False) -> None:
+        """Show at least these places along the bottom."""
+        self._hold(0, low, high, exact)
+
+    def hold_y(self, low: float, high: float, *, exact: bool = False) -> None:
+        """Show at least these places along the left."""
+        self._hold(1, low, high, exact)
+
+    def forget_ranges(self) -> None:
+        """The next data choose their ranges anew."""
+        self._held = [None, None]
+
+    def show_whole(self) -> None:
+        """The held ranges again, after a person looked closer."""
+        self.zoomed = False
+        for show, held in zip((self.setXRange, self.setYRange), self._held, strict=True):
+            if held is not None:
+                show(*held, padding=0)
+        self.left.fit()
+
+    def _hold(self, axis: int, low: float, high: float, exact: bool) -> None:
+        if not (math.isfinite(low) and math.isfinite(high)):
+            return
+        held = self._held[axis]
+        if held is not None and not exact:
+            if high - low < SHRINK * (held[1] - held[0]) and high > low:
+                held = None
+            elif held[0] <= low and high <= held[1]:
+                return
+        if not exact:
+            low, high = self._roomy(held, low, high)
+        if (low, high) == self._held[axis]:
+            return
+        self._held[axis] = (low, high)
+        if self.zoomed:
+            return
+        (self.setXRange if axis == 0 else self.setYRange)(low, high, padding=0)
+        if axis == 1:
+            self.left.fit()
+
+    @staticmethod
+    def _roomy(held: tuple[float, float] | None, low: float, high: float) -> tuple[float, float]:
+        # Room beyond the data, so that the next value seldom changes the range again.
+        span = (high - low) or max(abs(high) * 0.1, 1e-3)
+        if held is None:
+            return low - 0.08 * span, high + 0.08 * span
+        return (
+            held[0] if held[0] <= low else low - 0.15 * span,
+            held[1] if held[1] >= high else high + 0.15 * span,
+        )
