@@ -45,7 +45,6 @@ class OptionalPart:
 OPTIONAL_PARTS: dict[str, OptionalPart] = {
     "deep": OptionalPart("deep", ("jax",), "deep latent Gaussian models"),
     "onnx": OptionalPart("onnx", ("onnx", "onnxruntime"), "ONNX model files"),
-    "cluster": OptionalPart("cluster", ("distributed",), "trials on a cluster"),
 }
 
 

@@ -19,6 +19,7 @@ from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed, optiona
 def test_every_part_is_an_extra_of_the_distribution_that_brings_its_modules():
     project = Path(__file__).parents[3] / "pyproject.toml"
     extras = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
+    assert {*extras["optional-dependencies"]} - {"test"} == {*OPTIONAL_PARTS}
     for name, part in OPTIONAL_PARTS.items():
         brought = " ".join(extras["optional-dependencies"][name])
         assert part.extra == name
@@ -42,7 +43,7 @@ def test_half_a_part_is_not_there(monkeypatch):
         lambda module: None if module == "onnxruntime" else object(),
     )
     assert not is_installed("onnx")
-    assert is_installed("cluster")
+    assert is_installed("deep")
 
 
 def test_a_fit_without_jax_says_what_to_install(monkeypatch):

@@ -1,0 +1,224 @@
+"""The pages as pictures: a layout that breaks fails, with both pictures beside the message.
+
+The pictures are kept at half size and compared with a tolerance, drawn with a font of their own, so
+that they are the same on every machine. After a change that is meant, renew them and look at them:
+
+    TUNESCOPE_RENEW_PICTURES=1 .venv/bin/python -m pytest tests/app/pictures
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QLocale, QSize, Qt
+from PySide6.QtGui import QFont, QFontDatabase, QImage
+from PySide6.QtWidgets import QApplication
+
+from app.look import appearance
+from app.window.window import Window
+from core.tuning.events import (
+    PenaltyStep,
+    Progress,
+    RunFinished,
+    RunStarted,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+)
+from core.tuning.plan import DataPlan, Plan
+
+HERE = Path(__file__).parent
+RENEW = os.environ.get("TUNESCOPE_RENEW_PICTURES") == "1"
+SIZE, KEPT = QSize(1280, 800), QSize(640, 400)
+GREY = QImage.Format.Format_Grayscale8
+TOLD_APART = 24  # of 255, of a pixel at half size: more than another way to draw an edge
+MOST = 0.002  # share of the pixels that may differ: 512 of them, some ten letters
+
+SPACE = [
+    {"name": "C", "label": "Cost of a wrong row", "kind": "float", "low": 0.001, "high": 1000.0,
+     "log": True, "choices": []},
+    {"name": "gamma", "label": "Reach of a row", "kind": "float", "low": 0.0001, "high": 10.0,
+     "log": True, "choices": []},
+]  # fmt: skip
+DATASET = {"name": "clinic", "task": "binary", "rows": 300, "features": 5, "train_rows": 219,
+           "test_rows": 81, "classes": ["no", "yes"], "fingerprint": "f"}  # fmt: skip
+RESULTS = {
+    "setting": {"C": 3.0, "gamma": 0.1}, "default_setting": {"C": 1.0, "gamma": 0.2},
+    "metric": "accuracy", "maximize": True, "validation": {"accuracy": 0.889},
+    "groups": {}, "switched_off": [], "test": {"accuracy": 0.877, "auc": 0.93},
+    "default_test": {"accuracy": 0.84, "auc": 0.9}, "test_interval": [0.8, 0.94],
+    "default_interval": [0.75, 0.9], "flattery": 0.012, "calibration": None, "remarks": [],
+    "gain": {"metric": "accuracy", "difference": 0.037, "low": 0.004, "high": 0.07, "real": True},
+    "right": {"tuned": 71, "default": 68, "rows": 81}, "fits": 60, "trials": 11, "failed": 1,
+    "confusion": {"labels": ["no", "yes"], "tuned": [[40, 5], [5, 31]],
+                  "default": [[38, 7], [6, 30]]},
+    "seconds": 16.0, "stopped_because": "the budget was spent", "seed": 0,
+}  # fmt: skip
+OFFERED = [
+    {"name": name, "title": title, "sentence": "What it is for, in a sentence or two.",
+     "warning": warning, "ending": f".{name}", "form": "table", "of_run": False}
+    for name, title, warning in (
+        ("skops", "Model", ""), ("joblib", "Model as joblib", "Open only files that you trust."),
+        ("json", "Numbers", ""), ("html", "Report", ""),
+    )
+]  # fmt: skip
+
+
+def trials(ended=False):
+    """A random search of twelve trials, one of which failed."""
+    plan = Plan(DataPlan("sample:clinic"), "svm", "random", trials=20).as_dict()
+    yield RunStarted(run="one", plan=plan, dataset=DATASET, space=SPACE, total=20)
+    for n in range(12):
+        setting = {"C": 10.0 ** (n % 7 - 3), "gamma": 10.0 ** (n % 5 - 4)}
+        reason = "default" if n == 0 else "random"
+        yield TrialStarted(seconds=n, number=n, setting=setting, reason=reason)
+        if n == 5:
+            yield TrialFailed(seconds=n + 1, number=n, setting=setting, reason="It is singular.")
+        else:
+            score = 0.80 + 0.01 * (n * 7 % 9)
+            yield TrialFinished(seconds=n + 1, number=n, setting=setting, score=score, fits=5,
+                                fold_scores=[score] * 5, took=1.0)  # fmt: skip
+        yield Progress(seconds=n + 1, done=n + 1, total=20, best=0.88, default=0.8)
+    if ended:
+        yield RunFinished(seconds=16.0, because="done", results=RESULTS)
+
+
+def penalties():
+    """A learner of four penalties after eight steps."""
+    plan = Plan(DataPlan("sample:clinic"), "logistic", "mm").as_dict()
+    names = ("age", "blood pressure", "ward", "noise")
+    groups = dict.fromkeys(names, 2)
+    yield RunStarted(run="two", plan=plan, dataset=DATASET, kind="penalties", groups=groups,
+                     total=30, judged="training")  # fmt: skip
+    for n in range(8):
+        C = {name: 10.0 ** ((place - 1) * n / 4) for place, name in enumerate(names)}
+        norms = {name: 1.0 / (1 + place * n) for place, name in enumerate(names)}
+        yield PenaltyStep(seconds=n, step=n, objective=200 - 10 * n + n * n, loss=120 - n,
+                          penalties=C, norms=norms, fits=n + 1, iterations=5)  # fmt: skip
+
+
+SHOWN = {
+    "start": ("start", ()),
+    "data": ("data", ()),
+    "model": ("model", ()),
+    "strategy": ("strategy", ()),
+    "ready": ("tune", ()),
+    "tune": ("tune", tuple(trials())),
+    "penalties": ("tune", tuple(penalties())),
+    "results": ("results", tuple(trials(ended=True))),
+    "export": ("export", tuple(trials(ended=True))),
+    "history": ("remembered", ()),
+}
+
+
+@pytest.fixture(scope="module")
+def family(qapp):
+    """The family of the pictures' own font."""
+    numbers = [
+        QFontDatabase.addApplicationFont(str(HERE / f"{f}.ttf")) for f in ("Regular", "Bold")
+    ]
+    assert -1 not in numbers
+    yield QFontDatabase.applicationFontFamilies(numbers[0])[0]
+    for number in numbers:
+        QFontDatabase.removeApplicationFont(number)
+
+
+@pytest.fixture
+def drawn(family, look, qapp, monkeypatch):
+    """Everything that differs between machines held still: font, locale, the blinking cursor."""
+
+    def font(app: QApplication) -> QFont:
+        made = QFont([family])
+        made.setPointSizeF(appearance.points(9.2))
+        made.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+        return made
+
+    before, flash = QLocale(), qapp.cursorFlashTime()
+    monkeypatch.setattr(appearance, "_font", font)
+    QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedStates))
+    qapp.setCursorFlashTime(0)
+    yield look
+    monkeypatch.undo()
+    qapp.setCursorFlashTime(flash)
+    QLocale.setDefault(before)
+    look.choose(scheme="light")
+
+
+def grabbed(window: Window) -> QImage:
+    ways = Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
+    return window.grab().toImage().scaled(KEPT, *ways).convertToFormat(GREY)
+
+
+def greys(picture: QImage) -> np.ndarray:
+    """Shape (height, width), 0 to 255."""
+    rows = np.frombuffer(picture.constBits(), np.uint8).reshape(picture.height(), -1)
+    return rows[:, : picture.width()].astype(int)
+
+
+def differing(one: QImage, other: QImage) -> float:
+    """The share of pixels that differ."""
+    return float((np.abs(greys(one) - greys(other)) > TOLD_APART).mean())
+
+
+@pytest.fixture
+def window(drawn, with_data, qtbot, monkeypatch, tmp_path):
+    """Makes a window of the pictures' size, showing the events of a run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TUNESCOPE_HISTORY", "history.sqlite3")  # as the page says it
+    models = [model for model in with_data.advice["models"] if model["name"] != "dlgm"]
+    with_data.advice = {**with_data.advice, "models": models}  # what it says depends on jax
+    with_data.exporters = OFFERED
+
+    def make(page: str, events: tuple = ()) -> Window:
+        if page == "start":
+            with_data.summary = None
+        if events:
+            with_data._show_run(list(events), None)
+        made = Window(with_data)
+        qtbot.addWidget(made)
+        made.resize(SIZE)
+        made.show()
+        made.go(page)
+        made.setFocus()
+        return made
+
+    return make
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_page_looks_as_it_did(window, drawn, qtbot, tmp_path, name):
+    made = window(*SHOWN[name])
+    for scheme in ("light", "dark"):
+        drawn.choose(scheme=scheme)
+        qtbot.wait(350)  # views draw on timers
+        now, kept = grabbed(made), HERE / f"{name}-{scheme}.png"
+        if RENEW:
+            assert now.save(str(kept))
+        golden = QImage(str(kept)).convertToFormat(GREY)
+        assert golden.size() == KEPT, f"{kept} is missing; see the head of this file"
+        share, seen = differing(now, golden), tmp_path / kept.name
+        now.save(str(seen))
+        assert share <= MOST, f"{share:.2%} of the page differ: compare {seen} with {kept}"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_card_that_is_gone_or_moved_is_seen(window, drawn, qtbot, scheme):
+    drawn.choose(scheme=scheme)
+    made = window(*SHOWN["export"])
+    qtbot.wait(50)
+    usual = grabbed(made)
+    assert differing(usual, grabbed(made)) == 0.0
+    page = made.pages["export"]
+    card = page.cards["html"]
+    card.hide()
+    assert differing(usual, grabbed(made)) > MOST
+    card.show()
+    qtbot.wait(50)
+    assert differing(usual, grabbed(made)) <= MOST
+    edges = page.body.contentsMargins()
+    page.body.setContentsMargins(edges.left() + 6, edges.top(), edges.right(), edges.bottom())
+    qtbot.wait(50)
+    assert differing(usual, grabbed(made)) > MOST
