@@ -12,7 +12,7 @@ from app.look import appearance
 from app.text.numbers import shown
 from app.text.scores import metric_title, score_in_words
 from app.text.units import units
-from app.views.plot.twin import Twin
+from app.views.plot.data_table import DataTable
 from app.widgets.card import Card
 
 ROWS = 6  # of the table that are seen without scrolling
@@ -25,7 +25,7 @@ class BesideDefault(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
-        self.table = Twin("")
+        self.table = DataTable("")
         self.table.setWordWrap(True)
         self.body.addWidget(self.table, 1)
 

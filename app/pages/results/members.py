@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.numbers import alike, percent, shown
 from app.text.scores import metric_in_short
-from app.views.plot.twin import Twin
+from app.views.plot.data_table import DataTable
 from app.widgets.card import Card
 from resources.theme import TARGET
 
@@ -24,7 +24,7 @@ class MembersCard(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
-        self.table = Twin("")
+        self.table = DataTable("")
         self.body.addWidget(self.table, 1)
 
     def show_members(

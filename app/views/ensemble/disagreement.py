@@ -15,11 +15,11 @@ from app.text.numbers import fixed, plain
 from app.views.ensemble.ensemble_view import EnsembleView, average_colour
 from app.views.plot.axes import small_font
 from app.views.plot.canvas import EDGES
+from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, Lines, clear_colour, pen, symbol_path
 from app.views.plot.legend import Entry, Legend
 from app.views.plot.record import Record
 from app.views.plot.scrolled_bars import ScrolledBars
-from app.views.plot.twin import Table
 from core.tuning.events import DisputedRow, MembersDisagree, RunStarted
 
 NAMES = 0.5  # share of the width that the words about rows may take

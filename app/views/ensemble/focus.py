@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.numbers import plain
 from app.views.ensemble.ensemble_view import EnsembleView
+from app.views.plot.data_table import Table
 from app.views.plot.highlight import Highlight
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
-from app.views.plot.twin import Table
 from core.tuning.events import RunResumed, TrialFailed, TrialFinished
 
 ANYWHERE = 4096  # candidates of a draw

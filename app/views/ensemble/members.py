@@ -16,12 +16,12 @@ from app.views.ensemble.ensemble_view import EnsembleView, average_colour
 from app.views.plot.axes import small_font
 from app.views.plot.canvas import EDGES
 from app.views.plot.columns import Columns, ColumnWords
+from app.views.plot.data_table import Table
 from app.views.plot.highlight import Highlight
 from app.views.plot.items import clear_colour, pen
 from app.views.plot.legend import Entry, Legend
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale, Ticks
-from app.views.plot.twin import Table
 from core.tuning.events import (
     EnsembleUpdated,
     RunFinished,

@@ -9,13 +9,13 @@ from app.look import appearance
 from app.text.numbers import alike, plain
 from app.views.ensemble.ensemble_view import EnsembleView, average_colour, near_the_best
 from app.views.plot.canvas import EDGES
+from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.labels import EndLabels
 from app.views.plot.legend import Entry, Legend, line_sample
 from app.views.plot.marker import Marker
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
-from app.views.plot.twin import Table
 from core.tuning.events import EnsembleUpdated, RunFinished, RunResumed, RunStopped
 
 MARKED = 60  # points beyond which only the last of a line has a symbol

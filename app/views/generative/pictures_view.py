@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from app.views.generative.picture_rows import PictureRow, PictureRows, grey_picture
+from app.views.plot.data_table import Table
 from app.views.plot.painted_page import PaintedPage
-from app.views.plot.twin import Table
 from app.views.plot.view import View
 from core.tuning.events import Event, ImagesDrawn, RunStarted
 

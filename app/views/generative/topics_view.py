@@ -10,9 +10,9 @@ from app.look import appearance
 from app.text.numbers import percent
 from app.views.generative.topic_cards import BAR, TopicCards
 from app.views.plot.axes import small_font
+from app.views.plot.data_table import Table
 from app.views.plot.legend import Entry
 from app.views.plot.painted_page import PaintedPage
-from app.views.plot.twin import Table
 from app.views.plot.view import View
 from core.tuning.events import Event, RunStarted, Topic, TopicsFound
 

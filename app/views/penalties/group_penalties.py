@@ -11,10 +11,10 @@ from app.look import appearance
 from app.text.numbers import plain
 from app.views.penalties.group_colours import GroupColours
 from app.views.plot.axes import small_font
+from app.views.plot.data_table import Table
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
 from app.views.plot.scrolled_bars import ScrolledBars
-from app.views.plot.twin import Table
 from core.tuning.events import HyperGradientStep, PenaltyStep, RunStarted
 
 

@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.text.numbers import plain
+from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
-from app.views.plot.twin import Table
 from app.views.plot.view import View
 from core.tuning.events import HyperGradientStep, PenaltyStep, RunStarted
 

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.views.penalties.trajectory import Trajectory
+from app.views.plot.data_table import Table
 from app.views.plot.items import pen
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
-from app.views.plot.twin import Table
 from core.tuning.events import HyperGradientStep, RunStarted
 
 USUAL = {"low": -10.0, "high": 12.0}  # of d, when the plan names none

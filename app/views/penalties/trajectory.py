@@ -11,11 +11,11 @@ from app.text.numbers import plain
 from app.views.penalties.group_colours import GroupColours, pens_of
 from app.views.plot.axes import small_font
 from app.views.plot.canvas import EDGES
+from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.labels import EndLabels
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
-from app.views.plot.twin import Table
 from app.views.plot.view import View
 from core.tuning.events import PenaltyStep, RunStarted
 

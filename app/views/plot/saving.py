@@ -10,7 +10,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication, QGraphicsView, QWidget
 
 from app.look import appearance
-from app.views.plot.twin import Table, as_text
+from app.views.plot.data_table import Table, as_text
 from core.errors import cannot_write
 from resources.theme import FONT_CARD, FONT_SMALL
 

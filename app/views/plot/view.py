@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 from app.look import appearance
 from app.text.numbers import shown
 from app.views.plot.canvas import Canvas
+from app.views.plot.data_table import DataTable, Table, as_text
 from app.views.plot.record import Record, Trial
 from app.views.plot.saving import save_picture, save_table
-from app.views.plot.twin import Table, Twin, as_text
 from app.widgets.buttons import IconButton
 from app.widgets.card import Card
 from app.widgets.labels import label
@@ -64,11 +64,11 @@ class View(Card):
         self.dirty = True
         self.content = self.make_content()
         self.content.setAccessibleName(self.title)
-        self._twin = Twin(f"{self.title} as a table")
+        self._data_table = DataTable(f"{self.title} as a table")
         self._empty = label(self.waiting, "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()
-        for page in (self.content, self._twin, self._empty):
+        for page in (self.content, self._data_table, self._empty):
             self._stack.addWidget(page)
         self._stack.setCurrentWidget(self._empty)
         self.body.addWidget(self._stack, 1)
@@ -151,17 +151,17 @@ class View(Card):
         there = self.has_content()
         if there:
             self.draw()
-        page = self._empty if not there else self._twin if self.shows_table else self.content
+        page = self._empty if not there else self._data_table if self.shows_table else self.content
         if self._stack.currentWidget() is not page:
             self._stack.setCurrentWidget(page)
-        if page is self._twin:
-            self._twin.set_table(self.rows())
+        if page is self._data_table:
+            self._data_table.set_table(self.rows())
         said = self.describe() if there else self.waits_for()
         if not there and said != self._empty.text():
             self._empty.setText(said)
         if said != self.content.accessibleDescription():
             self.content.setAccessibleDescription(said)
-            self._twin.setAccessibleDescription(said)
+            self._data_table.setAccessibleDescription(said)
             self.setAccessibleDescription(f"{self.question} {said}")
 
     def picture(self) -> QWidget:

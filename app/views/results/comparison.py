@@ -12,9 +12,9 @@ from app.look import appearance
 from app.text.numbers import plain, seconds
 from app.text.scores import score_in_words
 from app.views.plot.bar_words import BarWords
+from app.views.plot.data_table import Table
 from app.views.plot.items import Bars, Dots, Lines, pen
 from app.views.plot.scales import Scale
-from app.views.plot.twin import Table
 from app.views.results.result_view import ResultView
 
 

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 from app.look import appearance
 from app.text.scores import score_in_words
 from app.text.units import task_of, units
+from app.views.plot.data_table import DataTable, DataTableModel, Index, Table
 from app.views.plot.items import clear_colour
-from app.views.plot.twin import Index, Table, Twin, TwinModel
 from app.views.results.result_view import ResultView
 from app.widgets.quiet_controls import QuietComboBox
 from resources.theme import TARGET
@@ -24,13 +24,13 @@ SPARE = 16  # pixels that `fit_columns` gives each column but the last beyond it
 LONGEST_CLASS, LONGEST_ANSWER = 150, 96  # pixels of names before they are cut
 
 
-class ConfusionModel(TwinModel):
-    """The twin's rows with the right answers, on the diagonal, set off."""
+class ConfusionModel(DataTableModel):
+    """The table's rows with the right answers, on the diagonal, set off."""
 
     classes = 0
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """As the twin; the diagonal bold on a tinted ground, frequent errors on a red one."""
+        """As any data table; the diagonal bold on a tinted ground, frequent errors on a red one."""
         if self.classes > MANY and (wrong := self._of_wrong(index, role)) is not None:
             return wrong
         right = index.row() < self.classes and index.column() == index.row() + 1
@@ -64,7 +64,7 @@ class ConfusionModel(TwinModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """As the twin; a class name too long for its column is told in full by its tooltip."""
+        """As any data table; a class name too long for its column stands in full in its tooltip."""
         if orientation == Qt.Orientation.Vertical:
             shown = role == Qt.ItemDataRole.DisplayRole
             return super().data(self.index(section, 0)) if shown else None
@@ -104,7 +104,7 @@ class Confusion(ResultView):
 
     def make_content(self) -> QWidget:
         """A table with the model's answers."""
-        self.table = Twin("Right and wrong answers")
+        self.table = DataTable("Right and wrong answers")
         self.model = ConfusionModel()
         self.table.setModel(self.model)
         self.table.setItemDelegate(Tinted(self.table))

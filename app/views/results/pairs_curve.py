@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.numbers import fixed, plain
 from app.views.plot.canvas import EDGES
+from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, Lines, pen, symbol_path
 from app.views.plot.legend import Entry, Legend, line_sample
-from app.views.plot.twin import Table
 from app.views.results.result_view import ResultView
 
 USUAL = 4.0  # the γ that the scores are of, in runs that do not say it

@@ -12,9 +12,9 @@ from app.look import appearance
 from app.text.scores import metric_in_short, score_in_words, scores_in_words
 from app.text.units import task_of, units
 from app.views.plot.bar_words import AboveWords
+from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.scales import Scale
-from app.views.plot.twin import Table
 from app.views.results.confusion import Confusion
 from app.views.results.pairs_curve import PairsCurve
 from app.views.results.result_view import ResultView

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.views.plot.axes import small_font
 from app.views.plot.canvas import EDGES
+from app.views.plot.data_table import Table
 from app.views.plot.items import clear_colour, pen
 from app.views.plot.legend import Entry, Legend, line_sample
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
-from app.views.plot.twin import Table
 from app.views.structured.molecule_views import MoleculeView
 
 BAND = 0.10  # half the height of the letters' band, where the highest arc is 1

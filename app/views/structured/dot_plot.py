@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.numbers import fixed
 from app.views.plot.canvas import EDGES
+from app.views.plot.data_table import Table
 from app.views.plot.items import Lines, clear_colour, pen
 from app.views.plot.legend import Entry, Legend
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
-from app.views.plot.twin import Table
 from app.views.structured.molecule_views import MoleculeView
 
 SMALLEST = 2.6  # pixels of the side of a square

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.text.numbers import fixed
+from app.views.plot.data_table import Table
 from app.views.plot.items import clear_colour
 from app.views.plot.legend import SAMPLE, Entry
-from app.views.plot.twin import Table
 from app.views.structured.examples_view import ExamplesView
 from app.views.structured.token_grid import Labelled, TokenGrid, draw_said, draw_true, draw_wrong
 from core.tuning.events import LabelledSequence, RunStarted, SequencesLabelled

@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.numbers import plain, shown
 from app.text.scores import metric_in_short
+from app.views.plot.data_table import Table
 from app.views.plot.items import Band, Lines, clear_colour, pen
 from app.views.plot.marker import Marker
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
-from app.views.plot.twin import Table
 from app.views.surrogate.slice_view import SliceView
 
 ACQUISITIONS = {

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.numbers import plain, shown
 from app.views.plot.colour_bar import ColourBar
+from app.views.plot.data_table import Table
 from app.views.plot.highlight import Highlight
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.record import Record
 from app.views.plot.scales import scale_of
-from app.views.plot.twin import Table
 from app.views.surrogate.surrogate_view import SurrogateView
 from core.tuning.events import RunStarted
 

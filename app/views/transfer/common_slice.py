@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.datasets import size_in_words
 from app.views.plot.canvas import EDGES
+from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, clear_colour, pen, symbol_path
 from app.views.plot.legend import Entry, Legend, line_sample
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
-from app.views.plot.twin import Table
 from app.views.surrogate.slice_view import SliceView, place_of
 from app.views.surrogate.surrogate_view import RANKING
 from app.views.transfer.common_view import CommonView

@@ -17,9 +17,9 @@ from app.text.datasets import (
 )
 from app.text.numbers import plain
 from app.views.plot.axes import small_font
+from app.views.plot.data_table import Table
 from app.views.plot.record import Record
 from app.views.plot.scrolled_bars import ScrolledBars
-from app.views.plot.twin import Table
 from app.views.surrogate.surrogate_view import WITH_PAST
 from core.tuning.events import CommonSurfaceFitted, PastRecalled, RecalledDataset, RunStarted
 

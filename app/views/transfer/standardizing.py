@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.datasets import standard_in_words
 from app.text.scores import metric_in_short
+from app.views.plot.data_table import Table
 from app.views.plot.highlight import Highlight
 from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
 from app.views.plot.record import Record, Standard
 from app.views.plot.scales import Scale
-from app.views.plot.twin import Table
 from app.views.plot.view import View
 from app.views.surrogate.surrogate_view import RANKING, WITH_PAST
 from core.tuning.events import (

@@ -12,10 +12,10 @@ from app.look import appearance
 from app.text.numbers import plain
 from app.text.scores import metric_in_short
 from app.views.plot.axes import small_font
+from app.views.plot.data_table import Table
 from app.views.plot.items import Lines, clear_colour, pen
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale, Ticks, bounds_of
-from app.views.plot.twin import Table
 from app.views.plot.view import View
 from app.views.trials.best_k import BestK
 from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished

@@ -9,10 +9,10 @@ from app.look import appearance
 from app.text.numbers import plain
 from app.text.scores import metric_in_short
 from app.views.plot.bar_words import AboveWords
+from app.views.plot.data_table import Table
 from app.views.plot.highlight import Highlight
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.record import Record, Trial
-from app.views.plot.twin import Table
 from app.views.plot.view import View
 from app.views.surrogate.surrogate_view import WITH_PAST, WITH_SURROGATE
 from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished

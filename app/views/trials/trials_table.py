@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QVBoxLayout, QWidg
 
 from app.look import appearance
 from app.text.numbers import plain
+from app.views.plot.data_table import Table
 from app.views.plot.record import Record, Trial
-from app.views.plot.twin import Table
 from app.views.plot.view import View
 from app.views.trials.best_k import BestK
 from app.views.trials.trials_model import TrialsModel

@@ -65,7 +65,7 @@ def _course(run: FinishedRun, updates: list[EnsembleUpdated]) -> list[str]:
     """The average against the single best after every trial, and at the end."""
     title = METRICS[run.results["metric"]].title
     known = [u for u in updates if _number(u.average) and _number(u.single)]
-    drawn = twin = ""
+    drawn = as_table = ""
     if len(known) > 1:
         lines = {
             "average": [(u.finished, float(u.average or 0.0)) for u in known],
@@ -74,12 +74,12 @@ def _course(run: FinishedRun, updates: list[EnsembleUpdated]) -> list[str]:
         drawn = average_figures.against(lines, f"{title[0].lower()}{title[1:]}, held out")
         rows = [(u.finished, u.average, u.single, len(u.members), u.effective) for u in known]
         header = ("trials", "average", "single best", "members", "effective members")
-        twin = folded("As a table", table(header, rows))
+        as_table = folded("As a table", table(header, rows))
     scores = _held_out(run)
     if not drawn and not scores:
         return []
     question = "Held-out rows that had no part in choosing the members." if drawn else ""
-    body = drawn + scores + twin
+    body = drawn + scores + as_table
     return [section("Is the average better than the single best?", question, body, "wide")]
 
 

@@ -102,8 +102,8 @@ def _penalty_steps(steps: list[PenaltyStep]) -> list[str]:
     header = ("step", "objective", "loss", "iterations", *(f"C of {group}" for group in groups))
     question = "How did every group find its penalty? A high line means that it is mostly noise."
     drawn = figures.trajectory([step.penalties for step in steps])
-    twin = folded("As a table", table(header, rows))
-    sections = [section("Regularization trajectory", question, drawn + twin, "wide")]
+    as_table = folded("As a table", table(header, rows))
+    sections = [section("Regularization trajectory", question, drawn + as_table, "wide")]
     objectives = [step.objective for step in steps if math.isfinite(step.objective)]
     if objectives:
         body = figures.curve(objectives, "Objective", ("step", "objective"))
@@ -119,10 +119,10 @@ def _gradient_steps(steps: list[HyperGradientStep]) -> list[str]:
     header = ("step", "holdout loss", "length of the gradient", "fits")
     rows = [(s.step, s.holdout_loss, s.gradient_norm, s.fits) for s in steps]
     body = figures.curve(losses, "Holdout loss", ("step", "loss on the holdout part"))
-    twin = folded("As a table", table(header, rows))
+    as_table = folded("As a table", table(header, rows))
     return [
         section("Path of the penalties", question, figures.trajectory(penalties), "wide"),
-        section("Holdout loss", "Do validation rows agree?", body + twin, "narrow"),
+        section("Holdout loss", "Do validation rows agree?", body + as_table, "narrow"),
     ]
 
 

@@ -67,7 +67,7 @@ def _scores(run: FinishedRun) -> str:
     columns = {"tuned": test, "default": default, "nothing": baseline, "validation": validation}
     known = {name: scores for name, scores in columns.items() if scores}
     names = list(dict.fromkeys([*test, *default]))
-    twin = table(
+    as_table = table(
         ("measure", *known),
         [(_title(n), *(score_words(n, s.get(n)) for s in known.values())) for n in names],
         row_heads=True,
@@ -76,7 +76,7 @@ def _scores(run: FinishedRun) -> str:
     if validation:
         notes.append("Validation: the tuned setting's score during tuning.")
     question = "Dot: score on the test set. Line: its 95 % confidence interval."
-    body = drawn + twin + paragraphs([" ".join(notes)])
+    body = drawn + as_table + paragraphs([" ".join(notes)])
     return section("Was tuning worth it?", question, body, "wide fitted")
 
 
@@ -89,20 +89,20 @@ def _calibration(run: FinishedRun, calibration: dict[str, Any]) -> str:
     label = str(run.takeaway.classes[-1]) if run.takeaway.classes else "the class"
     drawn = figures.calibration(predicted, observed, label)
     rows = zip(predicted, observed, calibration["counts"], strict=True)
-    twin = table(("said", "seen", "rows"), [(round(p, 3), round(o, 3), n) for p, o, n in rows])
+    as_table = table(("said", "seen", "rows"), [(round(p, 3), round(o, 3), n) for p, o, n in rows])
     question = "On the dashed line, 70 % means 70 %."
-    body = drawn + folded("As a table", twin)
+    body = drawn + folded("As a table", as_table)
     return section("Can its probabilities be trusted?", question, body, "narrow")
 
 
 def _predictions(run: FinishedRun, predictions: dict[str, Any]) -> str:
     actual, tuned = predictions["actual"], predictions["tuned"]
     drawn = figures.predictions(actual, tuned, run.takeaway.target)
-    twin = folded(
+    as_table = folded(
         "As a table", table(("actual", "predicted"), list(zip(actual, tuned, strict=True)))
     )
     question = "Each dot is a row of the test set. On the dashed line it is right."
-    return section("How close are the predictions?", question, drawn + twin, "narrow")
+    return section("How close are the predictions?", question, drawn + as_table, "narrow")
 
 
 def _confusion(confusion: dict[str, Any], rows_are: str) -> str:
@@ -177,8 +177,8 @@ def _penalties(run: FinishedRun) -> str:
         for name, C in takeaway.penalties.items()
     ]
     other = "1/C, as in scikit-learn" if unit(takeaway.task) == "rows" else "1/C"
-    twin = table(("group", "penalty C", other, "size of its weights"), rows)
-    body = drawn + (folded("As a table", twin) if drawn else twin)
+    as_table = table(("group", "penalty C", other, "size of its weights"), rows)
+    body = drawn + (folded("As a table", as_table) if drawn else as_table)
     if (hidden := len(takeaway.penalties) - figures.MOST_BARS) > 0:
         body += paragraphs([f"The {hidden} groups in the middle are in the table only."])
     trusted = {"sequence": "kinds of weights", "structure": "motifs"}

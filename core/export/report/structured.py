@@ -84,7 +84,7 @@ def _sequence(event: SequencesLabelled) -> str:
     sure = [row[place[label]] for row, label in zip(one.marginals, one.labels, strict=True)]
     drawn = example_figures.token_strip(one.tokens, one.labels, one.truth, sure)
     rows = zip(one.tokens, one.labels, one.truth, sure, strict=True)
-    twin = table(
+    as_table = table(
         ("token", "label", "true label", "probability"),
         [(word, said, true, round(share, 3)) for word, said, true, share in rows],
     )
@@ -92,12 +92,12 @@ def _sequence(event: SequencesLabelled) -> str:
         f"Sequence {one.name}, which the model was trained on. Under a token: its label and "
         "how sure the model is (the bar); in red, the true label where it differs."
     )
-    return section("An example", question, drawn + folded("As a table", twin))
+    return section("An example", question, drawn + folded("As a table", as_table))
 
 
 def _molecule(one: FoldedMolecule) -> str:
     drawn = example_figures.arcs(one.sequence, one.predicted, one.truth)
-    twin = table(("", ""), [(n, getattr(one, n)) for n in ("sequence", "predicted", "truth")])
+    as_table = table(("", ""), [(n, getattr(one, n)) for n in ("sequence", "predicted", "truth")])
     question = (
         f"{one.name}, which the model was trained on. Predicted pairs above, true ones below; "
         "solid where both agree."
@@ -107,7 +107,7 @@ def _molecule(one: FoldedMolecule) -> str:
     words = paragraphs(
         [f"{len(said & true)} of {len(true)} true pairs are found; {len(said)} are predicted."]
     )
-    return section("An example", question, drawn + words + folded("As text", twin))
+    return section("An example", question, drawn + words + folded("As text", as_table))
 
 
 def topic_sections(run: FinishedRun) -> list[str]:

@@ -110,7 +110,7 @@ SHOWN = {
     "penalties": ("tune", tuple(penalties())),
     "results": ("results", tuple(trials(ended=True))),
     "export": ("export", tuple(trials(ended=True))),
-    "history": ("remembered", ()),
+    "history": ("history", ()),
 }
 
 

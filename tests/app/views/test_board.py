@@ -108,9 +108,9 @@ def test_table_in_place_of_the_picture(feed, board, streams, qapp):
     feed(streams.trials())
     view = board.views["best"]
     view.show_table(True)
-    assert view._stack.currentWidget() is view._twin
-    assert view._twin.model().rowCount() == 8
-    assert view._twin.model().index(1, 1).data() == "0.72"
+    assert view._stack.currentWidget() is view._data_table
+    assert view._data_table.model().rowCount() == 8
+    assert view._data_table.model().index(1, 1).data() == "0.72"
     view.copy_table()
     lines = qapp.clipboard().text().splitlines()
     assert lines[0] == "trial\taccuracy\tbest so far\tnote"

@@ -316,7 +316,7 @@ def test_every_view_has_a_twin_and_words(shown, name):
     assert {len(row) for row in rows} == {len(headers)}
     assert view.accessibleDescription().startswith(view.question)
     view.show_table(True)
-    assert view._twin.model().rowCount() == len(rows)
+    assert view._data_table.model().rowCount() == len(rows)
 
 
 def test_the_near_range_leaves_out_what_is_far_from_the_best():

@@ -1,4 +1,4 @@
-"""The table twin of a plot: the same content as rows, to read, copy and save."""
+"""The data table of a plot: the same content as rows, to read, copy and save."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Index = QModelIndex | QPersistentModelIndex
 Table = tuple[list[str], list[list[Any]]]
 
 
-class TwinModel(QAbstractTableModel):
+class DataTableModel(QAbstractTableModel):
     """Rows of plain values, shown in the locale's manner."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class TwinModel(QAbstractTableModel):
         return None
 
 
-class Twin(QTableView):
+class DataTable(QTableView):
     """The table that can take the place of a plot."""
 
     def __init__(self, name: str) -> None:
@@ -77,7 +77,7 @@ class Twin(QTableView):
         self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
         self.setTabKeyNavigation(False)
         self.setCornerWidget(QWidget())
-        self._model = TwinModel()
+        self._model = DataTableModel()
         self.setModel(self._model)
         keys = QShortcut(QKeySequence.StandardKey.Copy, self)
         keys.setContext(Qt.ShortcutContext.WidgetShortcut)
