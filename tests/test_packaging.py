@@ -167,7 +167,7 @@ def test_the_pages_for_people_link_to_files_that_are_there():
 
 def test_the_read_me_shows_commands_and_strategies_that_exist():
     from app.__main__ import COMMANDS
-    from core.tuning.strategies import STRATEGIES
+    from core.tuning.strategies.registry import STRATEGIES
 
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = set(re.findall(r"^    tunescope (\S+)", text, flags=re.MULTILINE))

@@ -67,7 +67,7 @@ def _range(axis: dict[str, Any]) -> str:
 def _strategies(given: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from core.tuning.strategies import STRATEGIES
+    from core.tuning.strategies.registry import STRATEGIES
 
     if given.json:
         kept = ("name", "title", "kind", "does", "costs", "shows", "default_trials", "source")

@@ -78,7 +78,7 @@ def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
     """The plan that the arguments ask for; the guidance fills what they leave open."""
     from core.datasets.groups import groups_from_file
     from core.tuning.plan import Plan
-    from core.tuning.strategies import STRATEGIES
+    from core.tuning.strategies.registry import STRATEGIES
 
     options = dict(_pair(text) for text in given.option)
     _refuse_word_options(options, dataset.task)

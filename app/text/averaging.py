@@ -13,24 +13,6 @@ HARDLY = 0.005  # relative difference of scores that is hardly one
 ALIKE = 1e-6  # relative difference of weights that are the same
 
 
-def how_averaging_works(rule: str) -> str:
-    """How the next setting is found, and what becomes of the best; two or three sentences."""
-    drawn = (
-        "The next setting is drawn at random: the likelier a setting is to be good, the likelier "
-        "it is drawn."
-    )
-    if rule == "thompson":
-        drawn = (
-            "The next setting is the best one of a guess that is drawn at random among those that "
-            "agree with the trials."
-        )
-    kept = (
-        "One setting that looks best on little data can be luck, so the best tenth of the models "
-        "predicts together."
-    )
-    return f"{drawn} {kept}"
-
-
 def who_is_in(event: EnsembleUpdated) -> str:
     """How many models are in the average, and what each counts."""
     counting = [(n, w) for n, w in zip(event.members, event.weights, strict=True) if w > 0]

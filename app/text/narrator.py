@@ -15,7 +15,7 @@ from app.text.averaging import (
 )
 from app.text.generative import of_pictures, of_topics
 from app.text.numbers import plain, shown
-from app.text.strategies import how_it_works, what_is_held_out
+from app.text.strategies import how_it_works, what_is_held_out, why_proposed
 from app.text.structured import of_molecules, of_sequences, what_is_learned
 from app.text.transfer import (
     first_from_past,
@@ -303,15 +303,11 @@ def _why(event: TrialStarted) -> str:
     reasons = {
         "default": "Now: the default setting ({setting}) is tried, to have a comparison.",
         "past": why_from_past(),
-        "random": "Now: {setting} is tried; it was drawn at random.",
         "start": "Now: {setting} is tried, to get a first picture.",
-        "grid": "Now: {setting} is tried; it is the next point of the grid.",
         "explore": "Now: {setting} is tried because nothing is known there.",
         "improve": "Now: {setting} is tried because it may be better than the best.",
-        "tpe": "Now: {setting} is tried; it lies where good trials are dense.",
-        "cma-es": "Now: {setting} is tried; it lies in the cloud of promising settings.",
     }
-    return reasons.get(event.reason, "Now: {setting} is tried.")
+    return reasons.get(event.reason) or why_proposed(event.reason)
 
 
 def _contrast(penalties: dict[str, float], switched_off: list[str], task: str) -> str:

@@ -19,6 +19,7 @@ from app.text.units import counted, size_of_test_set, task_of, units
 from core.tuning.events import RunStarted
 from core.tuning.results.evaluation import evaluation_in_words
 from core.tuning.scores.cost_words import costs_in_words
+from core.tuning.strategies.registry import STRATEGIES
 
 SURE = 1.96  # standard errors, beyond which a difference is more than chance
 WARNINGS = ("The validation score", "Validation flattered")  # that remarks begin with
@@ -258,7 +259,8 @@ def grid_fits(started: RunStarted) -> int | None:
     folds = int(started.plan.get("folds", 5))
     if started.kind == "penalties":
         return PENALTY_GRID * folds + 1
-    if started.plan.get("strategy") == "grid" or not started.space:
+    strategy = STRATEGIES.get(started.plan.get("strategy", ""))
+    if not started.space or (strategy is not None and strategy.values is not None):
         return None
     points = 1
     for axis in started.space:

@@ -6,6 +6,7 @@ from typing import Any
 
 from app.text.numbers import plain
 from app.text.scores import duration_in_words, metric_in_short
+from core.estimators.registry import MODELS
 from core.tuning.events import (
     EnsembleUpdated,
     Event,
@@ -28,20 +29,8 @@ STILL = 1e-4  # relative change of the objective that counts as none
 
 def model_in_words(model: str) -> str:
     """A model inside a sentence."""
-    names = {
-        "linear": "a linear model",
-        "logistic": "logistic regression",
-        "logistic-l1l2": "logistic regression with two penalties",
-        "elastic-net": "an elastic net",
-        "svm": "a support vector machine",
-        "forest": "a random forest",
-        "boosting": "gradient boosting",
-        "mlp": "a neural network",
-        "vote7": "a vote of seven classifiers",
-        "crf": "a conditional random field",
-        "rna": "RNA folding",
-    }
-    return names.get(model, model)
+    there = MODELS.get(model)
+    return (there.noun or there.title) if there is not None else model
 
 
 class Standing:

@@ -6,27 +6,6 @@ from app.text.datasets import recalled_in_words, standard_in_words
 from core.tuning.events import CommonSurfaceFitted, PastRecalled
 
 
-def learning_from_past(strategy: str, tried: int) -> str:
-    """How such a strategy works, in two sentences.
-
-    Args:
-        strategy: transfer or scot.
-        tried: trials of this run that it has seen.
-    """
-    if strategy == "scot":
-        return (
-            "The program learns from pairs of earlier trials which settings beat which others on "
-            "datasets of this size. A Gaussian process over that ranking says where to try next."
-        )
-    own = "this dataset's {tried} trials and from" if tried > 1 else ""
-    words = (
-        "A Gaussian process guesses how good every setting is from {own} what worked on datasets "
-        "like this one. Every score counts by how much it beats its own dataset's mean, so that "
-        "easy and hard datasets can be compared."
-    )
-    return " ".join(words.format(own=own.format(tried=tried)).split())
-
-
 def what_is_recalled(past: PastRecalled, common: CommonSurfaceFitted | None) -> str:
     """How many earlier datasets are known and speak, and what follows where there are none."""
     said = recalled_in_words(past, common)

@@ -27,7 +27,7 @@ from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.results.conclude import conclude
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.strategies import STRATEGIES
+from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.tune import tune
 
 

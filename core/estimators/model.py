@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from core.estimators.class_weights import CLASS_WEIGHT
+from core.estimators.facts import Facts, Suggestion
+from core.extensions import check_kind
 from core.space import Axis, Setting
 
 
@@ -17,6 +20,7 @@ class Model:
     Attributes:
         name: on the command line.
         title: in the window ("Support vector machine").
+        noun: in a sentence ("a support vector machine"); the title where it is empty.
         good_for: when to choose it, one or two plain sentences.
         cost: what it costs, one plain sentence.
         tasks: which of regression, binary, multiclass it does.
@@ -38,6 +42,13 @@ class Model:
         extra: the optional part of the program that it needs (core.estimators.optional_parts).
         class_weights: whether its classifier takes `class_weight`, an axis of its space where a
             class is rare (core.estimators.class_weights).
+        suggests: (facts of the data) -> why it is the model to take; None where another may be.
+        warns: (rows, training rows, columns once prepared) -> what speaks against a model that
+            would work, one plain sentence; "" if nothing does.
+        shows: what every trial shows of the fitted model: its topics, or pictures that it draws.
+        folder: what the program of its folder export predicts (core.export.bundle.folder_file),
+            where scikit-learn has no counterpart; "" where a fitted pipeline is exported.
+        costly: whether a fit may take an hour: an average's members are not fitted again.
     """
 
     name: str
@@ -57,8 +68,33 @@ class Model:
     training_score: Callable[[Any, Any, Any], float] | None = None
     extra: str = ""
     class_weights: bool = False
+    noun: str = ""
+    suggests: Callable[[Facts], Suggestion | None] = lambda facts: None
+    warns: Callable[[int, int, int], str] = lambda rows, training, inputs: ""
+    shows: Literal["", "topics", "pictures"] = ""
+    folder: Literal["", "topics", "classes"] = ""
+    costly: bool = False
 
     def space_of(self, task: str, *, rare: bool = False) -> tuple[Axis, ...]:
         """The search space for data of a task; `rare` where a class of theirs is rare."""
         weighs = rare and self.class_weights and task in ("binary", "multiclass")
         return (*self.space(task), CLASS_WEIGHT) if weighs else self.space(task)
+
+
+def few_or_many(fewest: int = 0, most: float = math.inf) -> Callable[[int, int, int], str]:
+    """The `warns` of a model that wants so many rows."""
+
+    def warns(rows: int, training: int, inputs: int) -> str:
+        if rows > most:
+            return f"{rows:,} rows are many for it: each trial takes minutes."
+        return f"{rows:,} rows are few for it." if rows < fewest else ""
+
+    return warns
+
+
+def check_model(entry: Any) -> None:
+    """Raise an exception for an object of an extension that is no usable model."""
+    check_kind(entry, Model)
+    for task in entry.tasks:
+        for axis in entry.space(task):
+            check_kind(axis, Axis)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.estimators.dlgm.model import DLGM
 from core.estimators.lda.model import LDA
-from core.estimators.model import Model
+from core.estimators.model import Model, check_model
 from core.estimators.structured.crf import CRF
 from core.estimators.structured.rna import RNA
 from core.estimators.tables.boosting import BOOSTING
@@ -16,6 +16,7 @@ from core.estimators.tables.logistic_l1l2 import LOGISTIC_L1L2
 from core.estimators.tables.mlp import MLP
 from core.estimators.tables.svm import SVM
 from core.estimators.vote7.model import VOTE7
+from core.extensions import Registry
 
 _ALL = (
     *(LINEAR, LOGISTIC, LOGISTIC_L1L2, ELASTIC_NET),
@@ -23,7 +24,7 @@ _ALL = (
     *(CRF, RNA, LDA),
 )
 
-MODELS: dict[str, Model] = {model.name: model for model in _ALL}
+MODELS: Registry[Model] = Registry("tunescope.models", _ALL, check_model)
 
 
 def model_named(name: str, *, probabilities: bool = False) -> Model:

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import UnusableError
+from core.estimators.registry import MODELS
 from core.tuning.events import Event, RunFinished, RunStopped
 from core.tuning.runs.standing import Standing
 
 TUNED, DEFAULT, BASELINE = "tuned", "default", "baseline"
 TABLES = ("regression", "binary", "multiclass")
 STRUCTURED = ("sequence", "structure")
-# Models that scikit-learn has no counterpart of, and what the program in their folder predicts.
-AS_FOLDERS = {"lda": "topics", "dlgm": "classes"}
 
 
 def forms_of(task: str = "", model: str = "") -> tuple[str, ...]:
@@ -22,8 +21,9 @@ def forms_of(task: str = "", model: str = "") -> tuple[str, ...]:
 
     One of table, topics, classes (a deep latent Gaussian model's), sequence and structure.
     """
-    if model in AS_FOLDERS:
-        return (AS_FOLDERS[model],)
+    known = MODELS.get(model) if model else None
+    if known is not None and known.folder:
+        return (known.folder,)
     if task in STRUCTURED or task == "topics":
         return (task,)
     if task:

@@ -17,7 +17,7 @@ from core.tuning.plan import Plan
 from core.tuning.results.takeaway import Takeaway, read_takeaway
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.metrics import METRICS
-from core.tuning.strategies import STRATEGIES
+from core.tuning.strategies.registry import STRATEGIES
 
 E = TypeVar("E", bound=Event)
 

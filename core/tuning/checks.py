@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,15 @@ from core.errors import UnusableError
 from core.estimators.model import Model
 from core.estimators.registry import MODELS
 from core.tuning.plan import DECODINGS, Plan
-from core.tuning.strategies import STRATEGIES
-from core.tuning.strategy import Strategy
+from core.tuning.strategies.registry import STRATEGIES
+from core.tuning.strategies.strategy import Strategy
 
 LARGEST_SEED = 2**32 - 1  # of numpy's and scikit-learn's generators
 MOST_WORKERS = 512
 MOST_NUMBER, LEAST_NUMBER = 1e150, 1e-150  # of a target: sums of squares have to be finite, not 0
 
 
-def chosen(registry: dict[str, Any], kind: str, name: str) -> Any:
+def chosen(registry: Mapping[str, Any], kind: str, name: str) -> Any:
     """The entry of a registry; UnusableError with the names there are."""
     if name not in registry:
         raise UnusableError(
@@ -38,14 +39,13 @@ def check_pair(model: Model, strategy: Strategy, task: str) -> None:
         )
     if strategy.tasks and task not in strategy.tasks:
         raise UnusableError(
-            f"{strategy.name} learns penalties for classes of table rows only",
-            cure="choose the strategy evidence, or mm",
+            f"{strategy.name} cannot do {task}, only {' and '.join(strategy.tasks)}",
+            cure=f"choose one of the strategies {_others(strategy.kind, task)}",
         )
     if strategy.kind == "penalties" and task not in model.loss:
-        others = [name for name, other in STRATEGIES.items() if other.kind == "trials"]
         raise UnusableError(
             f"{strategy.name} learns the penalties of a model's weights, not of {model.name}",
-            cure=f"choose {_with_losses(task)}, or one of the strategies " + ", ".join(others),
+            cure=f"choose {_with_losses(task)}, or one of the strategies {_others('trials', task)}",
         )
 
 
@@ -67,6 +67,15 @@ def check_numbers(dataset: Dataset) -> None:
                     where=f"{dataset.name}, column {dataset.target_name}",
                     cure="give them in another unit",
                 )
+
+
+def _others(kind: str, task: str) -> str:
+    """The strategies of a kind that can do a task."""
+    return ", ".join(
+        name
+        for name, one in STRATEGIES.items()
+        if one.kind == kind and (not one.tasks or task in one.tasks)
+    )
 
 
 def _with_losses(task: str) -> str:

@@ -22,7 +22,6 @@ from core.estimators.model import Model
 from core.estimators.optional_parts import check_installed
 from core.estimators.registry import MODELS, model_named
 from core.options import complete
-from core.samplers.grid import check_grid
 from core.space import Axis, Setting, axis_from_dict, default_setting
 from core.tuning.checks import check_budget, check_numbers, check_pair, chosen
 from core.tuning.division import divided
@@ -40,11 +39,10 @@ from core.tuning.scores.metrics import (
     default_metric,
 )
 from core.tuning.scores.scoring import FoldData, Work
-from core.tuning.strategies import STRATEGIES
-from core.tuning.strategy import Strategy
+from core.tuning.strategies.registry import STRATEGIES
+from core.tuning.strategies.strategy import Strategy
 
 VALIDATION_FOLDS = 5  # one of them is held out
-NUMBERS_ONLY = ("cma-es",)  # strategies that know no choices
 
 
 @dataclass(frozen=True)
@@ -95,9 +93,8 @@ class Problem:
         """The search space of the model for this task, its defaults as these data have them."""
         if self.axes:
             return self.axes
-        task, weighs = self.dataset.task, self.strategy.kind == "trials"
-        if self.strategy.name in NUMBERS_ONLY:
-            weighs = False
+        task = self.dataset.task
+        weighs = self.strategy.kind == "trials" and not self.strategy.numbers_only
         space = self.model.space_of(task, rare=weighs and self.rare is not None)
         if self.model.defaults is None:
             return space
@@ -208,7 +205,7 @@ class Problem:
                 score_X=fit_X if same else fitted.transform(take(features, score_rows)),
                 score_y=target[score_rows],
             )
-            if self.model.training_score is not None:
+            if self.model.shows:
                 fold = replace(fold, names=tuple(output_names(fitted)))
             found.append(fold)
         return found
@@ -268,7 +265,7 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     check_installed(model.extra)
     check_budget(plan)
     check_gamma(plan)
-    costs = bool(costs_of(plan.costs, dataset, plan.model))
+    costs = bool(costs_of(plan.costs, dataset, model))
     if plan.metric:
         metric = chosen(METRICS, "metric", plan.metric)
         if dataset.task not in metric.tasks:
@@ -297,8 +294,7 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
         _ = problem.splits  # refuses too many folds before anything else is done
     if dataset.task == "topics":
         _check_minibatch(problem)
-    if plan.strategy == "grid":
-        check_grid(problem.space, options)
+    strategy.check(problem.space, options)
     return problem
 
 

@@ -164,9 +164,9 @@ def _sequences(problem: Problem) -> dict[str, int]:
 
 def _pictures(problem: Problem) -> dict[str, bool]:
     """Whether the rows are pictures that the model will show; nothing for other models."""
-    if problem.model.name != "dlgm":
+    if problem.model.shows != "pictures":
         return {}
-    return {"pictures": shows("dlgm", problem.dataset.feature_names)}
+    return {"pictures": shows(problem.model, problem.dataset.feature_names)}
 
 
 def _all_failed(standing: Standing) -> str:

@@ -214,7 +214,7 @@ class ExportPage(Page):
         average = len(((self.session.results or {}).get("ensemble") or {}).get("members", []))
         one = "The average of {count} models is one model in each of these files."
         first = (one.format(count=average),) if average > 1 else ()
-        if self._task == "topics" or self._model == "dlgm":
+        if "folder" in self.cards:
             return (
                 *first,
                 "To predict here, save the folder: tunescope predict takes its file.",

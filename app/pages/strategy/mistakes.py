@@ -12,12 +12,12 @@ from app.widgets.card import Card
 from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import label, titled
 from app.widgets.quiet_controls import QuietDoubleSpinBox
+from core.estimators.registry import MODELS
 
 if TYPE_CHECKING:
     from app.session.session import Session
 
 MOST = 1e6
-WITHOUT = ("dlgm",)  # models that carry no threshold into their exports
 
 
 class MistakesCard(Card):
@@ -46,7 +46,9 @@ class MistakesCard(Card):
         plan, summary = self.session.plan, self.session.summary
         if plan is None or summary is None:
             return
-        suits = summary.get("task") == "binary" and plan.model not in WITHOUT
+        model = MODELS.get(plan.model)
+        # One that is exported without scikit-learn carries no threshold.
+        suits = summary.get("task") == "binary" and model is not None and not model.folder
         self.setVisible(suits)
         if not suits:
             return

@@ -22,13 +22,14 @@ from app.widgets.card import Card
 from app.widgets.choice_card import Choice, ChoiceCards
 from app.widgets.flow_layout import FlowLayout
 from app.widgets.quiet_controls import QuietComboBox
+from core.estimators.registry import MODELS
 from core.tuning.results.evaluation import OUTER_FOLDS, evaluation_of
+from core.tuning.strategies.registry import STRATEGIES
 
 if TYPE_CHECKING:
     from app.session.session import Session
 
 OWN = "own"
-GENERATIVE = ("lda", "dlgm")  # models that averages judge by the training rows, unless told
 
 
 class StrategyPage(Page):
@@ -182,9 +183,9 @@ class StrategyPage(Page):
             sentences.append(self._of_a_trial(entry))
             if known := self._known(entry):
                 sentences.append(known)
-            if entry["name"] == "grid":
+            if "values" in (self.session.estimate or {}):
                 sentences.append("The values that will be tried stand below the strategies.")
-        elif entry["name"] == "gradient":
+        elif STRATEGIES[entry["name"]].holds_out:
             sentences.append(
                 "A part of the training data is held out to see which "
                 "penalties help; the last fit is on all of it."
@@ -222,12 +223,12 @@ class StrategyPage(Page):
                 "Each trial fits the model once, on four fifths of the training rows, and scores "
                 "it on the others."
             )
-        elif judged == "training" or (judged == "automatic" and plan.model in GENERATIVE):
+        elif judged == "training" or (judged == "automatic" and _judges_itself(plan.model)):
             said = (
                 "Each trial fits the model once, on all training data, and scores how well it "
                 "explains them."
             )
-            if plan.model == "lda":
+            if self.session.summary["task"] == "topics":
                 said = (
                     "Each trial fits the model once, on all training texts, and scores how likely "
                     "the second half of their words is, given the first (document completion)."
@@ -238,6 +239,12 @@ class StrategyPage(Page):
     def _start(self) -> None:
         self.session.start()
         self.step_wanted.emit("tune")
+
+
+def _judges_itself(name: str) -> bool:
+    """Whether averages judge a model by the training rows, unless told."""
+    model = MODELS.get(name)
+    return model is not None and model.training_score is not None
 
 
 def _small_first(sentence: str) -> str:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.text.numbers import plain
+from app.text.strategies import learns_held_out
 from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.record import Record
@@ -41,7 +42,7 @@ class Objective(View):
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Penalty learners, except the gradient one, which has a holdout loss instead."""
-        return started.kind == "penalties" and started.plan.get("strategy") != "gradient"
+        return started.kind == "penalties" and not learns_held_out(started)
 
     def paint_theme(self) -> None:
         """The model's colour."""
@@ -94,8 +95,8 @@ class HoldoutLoss(Objective):
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        """The gradient strategy."""
-        return started.kind == "penalties" and started.plan.get("strategy") == "gradient"
+        """Runs that learn penalties from held-out data."""
+        return started.kind == "penalties" and learns_held_out(started)
 
     def points(self) -> tuple[np.ndarray, np.ndarray]:
         """Steps and losses."""

@@ -7,6 +7,7 @@ import pyqtgraph as pg
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
+from app.text.strategies import learns_held_out
 from app.views.penalties.trajectory import Trajectory
 from app.views.plot.data_table import Table
 from app.views.plot.items import pen
@@ -40,8 +41,8 @@ class PathOfD(Trajectory):
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        """The gradient strategy."""
-        return started.kind == "penalties" and started.plan.get("strategy") == "gradient"
+        """Runs that learn penalties from held-out data."""
+        return started.kind == "penalties" and learns_held_out(started)
 
     def steps(self) -> list:
         """The gradient's steps."""

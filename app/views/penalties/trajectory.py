@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.text.numbers import plain
+from app.text.strategies import learns_held_out
 from app.views.penalties.group_colours import GroupColours, pens_of
 from app.views.plot.axes import small_font
 from app.views.plot.canvas import EDGES
@@ -52,7 +53,7 @@ class Trajectory(View):
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Penalty learners, except the gradient one, which has its own picture of d."""
-        return started.kind == "penalties" and started.plan.get("strategy") != "gradient"
+        return started.kind == "penalties" and not learns_held_out(started)
 
     def start(self, started: RunStarted) -> None:
         """Other groups."""

@@ -8,16 +8,15 @@ from typing import Any, ClassVar
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
+from app.text.strategies import surrogate_of
 from app.views.plot.view import View
 from app.widgets.quiet_controls import QuietComboBox
 from core.tuning.events import Event, RunStarted, SurrogateFitted, TrialExcluded
 
-# Strategies whose sampler keeps a surrogate of this dataset alone and tells it.
-WITH_SURROGATE = ("gp", "hybrid", "variable", "eb-hyp")
-# Strategies whose sampler is told of earlier datasets too, and tells the surface of them all.
-WITH_PAST = ("transfer", "scot")
-# Of these, the one whose responses are ranks instead of standardized scores.
-RANKING = "scot"
+# Surrogates that are told of earlier datasets too (`Strategy.surrogate`), and the one of these
+# whose responses are ranks instead of standardized scores.
+WITH_PAST = ("common", "ranks")
+RANKING = "ranks"
 
 NARROWEST = 84  # pixels of a chooser
 
@@ -36,17 +35,17 @@ class SurrogateView(View):
     """A view that draws the evaluator's answers; one request at a time is on its way.
 
     Attributes:
-        strategies: whose runs it looks at.
+        surrogates: what the strategies of its runs model (`Strategy.surrogate`).
     """
 
     listens = (SurrogateFitted, TrialExcluded)
-    strategies: ClassVar[tuple[str, ...]] = WITH_SURROGATE
+    surrogates: ClassVar[tuple[str, ...]] = ("scores",)
     interval = 0.08
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Runs of trials whose strategy models the score."""
-        return started.kind == "trials" and started.plan.get("strategy") in cls.strategies
+        return surrogate_of(started) in cls.surrogates
 
     def start(self, started: RunStarted) -> None:
         """Another run: answers of the last one count no longer."""

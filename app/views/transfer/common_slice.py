@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.text.datasets import size_in_words
+from app.text.strategies import surrogate_of
 from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, clear_colour, pen, symbol_path
@@ -53,7 +54,7 @@ class CommonSlice(CommonView, SliceView):
     def start(self, started: RunStarted) -> None:
         """What the height is depends on the strategy."""
         super().start(started)
-        ranks = started.plan.get("strategy") == RANKING
+        ranks = surrogate_of(started) == RANKING
         self.question = self.of_ranks if ranks else type(self).question
         self.set_words(self.title, self.question)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from app.text.datasets import speaking
+from app.text.strategies import surrogate_of
 from app.views.surrogate.surrogate_view import RANKING, WITH_PAST, SurrogateView, plain_fields
 from core.tuning.events import (
     CommonSurfaceFitted,
@@ -27,7 +28,7 @@ class CommonView(SurrogateView):
     """
 
     listens = (CommonSurfaceFitted, PastRecalled, TrialExcluded, RunFinished, RunStopped)
-    strategies = WITH_PAST
+    surrogates = WITH_PAST
 
     def waits_for(self) -> str:
         """What will appear, or that the history is empty."""
@@ -40,7 +41,7 @@ class CommonView(SurrogateView):
 
     def response_in_words(self) -> str:
         """What a response is, on an axis; whatever the metric, higher is better."""
-        ranks = self.record.started.plan.get("strategy") == RANKING
+        ranks = surrogate_of(self.record.started) == RANKING
         return "rank, higher is better" if ranks else "better than the mean"
 
     def fitted(self) -> Event | None:

@@ -16,6 +16,7 @@ from app.text.datasets import (
     speaking,
 )
 from app.text.numbers import plain
+from app.text.strategies import surrogate_of
 from app.views.plot.axes import small_font
 from app.views.plot.data_table import Table
 from app.views.plot.record import Record
@@ -47,7 +48,7 @@ class NearestDatasets(ScrolledBars):
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Runs whose strategy is told of the past."""
-        return started.kind == "trials" and started.plan.get("strategy") in WITH_PAST
+        return surrogate_of(started) in WITH_PAST
 
     def datasets(self) -> list[RecalledDataset]:
         """Those that speak, nearest first."""

@@ -8,13 +8,13 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.datasets import standard_in_words
 from app.text.scores import metric_in_short
+from app.text.strategies import surrogate_of
 from app.views.plot.data_table import Table
 from app.views.plot.highlight import Highlight
 from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
 from app.views.plot.record import Record, Standard
 from app.views.plot.scales import Scale
 from app.views.plot.view import View
-from app.views.surrogate.surrogate_view import RANKING, WITH_PAST
 from core.tuning.events import (
     CommonSurfaceFitted,
     RunStarted,
@@ -48,8 +48,7 @@ class Standardizing(View):
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Runs whose strategy compares scores by their datasets' means."""
-        strategy = started.plan.get("strategy")
-        return started.kind == "trials" and strategy in WITH_PAST and strategy != RANKING
+        return surrogate_of(started) == "common"
 
     def paint_theme(self) -> None:
         """Borrowed numbers pale and dashed, the dataset's own in the model's blue."""

@@ -8,13 +8,14 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.numbers import plain
 from app.text.scores import metric_in_short
+from app.text.strategies import surrogate_of
 from app.views.plot.bar_words import AboveWords
 from app.views.plot.data_table import Table
 from app.views.plot.highlight import Highlight
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.record import Record, Trial
 from app.views.plot.view import View
-from app.views.surrogate.surrogate_view import WITH_PAST, WITH_SURROGATE
+from app.views.surrogate.surrogate_view import WITH_PAST
 from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
 
 NAMED = 5  # of the first trials with a prediction, by their numbers
@@ -48,12 +49,11 @@ class PredictedObtained(View):
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Runs whose strategy predicts scores."""
-        predicting = (*WITH_SURROGATE, *WITH_PAST)
-        return started.kind == "trials" and started.plan.get("strategy") in predicting
+        return bool(surrogate_of(started))
 
     def start(self, started: RunStarted) -> None:
         """Whether it is the past that predicts."""
-        past = started.plan.get("strategy") in WITH_PAST
+        past = surrogate_of(started) in WITH_PAST
         self.question = self.of_the_past if past else type(self).question
         self.set_words(self.title, self.question)
 

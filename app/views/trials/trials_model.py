@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from app.look import appearance
 from app.text.numbers import percent, plain, seconds, shown
+from app.text.strategies import proposed_by
 from app.views.plot.record import Record, Trial
 
 Index = QModelIndex | QPersistentModelIndex
@@ -190,9 +191,7 @@ class TrialsModel(QAbstractTableModel):
             "past": "from earlier datasets",
             "improve": "promising",
             "explore": "unknown there",
-            "random": "at random",
-            "grid": "on the grid",
             "start": "to begin with",
             "sample": "likely good",
         }
-        return reasons.get(trial.reason, trial.reason)
+        return reasons.get(trial.reason) or proposed_by(trial.reason)

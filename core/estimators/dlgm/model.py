@@ -13,6 +13,11 @@ from core.space import Axis, Setting
 # Of the prior variance κ and the step ρ: log in [−5, −0.05], natural logarithms.
 _LEAST, _MOST = math.exp(-5.0), math.exp(-0.05)
 
+_ENOUGH_ROWS = 300  # to learn what rows look like, beside their classes
+_MOST_MINUTES = 2.0  # of a trial
+_FOLDS, _EPOCHS, _ROWS_A_STEP = 5, 50, 64  # what a run and the model have by default
+_SECONDS_A_STEP, _SECONDS_A_COLUMN = 4e-3, 4e-6  # measured on one core: 61 and 1,850 columns
+
 
 def _space(task: str) -> tuple[Axis, ...]:
     step = "Size of every step"
@@ -50,9 +55,24 @@ def training_score(model: Any, X: Any, y: Any) -> float:
     return float(joint_log_densities(model, X, y).mean())
 
 
+def _warns(rows: int, training: int, inputs: int) -> str:
+    if rows < _ENOUGH_ROWS:
+        return f"{rows:,} rows are few for it: it also learns what rows look like."
+    fitted = training * (_FOLDS - 1) / _FOLDS
+    steps = _FOLDS * _EPOCHS * fitted / _ROWS_A_STEP
+    minutes = steps * (_SECONDS_A_STEP + _SECONDS_A_COLUMN * inputs) / 60
+    if minutes < _MOST_MINUTES:
+        return ""
+    return (
+        f"{rows:,} rows of {inputs:,} columns are many for it: a trial of {_FOLDS} folds takes "
+        f"some {minutes:,.0f} minutes."
+    )
+
+
 DLGM = Model(
     name="dlgm",
     title="Deep latent Gaussian model",
+    noun="a deep latent Gaussian model",
     good_for="Learns how rows of numbers, small pictures for instance, come about from a few "
     "hidden causes, and reads the class off them. It can also draw rows that it makes up.",
     cost="Slow: some ten seconds a fit for a thousand pictures of two thousand points, and each "
@@ -66,4 +86,8 @@ DLGM = Model(
     script=scripting(_recipe),
     training_score=training_score,
     extra="deep",
+    warns=_warns,
+    shows="pictures",
+    folder="classes",
+    costly=True,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from core.estimators.facts import Facts, Suggestion
 from core.estimators.model import Model
 from core.estimators.recipe import Recipe, building, scripting
 from core.space import Axis, Setting
@@ -48,9 +49,15 @@ def _training_score(model: Any, X: Any, y: Any) -> float:
     return float(logs.sum()) / max(1.0, float(words.sum()))
 
 
+def _suggests(facts: Facts) -> Suggestion:
+    kept = f"{facts.words:,} different words are kept, and it finds which come together."
+    return Suggestion(1, f"{facts.items}: {kept}")
+
+
 LDA = Model(
     name="lda",
     title="Latent Dirichlet allocation",
+    noun="latent Dirichlet allocation",
     good_for="Finds the topics of many texts: groups of words that come together, and how much of "
     "every text is about which. It needs no target.",
     cost="Some seconds for ten thousand texts; more topics take longer in proportion.",
@@ -62,4 +69,7 @@ LDA = Model(
     scaled=False,
     script=scripting(_recipe),
     training_score=_training_score,
+    suggests=_suggests,
+    shows="topics",
+    folder="topics",
 )

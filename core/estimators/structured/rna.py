@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from core.estimators.facts import Facts, Suggestion
 from core.estimators.model import Model
 from core.estimators.one_penalty import penalized, penalty_space
 from core.estimators.recipe import building, scripting
 
 _COOK = penalized("core.estimators.structured.rna_folder", "RnaFolder")
 
+
+def _suggests(facts: Facts) -> Suggestion:
+    learned = "it learns base pairs and loops from known structures."
+    return Suggestion(1, f"{facts.sentence}: {learned}")
+
+
 RNA = Model(
     name="rna",
     title="RNA folding",
+    noun="RNA folding",
     good_for="Learns from molecules of known structure which bases pair, and folds new molecules. "
     "Its 708 weights belong to 15 kinds of motif that can be read.",
     cost="Seconds for short molecules, minutes for a hundred of some hundred bases.",
@@ -21,4 +29,5 @@ RNA = Model(
     takes_sparse=False,
     scaled=False,
     script=scripting(_COOK),
+    suggests=_suggests,
 )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from core.estimators.class_weights import weights_of
-from core.estimators.model import Model
+from core.estimators.facts import ENOUGH_ROWS, Facts, Suggestion
+from core.estimators.model import Model, few_or_many
 from core.estimators.recipe import Recipe, building, scripting
 from core.space import Axis, Setting
+
+_MOST_BOOSTED = 2e6  # rows × columns × trees a step: about two seconds a fit, seven minutes a run
 
 
 def _space(task: str) -> tuple[Axis, ...]:
@@ -30,9 +33,17 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     return Recipe("sklearn.ensemble", f"HistGradientBoosting{kind}", arguments)
 
 
+def _suggests(facts: Facts) -> Suggestion | None:
+    if facts.rows < ENOUGH_ROWS or facts.rows * facts.inputs * facts.outputs > _MOST_BOOSTED:
+        return None
+    boosted = "enough for gradient boosting, often the most accurate on tables like this."
+    return Suggestion(3, f"{facts.sentence}: {boosted}")
+
+
 BOOSTING = Model(
     name="boosting",
     title="Gradient boosting",
+    noun="gradient boosting",
     good_for="Often the most accurate on tables with a thousand rows or more.",
     cost="Quick for its size, also with many rows. Takes several settings to tune.",
     tasks=("regression", "binary", "multiclass"),
@@ -43,4 +54,6 @@ BOOSTING = Model(
     scaled=False,
     script=scripting(_recipe),
     class_weights=True,
+    suggests=_suggests,
+    warns=few_or_many(fewest=300),
 )

@@ -50,6 +50,7 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
 ELASTIC_NET = Model(
     name="elastic-net",
     title="Elastic net",
+    noun="an elastic net",
     good_for="A linear model that can switch columns off. Choose it when many columns may be "
     "useless.",
     cost="A few times slower than plain linear or logistic regression.",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from core.estimators.class_weights import weights_of
+from core.estimators.facts import ENOUGH_ROWS, Facts, Suggestion
 from core.estimators.model import Model
 from core.estimators.recipe import Recipe, building, scripting
 from core.space import Axis, Setting
+
+_MOST_GROWN = 1e6  # rows × columns: about two seconds a fit, seven minutes a run
 
 
 def _space(task: str) -> tuple[Axis, ...]:
@@ -31,9 +34,17 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     return Recipe("sklearn.ensemble", f"RandomForest{kind}", arguments)
 
 
+def _suggests(facts: Facts) -> Suggestion | None:
+    if facts.rows < ENOUGH_ROWS or facts.rows * facts.inputs > _MOST_GROWN:
+        return None
+    why = "a random forest copes with so many classes in less time than gradient boosting."
+    return Suggestion(2, f"{facts.sentence}: {why}")
+
+
 FOREST = Model(
     name="forest",
     title="Random forest",
+    noun="a random forest",
     good_for="Good on almost any table without much tuning. Unusual values do not disturb it.",
     cost="Time grows with the number of trees and rows; the model file is large.",
     tasks=("regression", "binary", "multiclass"),
@@ -44,4 +55,5 @@ FOREST = Model(
     scaled=False,
     script=scripting(_recipe),
     class_weights=True,
+    suggests=_suggests,
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from core.estimators.facts import ENOUGH_ROWS, Facts, Suggestion, in_words
 from core.estimators.model import Model
 from core.estimators.recipe import Recipe, building, scripting
 from core.space import Axis, Setting
@@ -17,9 +20,41 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     return Recipe("sklearn.linear_model", "Ridge", arguments)
 
 
+def suggesting(title: str) -> Callable[[Facts], Suggestion]:
+    """The `suggests` of a linear model with this title: for few rows, or where little else fits."""
+
+    def suggests(facts: Facts) -> Suggestion:
+        rank = 4
+        if facts.sparse:
+            why = f"mostly zeros, as in such files, suit a {title}, which never fills them in."
+        elif facts.weights > facts.training:
+            why = (
+                f"with {facts.weights:,} weights for {facts.learning:,} training rows, a {title} "
+                "with a learned penalty is safest; a flexible model would learn the rows by heart."
+            )
+        elif facts.groups and facts.rows < ENOUGH_ROWS:
+            named = ", ".join(facts.groups[:3]) + (", …" if len(facts.groups) > 3 else "")
+            why = (
+                f"the column names form {in_words(len(facts.groups))} groups ({named}), and a "
+                f"{title} can learn a penalty for each of them."
+            )
+        elif facts.rows < ENOUGH_ROWS:
+            why = f"a {title} has little to overfit here and every weight can be read."
+        else:
+            rank = 1
+            why = (
+                f"a {title} is tuned in minutes even so. Gradient boosting may be more accurate, "
+                "but each of its trials takes long."
+            )
+        return Suggestion(rank, f"{facts.sentence}: {why}")
+
+    return suggests
+
+
 LINEAR = Model(
     name="linear",
     title="Linear regression",
+    noun="a linear model",
     good_for="Predicts a number as a weighted sum of the columns. Every weight can be read.",
     cost="Fits in well under a second, even with many rows.",
     tasks=("regression",),
@@ -29,4 +64,5 @@ LINEAR = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    suggests=suggesting("linear regression"),
 )

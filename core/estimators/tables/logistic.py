@@ -7,6 +7,7 @@ from typing import Any
 from core.estimators.class_weights import weights_of
 from core.estimators.model import Model
 from core.estimators.recipe import Recipe, building, scripting
+from core.estimators.tables.linear import suggesting
 from core.space import Axis, Setting
 
 
@@ -25,6 +26,7 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
 LOGISTIC = Model(
     name="logistic",
     title="Logistic regression",
+    noun="logistic regression",
     good_for="Tells classes apart by a weighted sum of the columns. Every weight can be read, "
     "and the probabilities are usually trustworthy.",
     cost="Fits in under a second on most tables.",
@@ -36,4 +38,5 @@ LOGISTIC = Model(
     scaled=True,
     script=scripting(_recipe),
     class_weights=True,
+    suggests=suggesting("logistic regression"),
 )

@@ -31,6 +31,7 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
 LOGISTIC_L1L2 = Model(
     name="logistic-l1l2",
     title="Logistic regression with two penalties",
+    noun="logistic regression with two penalties",
     good_for="Tells classes apart by a weighted sum of the columns. One penalty drops columns that "
     "say little, the other keeps weights small; when to stop is tuned too.",
     cost="Fits in under a second on most tables.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.estimators.model import Model
+from core.estimators.model import Model, few_or_many
 from core.estimators.recipe import Recipe, building, on_standard_target, scripting
 from core.space import Axis, Setting
 
@@ -33,6 +33,7 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
 MLP = Model(
     name="mlp",
     title="Multilayer perceptron",
+    noun="a neural network",
     good_for="A small neural network. It finds smooth, curved relations when there are some "
     "thousand rows.",
     cost="Slow, and its scores vary from start to start.",
@@ -43,4 +44,5 @@ MLP = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    warns=few_or_many(300, 20_000),
 )

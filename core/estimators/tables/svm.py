@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.estimators.class_weights import weights_of
-from core.estimators.model import Model
+from core.estimators.model import Model, few_or_many
 from core.estimators.recipe import (
     Recipe,
     building,
@@ -71,6 +71,7 @@ def _probabilistic(task: str, setting: Setting, seed: int) -> Recipe:
 SVM = Model(
     name="svm",
     title="Support vector machine",
+    noun="a support vector machine",
     good_for="Finds curved boundaries in small and middle-sized tables of numbers.",
     cost="Slow above some 10,000 rows: twice the rows take four times as long.",
     tasks=("regression", "binary", "multiclass"),
@@ -81,6 +82,7 @@ SVM = Model(
     scaled=True,
     script=scripting(_recipe),
     class_weights=True,
+    warns=few_or_many(most=20_000),
     defaults=_defaults,
 )
 SVM = replace(

@@ -105,6 +105,7 @@ def _probabilistic(task: str, setting: Setting, seed: int) -> Recipe:
 VOTE7 = Model(
     name="vote7",
     title="Vote of seven classifiers",
+    noun="a vote of seven classifiers",
     good_for="Seven quick classifiers of different kinds vote on the class. Tuning finds how much "
     "each of them should count.",
     cost="Fits in a second or two on most tables. Its 30 settings want many trials, or what was "

@@ -43,7 +43,7 @@ def folder_arrays(run: FinishedRun) -> Arrays:
     """The arrays of a run's fitted model."""
     prepare, model = run.pipeline.named_steps["prepare"], run.pipeline[-1]
     members, weights = members_of_model(model)
-    kind, of_kind = ("lda", _topics) if run.takeaway.task == "topics" else ("dlgm", _causes)
+    kind, of_kind = _KINDS[run.model.folder]
     settings = {
         "reading": reading_of(run),
         "zero_based": bool(run.takeaway.source["libsvm"].get("zero_based", False)),
@@ -85,3 +85,6 @@ def _causes(run: FinishedRun, prepare: Any, members: list[Any]) -> tuple[Arrays,
         {"width": len(run.takeaway.feature_names)} if libsvm else {"parts": column_parts(prepare)}
     )
     return arrays, {**columns, "activations": [member.activation for member in members]}
+
+
+_KINDS = {"topics": ("lda", _topics), "classes": ("dlgm", _causes)}

@@ -13,6 +13,7 @@ import io
 import re
 import textwrap
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,21 +33,61 @@ from core.export.finished_run import FinishedRun
 MODEL, PROGRAM = "model.npz", "predict.py"
 WORDS_OF_A_TOPIC = 20
 _WRITTEN = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same run
-_DOES = {
-    "lda": (
+_READING, _MAIN = "core.export.bundle.reading", "core.export.bundle.main"
+
+
+@dataclass(frozen=True)
+class Program:
+    """The program in a folder, by what it predicts (`core.estimators.model.Model.folder`).
+
+    Attributes:
+        kind: the word for it in model.npz.
+        does: one sentence.
+        files: what it reads and writes.
+        modules: what it holds, each below those that it imports from.
+        predicts: of these the one with `predicted`.
+        opening: of README.txt, with places for {noun} and {dataset}.
+    """
+
+    kind: str
+    does: str
+    files: str
+    modules: tuple[str, ...]
+    predicts: str
+    opening: str
+
+
+PROGRAMS = {
+    "topics": Program(
+        "lda",
         "Finds the topics of new documents.",
         "NEW.csv has the column of texts, or LIBSVM lines of counts where the model was trained "
         "on these. OUT.csv gets the share of every topic, and how well the words of one random "
         "half of the document are foretold by the other: its log density in nats, averaged over "
         "all models of the average, and the number of these words.",
+        (_READING, "core.datasets.texts.words", "core.export.bundle.topics", _MAIN),
+        "core.export.bundle.topics",
+        "These are the topics of {dataset} as Tunescope tuned them",
     ),
-    "dlgm": (
+    "classes": Program(
+        "dlgm",
         "Says the classes of new rows.",
         "NEW.csv has the columns that the model was trained on, in any order; the target may be "
         "absent. OUT.csv gets the class, and the probability of every class, averaged over all "
         "models of the average.",
+        (
+            _READING,
+            "core.estimators.dlgm.network",
+            "core.estimators.dlgm.predictive",
+            "core.export.bundle.columns",
+            "core.export.bundle.causes",
+            _MAIN,
+        ),
+        "core.export.bundle.causes",
+        "This is {noun} for {dataset} as Tunescope tuned it",
     ),
 }
+_BY_KIND = {program.kind: program for program in PROGRAMS.values()}
 
 
 def write(run: FinishedRun, path: Path) -> None:
@@ -57,7 +98,7 @@ def write(run: FinishedRun, path: Path) -> None:
         MODEL: packed(arrays),
         PROGRAM: program(run).encode(),
     }
-    if run.takeaway.task == "topics":
+    if run.model.folder == "topics":
         files |= _tables(run)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -68,12 +109,11 @@ def write(run: FinishedRun, path: Path) -> None:
 
 def program(run: FinishedRun) -> str:
     """The text of the program in the folder."""
-    kind = "lda" if run.takeaway.task == "topics" else "dlgm"
-    parts = bundle(importlib.import_module(name) for name in _modules(kind))
-    does, files = _DOES[kind]
+    told = PROGRAMS[run.model.folder]
+    parts = bundle(importlib.import_module(name) for name in told.modules)
     usage = f"    python {PROGRAM} NEW.csv OUT.csv"
     needs = f"The model is {MODEL} beside this file. It needs numpy."
-    paragraphs = [does, usage, textwrap.fill(files, 96), needs]
+    paragraphs = [told.does, usage, textwrap.fill(told.files, 96), needs]
     own, others = parts.import_lines()
     said = "\n\n".join(paragraphs)
     lines = [f'"""{said}\n"""', "", "from __future__ import annotations", "", *own, "", *others]
@@ -85,17 +125,6 @@ def program(run: FinishedRun) -> str:
     return text
 
 
-def _modules(kind: str) -> tuple[str, ...]:
-    """The modules that the program holds, each below those that it imports from."""
-    reading = ("core.export.bundle.reading",)
-    if kind == "lda":
-        own: tuple[str, ...] = ("core.datasets.texts.words", "core.export.bundle.topics")
-    else:
-        formulas = ("core.estimators.dlgm.network", "core.estimators.dlgm.predictive")
-        own = (*formulas, "core.export.bundle.columns", "core.export.bundle.causes")
-    return (*reading, *own, "core.export.bundle.main")
-
-
 def _folder_name(run: FinishedRun) -> str:
     name = re.sub(r"[^\w.-]+", "-", Path(run.takeaway.dataset).name.split(".")[0]).strip("-.")
     return f"{name or 'model'}-{run.plan.model}"
@@ -103,12 +132,9 @@ def _folder_name(run: FinishedRun) -> str:
 
 def _readme(run: FinishedRun, arrays: Arrays) -> str:
     count = len(arrays["weights"])
-    what = {"lda": "topics", "dlgm": "deep latent Gaussian model"}[run.plan.model]
     many = f"the average of {count} models" if count > 1 else "one model"
-    if run.plan.model == "lda":
-        first = f"These are the {what} of {run.takeaway.dataset} as Tunescope tuned them"
-    else:
-        first = f"This is a {what} for {run.takeaway.dataset} as Tunescope tuned it"
+    opening = PROGRAMS[run.model.folder].opening
+    first = opening.format(noun=run.model.noun, dataset=run.takeaway.dataset)
     first += f", {many}: {run.said_test('.6g')}."
     second = f"python {PROGRAM} NEW.csv OUT.csv predicts a new file, and needs only numpy."
     return textwrap.fill(first, 80) + "\n\n" + textwrap.fill(second, 80) + "\n"
@@ -144,7 +170,7 @@ def holds_model(path: Path) -> bool:
     """Whether an npz file is the one that comes out of an exported zip file."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            return str(arrays["kind"]) in _DOES
+            return str(arrays["kind"]) in _BY_KIND
     except Exception:  # whatever is wrong with it, it is not that file
         return False
 
@@ -172,7 +198,7 @@ def load(path: Path) -> Arrays:
         raise UnusableError(
             "this model was exported by a newer Tunescope", where=str(path), cure="update Tunescope"
         )
-    if kind not in _DOES:
+    if kind not in _BY_KIND:
         raise damaged(path)
     return loaded
 
@@ -197,10 +223,7 @@ def predict_rows(path: Path, file: str, tell: Any) -> pd.DataFrame:
     from core.export.bundle.structured_prediction import text_of_file
 
     arrays = load(path)
-    if str(arrays["kind"]) == "lda":
-        from core.export.bundle.topics import predicted
-    else:
-        from core.export.bundle.causes import predicted
+    predicted = importlib.import_module(_BY_KIND[str(arrays["kind"])].predicts).predicted
     name = Path(file).name
     try:
         text = text_of_file(check_path(file), encoding_of(arrays["settings"]))

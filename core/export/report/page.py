@@ -19,7 +19,7 @@ from core.export.report.style import style_sheet
 from core.tuning.results.evaluation import evaluation_in_words
 from core.tuning.scores.cost_words import costs_in_words
 from core.tuning.scores.metrics import METRICS
-from core.tuning.strategies import STRATEGIES
+from core.tuning.strategies.registry import STRATEGIES
 
 
 def write(run: FinishedRun, path: Path) -> None:

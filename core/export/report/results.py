@@ -157,7 +157,7 @@ def _setting(run: FinishedRun) -> str:
     tuned, default = run.results["setting"], run.results.get("default_setting", {})
     labels = run.labels
     rows = [(labels.get(n, n), n, value, default.get(n)) for n, value in tuned.items()]
-    ours = unit(run.takeaway.task) != "rows" or run.plan.model == "dlgm"
+    ours = unit(run.takeaway.task) != "rows" or run.model.folder
     name = "name" if ours else "in scikit-learn"
     body = table(("setting", name, "tuned", "default"), rows, row_heads=True)
     if len(members_of(run)) > 1:

@@ -1,102 +1,36 @@
 """Guidance: which model and strategy to take for this data, and why, with the data's numbers.
 
-| symbol | code | meaning |
-| --- | --- | --- |
-| m | ``training`` | rows that tuning will see |
-| p | ``inputs`` | columns after categories are spread over one column a value |
-| K | ``classes`` | classes; 0 for a regression |
-| n | ``weights`` | penalized weights of a linear model: p, or p K with more than two classes |
-
 It works on the plain summary of a dataset, so that it needs neither the data nor scikit-learn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from core.datasets.groups import OTHER
-from core.estimators.class_weights import CLASS_WEIGHT
+from core.estimators.facts import Facts, Suggestion
 from core.estimators.lda.model import MINIBATCH
 from core.estimators.model import Model
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
 from core.estimators.registry import MODELS
-from core.penalties.recommendation import recommend_update
-from core.space import Axis
-from core.tuning.guidance.deep import warning_of_deep
 from core.tuning.guidance.forecast import estimate
-from core.tuning.guidance.structured import best_structured_learner, structured_costs
 from core.tuning.results.evaluation import FEW_ROWS, TABLES
 from core.tuning.scores.imbalance import rare_class
+from core.tuning.strategies.registry import STRATEGIES
 
 __all__ = ["advise", "estimate"]
 
 _TRAINING_SHARE = 0.7
-_ENOUGH_ROWS = 1000  # for flexible models to beat a linear one
-_MOST_BOOSTED = 2e6  # rows × columns × trees a step: about two seconds a fit, seven minutes a run
-_MOST_GROWN = 1e6  # rows × columns of a forest, likewise
-_MOST_KERNEL_ROWS = 20_000
 _VERY_WIDE = 500  # columns of a sparse file that are better not filled in
 _DENSE_LIMIT = 4e9  # bytes
-_MOST_GRIDDED = 12  # settings: three values of each are half a million trials
-_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
-_AVERAGE = "eb-hyp"
-
-_LABELLED = ("sequence", "structure")  # whose penalties can be learned
 _ONLY_FOR = {
     "sequence": "It labels the tokens of sequences.",
     "structure": "It folds RNA molecules.",
     "topics": "It finds the topics of texts.",
 }
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What the advice rests on (symbols above), from the summary of a dataset."""
-
-    task: str
-    rows: int
-    columns: int
-    inputs: int
-    classes: int
-    training: int
-    sparse: bool
-    groups: tuple[str, ...]
-    items: str = ""  # sequences, molecules or texts in words
-    words: int = 0  # of documents, that the rules keep
-    rare: bool = False  # whether a class is
-
-    @property
-    def weights(self) -> int:
-        """Penalized weights of a linear model."""
-        return self.inputs * (self.classes if self.classes > 2 else 1)
-
-    @property
-    def learning(self) -> int:
-        """Rows that a penalty learner trains on: all where every row tests once."""
-        few = self.rows < FEW_ROWS and self.task in TABLES
-        return self.rows if few else self.training
-
-    @property
-    def trees(self) -> int:
-        """Trees that boosting grows in a step."""
-        return self.classes if self.classes > 2 else 1
-
-    @property
-    def sentence(self) -> str:
-        """The data in a few words: "270 rows, 13 columns, two classes"."""
-        if self.items:
-            return self.items
-        what = f"{in_words(self.classes)} classes" if self.classes else "a number to predict"
-        columns = "1 column" if self.columns == 1 else f"{self.columns:,} columns"
-        return f"{self.rows:,} rows, {columns}, {what}"
-
-
-def in_words(count: int) -> str:
-    """A small number as a word, a larger one in digits."""
-    return _WORDS[count] if count < len(_WORDS) else f"{count:,}"
 
 
 def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,7 +48,8 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
         strategies.
     """
     facts = _facts(summary)
-    best, why = _best_model(facts)
+    suiting = {n: m.suggests(facts) for n, m in MODELS.items() if facts.task in m.tasks}
+    best, why = _best(suiting)
     models: list[dict[str, Any]] = []
     for name, model in MODELS.items():
         obstacle = _obstacle(model, facts)
@@ -125,7 +60,7 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
                 "good_for": model.good_for,
                 "cost": model.cost,
                 "recommended": name == best and not obstacle,
-                "reason": obstacle or (why if name == best else "") or _warning(name, facts),
+                "reason": obstacle or (why if name == best else "") or _warning(model, facts),
                 "fits_task": not obstacle,
                 **_lacking(model, facts),
             }
@@ -143,18 +78,21 @@ def _facts(summary: Mapping[str, Any]) -> Facts:
     sparse = summary["format"] == "libsvm"
     share = 1.0 if summary["test_rows"] else _TRAINING_SHARE
     counts = {one["label"]: one["count"] for one in summary["classes"]}
+    rows, task = summary["rows"], summary["task"]
+    training = max(1, round(rows * share))
     return Facts(
-        task=summary["task"],
-        rows=summary["rows"],
+        task=task,
+        rows=rows,
         columns=summary["features"],
         inputs=max(1, spread + unlisted),
         classes=len(summary["classes"]),
-        training=max(1, round(summary["rows"] * share)),
+        training=training,
+        learning=rows if rows < FEW_ROWS and task in TABLES else training,
         sparse=sparse and summary["features"] > _VERY_WIDE,
         groups=_groups(summary),
         items=summary.get("structured", {}).get("items", ""),
         words=summary.get("structured", {}).get("vocabulary", 0),
-        rare=rare_class(summary["task"], counts) is not None,
+        rare=rare_class(task, counts) is not None,
     )
 
 
@@ -207,73 +145,39 @@ def _lacking(model: Model, facts: Facts) -> dict[str, str]:
     return {"needs": part.modules[0], "install": part.command}
 
 
-def _warning(name: str, facts: Facts) -> str:
+def _warning(model: Model, facts: Facts) -> str:
     """What speaks against a model that would work; "" if nothing does."""
-    if name == "dlgm":
-        return warning_of_deep(facts.rows, facts.training, facts.inputs)
-    if name in ("svm", "mlp") and facts.rows > _MOST_KERNEL_ROWS:
-        return f"{facts.rows:,} rows are many for it: each trial takes minutes."
-    if name in ("boosting", "mlp") and facts.rows < 300:
-        return f"{facts.rows:,} rows are few for it."
-    return ""
+    return model.warns(facts.rows, facts.training, facts.inputs)
 
 
-def _best_model(facts: Facts) -> tuple[str, str]:
-    """The recommended model's name and the reason."""
-    if facts.task == "sequence":
-        neighbours = "a conditional random field knows which labels follow each other."
-        return "crf", f"{facts.sentence}: {neighbours}"
-    if facts.task == "structure":
-        return "rna", f"{facts.sentence}: it learns base pairs and loops from known structures."
-    if facts.task == "topics":
-        kept = f"{facts.words:,} different words are kept, and it finds which come together."
-        return "lda", f"{facts.items}: {kept}"
-    linear = "linear" if facts.task == "regression" else "logistic"
-    title = MODELS[linear].title.lower()
-    if facts.sparse:
-        why = f"mostly zeros, as in such files, suit a {title}, which never fills them in."
-    elif facts.weights > facts.training:
-        why = (
-            f"with {facts.weights:,} weights for {facts.learning:,} training rows, a {title} with "
-            "a learned penalty is safest; a flexible model would learn the rows by heart."
-        )
-    elif facts.groups and facts.rows < _ENOUGH_ROWS:
-        named = ", ".join(facts.groups[:3]) + (", …" if len(facts.groups) > 3 else "")
-        why = (
-            f"the column names form {in_words(len(facts.groups))} groups ({named}), and a {title} "
-            "can learn a penalty for each of them."
-        )
-    elif facts.rows < _ENOUGH_ROWS:
-        why = f"a {title} has little to overfit here and every weight can be read."
-    elif facts.rows * facts.inputs * facts.trees <= _MOST_BOOSTED:
-        boosted = "enough for gradient boosting, often the most accurate on tables like this."
-        return "boosting", f"{facts.sentence}: {boosted}"
-    elif facts.rows * facts.inputs <= _MOST_GROWN:
-        why = "a random forest copes with so many classes in less time than gradient boosting."
-        return "forest", f"{facts.sentence}: {why}"
-    else:
-        why = (
-            f"a {title} is tuned in minutes even so. Gradient boosting may be more accurate, but "
-            "each of its trials takes long."
-        )
-    return linear, f"{facts.sentence}: {why}"
+def _best(suggestions: Mapping[str, Suggestion | None]) -> tuple[str, str]:
+    """The name with the suggestion of the highest rank, and its reason; "" where there is none."""
+    there = {name: one for name, one in suggestions.items() if one is not None}
+    if not there:
+        return "", ""
+    best = max(there, key=lambda name: there[name].rank)
+    return best, there[best].reason
 
 
 def _strategies(model: Model, facts: Facts) -> list[dict[str, Any]]:
-    from core.tuning.strategies import STRATEGIES
-
-    space = model.space_of(facts.task, rare=facts.rare)
-    learned, structured = facts.task in model.loss, facts.task in _LABELLED
-    best, why = _best_learner(facts) if learned else _best_sampler(space)
-    if facts.task == "topics" and _AVERAGE in STRATEGIES:
-        best, why = _AVERAGE, _best_average(facts)
+    learned = facts.task in model.loss
+    spaces = {
+        name: model.space_of(facts.task, rare=facts.rare and not strategy.numbers_only)
+        for name, strategy in STRATEGIES.items()
+        if (learned or strategy.kind == "trials")
+        and (not strategy.tasks or facts.task in strategy.tasks)
+    }
+    offered = {
+        name: STRATEGIES[name] for name, space in spaces.items() if STRATEGIES[name].suits(space)
+    }
+    best, why = _best({name: one.suggests(facts, spaces[name]) for name, one in offered.items()})
     entries = [
         {
             "name": name,
             "title": strategy.title,
             "kind": strategy.kind,
             "does": strategy.does,
-            "costs": structured_costs(name, strategy.costs) if structured else strategy.costs,
+            "costs": (facts.structured and strategy.costs_structured) or strategy.costs,
             "shows": strategy.shows,
             "recommended": name == best,
             "reason": why if name == best else "",
@@ -282,10 +186,7 @@ def _strategies(model: Model, facts: Facts) -> list[dict[str, Any]]:
             "groups": _suiting_groups(strategy.kind, facts),
             "remembers": strategy.remembers,
         }
-        for name, strategy in STRATEGIES.items()
-        if (learned or strategy.kind == "trials")
-        and (not strategy.tasks or facts.task in strategy.tasks)
-        and not _useless(name, space)
+        for name, strategy in offered.items()
     ]
     return sorted(entries, key=lambda entry: not entry["recommended"])
 
@@ -294,44 +195,3 @@ def _suiting_groups(kind: str, facts: Facts) -> str:
     if kind == "penalties" and facts.task in _ONLY_FOR:
         return "column"  # a group for every kind of parameter, as in the papers
     return "prefix" if kind == "penalties" and facts.groups else "single"
-
-
-def _useless(strategy: str, space: tuple[Axis, ...]) -> bool:
-    """Whether a strategy can do nothing with a space.
-
-    CMA-ES needs two numbers and knows no choices; a grid over many settings never ends.
-    """
-    if strategy == "cma-es":
-        # Nor does it get class weights (core.tuning.problem).
-        own = [axis for axis in space if axis != CLASS_WEIGHT]
-        return len(own) < 2 or any(axis.kind == "choice" for axis in own)
-    return strategy == "grid" and len(space) > _MOST_GRIDDED
-
-
-def _best_sampler(space: tuple[Axis, ...]) -> tuple[str, str]:
-    count = len(space)
-    need = f"would need {5**count:,} trials" if count <= _MOST_GRIDDED else "would never end"
-    why = (
-        f"{in_words(count).capitalize()} settings to tune. A grid of five values each {need}; a "
-        "Gaussian process learns from every trial and needs far fewer."
-    )
-    return "gp", why
-
-
-def _best_average(facts: Facts) -> str:
-    return (
-        f"No number of topics is the one right for {facts.rows:,} texts, many settings explain them"
-        " about as well: an average over the best ones uses them all and puts no texts aside to"
-        " choose one."
-    )
-
-
-def _best_learner(facts: Facts) -> tuple[str, str]:
-    """The penalty learner, from the task and from how many weights there are for the rows."""
-    if facts.task in _ONLY_FOR:
-        weights = facts.inputs * facts.classes + facts.classes * (facts.classes + 1)
-        return best_structured_learner(facts.task, weights, facts.training)
-    classes = 0 if facts.task == "regression" else facts.classes
-    groups = max(1, len(facts.groups))
-    chosen = recommend_update(facts.weights, facts.learning, classes, groups=groups)
-    return chosen.strategy, chosen.reason

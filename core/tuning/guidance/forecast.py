@@ -18,20 +18,6 @@ _FIRST_MOLECULES = 4
 _EPOCH_ROWS, _EPOCHS = 1000, 5  # on which epochs are timed, and how many
 _ENOUGH_SECONDS = 0.15  # a timing this long is not made longer
 _STEEPEST = 2.5  # a fit's cost grows at most with this power of the rows
-_ASKING = {  # seconds a proposal, around trial 50
-    "gp": 0.05,
-    "hybrid": 0.05,
-    "variable": 0.05,
-    "eb-hyp": 0.05,
-    "transfer": 0.05,
-    "scot": 0.05,
-}
-_ELSE_ASKING = 0.005
-_LEARNING = {"mm": 3.0, "evidence": 4.0, "loo": 5.0, "direct": 5.0}  # in default fits
-_ELSE_LEARNING = 30.0
-# In default fits, of sequences and molecules. The evidence's traces come from probes there.
-_STRUCTURED = {"mm": 8.0, "direct": 15.0, "evidence": 300.0}
-_FOLLOWING = {"holdout": 15.0, "folds": 60.0}
 _PREPARED_AT_MOST = 20_000
 
 
@@ -65,14 +51,13 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
     fit_rows = rows * share if folds > 1 else len(problem.splits[0][0])
     preparing, fitting = _timed(problem, int(fit_rows))
     if problem.strategy.kind == "penalties":
-        effort = _LEARNING.get(plan.strategy, _ELSE_LEARNING)
+        effort = problem.strategy.effort.tables
         if problem.dataset.task in STRUCTURED_TASKS:
-            effort = _effort(problem)
+            effort = _structured_effort(problem)
         seconds = (preparing + effort * fitting) * (1 + len(problem.outer))
         told = _told(seconds, 0, 0.0, f"{in_time(seconds)}, no trials needed")
         return told | _scored(problem)
-    asking = _ASKING.get(plan.strategy, _ELSE_ASKING)
-    each = asking + folds * fitting / plan.workers
+    each = problem.strategy.asking + folds * fitting / plan.workers
     around = (folds + 2) * preparing + 2 * fitting
     trials = plan.trials or (0 if plan.minutes else problem.strategy.default_trials)
     if problem.averages and folds > 1:
@@ -86,13 +71,14 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
     seconds *= 1 + len(problem.outer)
     some = "1 trial" if trials == 1 else f"{trials:,} trials"
     told = _told(seconds, trials, each, f"{in_time(seconds)}, {some}") | _scored(problem)
-    return told | _grid(problem) if plan.strategy == "grid" else told
+    return told | _values(problem)
 
 
-def _effort(problem: Any) -> float:
+def _structured_effort(problem: Any) -> float:
     """What a learner takes on sequences or molecules, in default fits."""
-    if problem.strategy.name != "gradient":
-        return _STRUCTURED[problem.strategy.name]
+    effort = problem.strategy.effort
+    if not problem.strategy.holds_out:
+        return float(effort.structured)
     from core.losses.rna.parameters import MOTIFS
     from core.tuning.learning.holding_out import takes_turns
 
@@ -101,7 +87,7 @@ def _effort(problem: Any) -> float:
     if problem.dataset.task == "structure":
         kinds = len(MOTIFS)
     count = {"single": 1}.get(groups, kinds) if isinstance(groups, str) else len(groups) + 1
-    return _FOLLOWING["folds" if takes_turns(problem, count) else "holdout"]
+    return float(effort.in_turns if takes_turns(problem, count) else effort.structured)
 
 
 def _told(seconds: float, trials: int, each: float, sentence: str) -> dict[str, Any]:
@@ -120,10 +106,11 @@ def _scored(problem: Any) -> dict[str, str]:
     return scored | {"power": power_of(problem)}
 
 
-def _grid(problem: Any) -> dict[str, Any]:
-    from core.samplers.grid import grid_values
-
-    values = grid_values(problem.space, **problem.options)
+def _values(problem: Any) -> dict[str, Any]:
+    """The values that are tried; nothing for strategies that cannot list them."""
+    if problem.strategy.values is None:
+        return {}
+    values = problem.strategy.values(problem.space, problem.options)
     settings = math.prod(len(each) for each in values.values())
     labelled = {axis.label: values[axis.name] for axis in problem.space}
     return {"values": labelled, "settings": settings}

@@ -24,6 +24,7 @@ from core.estimators.model import Model
 from core.estimators.registry import MODELS
 from core.samplers.transfer.past import Statistics
 from core.space import Axis
+from core.tuning.checks import chosen
 from core.tuning.history.records import Record, Trial, settings_in
 from core.tuning.scores.metric import Metric
 from core.tuning.scores.metrics import METRICS, default_metric
@@ -43,15 +44,15 @@ def studies_as_records(
     Raises:
         UnusableError: the storage cannot be read, or nothing of it can be taken.
     """
-    chosen = _chosen(MODELS, "model", model)
-    task = _task(chosen, statistics)
-    scoring = _chosen(METRICS, "metric", metric or default_metric(task))
+    kind = chosen(MODELS, "model", model)
+    task = _task(kind, statistics)
+    scoring = chosen(METRICS, "metric", metric or default_metric(task))
     if task not in scoring.tasks:
         raise UnusableError(f"{scoring.name} does not measure this task ({task})")
     where = re.sub(r"//[^@/]*@", "//", storage)  # without a password
     found, left_out = [], []
     for one in _studies(storage, study, where):
-        record, sentences = _as_record(one, chosen, task, scoring, statistics)
+        record, sentences = _as_record(one, kind, task, scoring, statistics)
         left_out += sentences
         if record is not None:
             found.append(record)
@@ -63,13 +64,6 @@ def studies_as_records(
             cure="choose the model, the kind of data and the metric that the study was made with",
         )
     return found, left_out
-
-
-def _chosen(registry: dict[str, Any], kind: str, name: str) -> Any:
-    if name not in registry:
-        cure = f"choose one of {', '.join(registry)}"
-        raise UnusableError(f"there is no {kind} “{name}”", cure=cure)
-    return registry[name]
 
 
 def _task(model: Model, statistics: Statistics) -> str:

@@ -53,7 +53,7 @@ def against_default(problem: Problem, training: Training, C: np.ndarray, w: np.n
     if problem.dataset.task not in STRUCTURED_TASKS or np.allclose(C, 1.0):
         return Check()
     count, at = _PARTS, 0
-    if problem.strategy.name == "gradient":
+    if problem.strategy.holds_out:
         if settled(problem, training)["validation"] == "folds":
             return Check()
         count, at = HOLDOUT_PARTS, 1  # the part before it chose the penalties

@@ -15,7 +15,6 @@ import pandas as pd
 
 from core.datasets.splits.splitting import folds
 from core.optimize.loss import Loss
-from core.penalties.registry import LEARNERS
 from core.tuning.learning.training import Training
 from core.tuning.problem import Problem
 from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
@@ -48,7 +47,7 @@ def takes_turns(problem: Problem, penalties: int) -> bool:
 
 def holdout_pairs(problem: Problem, training: Training) -> list[tuple[Loss, Loss]] | None:
     """(loss to fit, loss to validate on) of every part; None for learners that need none."""
-    if not LEARNERS[problem.strategy.name].needs_holdout:
+    if not problem.strategy.holds_out:
         return None
     options = settled(problem, training)
     single = options["validation"] == "holdout"
@@ -59,7 +58,7 @@ def holdout_pairs(problem: Problem, training: Training) -> list[tuple[Loss, Loss
 
 def said_of_holdout(problem: Problem, training: Training) -> tuple[str, ...]:
     """A sentence where more penalties were learned than units were held out for them."""
-    if not LEARNERS[problem.strategy.name].needs_holdout:
+    if not problem.strategy.holds_out:
         return ()
     single = settled(problem, training)["validation"] == "holdout"
     held = units(problem) // HOLDOUT_PARTS if single else units(problem)

@@ -24,6 +24,7 @@ from core.tuning.problem import Problem
 from core.tuning.runs.clock import Clock
 from core.tuning.runs.standing import Standing
 from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
+from core.tuning.strategies.strategy import Strategy
 
 TIGHT = 1e-12  # how near its minimum the model that is kept must be
 
@@ -103,7 +104,7 @@ class LearningRun:
         for count, step in enumerate(steps_of(problem, training)):
             if count < known:
                 continue
-            event = step_event(step, training.group_names, problem.strategy.name)
+            event = step_event(step, training.group_names, problem.strategy)
             self._standing.consume(event)
             yield event
             if (shown := training.shown(step.number, step.w)) is not None:
@@ -158,9 +159,11 @@ def learn(
     return _learned(problem, training, last)
 
 
-def step_event(step: Step, names: Sequence[str], strategy: str) -> PenaltyStep | HyperGradientStep:
+def step_event(
+    step: Step, names: Sequence[str], strategy: Strategy
+) -> PenaltyStep | HyperGradientStep:
     """A learner's step as an event, arrays as {group: value}."""
-    if strategy == "gradient":
+    if strategy.holds_out:
         bound = step.at_bound if step.at_bound is not None else np.zeros(len(names), bool)
         return HyperGradientStep(
             step=step.number,
@@ -194,7 +197,6 @@ def _why(last: Step, standing: Standing) -> str:
 
 
 def _learned(problem: Problem, training: Training, last: Step) -> Learned:
-    gradient = problem.strategy.name == "gradient"
     names = training.group_names
     off = [name for name, is_off in zip(names, last.switched_off, strict=True) if is_off]
     check = against_default(problem, training, last.C, last.w)
@@ -206,7 +208,7 @@ def _learned(problem: Problem, training: Training, last: Step) -> Learned:
         last.C,
         start=last.w,
         switched_off=off,
-        holdout_loss=float(last.objective) if gradient else None,
+        holdout_loss=float(last.objective) if problem.strategy.holds_out else None,
         remarks=(
             *last.remarks,
             *said_of_holdout(problem, training),

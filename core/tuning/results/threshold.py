@@ -110,7 +110,7 @@ def choose_threshold(
         pipeline: the tuned model, fitted on the training rows.
         learned: what a penalty learner left, where one made the model.
     """
-    costs = costs_of(problem.plan.costs, problem.dataset, problem.plan.model)
+    costs = costs_of(problem.plan.costs, problem.dataset, problem.model)
     if costs is None:
         return None
     second, is_second = _out_of_fold(problem, pipeline, learned)
@@ -181,7 +181,7 @@ def of_costs(problem: Problem, threshold: Threshold, told: Told) -> dict[str, An
         costs less on the training rows) the ``mistakes`` {class: rows called the other} and the
         ``cost`` of a row.
     """
-    costs = costs_of(problem.plan.costs, problem.dataset, problem.plan.model)
+    costs = costs_of(problem.plan.costs, problem.dataset, problem.model)
     assert costs is not None  # a threshold was chosen by them
     first, second = (str(label) for label in problem.dataset.classes)
     known = told.y >= 0

@@ -20,8 +20,6 @@ from core.tuning.results.threshold import Threshold, choose_threshold, with_thre
 from core.tuning.runs.standing import Standing
 from core.tuning.scores.scoring import in_a_sentence
 
-_DEAR = ("dlgm",)  # models whose members are not fitted a second time: each may take an hour
-
 
 @dataclass(frozen=True)
 class Winner:
@@ -125,7 +123,7 @@ def taken_away(problem: Problem, judged: Winner) -> tuple[Winner, tuple[str, ...
     part = problem.averages and problem.judged == "validation"  # of the training rows, so far
     if not problem.plan.refit or (len(rows) == len(problem.train_rows) and not part):
         return judged, ()
-    if problem.averages and problem.model.name in _DEAR:
+    if problem.averages and problem.model.costly:
         said = "The members of the average are not fitted again on all rows: of this kind of model"
         return judged, (f"{said} that would take as long as their trials.",)
     try:

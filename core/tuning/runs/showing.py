@@ -10,6 +10,7 @@ import numpy as np
 from core.datasets.pictures import picture_shape, pixel_sources
 from core.estimators.dlgm.predictive import reconstructions, samples
 from core.estimators.lda.topics import topic_sizes, topic_words, word_probabilities
+from core.estimators.model import Model
 from core.tuning.events import Event, ImagesDrawn, Topic, TopicsFound
 
 TOPICS, WORDS = 12, 10  # how many are shown, the largest and likeliest
@@ -21,27 +22,27 @@ Shows = Callable[[Any, Any, np.ndarray, int, Sequence[str]], Event | None]
 
 
 def shown(
-    model: str, fitted: Any, X: Any, y: np.ndarray, number: int, names: Sequence[str]
+    model: Model, fitted: Any, X: Any, y: np.ndarray, number: int, names: Sequence[str]
 ) -> Event | None:
     """What a model shows after a fit; None where it has nothing to show.
 
     Takes less than a hundredth of the fit that it follows.
 
     Args:
-        model: its name in the registry.
-        fitted: the estimator.
+        model: what it is.
+        fitted: its estimator.
         X: prepared rows that it was not fitted to, shape (n, D).
         y: their targets, shape (n,).
         number: of the trial.
         names: of the D columns: words, or pixels.
     """
-    show = SHOWS.get(model)
+    show = SHOWS.get(model.shows)
     return None if show is None else show(fitted, X, np.asarray(y), number, names)
 
 
-def shows(model: str, names: Sequence[str]) -> bool:
+def shows(model: Model, names: Sequence[str]) -> bool:
     """Whether a model of columns with these names will show anything."""
-    return model in SHOWS and (model != "dlgm" or picture_shape(names) is not None)
+    return model.shows in SHOWS and (model.shows != "pictures" or picture_shape(names) is not None)
 
 
 def topics_found(
@@ -112,4 +113,4 @@ def _of_every_class(y: np.ndarray) -> np.ndarray:
     return np.lexsort((codes, before))[:PICTURES]
 
 
-SHOWS: dict[str, Shows] = {"lda": topics_found, "dlgm": images_drawn}
+SHOWS: dict[str, Shows] = {"topics": topics_found, "pictures": images_drawn}

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
+from core.estimators.model import Model
 
 Costs = tuple[float, float]
-AS_NUMBERS_ONLY = ("dlgm",)  # models that are exported without scikit-learn
 
 
-def costs_of(given: Mapping[str, float], dataset: Dataset, model: str) -> Costs | None:
+def costs_of(given: Mapping[str, float], dataset: Dataset, model: Model) -> Costs | None:
     """What calling a row of the first and of the second class the other one costs.
 
     Args:
         given: {class: cost}; a class that is not named costs 1. Empty for no costs.
         dataset: the data.
-        model: the model's name.
+        model: one that is exported without scikit-learn carries no threshold.
 
     Raises:
         UnusableError: there are not two classes, a class is unknown, or a cost is none.
@@ -33,9 +33,9 @@ def costs_of(given: Mapping[str, float], dataset: Dataset, model: str) -> Costs 
             where=where,
             cure="leave the costs out, or choose a target of two classes",
         )
-    if model in AS_NUMBERS_ONLY:
+    if model.folder:
         raise UnusableError(
-            f"{model} cannot carry a threshold into its exports",
+            f"{model.name} cannot carry a threshold into its exports",
             where=where,
             cure="leave the costs out, or choose another model",
         )

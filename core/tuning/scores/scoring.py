@@ -157,11 +157,12 @@ def _explained(work: Work, estimator: Any, fold: FoldData) -> float:
 
 
 def _shown(work: Work, estimator: Any, fold: FoldData, number: int) -> Event | None:
-    if MODELS[work.model].training_score is None:
+    model = MODELS[work.model]
+    if not model.shows:
         return None
     from core.tuning.runs.showing import shown
 
-    return shown(work.model, estimator, fold.score_X, fold.score_y, number, fold.names)
+    return shown(model, estimator, fold.score_X, fold.score_y, number, fold.names)
 
 
 @contextlib.contextmanager

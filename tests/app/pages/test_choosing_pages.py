@@ -202,7 +202,7 @@ def test_choices_and_special_numbers_are_said_in_words(strategies):
 
 
 def test_every_choice_of_every_strategy_has_words_that_name_it():
-    from core.tuning.strategies import STRATEGIES
+    from core.tuning.strategies.registry import STRATEGIES
 
     choices = [o for s in STRATEGIES.values() for o in s.options if o.kind == "choice"]
     assert len(choices) > 5

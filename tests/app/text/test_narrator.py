@@ -196,7 +196,7 @@ def test_turns_of_the_run_are_said(event, words):
 
 
 def test_every_strategy_has_words_of_its_own():
-    from core.tuning.strategies import STRATEGIES
+    from core.tuning.strategies.registry import STRATEGIES
 
     said = {name: told(strategy=name, kind=strategy.kind) for name, strategy in STRATEGIES.items()}
     assert all(len(words) > 60 for words in said.values())

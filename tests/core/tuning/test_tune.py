@@ -40,7 +40,7 @@ from core.tuning.problem import build_problem, read_data
 from core.tuning.results.conclude import conclude
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.standing import Standing
-from core.tuning.strategies import STRATEGIES
+from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.tune import tune
 
 IRIS = DataPlan("sample:iris")
@@ -369,7 +369,7 @@ def test_a_refit_is_the_model_that_was_learned_where_columns_outnumber_rows(stra
     problem = build_problem(plan, read_data(plan.data))
     training = training_of(problem)
     *_, last = problem.strategy.make(training.loss, training.groups, problem.options, 0)
-    standing = SimpleNamespace(steps=[step_event(last, training.group_names, strategy)])
+    standing = SimpleNamespace(steps=[step_event(last, training.group_names, problem.strategy)])
     again = recorded(problem, standing)
     assert np.linalg.norm(again.w - last.w) < 1e-3 * np.linalg.norm(last.w)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.pages.strategy.strategy_page import GENERATIVE, StrategyPage
+from app.pages.strategy.strategy_page import StrategyPage
 
 
 @pytest.fixture
@@ -14,13 +14,6 @@ def page(with_data, qtbot):
     with_data.choose_model("svm")
     with_data.choose_strategy("eb-hyp")
     return made
-
-
-def test_models_judged_by_their_training_rows_are_those_of_the_registry():
-    from core.estimators.registry import MODELS
-
-    judging = {name for name, model in MODELS.items() if model.training_score is not None}
-    assert set(GENERATIVE) == judging
 
 
 def test_an_average_says_what_becomes_of_the_best(page, with_data):

@@ -12,9 +12,10 @@ import pytest
 from core.datasets.reading import read_dataset
 from core.datasets.samples.registry import SAMPLES
 from core.datasets.summary import summarize
+from core.estimators.facts import in_words
 from core.estimators.optional_parts import is_installed
 from core.estimators.registry import MODELS
-from core.tuning.guidance.advice import advise, in_words
+from core.tuning.guidance.advice import advise
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.tune import tune
 

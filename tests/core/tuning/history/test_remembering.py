@@ -26,7 +26,7 @@ from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.strategy import Strategy
+from core.tuning.strategies.strategy import Strategy
 from core.tuning.tune import tune
 
 

@@ -14,6 +14,7 @@ from sklearn.metrics import confusion_matrix, make_scorer
 from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 
 from core.errors import UnusableError
+from core.estimators.tables.logistic import LOGISTIC
 from core.tuning.events import RunFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
@@ -165,7 +166,7 @@ def test_without_costs_there_is_no_threshold(tmp_path):
 def test_bad_costs_are_refused_in_a_sentence(tmp_path, costs, said):
     dataset = read_data(DataPlan(rare_table(tmp_path / "t.csv", 100, 10)))
     with pytest.raises(UnusableError, match=said):
-        costs_of(costs, dataset, "logistic")
+        costs_of(costs, dataset, LOGISTIC)
 
 
 @pytest.mark.parametrize("sample", ["sample:iris", "sample:diabetes"])
@@ -177,5 +178,5 @@ def test_costs_need_two_classes(sample):
 
 def test_a_class_that_is_not_named_costs_one(tmp_path):
     dataset = read_data(DataPlan(rare_table(tmp_path / "t.csv", 100, 10)))
-    assert costs_of({"sick": 5.0}, dataset, "logistic") == (1.0, 5.0)
-    assert costs_of({}, dataset, "logistic") is None
+    assert costs_of({"sick": 5.0}, dataset, LOGISTIC) == (1.0, 5.0)
+    assert costs_of({}, dataset, LOGISTIC) is None

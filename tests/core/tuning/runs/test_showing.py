@@ -7,9 +7,12 @@ import pytest
 from sklearn.datasets import load_digits
 
 from core.estimators.dlgm.estimator import DlgmClassifier
+from core.estimators.dlgm.model import DLGM
 from core.estimators.dlgm.network import first_weights
 from core.estimators.dlgm.predictive import reconstructions
 from core.estimators.lda.estimator import OnlineLda
+from core.estimators.lda.model import LDA
+from core.estimators.tables.svm import SVM
 from core.tuning.events import ImagesDrawn, TopicsFound, from_json, to_json
 from core.tuning.runs.showing import shown, shows
 
@@ -48,7 +51,7 @@ def planted(K, documents=400):
 def test_planted_topics_are_shown_the_largest_and_the_likeliest_words_first():
     counts, words = planted(4)
     model = OnlineLda(6, alpha=0.05, eta=0.05, minibatch=100, passes=10, random_state=1)
-    event = shown("lda", model.fit(counts), counts, np.zeros(400), 7, words)
+    event = shown(LDA, model.fit(counts), counts, np.zeros(400), 7, words)
     assert isinstance(event, TopicsFound)
     assert (event.number, event.count, event.documents) == (7, 6, 400)
     shares = [topic.share for topic in event.topics]
@@ -66,14 +69,14 @@ def test_planted_topics_are_shown_the_largest_and_the_likeliest_words_first():
 def test_of_many_topics_the_twelve_largest_are_shown():
     counts, words = planted(3)
     model = OnlineLda(20, passes=1, random_state=0).fit(counts)
-    event = shown("lda", model, counts[:0], np.zeros(0), 0, words)
+    event = shown(LDA, model, counts[:0], np.zeros(0), 0, words)
     assert (event.count, len(event.topics)) == (20, 12)
     assert all(len(topic.words) == len(topic.weights) == 10 for topic in event.topics)
 
 
 def test_pictures_are_scaled_to_shades_of_grey_and_chosen_from_every_class(digits):
     model, X, y = digits
-    event = shown("dlgm", model, X, y, 3, PIXELS)
+    event = shown(DLGM, model, X, y, 3, PIXELS)
     assert isinstance(event, ImagesDrawn)
     assert (event.number, event.height, event.width) == (3, 8, 8)
     assert np.shape(event.samples) == np.shape(event.reconstructions) == (8, 64)
@@ -84,13 +87,13 @@ def test_pictures_are_scaled_to_shades_of_grey_and_chosen_from_every_class(digit
     seen = np.clip(reconstructions(model, X[first]) / 16, 0, 1)
     np.testing.assert_allclose(event.reconstructions, seen, atol=5e-4)
     assert from_json(to_json(event)) == event
-    assert shown("dlgm", model, X, y, 3, PIXELS) == event
+    assert shown(DLGM, model, X, y, 3, PIXELS) == event
 
 
 def test_few_classes_give_several_pictures_each(digits):
     model, X, y = digits
     chosen = y < 3
-    event = shown("dlgm", model, X[chosen], y[chosen], 0, PIXELS)
+    event = shown(DLGM, model, X[chosen], y[chosen], 0, PIXELS)
     assert event.labels == ["0", "1", "2", "0", "1", "2", "0", "1"]
 
 
@@ -98,7 +101,7 @@ def test_constant_columns_that_were_left_out_are_drawn_all_the_same(digits):
     _, X, y = digits
     varied = X.std(axis=0) > 0
     names = [name for name, there in zip(PIXELS, varied, strict=True) if there]
-    event = shown("dlgm", untrained(X[:, varied], y), X[:, varied], y, 0, names)
+    event = shown(DLGM, untrained(X[:, varied], y), X[:, varied], y, 0, names)
     assert np.shape(event.originals) == (8, 64)
     first = [np.flatnonzero(y == label)[0] for label in range(8)]
     drawn = np.array(event.originals)[:, varied]
@@ -109,7 +112,7 @@ def test_large_pictures_are_thinned_out():
     rng = np.random.default_rng(0)
     X, y = rng.random((20, 100 * 130)), np.arange(20) % 2
     names = [f"{row}x{column}" for row in range(100) for column in range(130)]
-    event = shown("dlgm", untrained(X, y), X, y, 0, names)
+    event = shown(DLGM, untrained(X, y), X, y, 0, names)
     assert (event.height, event.width) == (34, 44)  # every third
     assert np.shape(event.samples) == (8, 34 * 44)
 
@@ -117,10 +120,10 @@ def test_large_pictures_are_thinned_out():
 def test_other_columns_and_other_models_show_nothing(digits):
     model, X, y = digits
     names = [f"blood {n % 7} {n}" for n in range(64)]
-    assert shown("dlgm", model, X, y, 0, names) is None
-    assert shown("dlgm", model, X[:0], y[:0], 0, PIXELS) is None
-    assert shown("svm", object(), X, y, 0, PIXELS) is None
-    assert shows("dlgm", PIXELS)
-    assert shows("lda", names)
-    assert not shows("dlgm", names)
-    assert not shows("svm", PIXELS)
+    assert shown(DLGM, model, X, y, 0, names) is None
+    assert shown(DLGM, model, X[:0], y[:0], 0, PIXELS) is None
+    assert shown(SVM, object(), X, y, 0, PIXELS) is None
+    assert shows(DLGM, PIXELS)
+    assert shows(LDA, names)
+    assert not shows(DLGM, names)
+    assert not shows(SVM, PIXELS)

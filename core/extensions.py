@@ -1,0 +1,83 @@
+"""Registries: what the program has by name, and what installed packages add by entry points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+_faults: dict[tuple[str, str], str] = {}  # by group and entry point
+
+
+def faults() -> list[str]:
+    """A sentence for each extension that had to be left out, of the registries read so far."""
+    return list(_faults.values())
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """Entries by their names: the program's own first, then those of installed packages.
+
+    Entry points are read once, when a name is asked for that is not among the program's own, or
+    when all are listed. An entry that cannot be imported, fails its check or has the name of
+    another one is left out, and `faults` names it.
+
+    Args:
+        group: of the entry points ("tunescope.models").
+        own: the program's entries; each has a `name`.
+        check: raises an exception for an object that is no such entry, or an unusable one.
+    """
+
+    def __init__(self, group: str, own: Iterable[T], check: Callable[[Any], None]) -> None:
+        self.group = group
+        self._own = {_name_of(entry): entry for entry in own}
+        self._check = check
+
+    @cached_property
+    def _all(self) -> dict[str, T]:
+        # Its import takes longer than reading the entry points.
+        from importlib.metadata import entry_points
+
+        found = dict(self._own)
+        for point in sorted(entry_points(group=self.group), key=lambda one: one.name):
+            try:
+                entry = point.load()
+                self._check(entry)
+                name = _name_of(entry)
+                if name in found:
+                    raise ValueError(f"the name “{name}” is taken")
+                found[name] = entry
+            except (Exception, SystemExit) as error:  # whatever fails, the program goes on
+                said = str(error).strip().partition("\n")[0].rstrip(".")
+                _faults[self.group, point.name] = (
+                    f"The extension “{point.name}” ({point.value}) is left out: "
+                    f"{said or type(error).__name__}."
+                )
+        return found
+
+    def __getitem__(self, name: str) -> T:
+        return self._own[name] if name in self._own else self._all[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._all
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
+def check_kind(entry: Any, kind: type) -> None:
+    """Raise a TypeError where an object of an extension is of another kind than its group's."""
+    if not isinstance(entry, kind):
+        raise TypeError(f"it is no {kind.__name__} but {_article(type(entry).__name__)}")
+
+
+def _article(word: str) -> str:
+    return f"{'an' if word[:1].lower() in 'aeiou' else 'a'} {word}"
+
+
+def _name_of(entry: Any) -> str:
+    return str(entry.name)

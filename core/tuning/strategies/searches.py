@@ -1,0 +1,108 @@
+"""The strategies that model nothing that can be watched: grid, random, TPE, CMA-ES."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from core.tuning.strategies.strategy import Carrier, Space, Strategy
+
+MOST_GRIDDED = 12  # settings: three values of each are half a million trials
+_SCORES = "The score of every setting tried."
+
+
+def sampler(name: str) -> Callable[[], Carrier]:
+    """The `load` of a strategy whose trials a sampler of `core.samplers` proposes."""
+
+    def load() -> Carrier:
+        # Optuna takes seconds to import.
+        from core.samplers.registry import SAMPLERS
+
+        return Carrier(SAMPLERS[name].options, SAMPLERS[name].make)
+
+    return load
+
+
+def _check_grid(space: Space, options: Mapping[str, Any]) -> None:
+    from core.samplers.grid import check_grid
+
+    check_grid(space, options)
+
+
+def _values_of_grid(space: Space, options: Mapping[str, Any]) -> dict[str, list[Any]]:
+    from core.samplers.grid import grid_values
+
+    return grid_values(space, **options)
+
+
+def _several_numbers(space: Space) -> bool:
+    return len(space) > 1 and all(axis.kind != "choice" for axis in space)
+
+
+GRID = Strategy(
+    name="grid",
+    title="Grid search, coarse to fine",
+    kind="trials",
+    does="Tries evenly spread settings, first a coarse net over the whole range, then finer ones.",
+    costs="Many trials; the number grows steeply with each further setting of the model.",
+    shows=_SCORES,
+    load=sampler("grid"),
+    works=lambda moment: (
+        "The program visits the points of a grid, first far apart, then those in between, so that "
+        "the picture means something early."
+    ),
+    why="is the next point of the grid",
+    why_short="on the grid",
+    suits=lambda space: len(space) <= MOST_GRIDDED,
+    check=_check_grid,
+    values=_values_of_grid,
+)
+
+RANDOM = Strategy(
+    name="random",
+    title="Random search",
+    kind="trials",
+    does="Tries settings drawn at random over the whole range.",
+    costs="One trial a draw; nothing is learned from earlier trials.",
+    shows=_SCORES,
+    load=sampler("random"),
+    works=lambda moment: (
+        "Every setting is drawn at random from the whole range; nothing is learned from the "
+        "earlier ones."
+    ),
+    why="was drawn at random",
+    why_short="at random",
+)
+
+TPE = Strategy(
+    name="tpe",
+    title="Tree-structured Parzen estimator (Optuna)",
+    kind="trials",
+    does="Optuna's default: compares where good and where poor trials lie.",
+    costs="More trials than a Gaussian process, each chosen at once.",
+    shows=_SCORES,
+    load=sampler("tpe"),
+    works=lambda moment: (
+        "The program compares where good and where poor trials lie, and tries next where good ones "
+        "are dense."
+    ),
+    why="lies where good trials are dense",
+    default_trials=60,
+)
+
+CMA_ES = Strategy(
+    name="cma-es",
+    title="CMA-ES (Optuna)",
+    kind="trials",
+    does="Moves and reshapes a cloud of settings towards better scores. For numbers only.",
+    costs="Many trials; suits several hundred.",
+    shows=_SCORES,
+    load=sampler("cma-es"),
+    works=lambda moment: (
+        "A cloud of settings moves and changes its shape towards better scores, round by round."
+    ),
+    why="lies in the cloud of promising settings",
+    default_trials=100,
+    suits=_several_numbers,
+    numbers_only=True,
+)
