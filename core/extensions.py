@@ -31,7 +31,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __init__(self, group: str, own: Iterable[T], check: Callable[[Any], None]) -> None:
         self.group = group
-        self._own = {_name_of(entry): entry for entry in own}
+        self.own = {_name_of(entry): entry for entry in own}
         self._check = check
 
     @cached_property
@@ -39,8 +39,13 @@ class Registry(Mapping[str, T], Generic[T]):
         # Its import takes longer than reading the entry points.
         from importlib.metadata import entry_points
 
-        found = dict(self._own)
-        for point in sorted(entry_points(group=self.group), key=lambda one: one.name):
+        found = dict(self.own)
+        try:
+            points = sorted(entry_points(group=self.group), key=lambda one: one.name)
+        except Exception as error:  # one damaged package spoils the reading of all
+            _faults[self.group, ""] = f"No extension can be read: {_said(error)}."
+            return found
+        for point in points:
             try:
                 entry = point.load()
                 self._check(entry)
@@ -49,18 +54,15 @@ class Registry(Mapping[str, T], Generic[T]):
                     raise ValueError(f"the name “{name}” is taken")
                 found[name] = entry
             except (Exception, SystemExit) as error:  # whatever fails, the program goes on
-                said = str(error).strip().partition("\n")[0].rstrip(".")
-                _faults[self.group, point.name] = (
-                    f"The extension “{point.name}” ({point.value}) is left out: "
-                    f"{said or type(error).__name__}."
-                )
+                what = f"The extension “{point.name}” ({point.value}) is left out"
+                _faults[self.group, point.name] = f"{what}: {_said(error)}."
         return found
 
     def __getitem__(self, name: str) -> T:
-        return self._own[name] if name in self._own else self._all[name]
+        return self.own[name] if name in self.own else self._all[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._own or name in self._all
+        return name in self.own or name in self._all
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all)
@@ -73,6 +75,11 @@ def check_kind(entry: Any, kind: type) -> None:
     """Raise a TypeError where an object of an extension is of another kind than its group's."""
     if not isinstance(entry, kind):
         raise TypeError(f"it is no {kind.__name__} but {_article(type(entry).__name__)}")
+
+
+def _said(error: BaseException) -> str:
+    """What an exception says, on one line."""
+    return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
 
 
 def _article(word: str) -> str:

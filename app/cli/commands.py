@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from app.cli import exporting, history, listing, past, predicting, reproducing, tuning
 from core.errors import UnusableError
+from core.extensions import faults
 
 DONE, FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 PARTS = (tuning, predicting, past, exporting, history, listing, reproducing)
@@ -61,6 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output has gone (head, less): nothing is left to say.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+    finally:
+        for sentence in faults():
+            print(f"tunescope: {sentence}", file=sys.stderr)
 
 
 def _as_interrupt(signal_number: int, frame: object) -> NoReturn:

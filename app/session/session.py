@@ -340,6 +340,8 @@ class Session(QObject):
             case m.Ready():
                 self.exporters = answer.exporters
                 self.exporters_changed.emit()
+                if answer.left_out:
+                    self.problem.emit(" ".join(answer.left_out))
             case m.Opened():
                 self._take_data(answer)
             case m.Estimated():

@@ -14,6 +14,7 @@ from app.look import appearance
 from app.views.plot.record import Record
 from app.views.plot.view import View
 from app.views.registry import VIEWS
+from core.extensions import faults
 from core.tuning.events import Event, RunStarted
 from resources.theme import GAP
 
@@ -39,6 +40,7 @@ class Board(QScrollArea):
         self._made: dict[str, View] = {}
         self._drawn: dict[str, float] = {}
         self._single = False
+        self._named = False  # the extensions that could not be used
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -65,6 +67,9 @@ class Board(QScrollArea):
         wanted = [name for name, view in VIEWS.items() if view.wants(started)]
         if wanted != list(self.views):
             self._compose(wanted)
+        if not self._named and faults():
+            self.problem.emit(" ".join(faults()))
+        self._named = True
 
     def consume(self, event: Event) -> None:
         """Take an event in; RunStarted begins anew. Drawing waits for the timer."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from app.views.ensemble.disagreement import Disagreement
 from app.views.ensemble.focus import Focus
 from app.views.ensemble.members import Members
@@ -26,10 +28,17 @@ from app.views.trials.best_so_far import BestSoFar
 from app.views.trials.parallel import Parallel
 from app.views.trials.predicted_obtained import PredictedObtained
 from app.views.trials.trials_table import TrialsTable
+from core.extensions import Registry
 
-VIEWS: dict[str, type[View]] = {
-    view.name: view
-    for view in (
+
+def _check(entry: Any) -> None:
+    if not (isinstance(entry, type) and issubclass(entry, View)):
+        raise TypeError("it is no View")
+
+
+VIEWS: Registry[type[View]] = Registry(
+    "tunescope.views",
+    (
         GpSlice,
         CommonSlice,
         Members,
@@ -54,5 +63,6 @@ VIEWS: dict[str, type[View]] = {
         GroupPenalties,
         HoldoutLoss,
         Objective,
-    )
-}
+    ),
+    _check,
+)

@@ -15,6 +15,7 @@ from app.worker import messages as m
 from core.datasets.dataset import Dataset
 from core.datasets.summary import summarize
 from core.errors import UnusableError
+from core.estimators.registry import MODELS
 from core.export.choices import TUNED
 from core.export.chosen import chosen_run
 from core.export.exporters import EXPORTERS, export_run
@@ -40,7 +41,8 @@ class Engine:
         self._chosen: tuple[tuple[str, int, str], FinishedRun] | None = None
 
     def warm(self) -> list[dict[str, Any]]:
-        """Everything is imported by now; tell what can be exported."""
+        """Import the extensions, as all else is imported by now; tell what can be exported."""
+        len(MODELS), len(STRATEGIES)
         return [
             {
                 **{"name": one.name, "ending": one.ending, "warning": one.warning},

@@ -128,9 +128,15 @@ class Request:
 
 @dataclass(frozen=True)
 class Ready:
-    """The worker has imported what it needs; `exporters` describes what can be saved."""
+    """The worker has imported what it needs.
+
+    Attributes:
+        exporters: what can be saved.
+        left_out: a sentence for each extension that could not be used.
+    """
 
     exporters: list[dict[str, Any]] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from app.worker import messages as m
+from core.extensions import faults
 from core.tuning.events import Event, TrialExcluded
 
 THREAD_LIMITS = (
@@ -123,7 +124,7 @@ class _Worker:
     def work(self, engine: Any) -> None:
         """Do one request after the other, for ever."""
         exporters = self._guarded(0, engine.warm)
-        self._say(0, m.Ready(exporters or []))
+        self._say(0, m.Ready(exporters or [], faults()))
         while True:
             request = self._work.get()
             self._guarded(request.id, lambda asked=request: self._do(engine, asked))

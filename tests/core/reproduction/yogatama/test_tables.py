@@ -77,7 +77,7 @@ class Spy(LogisticRegression):
 
 def test_models_are_fitted_on_training_rows_and_the_test_rows_seen_once(arrivals, monkeypatch):
     spying = replace(MODELS[MODEL], build=lambda task, setting, seed: Spy(**setting, max_iter=1000))
-    monkeypatch.setitem(MODELS, "spy", spying)
+    monkeypatch.setitem(MODELS.own, "spy", spying)
     monkeypatch.setattr(Spy, "seen", [])
     data = divided(arrivals[1])
     part = taken(Step(arrivals[1], "spy", "random", (), 4, 0))
@@ -92,7 +92,7 @@ def test_models_are_fitted_on_training_rows_and_the_test_rows_seen_once(arrivals
 
 
 def test_a_setting_that_was_fitted_before_is_not_fitted_again(arrivals, monkeypatch):
-    monkeypatch.setitem(MODELS, "spy", replace(MODELS[MODEL], build=None))  # cannot be fitted
+    monkeypatch.setitem(MODELS.own, "spy", replace(MODELS[MODEL], build=None))  # cannot be fitted
     default = yogatama_step.mark_of({"C": 1.0})
     part = taken(Step(arrivals[0], "spy", "random", (), 1, 0, {default: (0.75, 0.5)}))
     assert part["scores"] == [0.75]
@@ -105,7 +105,7 @@ def test_a_fit_that_fails_is_a_trial_without_a_score(arrivals, monkeypatch):
             raise ValueError("no such solver")
 
     failing = replace(MODELS[MODEL], build=lambda task, setting, seed: Failing())
-    monkeypatch.setitem(MODELS, "failing", failing)
+    monkeypatch.setitem(MODELS.own, "failing", failing)
     part = taken(Step(arrivals[0], "failing", "gp", (), 3, 0))
     assert part["scores"] == [None] * 3
     assert (part["dev"], part["test"]) == (0.0, 0.0)

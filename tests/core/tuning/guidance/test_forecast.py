@@ -152,7 +152,7 @@ class Epochs(Machine):
 def test_a_model_that_counts_epochs_is_timed_without_what_is_compiled_once(monkeypatch, iris):
     machine = Epochs(compiling=3.0, fixed=0.05, each=1e-3)
     slow = replace(MODELS["mlp"], build=lambda task, setting, seed: machine)
-    monkeypatch.setitem(MODELS, "mlp", slow)
+    monkeypatch.setitem(MODELS.own, "mlp", slow)
     monkeypatch.setattr("core.tuning.guidance.forecast.time.perf_counter", machine.clock)
     told = estimate(plan(model="mlp", strategy="random", trials=10), iris)
     fit_rows = int(len(iris.target) * 0.7) * 4 // 5

@@ -26,7 +26,7 @@ from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.strategies.strategy import Strategy
+from core.tuning.strategies.strategy import Carrier, Strategy
 from core.tuning.tune import tune
 
 
@@ -55,8 +55,10 @@ def follows(monkeypatch):
         told.append(memory)
         return Follower(space, memory, seed)
 
-    entry = Strategy("follow", "Follow", "trials", "", "", "", (), make, 3, remembers=True)
-    monkeypatch.setitem(strategies.STRATEGIES, "follow", entry)
+    carrier = Carrier((), make)
+    words = ("follow", "Follow", "trials", "", "", "")
+    entry = Strategy(*words, lambda: carrier, default_trials=3, remembers=True)
+    monkeypatch.setitem(strategies.STRATEGIES.own, "follow", entry)
     return told
 
 

@@ -110,7 +110,7 @@ def test_a_score_that_is_no_number_is_a_failure(monkeypatch):
             return np.full(len(X), np.nan)
 
     nowhere = replace(MODELS["linear"], build=lambda task, setting, seed: Lost())
-    monkeypatch.setitem(MODELS, "linear", nowhere)
+    monkeypatch.setitem(MODELS.own, "linear", nowhere)
     outcome = score_setting(RIDGE, 0, {})
     assert outcome.failure == "The score was not a number."
     assert np.isnan(outcome.score)
