@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import re
+import sys
+import tomllib
 from pathlib import Path
 
 # Before numpy is imported: BLAS threads beside parallel tests only fight each other.
@@ -28,3 +32,79 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real datasets are not on this machine (no folder ../shared/data)")
     return folder
+
+
+def record_package(folder: Path, name: str, points: dict[str, dict[str, str]]) -> None:
+    """Leave in a folder what pip leaves of a package: its entry points, {group: {name: object}}."""
+    record = folder / f"{name}-1.0.dist-info"
+    record.mkdir(parents=True)
+    (record / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    lines = []
+    for group, of_group in points.items():
+        lines += [f"[{group}]", *(f"{key} = {value}" for key, value in of_group.items())]
+    (record / "entry_points.txt").write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture(scope="session")
+def example(tmp_path_factory) -> Path:
+    """A folder with the package installed that CONTRIBUTING.md shows."""
+    folder = tmp_path_factory.mktemp("example")
+    guide = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for name, code in re.findall(r"```\w+\n# (\S+)\n(.*?)```", guide, flags=re.DOTALL):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(code, encoding="utf-8")
+    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    record_package(folder, project["name"], project["entry-points"])
+    return folder
+
+
+@pytest.fixture
+def broken(tmp_path) -> Path:
+    """A folder with a package installed of which nothing can be used."""
+    (tmp_path / "broken").mkdir()
+    code = """
+        from dataclasses import replace
+        from core.estimators.tables.svm import SVM
+        from core.tuning.strategies.searches import RANDOM
+        taken = replace(SVM, name="forest")
+        spaceless = replace(SVM, name="spaceless", space=lambda task: 1 / 0)
+        wordless = replace(RANDOM, name="wordless", works=lambda moment: None)
+        """
+    (tmp_path / "broken" / "rest.py").write_text(code.replace("        ", ""))
+    models = {
+        "absent": "broken.no_such_module:X",
+        "kind": "broken.rest:RANDOM",
+        "taken": "broken.rest:taken",
+        "spaceless": "broken.rest:spaceless",
+    }
+    points = {"tunescope.models": models}
+    points["tunescope.strategies"] = {"wordless": "broken.rest:wordless"}
+    points["tunescope.exporters"] = {"file": "broken.rest:taken"}
+    points["tunescope.views"] = {"view": "broken.rest:taken"}
+    record_package(tmp_path, "broken", points)
+    return tmp_path
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Installs the packages of a folder for the length of a test."""
+
+    def put(folder: Path) -> None:
+        from app.views.registry import VIEWS
+        from core import extensions
+        from core.estimators.registry import MODELS
+        from core.export.exporters import EXPORTERS
+        from core.tuning.strategies.registry import STRATEGIES
+
+        monkeypatch.setattr(extensions, "_faults", {})
+        for registry in (MODELS, STRATEGIES, EXPORTERS, VIEWS):
+            # What was read without the folder comes back at the end.
+            monkeypatch.setitem(registry.__dict__, "_all", registry._all)
+            del registry.__dict__["_all"]
+        extensions._faults.clear()
+        monkeypatch.syspath_prepend(str(folder))
+
+    yield put
+    for name in [name for name in sys.modules if name.split(".")[0] in ("example", "broken")]:
+        del sys.modules[name]
+    importlib.invalidate_caches()

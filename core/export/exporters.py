@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from core.errors import UnusableError
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
@@ -17,6 +18,7 @@ from core.export.onnx import file as onnx_file
 from core.export.report import page as report
 from core.export.script import python_script
 from core.export.script import structured as structured_script
+from core.extensions import Registry, check_kind
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.scoring import in_a_sentence
 
@@ -197,7 +199,18 @@ _ROWS = (
         of_run=True,
     ),
 )
-EXPORTERS: dict[str, Exporter] = {exporter.name: exporter for exporter in _ROWS}
+
+
+def _check(entry: Any) -> None:
+    """Raise an exception for an object of an extension that is no usable exporter."""
+    check_kind(entry, Exporter)
+    if not entry.forms.keys() & set(forms_of()):
+        raise ValueError(f"it has none of the forms {', '.join(forms_of())}")
+    if taken := [one.name for one in _ROWS if one.ending == entry.ending]:
+        raise ValueError(f"the ending {entry.ending} is taken by {taken[0]}")
+
+
+EXPORTERS: Registry[Exporter] = Registry("tunescope.exporters", _ROWS, _check)
 
 
 def exporters_for(task: str = "", model: str = "") -> dict[str, Exporter]:

@@ -144,7 +144,7 @@ def test_a_failing_export_takes_nothing_else_with_it(capsys, table, tmp_path, mo
 
     working = exporters.EXPORTERS["joblib"]
     broken = {form: replace(held, write=fail) for form, held in working.forms.items()}
-    monkeypatch.setitem(exporters.EXPORTERS, "joblib", replace(working, forms=broken))
+    monkeypatch.setitem(exporters.EXPORTERS.own, "joblib", replace(working, forms=broken))
     paths = [str(tmp_path / name) for name in ("a.json", "b.joblib", "c.skops")]
     exports = [part for path in paths for part in ("--export", path)]
     assert main(["tune", str(table), "--strategy", "mm", "--json", *exports]) == 1

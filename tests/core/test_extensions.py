@@ -1,0 +1,89 @@
+"""What installed packages add: found by every part of the core, and left out where it is broken."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from core.datasets.reading import read_dataset
+from core.datasets.summary import summarize
+from core.estimators.registry import MODELS
+from core.export.exporters import EXPORTERS, exporters_for
+from core.extensions import faults
+from core.tuning.guidance.advice import advise, estimate
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.strategies.registry import STRATEGIES
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return read_dataset("sample:iris")
+
+
+def test_guidance_offers_a_model_and_a_strategy_from_outside(installed, example, iris):
+    installed(example)
+    advice = advise(summarize(iris))
+    entry = next(one for one in advice["models"] if one["name"] == "nearest")
+    assert (entry["title"], entry["fits_task"]) == ("Nearest neighbours", True)
+    assert entry["good_for"].startswith("Predicts what the most similar rows have.")
+    offered = {one["name"]: one for one in advice["strategies"]["nearest"]}
+    assert offered["genetic"]["default_trials"] == 80
+    assert not any(one["kind"] == "penalties" for one in offered.values())  # it names no loss
+    assert "genetic" in {one["name"] for one in advice["strategies"]["svm"]}
+    assert faults() == []
+
+
+def test_a_run_of_a_model_from_outside_is_forecast(installed, example, iris):
+    installed(example)
+    told = estimate(Plan(DataPlan("sample:iris"), "nearest", "genetic"), iris)
+    assert told["trials"] == 80
+    assert told["sentence"].endswith(", 80 trials")
+
+
+def test_an_exporter_from_outside_is_offered_where_its_form_is(installed, example):
+    installed(example)
+    assert "settings" in exporters_for("binary", "nearest")
+    assert "settings" in exporters_for("regression", "svm")
+    assert "settings" not in exporters_for("topics", "lda")
+
+
+def test_what_is_broken_is_named_in_a_sentence_and_left_out(installed, broken):
+    installed(broken)
+    own = [len(registry.own) for registry in (MODELS, STRATEGIES, EXPORTERS)]
+    assert [len(MODELS), len(STRATEGIES), len(EXPORTERS)] == own
+    said = faults()
+    for sentence, why in zip(
+        said,
+        (
+            "“absent” (broken.no_such_module:X) is left out: No module named",
+            "“kind” (broken.rest:RANDOM) is left out: it is no Model but a Strategy.",
+            "“spaceless” (broken.rest:spaceless) is left out: division by zero.",
+            "“taken” (broken.rest:taken) is left out: the name “forest” is taken.",
+            "“wordless” (broken.rest:wordless) is left out: it is no str but a NoneType.",
+            "“file” (broken.rest:taken) is left out: it is no Exporter but a Model.",
+        ),
+        strict=True,
+    ):
+        assert sentence.startswith("The extension ")
+        assert why in sentence
+    assert MODELS["forest"].title == "Random forest"
+
+
+def test_the_records_of_a_damaged_package_take_no_other_with_them(installed, tmp_path):
+    record = tmp_path / "torn-1.0.dist-info"
+    record.mkdir()
+    (record / "entry_points.txt").write_text("[tunescope.models]\nno object\n")
+    installed(tmp_path)
+    assert "svm" in list(MODELS)
+    assert len(faults()) == 1
+
+
+def test_a_model_of_our_own_is_found_without_looking_for_packages():
+    code = (
+        "import sys; from core.estimators.registry import MODELS as m;"
+        "from core.tuning.strategies.registry import STRATEGIES as s; m['svm'], s['gp'];"
+        "sys.exit(any(n in sys.modules for n in ('importlib.metadata', 'optuna', 'scipy')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
