@@ -60,7 +60,7 @@ def test_a_run_from_outside_is_tuned_and_exported(example, tmp_path):
     result = json.loads(ran.stdout.splitlines()[-1])
     neighbours = result["params"]["n_neighbors"]
     assert (result["model"], result["strategy"], result["trials"]) == ("nearest", "genetic", 4)
-    assert "Trial 0: accuracy" in ran.stderr
+    assert "nearest on iris (150 rows, 4 columns), strategy genetic" in ran.stderr
     model = joblib.load(tmp_path / "model.joblib")
     assert model[-1].get_params()["n_neighbors"] == neighbours
     assert json.loads((tmp_path / "run.json").read_text())["parameters"] == result["params"]
