@@ -14,12 +14,12 @@ from app.text.scores import (
     metric_in_short,
     score_in_words,
 )
+from app.text.strategies import lists_values
 from app.text.structured import found_in_short, pairs_in_words, sequences_in_words
 from app.text.units import counted, size_of_test_set, task_of, units
 from core.tuning.events import RunStarted
 from core.tuning.results.evaluation import evaluation_in_words
 from core.tuning.scores.cost_words import costs_in_words
-from core.tuning.strategies.registry import STRATEGIES
 
 SURE = 1.96  # standard errors, beyond which a difference is more than chance
 WARNINGS = ("The validation score", "Validation flattered")  # that remarks begin with
@@ -259,8 +259,7 @@ def grid_fits(started: RunStarted) -> int | None:
     folds = int(started.plan.get("folds", 5))
     if started.kind == "penalties":
         return PENALTY_GRID * folds + 1
-    strategy = STRATEGIES.get(started.plan.get("strategy", ""))
-    if not started.space or (strategy is not None and strategy.values is not None):
+    if lists_values(started.plan.get("strategy", "")) or not started.space:
         return None
     points = 1
     for axis in started.space:

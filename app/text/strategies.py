@@ -42,8 +42,19 @@ def proposed_by(strategy: str) -> str:
 
 def learns_held_out(started: RunStarted) -> bool:
     """Whether a run's penalties are learned from held-out rows."""
-    strategy = STRATEGIES.get(started.plan.get("strategy", ""))
-    return strategy is not None and strategy.holds_out
+    return started.kind == "penalties" and holds_out(started.plan.get("strategy", ""))
+
+
+def holds_out(strategy: str) -> bool:
+    """Whether a strategy learns penalties from held-out rows."""
+    there = STRATEGIES.get(strategy)
+    return there is not None and there.holds_out
+
+
+def lists_values(strategy: str) -> bool:
+    """Whether a strategy can list the values that it tries, as a grid does."""
+    there = STRATEGIES.get(strategy)
+    return there is not None and there.values is not None
 
 
 def surrogate_of(started: RunStarted) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from core.estimators.class_weights import CLASS_WEIGHT
 from core.estimators.facts import Facts, Suggestion
+from core.estimators.optional_parts import OPTIONAL_PARTS
 from core.extensions import check_kind
 from core.space import Axis, Setting
 
@@ -95,6 +96,8 @@ def few_or_many(fewest: int = 0, most: float = math.inf) -> Callable[[int, int, 
 def check_model(entry: Any) -> None:
     """Raise an exception for an object of an extension that is no usable model."""
     check_kind(entry, Model)
+    if entry.extra and entry.extra not in OPTIONAL_PARTS:
+        raise ValueError(f"there is no optional part “{entry.extra}”")
     for task in entry.tasks:
         for axis in entry.space(task):
             check_kind(axis, Axis)

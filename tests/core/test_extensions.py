@@ -30,6 +30,7 @@ def test_guidance_offers_a_model_and_a_strategy_from_outside(installed, example,
     assert entry["good_for"].startswith("Predicts what the most similar rows have.")
     offered = {one["name"]: one for one in advice["strategies"]["nearest"]}
     assert offered["genetic"]["default_trials"] == 80
+    assert offered["gp"]["reason"].startswith("One setting to tune: a Gaussian process learns")
     assert not any(one["kind"] == "penalties" for one in offered.values())  # it names no loss
     assert "genetic" in {one["name"] for one in advice["strategies"]["svm"]}
     assert faults() == []

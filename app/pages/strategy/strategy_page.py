@@ -16,6 +16,7 @@ from app.pages.strategy.values import ValuesCard
 from app.text.data import tested, whole
 from app.text.history import known_in_words
 from app.text.plan import model_title
+from app.text.strategies import holds_out, lists_values
 from app.text.units import units
 from app.widgets.buttons import LinkButton
 from app.widgets.card import Card
@@ -24,7 +25,6 @@ from app.widgets.flow_layout import FlowLayout
 from app.widgets.quiet_controls import QuietComboBox
 from core.estimators.registry import MODELS
 from core.tuning.results.evaluation import OUTER_FOLDS, evaluation_of
-from core.tuning.strategies.registry import STRATEGIES
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -183,9 +183,9 @@ class StrategyPage(Page):
             sentences.append(self._of_a_trial(entry))
             if known := self._known(entry):
                 sentences.append(known)
-            if "values" in (self.session.estimate or {}):
+            if lists_values(entry["name"]):
                 sentences.append("The values that will be tried stand below the strategies.")
-        elif STRATEGIES[entry["name"]].holds_out:
+        elif holds_out(entry["name"]):
             sentences.append(
                 "A part of the training data is held out to see which "
                 "penalties help; the last fit is on all of it."

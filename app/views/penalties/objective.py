@@ -96,7 +96,7 @@ class HoldoutLoss(Objective):
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Runs that learn penalties from held-out data."""
-        return started.kind == "penalties" and learns_held_out(started)
+        return learns_held_out(started)
 
     def points(self) -> tuple[np.ndarray, np.ndarray]:
         """Steps and losses."""

@@ -42,7 +42,7 @@ class PathOfD(Trajectory):
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Runs that learn penalties from held-out data."""
-        return started.kind == "penalties" and learns_held_out(started)
+        return learns_held_out(started)
 
     def steps(self) -> list:
         """The gradient's steps."""

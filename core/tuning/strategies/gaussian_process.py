@@ -73,6 +73,9 @@ def _drawn(moment: Moment) -> str:
 
 def _suggests_gp(facts: Facts, space: Space) -> Suggestion:
     count = len(space)
+    if count == 1:
+        learns = "a Gaussian process learns from every trial where its best value may lie."
+        return Suggestion(1, f"One setting to tune: {learns}")
     need = f"would need {5**count:,} trials" if count <= MOST_GRIDDED else "would never end"
     return Suggestion(
         1,
