@@ -46,6 +46,7 @@ class Model:
         suggests: (facts of the data) -> why it is the model to take; None where another may be.
         warns: (rows, training rows, columns once prepared) -> what speaks against a model that
             would work, one plain sentence; "" if nothing does.
+        minibatch: documents that it learns from at a time: fewer are refused.
         shows: what every trial shows of the fitted model: its topics, or pictures that it draws.
         folder: what the program of its folder export predicts (core.export.bundle.folder_file),
             where scikit-learn has no counterpart; "" where a fitted pipeline is exported.
@@ -72,6 +73,7 @@ class Model:
     noun: str = ""
     suggests: Callable[[Facts], Suggestion | None] = lambda facts: None
     warns: Callable[[int, int, int], str] = lambda rows, training, inputs: ""
+    minibatch: int = 1
     shows: Literal["", "topics", "pictures"] = ""
     folder: Literal["", "topics", "classes"] = ""
     costly: bool = False

@@ -333,7 +333,7 @@ def _counted(dataset: Dataset, rows: np.ndarray) -> dict[str, int]:
 
 def _check_minibatch(problem: Problem) -> None:
     least = min(len(fit_rows) for fit_rows, _ in problem.splits)
-    refuse_too_few(least, problem.estimator(problem.default).minibatch, problem.dataset.name)
+    refuse_too_few(least, problem.model.minibatch, problem.dataset.name)
 
 
 def _check_judged(problem: Problem) -> None:

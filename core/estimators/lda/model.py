@@ -70,6 +70,7 @@ LDA = Model(
     script=scripting(_recipe),
     training_score=_training_score,
     suggests=_suggests,
+    minibatch=MINIBATCH,
     shows="topics",
     folder="topics",
 )

@@ -11,7 +11,6 @@ from typing import Any
 
 from core.datasets.groups import OTHER
 from core.estimators.facts import Facts, Suggestion
-from core.estimators.lda.model import MINIBATCH
 from core.estimators.model import Model
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
 from core.estimators.registry import MODELS
@@ -119,7 +118,7 @@ def _obstacle(model: Model, facts: Facts) -> str:
             return "It tells classes apart, and here a number is to be predicted."
         return "It predicts numbers, and here classes are to be told apart."
     if facts.task == "topics":
-        return _too_few_texts(facts)
+        return _too_few_texts(model, facts)
     if needs := _lacking(model, facts)["needs"]:
         return f"It needs {needs}, which is not installed."
     if not model.takes_sparse and 8.0 * facts.rows * facts.inputs > _DENSE_LIMIT:
@@ -128,12 +127,13 @@ def _obstacle(model: Model, facts: Facts) -> str:
     return ""
 
 
-def _too_few_texts(facts: Facts) -> str:
+def _too_few_texts(model: Model, facts: Facts) -> str:
     """Why these are too few texts to find topics in; "" if they are enough."""
-    if facts.training >= MINIBATCH:
+    if facts.training >= model.minibatch:
         return ""
     return (
-        f"It learns from {MINIBATCH} texts at a time, and here are {facts.training:,} to train on."
+        f"It learns from {model.minibatch} texts at a time, and here are {facts.training:,} to "
+        "train on."
     )
 
 
