@@ -77,7 +77,7 @@ class Engine:
 
     def _recall(self, plan: Plan) -> dict[str, Any]:
         """How many earlier datasets can help a plan's model, and how many of them are alike."""
-        learning = next((s.name for s in STRATEGIES.values() if s.remembers), "")
+        learning = next((s.name for s in STRATEGIES.values() if s.uses_history), "")
         if not learning:
             return {}
         asked = plan.changed(strategy=learning, options={})

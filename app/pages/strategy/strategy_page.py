@@ -118,7 +118,7 @@ class StrategyPage(Page):
 
     def _known(self, entry: Mapping[str, Any]) -> str:
         """What a strategy that uses the history can start from; "" for the others."""
-        return known_in_words(self.session.known) if entry.get("remembers") else ""
+        return known_in_words(self.session.known) if entry.get("uses_history") else ""
 
     def _show_ways(self) -> None:
         spec = self.session.plan.groups

@@ -42,7 +42,7 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
         ``models``: a list of {name, title, good_for, cost, recommended, reason, fits_task, needs,
         install}: the package that a model lacks and the command that brings it, "" for none;
         ``strategies``: {model: list of {name, title, kind, does, costs, shows, recommended,
-        reason, options, default_trials, groups, remembers}}, where groups is the regularization
+        reason, options, default_trials, groups, uses_history}}, where groups is the regularization
         groups that suit the data. Models that do not fit come last, with the reason, and without
         strategies.
     """
@@ -184,7 +184,7 @@ def _strategies(model: Model, facts: Facts) -> list[dict[str, Any]]:
             "options": [asdict(option) for option in strategy.options],
             "default_trials": strategy.default_trials,
             "groups": _suiting_groups(strategy.kind, facts),
-            "remembers": strategy.remembers,
+            "uses_history": strategy.uses_history,
         }
         for name, strategy in offered.items()
     ]

@@ -30,7 +30,7 @@ TRANSFER = Strategy(
     works=_works,
     default_trials=11,
     source=YOGATAMA,
-    remembers=True,
+    uses_history=True,
     surrogate="common",
     asking=0.05,
 )
@@ -50,7 +50,7 @@ SCOT = Strategy(
     ),
     default_trials=11,
     source=f"Bardenet et al. 2013; {YOGATAMA}",
-    remembers=True,
+    uses_history=True,
     surrogate="ranks",
     asking=0.05,
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from core.estimators.facts import Facts, Suggestion, in_words
 from core.tuning.strategies.searches import MOST_GRIDDED, sampler
-from core.tuning.strategies.strategy import Carrier, Moment, Space, Strategy
+from core.tuning.strategies.strategy import Implementation, Moment, Space, Strategy
 
 BROFOS = "Brofos 2013"
 TAU = 0.8  # the share of trials that go for an improvement (Brofos 2013, Algorithm 2)
@@ -90,16 +90,15 @@ def _suggests_average(facts: Facts, space: Space) -> Suggestion | None:
     return Suggestion(
         2,
         f"No number of topics is the one right for {facts.rows:,} texts, many settings explain them"
-        " about as well: an average over the best ones uses them all and puts no texts aside to"
-        " choose one.",
+        " about as well: an average over the best ones uses them all and needs no validation set.",
     )
 
 
-def _averaging() -> Carrier:
+def _averaging() -> Implementation:
     from core.tuning.averaging.averaging_options import AVERAGING, without_averaging
 
     own = sampler("eb-hyp")()
-    return Carrier((*own.options, *AVERAGING), without_averaging(own.make))
+    return Implementation((*own.options, *AVERAGING), without_averaging(own.make))
 
 
 GP = Strategy(

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from core.estimators.facts import Facts, Suggestion
-from core.tuning.strategies.strategy import Carrier, Effort, Moment, Space, Strategy
+from core.tuning.strategies.strategy import Effort, Implementation, Moment, Space, Strategy
 
 FOO = "Foo, Do and Ng 2009"
 
 
-def _learner(name: str) -> Callable[[], Carrier]:
-    def load() -> Carrier:
+def _learner(name: str) -> Callable[[], Implementation]:
+    def load() -> Implementation:
         # scipy takes a second to import.
         from core.penalties.registry import LEARNERS
 
-        return Carrier(LEARNERS[name].options, LEARNERS[name].run)
+        return Implementation(LEARNERS[name].options, LEARNERS[name].run)
 
     return load
 

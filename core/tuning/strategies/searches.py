@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.tuning.strategies.strategy import Carrier, Space, Strategy
+from core.tuning.strategies.strategy import Implementation, Space, Strategy
 
 MOST_GRIDDED = 12  # settings: three values of each are half a million trials
 _SCORES = "The score of every setting tried."
 
 
-def sampler(name: str) -> Callable[[], Carrier]:
+def sampler(name: str) -> Callable[[], Implementation]:
     """The `load` of a strategy whose trials a sampler of `core.samplers` proposes."""
 
-    def load() -> Carrier:
+    def load() -> Implementation:
         # Optuna takes seconds to import.
         from core.samplers.registry import SAMPLERS
 
-        return Carrier(SAMPLERS[name].options, SAMPLERS[name].make)
+        return Implementation(SAMPLERS[name].options, SAMPLERS[name].make)
 
     return load
 

@@ -15,8 +15,8 @@ Space = Sequence[Axis]
 
 
 @dataclass(frozen=True)
-class Carrier:
-    """What carries a strategy out; made only when a run or a form needs it.
+class Implementation:
+    """How a strategy is carried out; imported only when a run or a form needs it.
 
     Attributes:
         options: what can be set, with the papers' defaults.
@@ -73,7 +73,7 @@ class Strategy:
         does: what it does, one or two plain sentences.
         costs: what it costs, one plain sentence.
         shows: what can be watched, one plain sentence.
-        load: imports and gives what carries it out, so that the registry is read in no time.
+        load: imports and gives its implementation, so that the registry is read in no time.
         works: how it works at a moment of a run, two plain sentences.
         why: why it tries a setting, after "it" ("is the next point of the grid"), where its sampler
             notes no other reason; `why_short` the same in a cell of a table.
@@ -86,7 +86,7 @@ class Strategy:
         check: raises UnusableError for (space, options) that nobody would wait for.
         values: (space, options) -> {axis: the values that it tries}, where it can list them.
         numbers_only: whether it knows no choices, such as class weights.
-        remembers: whether what is known of earlier datasets decides its trials.
+        uses_history: whether the trials of earlier datasets decide its own.
         averages: whether the best models are averaged at the end instead of taking the best.
         surrogate: what is modelled and can be watched: "scores" of this dataset alone, or those of
             earlier datasets too, in "common" units or as "ranks"; "" for nothing.
@@ -103,7 +103,7 @@ class Strategy:
     does: str
     costs: str
     shows: str
-    load: Callable[[], Carrier]
+    load: Callable[[], Implementation]
     works: Callable[[Moment], str] = lambda moment: ""
     why: str = ""
     why_short: str = ""
@@ -115,7 +115,7 @@ class Strategy:
     check: Callable[[Space, Mapping[str, Any]], None] = lambda space, options: None
     values: Callable[[Space, Mapping[str, Any]], dict[str, list[Any]]] | None = None
     numbers_only: bool = False
-    remembers: bool = False
+    uses_history: bool = False
     averages: bool = False
     surrogate: Literal["", "scores", "common", "ranks"] = ""
     holds_out: bool = False
@@ -130,7 +130,7 @@ class Strategy:
 
     @property
     def make(self) -> Callable[..., Any]:
-        """What makes the sampler, or runs the learner (`Carrier.make`)."""
+        """What makes the sampler, or runs the learner (`Implementation.make`)."""
         return self.load().make
 
 

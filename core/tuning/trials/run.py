@@ -65,7 +65,7 @@ class Asker:
 
     @property
     def _from_default(self) -> bool:
-        return not (self._problem.strategy.remembers and self._memory.past)
+        return not (self._problem.strategy.uses_history and self._memory.past)
 
     def ask(self) -> TrialStarted:
         """The next setting to try, and why."""
@@ -188,7 +188,7 @@ class TrialRun:
         for event in past:
             if isinstance(event, TrialFinished):
                 self._remembering.keep(event)  # a kill may have come between
-        if not self._problem.strategy.remembers:
+        if not self._problem.strategy.uses_history:
             return Memory()
         recalled = recalled_before(past)
         if recalled is None:

@@ -278,7 +278,7 @@ def test_the_arrows_step_small_numbers_by_their_size(look, qtbot):
 def test_cards_of_strategies_that_use_the_history_say_what_it_holds(strategies, clinic):
     session = strategies.session
     entries = clinic[1]["strategies"]["logistic"]
-    remembering = {entry["name"] for entry in entries if entry["remembers"]}
+    remembering = {entry["name"] for entry in entries if entry["uses_history"]}
     assert "transfer" in remembering
     session.known = {"datasets": 34, "similar": 6, "starter": 20, "enabled": True}
     session.known_changed.emit()

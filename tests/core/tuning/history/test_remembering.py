@@ -26,7 +26,7 @@ from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.strategies.strategy import Carrier, Strategy
+from core.tuning.strategies.strategy import Implementation, Strategy
 from core.tuning.tune import tune
 
 
@@ -55,9 +55,9 @@ def follows(monkeypatch):
         told.append(memory)
         return Follower(space, memory, seed)
 
-    carrier = Carrier((), make)
+    implementation = Implementation((), make)
     words = ("follow", "Follow", "trials", "", "", "")
-    entry = Strategy(*words, lambda: carrier, default_trials=3, remembers=True)
+    entry = Strategy(*words, lambda: implementation, default_trials=3, uses_history=True)
     monkeypatch.setitem(strategies.STRATEGIES.own, "follow", entry)
     return told
 
