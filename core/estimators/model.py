@@ -44,8 +44,8 @@ class Model:
         class_weights: whether its classifier takes `class_weight`, an axis of its space where a
             class is rare (core.estimators.class_weights).
         suggests: (facts of the data) -> why it is the model to take; None where another may be.
-        warns: (rows, training rows, columns once prepared) -> what speaks against a model that
-            would work, one plain sentence; "" if nothing does.
+        warns: (facts of the data) -> what speaks against a model that would work, one plain
+            sentence; "" if nothing does.
         minibatch: documents that it learns from at a time: fewer are refused.
         shows: what every trial shows of the fitted model: its topics, or pictures that it draws.
         folder: what the program of its folder export predicts (core.export.bundle.folder_file),
@@ -72,7 +72,7 @@ class Model:
     class_weights: bool = False
     noun: str = ""
     suggests: Callable[[Facts], Suggestion | None] = lambda facts: None
-    warns: Callable[[int, int, int], str] = lambda rows, training, inputs: ""
+    warns: Callable[[Facts], str] = lambda facts: ""
     minibatch: int = 1
     shows: Literal["", "topics", "pictures"] = ""
     folder: Literal["", "topics", "classes"] = ""
@@ -84,13 +84,13 @@ class Model:
         return (*self.space(task), CLASS_WEIGHT) if weighs else self.space(task)
 
 
-def few_or_many(fewest: int = 0, most: float = math.inf) -> Callable[[int, int, int], str]:
+def few_or_many(fewest: int = 0, most: float = math.inf) -> Callable[[Facts], str]:
     """The `warns` of a model that wants so many rows."""
 
-    def warns(rows: int, training: int, inputs: int) -> str:
-        if rows > most:
-            return f"{rows:,} rows are many for it: each trial takes minutes."
-        return f"{rows:,} rows are few for it." if rows < fewest else ""
+    def warns(facts: Facts) -> str:
+        if facts.rows > most:
+            return f"{facts.rows:,} rows are many for it: each trial takes minutes."
+        return f"{facts.rows:,} rows are few for it." if facts.rows < fewest else ""
 
     return warns
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from core.estimators.dlgm.predictive import joint_log_densities
+from core.estimators.facts import Facts
 from core.estimators.model import Model
 from core.estimators.recipe import Recipe, building, scripting
 from core.space import Axis, Setting
@@ -55,17 +56,17 @@ def training_score(model: Any, X: Any, y: Any) -> float:
     return float(joint_log_densities(model, X, y).mean())
 
 
-def _warns(rows: int, training: int, inputs: int) -> str:
-    if rows < _ENOUGH_ROWS:
-        return f"{rows:,} rows are few for it: it also learns what rows look like."
-    fitted = training * (_FOLDS - 1) / _FOLDS
+def _warns(facts: Facts) -> str:
+    if facts.rows < _ENOUGH_ROWS:
+        return f"{facts.rows:,} rows are few for it: it also learns what rows look like."
+    fitted = facts.training * (_FOLDS - 1) / _FOLDS
     steps = _FOLDS * _EPOCHS * fitted / _ROWS_A_STEP
-    minutes = steps * (_SECONDS_A_STEP + _SECONDS_A_COLUMN * inputs) / 60
+    minutes = steps * (_SECONDS_A_STEP + _SECONDS_A_COLUMN * facts.inputs) / 60
     if minutes < _MOST_MINUTES:
         return ""
     return (
-        f"{rows:,} rows of {inputs:,} columns are many for it: a trial of {_FOLDS} folds takes "
-        f"some {minutes:,.0f} minutes."
+        f"{facts.rows:,} rows of {facts.inputs:,} columns are many for it: a trial of {_FOLDS} "
+        f"folds takes some {minutes:,.0f} minutes."
     )
 
 

@@ -59,7 +59,7 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
                 "good_for": model.good_for,
                 "cost": model.cost,
                 "recommended": name == best and not obstacle,
-                "reason": obstacle or (why if name == best else "") or _warning(model, facts),
+                "reason": obstacle or (why if name == best else "") or model.warns(facts),
                 "fits_task": not obstacle,
                 **_lacking(model, facts),
             }
@@ -143,11 +143,6 @@ def _lacking(model: Model, facts: Facts) -> dict[str, str]:
         return {"needs": "", "install": ""}
     part = OPTIONAL_PARTS[model.extra]
     return {"needs": part.modules[0], "install": part.command}
-
-
-def _warning(model: Model, facts: Facts) -> str:
-    """What speaks against a model that would work; "" if nothing does."""
-    return model.warns(facts.rows, facts.training, facts.inputs)
 
 
 def _best(suggestions: Mapping[str, Suggestion | None]) -> tuple[str, str]:
