@@ -12,7 +12,6 @@ from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.samplers.proposing import ProposingSampler, note
 from core.samplers.transfer.past import Memory
-from core.tuning import strategies
 from core.tuning.events import (
     Noticed,
     PastRecalled,
@@ -26,6 +25,7 @@ from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem
 from core.tuning.runs.run_folder import RunFolder
+from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Implementation, Strategy
 from core.tuning.tune import tune
 
@@ -58,7 +58,7 @@ def follows(monkeypatch):
     implementation = Implementation((), make)
     words = ("follow", "Follow", "trials", "", "", "")
     entry = Strategy(*words, lambda: implementation, default_trials=3, uses_history=True)
-    monkeypatch.setitem(strategies.STRATEGIES.own, "follow", entry)
+    monkeypatch.setitem(STRATEGIES.own, "follow", entry)
     return told
 
 
