@@ -111,7 +111,7 @@ def _short(entries: list[Entry]) -> list[str]:
 def _forget(given: argparse.Namespace) -> int:
     if bool(given.ids) + given.all + given.starter != 1:
         raise UnusableError(
-            "it is not clear what to forget", cure="give IDs, or --all, or --starter"
+            "it is not clear what to delete", cure="give IDs, or --all, or --starter"
         )
     with _opened() as history:
         if given.starter:

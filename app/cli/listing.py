@@ -13,7 +13,7 @@ def add_to(commands: Any) -> None:
     for name, what, run in (
         ("models", "the models and what each is good for", _models),
         ("strategies", "the strategies, what they cost and their options", _strategies),
-        ("samples", "the datasets that come with the program", _samples),
+        ("samples", "the datasets that are shipped with the program", _samples),
     ):
         command = commands.add_parser(name, help=f"list {what}")
         command.add_argument("--json", action="store_true", help="print as JSON")

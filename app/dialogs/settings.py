@@ -64,7 +64,7 @@ class SettingsDialog(QDialog):
         foot = QHBoxLayout()
         self.forget = PlainButton("Forget my choices", self._forget)
         self.forget.setToolTip(
-            "Sizes, colours, opened files, options, time and trials; runs are kept."
+            "Sizes, colours, opened files, options, time and trials are forgotten; runs are kept."
         )
         foot.addWidget(self.forget)
         foot.addStretch(1)

@@ -8,7 +8,7 @@ from core.tuning.events import EnsembleUpdated, MembersDisagree, RunStarted, Tri
 
 NAMED = 3  # members whose weights are named
 ONE_IN = 10  # of the trials is in the average
-FOCUSED = 2.0  # settings in question below which hardly any choice is left
+FOCUSED = 2.0  # effective candidates below which hardly any choice is left
 HARDLY = 0.005  # relative difference of scores that is hardly one
 ALIKE = 1e-6  # relative difference of weights that are the same
 
@@ -64,17 +64,17 @@ def which_is_ahead(event: EnsembleUpdated, run: RunStarted) -> str:
     ahead = ahead if run.maximize else -ahead
     if abs(ahead) <= HARDLY * abs(event.single):
         words = (
-            "On held-out data that chose neither, the average has {metric} {average} and the "
+            "On validation data that chose neither, the average has {metric} {average} and the "
             "single best {single}: they hardly differ."
         )
     elif ahead > 0:
         words = (
-            "On held-out data that chose neither, the average has {metric} {average} and the "
+            "On validation data that chose neither, the average has {metric} {average} and the "
             "single best {single}: the average is ahead by {by}."
         )
     else:
         words = (
-            "On held-out data that chose neither, the average has {metric} {average} and the "
+            "On validation data that chose neither, the average has {metric} {average} and the "
             "single best {single}: the single best is ahead by {by}."
         )
     return words.format(by=plain(abs(ahead), 2), **values)
@@ -114,7 +114,7 @@ def why_drawn(event: TrialStarted) -> str:
     if event.candidates is None:
         return words
     if event.candidates < FOCUSED:
-        return f"{words} {'Hardly any other setting is in question.'}"
-    among = "In effect about {count} settings are in question."
+        return f"{words} {'Hardly any other setting is a candidate.'}"
+    among = "The effective number of candidate settings is about {count}."
     rough = float(f"{event.candidates:.2g}")  # two digits: 1442 says no more than 1400
     return f"{words} {among.replace('{count}', plain(rough, 4))}"

@@ -208,7 +208,7 @@ class Narrator:
     def _trial_excluded(self, event: TrialExcluded) -> None:
         if event.excluded:
             self._excluded.add(event.number)
-            words = "Trial {number} is taken out: it cannot become the best."
+            words = "Trial {number} is excluded: it cannot become the best."
         else:
             self._excluded.discard(event.number)
             words = "Trial {number} counts again."
@@ -234,7 +234,7 @@ class Narrator:
     def _patience_in_words(self) -> str:
         if self._since_best < PATIENCE:
             return ""
-        words = "For {count} trials nothing better has come: the best may have been found."
+        words = "No improvement for {count} trials: the best may have been found."
         return words.format(count=self._since_best)
 
     def setting_in_words(self, setting: dict[str, Any]) -> str:
@@ -318,7 +318,7 @@ def _contrast(penalties: dict[str, float], switched_off: list[str], task: str) -
     hardest, softest = max(alive, key=alive.__getitem__), min(alive, key=alive.__getitem__)
     times = alive[hardest] / alive[softest]
     if times < HARDER:
-        return "All groups are penalized about equally so far."
+        return "All groups have about the same penalty so far."
     words = "“{hard}” is penalized {times} times harder than “{soft}”: its columns add little."
     if task in STRUCTURED:
         words = "“{hard}” is penalized {times} times harder than “{soft}”: it adds little."

@@ -148,7 +148,7 @@ def _how_sure(results: dict[str, Any], rows: int) -> str:
     if gain.get("low") is None or gain.get("high") is None:
         return ""
     if gain["low"] == gain["high"] == 0:
-        words = "Both do equally well on these {units}: there is no gain to speak of."
+        words = "Both do equally well on these {units}: there is no gain."
         return words.format(units=units(task_of(results)))
     said = _explained(gain)
     if gain["real"] and gain["difference"] > 0:
@@ -160,7 +160,10 @@ def _how_sure(results: dict[str, Any], rows: int) -> str:
         words = "The loss is likely real: what looked best in validation is worse here."
         return f"{said} {words}"
     if gain["low"] > 0:
-        words = "The default is likely beaten, but not what knows nothing: no gain of use."
+        words = (
+            "The tuned model likely beats the default setting, but not the baseline: the gain is "
+            "of no use."
+        )
         return f"{said} {words}"
     words = "With {rows} chance alone makes such differences."
     return f"{said} {words.format(rows=counted(task_of(results), rows))}"

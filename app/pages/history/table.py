@@ -142,7 +142,7 @@ class HistoryTable(QTableView):
         self.model_of_entries = HistoryModel(self)
         self.setModel(self.model_of_entries)
         self.setAccessibleName("Datasets of the history")
-        self.setAccessibleDescription("Choose rows to forget; Delete forgets them.")
+        self.setAccessibleDescription("Choose rows; the Delete key deletes them from the history.")
         self.setAlternatingRowColors(True)
         self.setShowGrid(False)
         self.setWordWrap(False)

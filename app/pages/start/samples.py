@@ -49,6 +49,6 @@ OFFERED: dict[str, tuple[str, str]] = {
     ),
     "texts": (
         "Short texts",
-        "400 texts about ten subjects. Topics are found, unasked.",
+        "400 texts about ten subjects. Topics are found without labels.",
     ),
 }

@@ -32,7 +32,7 @@ class StartPage(Page):
         super().__init__(session, parent)
         self.set_head(
             "Tune a model while watching",
-            "Open a file, pick a model, watch the tuning think, take the model away.",
+            "Open a file, pick a model, watch it being tuned, export the result.",
         )
         self.drop = DropArea()
         self.drop.file_chosen.connect(session.open_file)
@@ -50,8 +50,8 @@ class StartPage(Page):
                     "predict."
                 ),
                 (
-                    "Tunescope puts some rows aside first. Nothing that follows sees them, so "
-                    "the result at the end is honest."
+                    "Tunescope first keeps some rows as a test set. Tuning never sees them, so "
+                    "that the final score is honest."
                 ),
                 (
                     "You choose a model and how to tune it. One of each is recommended, with "
@@ -62,7 +62,7 @@ class StartPage(Page):
         )
 
     def _make_samples(self) -> Card:
-        card = Card("Or try a sample", "Small sets of data that come with the program.")
+        card = Card("Or try a sample", "Small datasets that are shipped with the program.")
         holder = QWidget()
         flow = FlowLayout(holder, gap=10, column_width=200)
         for name, (title, sentence) in OFFERED.items():

@@ -127,7 +127,7 @@ class AdvancedCard(Card):
                 "choice",
                 USUAL,
                 (
-                    "What is made as good as possible. Recommended is accuracy for classes, "
+                    "The score that tuning optimizes. Recommended is accuracy for classes, "
                     "log loss where a class is rare or mistakes have costs, and the share "
                     "of variance explained for numbers; for averages of models how likely "
                     "they find what is true, and the squared error."
@@ -140,7 +140,7 @@ class AdvancedCard(Card):
                 "Seed",
                 "int",
                 0,
-                "The start of everything random. The same seed gives the same run.",
+                "The seed of the random numbers. The same seed gives the same run.",
                 low=0,
                 high=2**31 - 1,
             ),
@@ -204,12 +204,12 @@ class AdvancedCard(Card):
             *self._evaluation(task),
             Option(
                 "standardize",
-                "Bring columns to one scale",
+                "Standardize the columns",
                 "bool",
                 True,
                 (
-                    "For models that need it. Leave it on, unless the columns are on one "
-                    "scale already."
+                    "Mean 0 and standard deviation 1, for models that need it. Leave it on, "
+                    "unless the columns are on one scale already."
                 ),
             ),
         )
@@ -252,7 +252,7 @@ def _of_molecules() -> tuple[Option, ...]:
             choice_labels=(
                 "As given below (γ)",
                 "For the best F1",
-                "So that a share of the true pairs is found",
+                "So that a given share of the true pairs is found (sensitivity)",
             ),
         ),
         Option(

@@ -29,7 +29,7 @@ class BudgetCard(Card):
         self.session = session
         self.set_words(
             "How long may it take?",
-            "Whichever comes first ends the tuning. You can always stop and keep the best.",
+            "Tuning ends at the first limit. You can stop at any time and keep the best.",
         )
         self.minutes = QuietDoubleSpinBox()
         self.minutes.setRange(0, MOST_MINUTES)

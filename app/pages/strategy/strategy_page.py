@@ -167,7 +167,7 @@ class StrategyPage(Page):
             sentences = [
                 f"{model_title(self.session)} is tuned on {whole(there)} rows. Then every row is "
                 f"tested once: the tuning is repeated {OUTER_FOLDS} times, each time without a "
-                "part of the rows, which tests what came out."
+                "part of the rows, on which the result is tested."
             ]
         else:
             learned = there if data.test_file else there - waiting
@@ -184,7 +184,7 @@ class StrategyPage(Page):
             if known := self._known(entry):
                 sentences.append(known)
             if lists_values(entry["name"]):
-                sentences.append("The values that will be tried stand below the strategies.")
+                sentences.append("The values that will be tried are listed below the strategies.")
         elif holds_out(entry["name"]):
             sentences.append(
                 "A part of the training data is held out to see which "
@@ -192,7 +192,7 @@ class StrategyPage(Page):
             )
         else:
             sentences.append(
-                "Nothing is given up for scoring trials: the penalty comes "
+                "No rows are held out to score trials: the penalty is learned "
                 "from the training data itself."
             )
         if reason := (self.session.estimate or {}).get("metric_reason"):

@@ -36,7 +36,7 @@ class Focus(EnsembleView):
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot(Scale("whole"), Scale("log"))
         self.plot.bottom.set_title("trial")
-        self.plot.left.set_title("settings in question")
+        self.plot.left.set_title("effective candidates")
         self.line, self.dots, self.highlight = Lines(), Dots("circle", 7), Highlight()
         for item in (self.line, self.dots, self.highlight):
             self.plot.addItem(item)
@@ -86,5 +86,5 @@ class Focus(EnsembleView):
 
     def rows(self) -> Table:
         """Trial and candidates."""
-        headers = ["trial", "settings in question, in effect"]
+        headers = ["trial", "effective number of candidates"]
         return headers, [[number, count] for number, count in self.drawn()]

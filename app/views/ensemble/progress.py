@@ -34,7 +34,7 @@ class AverageAgainstBest(EnsembleView):
 
     name = "average"
     title = "Average against single best"
-    question = "Does the average beat the one best setting, on held-out data that chose neither?"
+    question = "Does the average beat the one best setting, on validation data that chose neither?"
     waiting = (
         "Both appear here when the first trial has a score. They part when the average has two "
         "members, after 20 trials."

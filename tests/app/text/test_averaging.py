@@ -69,8 +69,8 @@ def test_a_drawn_setting_says_among_how_many():
         return told(event)
 
     assert "C = 0.27 is tried; it is drawn from what the scores so far make likely" in drawn(None)
-    assert "In effect about 1400 settings are in question." in drawn(1442.3)
-    assert "Hardly any other setting is in question." in drawn(1.2)
+    assert "The effective number of candidate settings is about 1400." in drawn(1442.3)
+    assert "Hardly any other setting is a candidate." in drawn(1.2)
 
 
 def test_below_twenty_trials_there_is_one_member_so_far():

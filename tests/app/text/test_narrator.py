@@ -109,7 +109,7 @@ def test_less_is_better_where_the_metric_says_so():
 
 def test_a_long_wait_for_something_better_is_said():
     events = [event for n in range(12) for event in tried(n, 0.9 if n == 0 else 0.5)]
-    assert "For 11 trials nothing better has come" in told(*events)
+    assert "No improvement for 11 trials" in told(*events)
 
 
 def test_a_failed_trial_gives_its_reason_once_with_one_full_stop():
@@ -121,7 +121,7 @@ def test_a_failed_trial_gives_its_reason_once_with_one_full_stop():
 def test_an_excluded_best_trial_makes_room_for_the_next():
     out = TrialExcluded(number=1, excluded=True)
     said = told(*tried(0, 0.7), *tried(1, 0.9), *tried(2, 0.8), out)
-    assert "Trial 1 is taken out" in said
+    assert "Trial 1 is excluded" in said
     assert "The best so far is trial 2" in said
     back = TrialExcluded(number=1, excluded=False)
     said = told(*tried(0, 0.7), *tried(1, 0.9), *tried(2, 0.8), out, back)
