@@ -48,8 +48,8 @@ def run(given: argparse.Namespace) -> int:
 
     finished = finished_run(RunFolder.open(given.folder))
     if not given.paths:
-        return _list(choices(finished.events), given.json)
-    choice = choice_named(finished.events, given.which)
+        return _list(choices(finished.state), given.json)
+    choice = choice_named(finished.state, given.which)
     for path in given.paths:
         check_export(path, finished.takeaway.task, finished.plan.model)
     made = chosen_run(finished, given.which)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterable
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from app.cli.words import duration, number, setting_in_words
 from core.tuning.events import (
@@ -21,8 +21,10 @@ from core.tuning.events import (
     RunStarted,
     TrialFailed,
     TrialFinished,
-    TrialStarted,
 )
+
+if TYPE_CHECKING:
+    from core.tuning.runs.competition import Trial
 
 BAR = 24
 PAUSE = 30.0  # seconds between lines that stay
@@ -36,48 +38,41 @@ class ProgressLine:
         self._live = stream.isatty()
         self._drawn = False
         self._told: float | None = None
-        self._started = RunStarted()
-        self._total = 0
-        self._best: float | None = None
-        self._folding = False  # whether the outer folds are being tested
-        self._members = 1  # of an average
-        self._default: int | None = None  # the number of the default setting's trial
+        from core.tuning.runs.state import RunState  # brings numpy, which no --help should wait for
+
+        self._run = RunState()
 
     def remember(self, past: Iterable[Event]) -> None:
         """Take note of an earlier part of the run without telling it again."""
         for event in past:
-            if isinstance(event, RunStarted):
-                self._started, self._total = event, event.total
-            elif isinstance(event, TrialStarted):
-                self._begun(event)
-            elif isinstance(event, TrialFinished) and self._is_better(event.score):
-                self._best = event.score
+            self._run.consume(event)
 
     def consume(self, event: Event) -> None:
         """Show what the event changes."""
+        run, best, averaged = self._run, self._run.best, self._run.ensemble
+        run.consume(event)
         match event:
             case RunStarted():
-                self._started, self._total = event, event.total
                 self.say(
                     f"{event.plan['model']} on {event.dataset['name']} "
                     f"({_size(event.dataset)}), strategy {event.plan['strategy']}"
                 )
             case RunResumed():
-                self._total = event.total
                 self.say(f"Going on after {event.done} trials.")
             case PastRecalled() if event.datasets:
                 count = len(event.datasets)
                 self.say(f"{count} earlier dataset{'' if count == 1 else 's'} can help.")
             case Noticed():
                 self.say(event.sentence)
-            case TrialStarted():
-                self._begun(event)
             case TrialFinished():
-                self._trial(event)
+                if run.best is not None and run.best is not best:
+                    self._say_best(run.best)
             case TrialFailed():
                 self.say(f"Trial {event.number} failed: {event.reason}")
             case EnsembleUpdated():
-                self._averaged(event)
+                count = len(event.members)
+                if count not in (1, len(averaged.members) if averaged else 1):
+                    self.say(f"{count} models are averaged after {event.finished} trials.")
             case FoldTested():
                 self._fold(event)
             case PenaltyStep():
@@ -87,52 +82,36 @@ class ProgressLine:
                 loss = number(event.holdout_loss)
                 self._draw(f"step {event.step} · held-out loss {loss}", self._share(event.step))
             case Progress():
-                self._progress(event)
+                self._progress()
 
-    def _begun(self, event: TrialStarted) -> None:
-        if event.reason == "default":
-            self._default = event.number
-
-    def _trial(self, event: TrialFinished) -> None:
-        if self._is_better(event.score):
-            self._best = event.score
-            default = event.number == self._default
-            what = "default setting" if default else setting_in_words(event.setting)
-            self.say(f"Trial {event.number}: {self._started.metric} {number(event.score)} · {what}")
-
-    def _is_better(self, score: float) -> bool:
-        if self._best is None:
-            return True
-        return score > self._best if self._started.maximize else score < self._best
-
-    def _averaged(self, event: EnsembleUpdated) -> None:
-        if len(event.members) == self._members:
-            return
-        self._members = len(event.members)
-        if self._members > 1:
-            self.say(f"{self._members} models are averaged after {event.finished} trials.")
+    def _say_best(self, best: Trial) -> None:
+        what = setting_in_words(best.setting)
+        if best is self._run.default:
+            what = "default setting"
+        metric = self._run.started.metric
+        self.say(f"Trial {best.number}: {metric} {number(best.score)} · {what}")
 
     def _fold(self, event: FoldTested) -> None:
         if event.fold == 0:
-            self._folding = True
             self.say(
                 f"Now every row is tested once: the tuning is repeated {event.folds} times, each "
                 "time without the rows that test it."
             )
         self._draw(f"fold {event.fold} of {event.folds} tested", event.fold / event.folds)
 
-    def _progress(self, event: Progress) -> None:
-        if self._folding:
+    def _progress(self) -> None:
+        run = self._run
+        if run.fold is not None:
             return
-        left = f" · {duration(event.seconds_left)} left" if event.seconds_left else ""
-        best = f" · best {number(event.best)}" if event.best is not None else ""
-        still = event.without_improvement
+        left = f" · {duration(run.seconds_left)} left" if run.seconds_left else ""
+        best = f" · best {number(run.best.score)}" if run.best is not None else ""
+        still = run.without_improvement
         none = f" · no improvement for {still} trials" if still > 4 else ""
-        of = f" of {self._total}" if self._total else ""
-        self._draw(f"trial {event.done}{of}{best}{left}{none}", self._share(event.done))
+        of = f" of {run.total}" if run.total else ""
+        self._draw(f"trial {run.done}{of}{best}{left}{none}", self._share(run.done))
 
     def _share(self, done: int) -> float:
-        return min(1.0, done / self._total) if self._total else 0.0
+        return min(1.0, done / self._run.total) if self._run.total else 0.0
 
     def _draw(self, text: str, share: float) -> None:
         full = round(BAR * share)

@@ -1,23 +1,32 @@
-"""The run that the window shows: its events, its results and its folder."""
+"""The run that the window shows: its events, its state at every moment, and its folder."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from core.tuning.events import (
     Event,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    RunStopped,
+    HyperGradientStep,
+    MoleculesFolded,
+    PenaltyStep,
+    SequencesLabelled,
     SurrogateFitted,
     TrialFailed,
     TrialFinished,
 )
 from core.tuning.plan import Plan, plan_from_dict
 
+if TYPE_CHECKING:
+    from core.tuning.runs.state import Moment, RunState
+
 SURROGATES_KEPT = 400  # of one run in memory; the run folder keeps all
+ENDS_A_STEP = (TrialFinished, TrialFailed, PenaltyStep, HyperGradientStep)
+BELONGS_TO_IT = (SequencesLabelled, MoleculesFolded)  # what a step says about the examples
+KEPT_EVERY = 1_000  # events between two moments that are kept, folded anew in some milliseconds
 
 
 class ShownRun:
@@ -25,50 +34,77 @@ class ShownRun:
 
     Attributes:
         events: oldest first; of very many surrogates every second one is forgotten.
-        results: once the run ended.
+        stops: how many events belong to the run until the end of each trial or step.
         folder: where the run keeps everything, once it is known.
     """
 
-    def __init__(self, events: list[Event], folder: Path | None) -> None:
-        self.events, self.folder = events, folder
-        last = events[-1] if events else None
-        ended = isinstance(last, (RunFinished, RunStopped))
-        self.results: dict[str, Any] | None = last.results if ended else None
+    def __init__(self, events: Iterable[Event], folder: Path | None) -> None:
+        self.folder = folder
+        self.events: list[Event] = []
+        self.stops: list[int] = []
+        self._surrogates: list[int] = []  # their places among the events
+        self._counts: list[int] = []  # after how many events a moment is kept
+        self._moments: list[Moment] = []
+        for event in events:
+            self.take(event)
+
+    @cached_property
+    def state(self) -> RunState:
+        """What the events add up to."""
+        from core.tuning.runs.state import RunState  # brings numpy: not for the first paint
+
+        return RunState()
 
     @property
-    def state(self) -> str:
+    def phase(self) -> str:
         """How a run stands that is not going on: idle (there is none), interrupted, finished."""
-        if self.results is not None:
-            return "finished"
-        return "interrupted" if self.events else "idle"
+        if not self.events:
+            return "idle"
+        concluded = self.state.results is not None and self.state.exclusion is None
+        return "finished" if concluded else "interrupted"
 
     def take(self, event: Event) -> None:
         """One more event."""
+        if len(self.events) >= (self._counts[-1] + KEPT_EVERY if self._counts else 0):
+            self._counts.append(len(self.events))
+            self._moments.append(self.state.moment())
+        self.state.consume(event)
         self.events.append(event)
-        if isinstance(event, SurrogateFitted):
-            self._thin_surrogates()
-        if isinstance(event, (RunFinished, RunStopped)):
-            self.results = event.results
+        count = len(self.events)
+        if isinstance(event, ENDS_A_STEP):
+            self.stops.append(count)
+        elif isinstance(event, BELONGS_TO_IT) and self.stops and self.stops[-1] == count - 1:
+            self.stops[-1] = count
+        elif isinstance(event, SurrogateFitted):
+            self._surrogates.append(count - 1)
+            if len(self._surrogates) > SURROGATES_KEPT:
+                self._thin_surrogates()
+
+    def state_after(self, count: int) -> RunState:
+        """What the first so many events add up to."""
+        if count >= len(self.events):
+            return self.state
+        kept = bisect_right(self._counts, count) - 1
+        state = self._moments[kept].state()
+        for event in self.events[self._counts[kept] : count]:
+            state.consume(event)
+        return state
 
     def _thin_surrogates(self) -> None:
-        fitted = [at for at, e in enumerate(self.events) if isinstance(e, SurrogateFitted)]
-        if len(fitted) > SURROGATES_KEPT:
-            dropped = set(fitted[1:-1:2])
-            self.events[:] = [e for at, e in enumerate(self.events) if at not in dropped]
+        dropped = self._surrogates[1:-1:2]
+        gone = set(dropped)
+        self.events[:] = [e for at, e in enumerate(self.events) if at not in gone]
+        self._surrogates = [
+            at - bisect_left(dropped, at) for at in self._surrogates if at not in gone
+        ]
+        self.stops = [count - bisect_left(dropped, count) for count in self.stops]
+        self._counts = [count - bisect_left(dropped, count) for count in self._counts]
 
     @property
     def plan(self) -> Plan:
         """The plan with which it began."""
-        started = next(e for e in self.events if isinstance(e, RunStarted))
-        return plan_from_dict(started.plan)
-
-    @property
-    def kept(self) -> int:
-        """Trials with a score."""
-        return len({e.number for e in self.events if isinstance(e, TrialFinished)})
+        return plan_from_dict(self.state.started.plan)
 
     def budget_for(self, more: int) -> int:
         """How many trials beyond its budget the run needs for `more` beyond those done."""
-        ended = {e.number for e in self.events if isinstance(e, (TrialFinished, TrialFailed))}
-        totals = [e.total for e in self.events if isinstance(e, (RunStarted, RunResumed))]
-        return len(ended) + more - totals[-1]
+        return len(self.state.trials) + more - self.state.total

@@ -19,6 +19,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.preferences import choices
 from app.session.history import SessionHistory
 from app.session.plan import plan_for, with_model, with_strategy
+from app.session.reading import Reading
 from app.session.requests import PendingRequests
 from app.session.run import ShownRun
 from app.worker import messages as m
@@ -50,7 +51,9 @@ class Session(QObject):
         details: what "Copy details" copies for the last problem; no data in it.
         other_targets, texts: the columns to choose from where the last problem was the target, and
             those whose topics could be looked for instead.
+        shown: the run that is shown: its events, and its state at every moment.
         history: of datasets, for the page about it.
+        reading: reads a past run.
         exporters: {name, title, sentence, warning, ending} of everything that can be saved.
     """
 
@@ -61,7 +64,8 @@ class Session(QObject):
     estimate_changed = Signal()
     known_changed = Signal()
     run_changed = Signal()  # the state, the folder or the results
-    run_replaced = Signal()  # another run is shown now: begin again with `events`
+    run_replaced = Signal()  # another run is shown now: begin again with `shown`
+    run_opened = Signal()  # after `run_replaced`, where it is a past run
     event_arrived = Signal(object)
     exported = Signal(str)
     evaluated = Signal(object)  # the answer to `evaluate`
@@ -80,7 +84,7 @@ class Session(QObject):
         self._estimate_timer = QTimer(self, singleShot=True, interval=ESTIMATE_AFTER)
         self._estimate_timer.timeout.connect(self._ask_estimate)
         self.state = "idle"
-        self._run = ShownRun([], None)
+        self.shown = ShownRun([], None)
         self.details = ""
         self.other_targets: tuple[str, ...] = ()
         self.texts: tuple[str, ...] = ()
@@ -93,6 +97,9 @@ class Session(QObject):
         self._runs_root = runs_root
         self._keeps_best = True
         self._plan_to_restore: Plan | None = None
+        self.reading = Reading(self)
+        self.reading.done.connect(self._take_past)
+        self.reading.refused.connect(self._refuse_past)
         self._worker = worker or WorkerThread()
         self._worker.arrived.connect(self._take)
         self._worker.start()
@@ -105,17 +112,17 @@ class Session(QObject):
     @property
     def events(self) -> list[Event]:
         """Of the run that is shown, oldest first."""
-        return self._run.events
+        return self.shown.events
 
     @property
     def results(self) -> dict[str, Any] | None:
         """Of the run that is shown, once it ended (core.tuning.results.comparison)."""
-        return self._run.results
+        return self.shown.state.results if self.state in ("stopping", "finished") else None
 
     @property
     def run_folder(self) -> Path | None:
         """Where the run that is shown keeps everything."""
-        return self._run.folder
+        return self.shown.folder
 
     # Data -----------------------------------------------------------------------------------
 
@@ -143,6 +150,7 @@ class Session(QObject):
         if self._is_tuning():
             self.problem.emit("A run is going on. Stop it first, then change the data.")
             return
+        self.stop_reading()
         name = data.file.removeprefix("sample:").replace("\\", "/").rsplit("/", 1)[-1]
         self.busy_changed.emit(f"Reading {name} …")
         self._opening, self._is_given = data, given
@@ -199,6 +207,7 @@ class Session(QObject):
         """Begin a new run of the plan."""
         if self.plan is None or self._is_tuning():
             return
+        self.stop_reading()
         self._show_run([], None)
         self._tune(m.Tune(self.plan, root=str(self._root())))
 
@@ -213,7 +222,7 @@ class Session(QObject):
             self._asked.tell(m.Resume())
             self._set_state("running")
         elif self.state == "interrupted" and self.run_folder is not None:
-            self._tune(m.Tune(self._run.plan, folder=str(self.run_folder)))
+            self._tune(m.Tune(self.shown.plan, folder=str(self.run_folder)))
 
     def stop(self) -> None:
         """End the run and keep the best; results follow even if the worker does not react."""
@@ -232,7 +241,7 @@ class Session(QObject):
     def more_trials(self, count: int) -> None:
         """Go on with a run that ended, for more trials and without a limit of minutes."""
         if self.state in ("finished", "interrupted") and self.run_folder is not None:
-            plan, more = self._run.plan.changed(minutes=None), self._run.budget_for(count)
+            plan, more = self.shown.plan.changed(minutes=None), self.shown.budget_for(count)
             self._tune(m.Tune(plan, folder=str(self.run_folder), more_trials=more))
 
     def exclude(self, number: int, excluded: bool = True) -> None:
@@ -263,25 +272,36 @@ class Session(QObject):
         return list_runs(self._root())
 
     def open_run(self, folder: str | Path) -> None:
-        """Show a past run in the same views, and open its data so that it can go on."""
-        from core.errors import UnusableError
-        from core.tuning.runs.run_folder import RunFolder
+        """Show a past run in the same views, and open its data so that it can go on.
 
+        A thread of its own reads it; `run_opened` tells when it is there.
+        """
         if self._is_tuning():
             self.problem.emit("A run is going on. Stop it first, then open another.")
             return
-        try:
-            run = RunFolder.open(Path(folder))
-            events, plan = run.events(), run.plan
-        except UnusableError as error:
-            self.problem.emit(error.sentence)
-            return
-        self._show_run(events, Path(folder))
+        self.busy_changed.emit("Reading the run …")
+        self.reading.start(Path(folder))
+
+    def stop_reading(self) -> None:
+        """Leave a past run that is being read."""
+        if self.reading.goes_on:
+            self.reading.stop()
+            self.busy_changed.emit("")
+
+    def _take_past(self, run: ShownRun, plan: Plan) -> None:
+        self.busy_changed.emit("")
+        self._replace_run(run)
         self._plan_to_restore, self._is_given = plan, False
+        self.run_opened.emit()
         self._asked.ask(m.Open(plan.data))
+
+    def _refuse_past(self, sentence: str) -> None:
+        self.busy_changed.emit("")
+        self.problem.emit(sentence)
 
     def shutdown(self) -> None:
         """End the worker; a run that is going on can be continued at the next start."""
+        self.stop_reading()
         self._estimate_timer.stop()
         self._worker.close()
         self._evaluator.shutdown()
@@ -293,7 +313,6 @@ class Session(QObject):
 
     def _tune(self, request: m.Tune) -> None:
         self._keeps_best = True
-        self._run.results = None
         self._asked.ask(request)
         self._set_state("running")
 
@@ -315,8 +334,10 @@ class Session(QObject):
             shutil.rmtree(folder, ignore_errors=True)
 
     def _show_run(self, events: list[Event], folder: Path | None) -> None:
-        self._run = ShownRun(events, folder)
-        self.state = self._run.state
+        self._replace_run(ShownRun(events, folder))
+
+    def _replace_run(self, run: ShownRun) -> None:
+        self.shown, self.state = run, run.phase
         self.run_replaced.emit()
         self.run_changed.emit()
 
@@ -355,7 +376,7 @@ class Session(QObject):
                 self._asked.forget(m.TakeIn)
                 self.history.take_answer(answer.imported)
             case m.FolderMade():
-                self._run.folder = Path(answer.folder)
+                self.shown.folder = Path(answer.folder)
                 self.run_changed.emit()
             case Event():
                 self._take_event(answer)
@@ -394,14 +415,14 @@ class Session(QObject):
             self.file_opened.emit()
 
     def _take_event(self, event: Event) -> None:
-        self._run.take(event)
+        self.shown.take(event)
         self.event_arrived.emit(event)
         if isinstance(event, (RunFailed, Noticed)):
             self.problem.emit(event.sentence)
 
     def _take_end(self) -> None:
         if self._keeps_best:
-            self._set_state(self._run.state)
+            self._set_state(self.shown.phase)
             self._estimate_timer.start()
         else:
             self._forget_run()
@@ -440,7 +461,7 @@ class Session(QObject):
         else:
             lost = "{count} trials are kept; the current one is lost."
             self._set_state("interrupted" if self.run_folder is not None else "idle")
-            self.problem.emit(f"{died.sentence} {lost.format(count=self._run.kept)}")
+            self.problem.emit(f"{died.sentence} {lost.format(count=self.shown.state.finished)}")
 
     def _set_state(self, state: str) -> None:
         if state != self.state:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from app.text.averaging import (
@@ -25,30 +24,16 @@ from app.text.transfer import (
 )
 from app.text.units import units
 from core.tuning.events import (
-    CommonSurfaceFitted,
-    EnsembleUpdated,
-    Event,
     FoldTested,
     HyperGradientStep,
-    ImagesDrawn,
-    MembersDisagree,
-    MoleculesFolded,
-    Noticed,
-    PastRecalled,
     PenaltyStep,
     RunFailed,
     RunFinished,
-    RunResumed,
-    RunStarted,
     RunStopped,
-    SequencesLabelled,
-    SurrogateFitted,
-    TopicsFound,
-    TrialExcluded,
-    TrialFailed,
-    TrialFinished,
     TrialStarted,
 )
+from core.tuning.runs.competition import Trial
+from core.tuning.runs.state import RunState
 
 PATIENCE = 8  # trials without improvement that are worth a sentence
 HARDER = 3.0  # how many times harder a group must be penalized to be worth a sentence
@@ -58,236 +43,143 @@ LISTED = 4  # groups that are named in a sentence
 NAMED_AXES = 3  # of a setting, in a sentence
 
 
-class Narrator:
-    """Takes the events of one run in order and says how it stands.
+def sentences(run: RunState) -> tuple[str, ...]:
+    """How the strategy works, what it has found, and what happens just now."""
+    found = (*_how(run), *_found(run), *_found_by_learning(run), *_found_by_averaging(run))
+    return tuple(sentence for sentence in (*found, *_now(run)) if sentence)
 
-    The sentences come in three parts: how the strategy works, what it has found, and what happens
-    just now. `consume` gives them all after each event.
-    """
 
-    def __init__(self) -> None:
-        self._take: dict[type[Event], Callable[[Any], None]] = {
-            RunStarted: self._started,
-            RunResumed: self._resumed,
-            TrialStarted: self._trial_started,
-            TrialFinished: self._trial_finished,
-            TrialFailed: self._trial_failed,
-            TrialExcluded: self._trial_excluded,
-            SurrogateFitted: self._surrogate,
-            PastRecalled: self._recalled,
-            CommonSurfaceFitted: self._common_surface,
-            Noticed: self._noticed,
-            PenaltyStep: self._penalty_step,
-            HyperGradientStep: self._gradient_step,
-            SequencesLabelled: self._sequences,
-            MoleculesFolded: self._molecules,
-            TopicsFound: self._topics,
-            ImagesDrawn: self._pictures,
-            EnsembleUpdated: self._ensemble,
-            MembersDisagree: self._disagreement,
-            FoldTested: self._fold_tested,
-            RunFinished: self._ended,
-            RunStopped: self._ended,
-            RunFailed: self._run_failed,
-        }
-        self._started(RunStarted())
-        self._how: tuple[str, ...] = ()
+def _how(run: RunState) -> tuple[str, ...]:
+    strategy, options = str(run.started.plan.get("strategy", "")), run.started.plan.get("options")
+    fitted = run.common or run.surrogate
+    tried, task = fitted.trials if fitted else 0, _task(run)
+    how = how_it_works(strategy, dict(options or {}), tried, task, len(run.started.groups))
+    return (what_is_learned(task), how)
 
-    def consume(self, event: Event) -> tuple[str, ...]:
-        """Take one event in; all sentences as they stand now."""
-        take = self._take.get(type(event))
-        if take is not None:
-            take(event)
-        return self.sentences
 
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """How it works, what was found, what happens just now."""
-        return tuple(s for s in (*self._how, *self._found.values(), *self._now.values()) if s)
+def _task(run: RunState) -> str:
+    return str(run.started.dataset.get("task", ""))
 
-    # The run as a whole -----------------------------------------------------------------------
 
-    def _started(self, event: RunStarted) -> None:
-        self._run = event
-        strategy = str(event.plan.get("strategy", ""))
-        self._strategy, self._options = strategy, dict(event.plan.get("options", {}))
-        self._found: dict[str, str] = {}
-        self._now: dict[str, str] = {}
-        self._scores: dict[int, float] = {}
-        self._excluded: set[int] = set()
-        self._best_at, self._default_at = -1, 0
-        self._since_best = 0
-        self._objective = math.nan
-        self._past: PastRecalled | None = None
-        self._task = str(event.dataset.get("task", ""))
-        self._how = self._method(0)
-        self._found["held out"] = what_is_held_out(event)
-
-    def _method(self, tried: int) -> tuple[str, ...]:
-        groups = len(self._run.groups)
-        how = how_it_works(self._strategy, self._options, tried, self._task, groups)
-        return (what_is_learned(self._task), how)
-
-    def _resumed(self, event: RunResumed) -> None:
-        if event.done:
-            words = "The run goes on after {done} that are done already."
-            self._now = {"run": words.format(done=event.done)}
-        else:
-            self._now = {"run": "The run goes on."}
-
-    def _ended(self, event: RunFinished | RunStopped) -> None:
-        self._now = {"run": f"The run has ended: {event.because}."}
-
-    def _fold_tested(self, event: FoldTested) -> None:
-        said = (
-            f"Now every row is tested once: the tuning is repeated {event.folds} times, each time "
-            "without the rows that test it. "
-        )
-        self._now = {"folds": f"{said}{event.fold} of {event.folds} parts are done."}
-
-    def _run_failed(self, event: RunFailed) -> None:
-        self._now = {"run": event.sentence}
-
-    # Trials -----------------------------------------------------------------------------------
-
-    def _surrogate(self, event: SurrogateFitted) -> None:
-        self._how = self._method(event.trials)
-
-    def _recalled(self, event: PastRecalled) -> None:
-        self._past = event
-        self._found["past"] = what_is_recalled(event, None)
-
-    def _common_surface(self, event: CommonSurfaceFitted) -> None:
-        self._how = self._method(event.trials)
-        if self._past is not None:
-            self._found["past"] = what_is_recalled(self._past, event)
-        self._found["standard"] = measured_against(event, self._past)
-
-    def _noticed(self, event: Noticed) -> None:
-        self._found[f"notice: {event.sentence}"] = event.sentence
-
-    def _trial_started(self, event: TrialStarted) -> None:
-        if event.number == self._default_at and event.reason == "past":
-            self._default_at = -1  # the default setting has no trial of its own
-            self._found["first"] = first_from_past()
-        setting = self.setting_in_words(event.setting)
-        self._now["next"] = _why(event).format(setting=setting)
-        self._now.pop("run", None)
-
-    def _trial_finished(self, event: TrialFinished) -> None:
-        self._now.pop("next", None)
-        if not math.isfinite(event.score):
-            return
-        best = self._best_score()
-        self._scores[event.number] = event.score
-        better = best is None or self._sign * event.score > self._sign * best
-        self._since_best = 0 if better else self._since_best + 1
-        if better:
-            self._best_at = event.number
-        self._now["last"] = self._said_of(event, best)
-        self._found["best"] = self._best_in_words()
-        self._found["patience"] = self._patience_in_words()
-
-    def _said_of(self, event: TrialFinished, best: float | None) -> str:
-        setting, score = self.setting_in_words(event.setting), plain(event.score)
-        if best is None:
-            words = "Just now: {setting} scores {score}; the first score there is."
-        elif self._best_at == event.number:
-            words = "Just now: {setting} scores {score}. That is the best so far."
-        elif event.score == best:
-            words = "Just now: {setting} scores {score}, the same as the best."
-        else:
-            words = "Just now: {setting} scores {score}, not as good as the best."
-        return words.format(setting=setting, score=score)
-
-    def _trial_failed(self, event: TrialFailed) -> None:
-        self._now.pop("next", None)
-        words = "Trial {number} failed: {reason} The run goes on without it."
-        self._now["last"] = words.format(number=event.number, reason=_as_sentence(event.reason))
-
-    def _trial_excluded(self, event: TrialExcluded) -> None:
-        if event.excluded:
-            self._excluded.add(event.number)
-            words = "Trial {number} is excluded: it cannot become the best."
-        else:
-            self._excluded.discard(event.number)
-            words = "Trial {number} counts again."
-        competing = {n: s for n, s in self._scores.items() if n not in self._excluded}
-        self._best_at = max(competing, key=lambda n: self._sign * competing[n], default=-1)
-        self._found["best"] = self._best_in_words()
-        self._now["excluded"] = words.format(number=event.number)
-
-    @property
-    def _sign(self) -> float:
-        return 1.0 if self._run.maximize else -1.0
-
-    def _best_score(self) -> float | None:
-        return self._scores.get(self._best_at)
-
-    def _best_in_words(self) -> str:
-        best, default = self._best_score(), self._scores.get(self._default_at)
-        if best is None or default is None or self._best_at == self._default_at:
-            return ""
+def _found(run: RunState) -> list[str]:
+    """What is known of the data and the past, and how good the best trial is."""
+    said = [what_is_held_out(run.started)]
+    if run.past is not None:
+        said.append(what_is_recalled(run.past, run.common))
+    if run.common is not None:
+        said.append(measured_against(run.common, run.past))
+    if _first_is_from_the_past(run):
+        said.append(first_from_past())
+    said += run.notices
+    best, default = run.best, run.default
+    if best is not None and default is not None and best.number != default.number:
         words = "The best so far is trial {number} with {best}; the default setting has {other}."
-        return words.format(number=self._best_at, best=plain(best), other=plain(default))
-
-    def _patience_in_words(self) -> str:
-        if self._since_best < PATIENCE:
-            return ""
+        values = {"best": plain(best.score), "other": plain(default.score)}
+        said.append(words.format(number=best.number, **values))
+    if run.without_improvement >= PATIENCE:
         words = "No improvement for {count} trials: the best may have been found."
-        return words.format(count=self._since_best)
+        said.append(words.format(count=run.without_improvement))
+    return said
 
-    def setting_in_words(self, setting: dict[str, Any]) -> str:
-        """A setting as "C = 0.27, gamma = 0.03"; the first few of many numbers."""
-        order = [axis["name"] for axis in self._run.space] or list(setting)
-        named = [f"{name} = {shown(setting[name])}" for name in order if name in setting]
-        rest = ["…"] if len(named) > NAMED_AXES else []
-        return ", ".join(named[:NAMED_AXES] + rest) or "the setting"
 
-    # Penalties --------------------------------------------------------------------------------
+def _first_is_from_the_past(run: RunState) -> bool:
+    first = run.pending.get(0) or run.trial(0)
+    return first is not None and first.reason == "past"
 
-    def _penalty_step(self, event: PenaltyStep) -> None:
-        before, self._objective = self._objective, event.objective
-        self._found["contrast"] = _contrast(event.penalties, event.switched_off, self._task)
-        self._found["off"] = _switched_off(event.switched_off, self._task)
-        self._now = {"step": _step_in_words(event, before)}
 
-    def _gradient_step(self, event: HyperGradientStep) -> None:
-        before, self._objective = self._objective, event.holdout_loss
-        penalties = {group: math.exp(d) for group, d in event.d.items()}
-        self._found["contrast"] = _contrast(penalties, event.at_bound, self._task)
-        self._found["off"] = _at_bound(event.at_bound)
-        loss = plain(event.holdout_loss, 4)
-        if event.step == 0 or not math.isfinite(before):
-            words = "At the start the error on held-out {units} is {loss}."
-        elif event.holdout_loss < before:
-            words = "Step {step}: the error on held-out {units} falls to {loss}."
-        else:
-            words = "Step {step}: the error on held-out {units} stays at {loss}."
-        said = words.format(step=event.step, loss=loss, units=units(self._task))
-        self._now = {"step": said}
+def _found_by_learning(run: RunState) -> list[str]:
+    """Which penalties a learner has found, and what its models show."""
+    said, task = [], _task(run)
+    if isinstance(run.step, PenaltyStep):
+        said.append(_contrast(run.step.penalties, run.step.switched_off, task))
+        said.append(_switched_off(run.step.switched_off, task))
+    elif run.step is not None:
+        penalties = {group: math.exp(d) for group, d in run.step.d.items()}
+        said.append(_contrast(penalties, run.step.at_bound, task))
+        said.append(_at_bound(run.step.at_bound))
+    if run.labelled is not None:
+        said.append(of_sequences(run.labelled))
+    if run.folded is not None:
+        said.append(of_molecules(run.folded))
+    if run.topics is not None:
+        said.append(of_topics(run.topics))
+    if run.images is not None:
+        said.append(of_pictures(run.images))
+    return said
 
-    def _sequences(self, event: SequencesLabelled) -> None:
-        self._found["examples"] = of_sequences(event)
 
-    def _molecules(self, event: MoleculesFolded) -> None:
-        self._found["examples"] = of_molecules(event)
+def _found_by_averaging(run: RunState) -> list[str]:
+    """Who is in the average, and where the members differ."""
+    ensemble, said = run.ensemble, []
+    if ensemble is not None:
+        said.append(who_is_in(ensemble))
+        said.append(which_is_ahead(ensemble, run.started))
+        said.append(who_is_left_out(ensemble))
+    if run.disagreement is not None and (ensemble is None or len(ensemble.members) > 1):
+        said.append(where_they_differ(run.disagreement))
+    return said
 
-    def _topics(self, event: TopicsFound) -> None:
-        self._found["shown"] = of_topics(event)
 
-    def _pictures(self, event: ImagesDrawn) -> None:
-        self._found["shown"] = of_pictures(event)
+def _now(run: RunState) -> list[str]:
+    """What happens just now."""
+    excluded = _excluded(run)
+    match run.ended:
+        case RunFailed():
+            return [run.ended.sentence, *excluded]
+        case RunFinished() | RunStopped():
+            return [f"The run has ended: {run.ended.because}.", *excluded]
+    if run.fold is not None:
+        return [_folds(run.fold), *excluded]
+    if run.resumed is not None:
+        after = f" after {run.resumed.done} that are done already" if run.resumed.done else ""
+        return [f"The run goes on{after}.", *excluded]
+    if run.learns_penalties:
+        return [_step_in_words(run)]
+    last = [] if run.latest is None else [_ended(run, run.latest)]
+    begun = run.begun
+    following = [] if begun is None else [_why(begun).format(setting=_setting(run, begun.setting))]
+    return [*last, *excluded, *following]
 
-    def _ensemble(self, event: EnsembleUpdated) -> None:
-        self._found["ensemble"] = who_is_in(event)
-        self._found["ahead"] = which_is_ahead(event, self._run)
-        self._found["left out"] = who_is_left_out(event)
-        if len(event.members) < 2:
-            self._found.pop("disagreement", None)
 
-    def _disagreement(self, event: MembersDisagree) -> None:
-        self._found["disagreement"] = where_they_differ(event)
+def _folds(event: FoldTested) -> str:
+    return (
+        f"Now every row is tested once: the tuning is repeated {event.folds} times, each time "
+        f"without the rows that test it. {event.fold} of {event.folds} parts are done."
+    )
+
+
+def _excluded(run: RunState) -> list[str]:
+    if run.exclusion is None:
+        return []
+    words = "Trial {number} counts again."
+    if run.exclusion.excluded:
+        words = "Trial {number} is excluded: it cannot become the best."
+    return [words.format(number=run.exclusion.number)]
+
+
+def _ended(run: RunState, trial: Trial) -> str:
+    """What became of the trial that ended last, against the best."""
+    if trial.failure:
+        words = "Trial {number} failed: {reason} The run goes on without it."
+        return words.format(number=trial.number, reason=_as_sentence(trial.failure))
+    words = "Just now: {setting} scores {score}, not as good as the best."
+    if trial.number in run.excluded:
+        words = "Just now: {setting} scores {score}; it does not count."
+    elif run.best is None or run.best.number == trial.number:
+        words = "Just now: {setting} scores {score}. That is the best so far."
+        if run.finished == 1:
+            words = "Just now: {setting} scores {score}; the first score there is."
+    elif run.best.score == trial.score:
+        words = "Just now: {setting} scores {score}, the same as the best."
+    return words.format(setting=_setting(run, trial.setting), score=plain(trial.score))
+
+
+def _setting(run: RunState, setting: dict[str, Any]) -> str:
+    """A setting as "C = 0.27, gamma = 0.03"; the first few of many numbers."""
+    order = [axis["name"] for axis in run.started.space] or list(setting)
+    named = [f"{name} = {shown(setting[name])}" for name in order if name in setting]
+    rest = ["…"] if len(named) > NAMED_AXES else []
+    return ", ".join(named[:NAMED_AXES] + rest) or "the setting"
 
 
 def _why(event: TrialStarted) -> str:
@@ -348,7 +240,12 @@ def _at_bound(groups: list[str]) -> str:
     return words.format(names=_listed(groups))
 
 
-def _step_in_words(event: PenaltyStep, before: float) -> str:
+def _step_in_words(run: RunState) -> str:
+    if isinstance(run.step, HyperGradientStep):
+        return _gradient_step(run)
+    if run.step is None:
+        return ""
+    event, before = run.step, run.steps[-2].objective if len(run.steps) > 1 else math.nan
     if event.step == 0 or not math.isfinite(before):
         return "At the start all penalties are alike; the model is fitted once."
     values = {"step": event.step, "now": plain(event.objective, 4), "before": plain(before, 4)}
@@ -360,6 +257,19 @@ def _step_in_words(event: PenaltyStep, before: float) -> str:
     else:
         words = "Step {step}: the objective rises from {before} to {now}."
     return words.format(**values)
+
+
+def _gradient_step(run: RunState) -> str:
+    event = run.gradients[-1]
+    before = run.gradients[-2].holdout_loss if len(run.gradients) > 1 else math.nan
+    if event.step == 0 or not math.isfinite(before):
+        words = "At the start the error on held-out {units} is {loss}."
+    elif event.holdout_loss < before:
+        words = "Step {step}: the error on held-out {units} falls to {loss}."
+    else:
+        words = "Step {step}: the error on held-out {units} stays at {loss}."
+    loss = plain(event.holdout_loss, 4)
+    return words.format(step=event.step, loss=loss, units=units(_task(run)))
 
 
 def _listed(names: list[str]) -> str:

@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.text.numbers import plain
 from app.text.scores import duration_in_words, metric_in_short
 from core.estimators.registry import MODELS
-from core.tuning.events import (
-    EnsembleUpdated,
-    Event,
-    FoldTested,
-    HyperGradientStep,
-    PenaltyStep,
-    Progress,
-    RunFailed,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    RunStopped,
-    TrialFailed,
-    TrialFinished,
-)
+from core.tuning.events import EnsembleUpdated, HyperGradientStep
+from core.tuning.runs.state import RunState
 
 STALE = 5  # trials without improvement that are worth a word
 STILL = 1e-4  # relative change of the objective that counts as none
@@ -33,155 +18,109 @@ def model_in_words(model: str) -> str:
     return (there.noun or there.title) if there is not None else model
 
 
-class Standing:
-    """How the run stands, kept up event by event, for the head and the progress bar."""
-
-    def __init__(self) -> None:
-        self.started: RunStarted | None = None
-        self.total = 0
-        self.trials: set[int] = set()
-        self.step: PenaltyStep | HyperGradientStep | None = None
-        self._before: float | None = None
-        self.progress = Progress()
-        self.ensemble: EnsembleUpdated | None = None
-        self.seconds = 0.0
-        self.ended: RunFinished | RunStopped | RunFailed | None = None
-        self.fold: FoldTested | None = None
-
-    def consume(self, event: Event) -> None:
-        """Take one event in."""
-        self.seconds = max(self.seconds, event.seconds)
-        match event:
-            case RunStarted():
-                self.started, self.total = event, event.total
-            case RunResumed():
-                self.total, self.ended, self.fold = event.total or self.total, None, None
-            case TrialFinished() | TrialFailed():
-                self.trials.add(event.number)
-            case PenaltyStep() | HyperGradientStep():
-                self._before = objective_of(self.step) if self.step is not None else None
-                self.step = event
-            case Progress():
-                self.progress = event
-            case EnsembleUpdated():
-                self.ensemble = event
-            case FoldTested():
-                self.fold = event
-            case RunFinished() | RunStopped() | RunFailed():
-                self.ended = event
-
-    @property
-    def learns_penalties(self) -> bool:
-        """Whether the run has steps instead of trials."""
-        return self.started is not None and self.started.kind == "penalties"
-
-    @property
-    def done(self) -> int:
-        """Trials or steps that ended."""
-        if self.learns_penalties:
-            return self.step.step if self.step is not None else 0
-        return len(self.trials)
-
-    def share(self, state: str) -> float | None:
-        """How much of the run is done, 0 to 1; None where nobody can say."""
-        if state == "finished":
-            return 1.0
-        if self.fold is not None:
-            return self.fold.fold / self.fold.folds
-        left = self.progress.seconds_left
-        if self.learns_penalties or not self.total:
-            if left is None or self.seconds + left <= 0:
-                return None
-            return self.seconds / (self.seconds + left)
-        return min(1.0, self.done / self.total)
-
-    def title(self) -> str:
-        """What is being tuned."""
-        if self.started is None:
-            return "Tuning"
-        model = model_in_words(str(self.started.plan.get("model", "")))
-        if self.learns_penalties:
-            if len(self.started.groups) > 1:
-                if self.started.dataset.get("task") in ("sequence", "structure"):
-                    return "Learning one penalty for each group of weights"
-                return "Learning one penalty for each group of columns"
-            return f"Learning the penalty of {model}"
-        if self.started.averages:
-            return "Averaging over good settings"
-        return f"Tuning {model}"
-
-    def line(self, state: str) -> str:
-        """How far, how good, how long, in one line."""
-        parts = self._of_steps() if self.learns_penalties else self._of_trials()
-        if self.fold is not None and self.ended is None:
-            parts.insert(0, f"Testing every row, part {self.fold.fold} of {self.fold.folds} done")
-        elif state == "running":
-            parts += self._time_left()
-        elif state in ("paused", "stopping", "interrupted"):
-            parts.insert(0, _state_in_words(state))
-        elif state == "finished":
-            took = f"took {duration_in_words(self.seconds)}"
-            parts.append(took)
-        return " · ".join(parts)
-
-    def _of_trials(self) -> list[str]:
-        progress = self.progress
-        words = "Trial {done} of {total}" if self.total else "Trial {done}"
-        parts = [words.format(done=self.done, total=self.total)]
-        metric = metric_in_short(self.started.metric) if self.started is not None else ""
-        if self.ensemble is not None:
-            return parts + self._of_average(self.ensemble, metric)
-        if progress.best is not None:
-            words = "best {metric} {score}"
-            parts.append(words.format(metric=metric, score=plain(progress.best)))
-        if progress.default is not None:
-            parts.append(f"default setting {plain(progress.default)}")
-        if progress.without_improvement >= STALE:
-            words = "no improvement for {count} trials"
-            parts.append(words.format(count=progress.without_improvement))
-        return parts
-
-    def _of_average(self, ensemble: EnsembleUpdated, metric: str) -> list[str]:
-        """How many models, and how good they are together on rows that did not choose them."""
-        count = sum(weight > 0 for weight in ensemble.weights)
-        words = "{count} models in the average"
-        if count == 1:
-            words = "one model in the average"
-        parts = [words.format(count=count)]
-        if ensemble.average is not None:
-            parts.append(f"{metric} {plain(ensemble.average)}")
-        elif self.progress.best is not None:
-            words = "best {metric} {score}"
-            parts.append(words.format(metric=metric, score=plain(self.progress.best)))
-        return parts
-
-    def _of_steps(self) -> list[str]:
-        if self.step is None:
-            return ["Step 0"]
-        value, before = objective_of(self.step), self._before
-        named = "held-out error" if isinstance(self.step, HyperGradientStep) else "objective"
-        words = f"{named} {plain(value, 4)}"
-        if before is not None and self.ended is None:
-            still = abs(before - value) <= STILL * abs(before)
-            moving = "falling" if value < before else "rising"
-            words = f"{words}, {'hardly moving' if still else moving}"
-        parts = [f"Step {self.step.step}", words]
-        if isinstance(self.step, PenaltyStep):
-            parts.append("no validation data needed")
-        return parts
-
-    def _time_left(self) -> list[str]:
-        left = self.progress.seconds_left
-        if left is None:
-            return []
-        if left < 1:
-            return ["nearly done"]
-        return [f"about {duration_in_words(left)} left"]
+def title(run: RunState) -> str:
+    """What is being tuned."""
+    if not run.started.plan:
+        return "Tuning"
+    model = model_in_words(str(run.started.plan.get("model", "")))
+    if run.learns_penalties:
+        if len(run.started.groups) > 1:
+            if run.started.dataset.get("task") in ("sequence", "structure"):
+                return "Learning one penalty for each group of weights"
+            return "Learning one penalty for each group of columns"
+        return f"Learning the penalty of {model}"
+    if run.started.averages:
+        return "Averaging over good settings"
+    return f"Tuning {model}"
 
 
-def objective_of(step: Any) -> float:
-    """What a step minimizes."""
-    return step.holdout_loss if isinstance(step, HyperGradientStep) else step.objective
+def share(run: RunState, state: str) -> float | None:
+    """How much of the run is done, 0 to 1; None where nobody can say."""
+    if state == "finished":
+        return 1.0
+    if run.fold is not None:
+        return run.fold.fold / run.fold.folds
+    left = run.seconds_left
+    if run.learns_penalties or not run.total:
+        if left is None or run.seconds + left <= 0:
+            return None
+        return run.seconds / (run.seconds + left)
+    return min(1.0, len(run.trials) / run.total)
+
+
+def line(run: RunState, state: str) -> str:
+    """How far, how good, how long, in one line.
+
+    Args:
+        run: what has happened so far.
+        state: of the session.
+    """
+    parts = _of_steps(run) if run.learns_penalties else _of_trials(run)
+    if run.fold is not None and run.ended is None:
+        parts.insert(0, f"Testing every row, part {run.fold.fold} of {run.fold.folds} done")
+    elif state == "running":
+        parts += _time_left(run)
+    elif state in ("paused", "stopping", "interrupted"):
+        parts.insert(0, _state_in_words(state))
+    elif state == "finished":
+        parts.append(f"took {duration_in_words(run.seconds)}")
+    return " · ".join(parts)
+
+
+def _of_trials(run: RunState) -> list[str]:
+    words = "Trial {done} of {total}" if run.total else "Trial {done}"
+    parts = [words.format(done=len(run.trials), total=run.total)]
+    if run.ensemble is not None:
+        return parts + _of_average(run, run.ensemble)
+    parts += _of_best(run)
+    if run.default is not None:
+        parts.append(f"default setting {plain(run.default.score)}")
+    if run.without_improvement >= STALE:
+        parts.append(f"no improvement for {run.without_improvement} trials")
+    return parts
+
+
+def _of_best(run: RunState) -> list[str]:
+    metric = metric_in_short(run.started.metric)
+    return [] if run.best is None else [f"best {metric} {plain(run.best.score)}"]
+
+
+def _of_average(run: RunState, ensemble: EnsembleUpdated) -> list[str]:
+    """How many models, and how good they are together on rows that did not choose them."""
+    count = sum(weight > 0 for weight in ensemble.weights)
+    words = "one model in the average" if count == 1 else f"{count} models in the average"
+    if ensemble.average is None:
+        return [words, *_of_best(run)]
+    return [words, f"{metric_in_short(run.started.metric)} {plain(ensemble.average)}"]
+
+
+def _of_steps(run: RunState) -> list[str]:
+    last = run.step
+    if last is None:
+        return ["Step 0"]
+    by_gradient = isinstance(last, HyperGradientStep)
+    values = [step.holdout_loss for step in run.gradients[-2:]]
+    if not by_gradient:
+        values = [step.objective for step in run.steps[-2:]]
+    words = f"{'held-out error' if by_gradient else 'objective'} {plain(values[-1], 4)}"
+    if len(values) > 1 and run.ended is None:
+        before, value = values
+        still = abs(before - value) <= STILL * abs(before)
+        moving = "falling" if value < before else "rising"
+        words = f"{words}, {'hardly moving' if still else moving}"
+    parts = [f"Step {last.step}", words]
+    if not by_gradient:
+        parts.append("no validation data needed")
+    return parts
+
+
+def _time_left(run: RunState) -> list[str]:
+    left = run.seconds_left
+    if left is None:
+        return []
+    if left < 1:
+        return ["nearly done"]
+    return [f"about {duration_in_words(left)} left"]
 
 
 def _state_in_words(state: str) -> str:

@@ -16,6 +16,7 @@ from app.views.plot.view import View
 from app.views.registry import VIEWS
 from core.extensions import faults
 from core.tuning.events import Event, RunStarted
+from core.tuning.runs.state import RunState
 from resources.theme import GAP
 
 TICK = 33  # milliseconds between two looks at what is dirty
@@ -59,9 +60,31 @@ class Board(QScrollArea):
 
     # -- what happens --------------------------------------------------------------------------
 
-    def start(self, started: RunStarted) -> None:
+    def show_run(self, run: RunState, onward: bool = False) -> None:
+        """Show a run that somebody else keeps up, from now on; drawing waits for the timer.
+
+        Args:
+            run: its state; later events of it are only told (`consume`).
+            onward: whether it is the run that is shown already, as it stood later.
+        """
+        self.record.show(run)
+        if onward:
+            self._all_dirty()
+        else:
+            self._start()
+
+    def consume(self, event: Event) -> None:
+        """Take an event in; RunStarted begins anew. Drawing waits for the timer."""
+        self.record.consume(event)
+        if isinstance(event, RunStarted):
+            self._start()
+            return
+        for view in self.views.values():
+            view.consume(event)
+
+    def _start(self) -> None:
         """A run begins: the views that want it, empty."""
-        self.record.start(started)
+        started = self.record.run.started
         for view in self._made.values():
             view.consume(started)  # before any of them is shown: their rows are gone
         wanted = [name for name, view in VIEWS.items() if view.wants(started)]
@@ -70,19 +93,6 @@ class Board(QScrollArea):
         if not self._named and faults():
             self.problem.emit(" ".join(faults()))
         self._named = True
-
-    def consume(self, event: Event) -> None:
-        """Take an event in; RunStarted begins anew. Drawing waits for the timer."""
-        if isinstance(event, RunStarted):
-            self.start(event)
-            return
-        self.record.consume(event)
-        for view in self.views.values():
-            view.consume(event)
-
-    def reset(self) -> None:
-        """Forget what was received of the run; its views stay, empty."""
-        self.start(self.record.started)
 
     def set_best_k(self, k: int | None) -> None:
         """Show only the best k trials in all plots; None for all of them."""
@@ -174,7 +184,7 @@ class Board(QScrollArea):
         view.example_requested.connect(self.show_example)
         view.evaluation_wanted.connect(self.evaluation_wanted)
         view.problem.connect(self.problem)
-        view.consume(self.record.started)
+        view.consume(self.record.run.started)
         return view
 
     def _selected(self, number: int) -> None:

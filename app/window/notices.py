@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
@@ -58,7 +58,13 @@ class Notice(QFrame):
 
 
 class Waiting(QFrame):
-    """What takes long, with a moving bar; a short wait is no news."""
+    """What takes long, with a moving bar; a short wait is no news.
+
+    Signals:
+        stop_pressed: a person does not want to wait for it.
+    """
+
+    stop_pressed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,14 +76,19 @@ class Waiting(QFrame):
         self._bar = QProgressBar()
         self._bar.setRange(0, 0)
         self._bar.setTextVisible(False)
-        column.addWidget(self._what)
+        row = QHBoxLayout()
+        row.addWidget(self._what, 1)
+        self.stop_button = PlainButton("Stop", self.stop_pressed.emit)
+        row.addWidget(self.stop_button)
+        column.addLayout(row)
         column.addWidget(self._bar)
         self._timer = QTimer(self, singleShot=True, interval=LONG)
         self._timer.timeout.connect(self.show)
         self.hide()
 
-    def say(self, what: str) -> None:
-        """Show what is going on once it takes long; "" hides it at once."""
+    def say(self, what: str, can_stop: bool = False) -> None:
+        """Show what is going on once it takes long, perhaps with a stop; "" hides it at once."""
+        self.stop_button.setVisible(can_stop)
         self._what.setText(what)
         self._bar.setAccessibleName(what)
         if what:

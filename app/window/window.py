@@ -101,7 +101,9 @@ class Window(QMainWindow):
         session.plan_changed.connect(self._tabs.start)
         session.run_changed.connect(self._run_changed)
         session.problem.connect(self._problem)
-        session.busy_changed.connect(self.waiting.say)
+        session.run_opened.connect(self._run_opened)
+        session.busy_changed.connect(self._busy_changed)
+        self.waiting.stop_pressed.connect(session.stop_reading)
         appearance.notifier.themed.connect(self._themed)
         for number, key in enumerate(STEPS, start=1):
             self._shortcut(f"Ctrl+{number}", lambda key=key: self.rail.steps[key].pressed.emit())
@@ -217,8 +219,12 @@ class Window(QMainWindow):
             self.rail.explain("A run is going on. Stop it first, then open another.")
             return
         self.session.open_run(folder)
-        if self.session.events:
-            self.go("results" if self.session.results else "tune")
+
+    def _run_opened(self) -> None:
+        self.go("results" if self.session.results else "tune")
+
+    def _busy_changed(self, what: str) -> None:
+        self.waiting.say(what, can_stop=self.session.reading.goes_on)
 
     # What a person asks for -----------------------------------------------------------------
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
-from core.tuning.events import Event, RunFinished, RunStopped
-from core.tuning.runs.standing import Standing
+from core.tuning.runs.state import RunState
 
 TUNED, DEFAULT, BASELINE = "tuned", "default", "baseline"
 TABLES = ("regression", "binary", "multiclass")
@@ -56,31 +54,28 @@ class Choice:
     test: dict[str, float | None] = field(default_factory=dict)
 
 
-def choices(events: Iterable[Event]) -> list[Choice]:
+def choices(state: RunState) -> list[Choice]:
     """The models of a run that has ended: tuned, default, baseline, then trials, the best first.
 
     Sequences, molecules, topics and models that leave as folders have no baseline to export.
     """
-    standing = Standing()
-    for event in events:
-        standing.consume(event)
-    started, ended = standing.started, standing.ended
-    if started is None or not isinstance(ended, (RunFinished, RunStopped)) or not ended.results:
+    started, results = state.started, state.results
+    if not results:
         return []
-    found = [_tuned(ended.results), _default(ended.results, standing)]
+    found = [_tuned(results), _default(results, state)]
     model, task = started.plan.get("model"), started.dataset.get("task")
     if task and "table" in forms_of(task, model or ""):
-        found.append(_baseline(ended.results))
-    return [*found, *_trials(standing, ended.results.get("metric", ""))]
+        found.append(_baseline(results))
+    return [*found, *_trials(state, results.get("metric", ""))]
 
 
-def choice_named(events: Iterable[Event], name: str) -> Choice:
+def choice_named(state: RunState, name: str) -> Choice:
     """One of the choices of a run.
 
     Raises:
         UnusableError: the run has no such model.
     """
-    found = {choice.name: choice for choice in choices(events)}
+    found = {choice.name: choice for choice in choices(state)}
     if name in found:
         return found[name]
     named = [one for one in (TUNED, DEFAULT, BASELINE) if one in found]
@@ -106,15 +101,15 @@ def _tuned(results: dict[str, Any]) -> Choice:
     )
 
 
-def _default(results: dict[str, Any], standing: Standing) -> Choice:
-    trial = standing.default
+def _default(results: dict[str, Any], state: RunState) -> Choice:
+    trial = state.default
     return Choice(
         DEFAULT,
         "The default setting",
         "What a person gets without tuning. The same rows judged it as the tuned model.",
         dict(results.get("default_setting") or {}),
         results.get("metric", ""),
-        standing.started.metric if standing.started else "",
+        state.started.metric,
         trial.score if trial else None,
         dict(results.get("default_test", {})),
     )
@@ -131,11 +126,10 @@ def _baseline(results: dict[str, Any]) -> Choice:
     )
 
 
-def _trials(standing: Standing, metric: str) -> list[Choice]:
-    started = standing.started
-    assert started is not None
+def _trials(state: RunState, metric: str) -> list[Choice]:
+    started = state.started
     sign = -1 if started.maximize else 1
-    trials = sorted(standing.trials.values(), key=lambda trial: (sign * trial.score, trial.number))
+    trials = sorted(state.scored(), key=lambda trial: (sign * trial.score, trial.number))
     return [
         Choice(
             str(trial.number),

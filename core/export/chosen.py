@@ -35,7 +35,7 @@ def chosen_run(run: FinishedRun, which: str, dataset: Dataset | None = None) -> 
     Raises:
         UnusableError: the run has no such model, or its data cannot be read or have changed.
     """
-    choice = choice_named(run.events, which)
+    choice = choice_named(run.state, which)
     if choice.name == TUNED:
         return run
     dataset = dataset or read_data(run.plan.data)

@@ -16,6 +16,7 @@ from core.tuning.events import Event, RunFinished, RunStarted, RunStopped
 from core.tuning.plan import Plan
 from core.tuning.results.takeaway import Takeaway, read_takeaway
 from core.tuning.runs.run_folder import RunFolder
+from core.tuning.runs.state import RunState, folded
 from core.tuning.scores.metrics import METRICS
 from core.tuning.strategies.registry import STRATEGIES
 
@@ -51,6 +52,11 @@ class FinishedRun:
     def pipeline(self) -> Any:
         """The fitted scikit-learn pipeline that takes raw rows."""
         return joblib.load(self.folder.model_path) if self.fitted is None else self.fitted
+
+    @cached_property
+    def state(self) -> RunState:
+        """What its events add up to."""
+        return folded(self.events)
 
     @property
     def model(self) -> Model:

@@ -25,7 +25,7 @@ from core.tuning.results.judging import Course
 from core.tuning.runs.clock import Clock
 from core.tuning.runs.run_folder import RunFolder, now
 from core.tuning.runs.showing import shows
-from core.tuning.runs.standing import Standing
+from core.tuning.runs.state import RunState, folded
 from core.tuning.trials.run import TrialRun, extended
 
 
@@ -60,18 +60,16 @@ def tune(
     Raises:
         UnusableError: plan and data do not fit, the data has changed since, the disk is full.
     """
-    standing = Standing()
-    for event in past:
-        standing.consume(event)
-    problem = as_begun(build_problem(plan, dataset), standing.started)
-    _check_same_data(standing, dataset)
-    clock = Clock(standing.seconds)
+    state = folded(past)
+    problem = as_begun(build_problem(plan, dataset), state.started if past else None)
+    _check_same_data(state, dataset)
+    clock = Clock(state.seconds)
     if folder is None:
-        stream = _stream(problem, standing, clock, past, more_trials, requests, None, history)
+        stream = _stream(problem, state, clock, past, more_trials, requests, None, history)
         yield from clock.stamped(stream)
         return
     with folder.owned():
-        stream = _stream(problem, standing, clock, past, more_trials, requests, folder, history)
+        stream = _stream(problem, state, clock, past, more_trials, requests, folder, history)
         with contextlib.closing(stream):
             for event in clock.stamped(stream):
                 folder.append(event)
@@ -80,7 +78,7 @@ def tune(
 
 def _stream(
     problem: Problem,
-    standing: Standing,
+    state: RunState,
     clock: Clock,
     past: Sequence[Event],
     more_trials: int,
@@ -89,27 +87,27 @@ def _stream(
     history: Callable[[], History] | None,
 ) -> Generator[Event, None, None]:
     requests = deque() if requests is None else requests
-    name = standing.started.remembered_as if standing.started else ""
+    name = state.started.remembered_as
     with contextlib.closing(Remembering(problem, history, name)) as remembering:
         run: TrialRun | LearningRun
         if problem.strategy.kind == "trials":
-            run = TrialRun(problem, standing, clock, requests, remembering)
+            run = TrialRun(problem, state, clock, requests, remembering)
         else:
-            run = LearningRun(problem, standing, clock, requests)
+            run = LearningRun(problem, state, clock, requests)
         fresh = started(problem, run.groups, folder, remembering.name)
-        first = extended(standing, more_trials) if past else fresh
-        standing.consume(first)
+        first = extended(state, more_trials) if past else fresh
+        state.consume(first)
         yield first
         recalled = recalled_before(past)
         with contextlib.closing(run.events(past)) as events:
             for event in events:
                 recalled = event if isinstance(event, PastRecalled) else recalled
                 yield event
-    if problem.strategy.kind == "trials" and standing.best is None:
-        yield RunFailed(sentence=_all_failed(standing))
+    if problem.strategy.kind == "trials" and state.best is None:
+        yield RunFailed(sentence=_all_failed(state))
         return
     kept = run.ensemble.models.models() if isinstance(run, TrialRun) and run.ensemble else {}
-    course = Course(standing, clock, recalled, requests)
+    course = Course(state, clock, recalled, requests)
     results = yield from conclusion(problem, course, run.because, folder, run.learned, kept)
     yield RunFinished(because=run.because, results=results)
 
@@ -169,8 +167,8 @@ def _pictures(problem: Problem) -> dict[str, bool]:
     return {"pictures": shows(problem.model, problem.dataset.feature_names)}
 
 
-def _all_failed(standing: Standing) -> str:
-    reasons = [trial.reason for trial in standing.failed.values()]
+def _all_failed(state: RunState) -> str:
+    reasons = [trial.failure for trial in state.trials if trial.failure]
     most = max(set(reasons), key=reasons.count) if reasons else "nothing was tried"
     return (
         f"No trial gave a score. The reason given most often: {most} "
@@ -178,10 +176,8 @@ def _all_failed(standing: Standing) -> str:
     )
 
 
-def _check_same_data(standing: Standing, dataset: Dataset) -> None:
-    if standing.started is None:
-        return
-    before = standing.started.dataset.get("fingerprint", "")
+def _check_same_data(state: RunState, dataset: Dataset) -> None:
+    before = state.started.dataset.get("fingerprint", "")
     if before and before != dataset.source.fingerprint:
         raise UnusableError(
             "the data has changed since this run began",

@@ -14,7 +14,7 @@ import pytest
 from app.pages.model.model_page import ModelPage
 from app.pages.strategy.strategy_page import StrategyPage
 from app.session.session import Session
-from app.text.narrator import Narrator
+from app.text.narrator import sentences
 from app.text.run import model_in_words
 from app.views.board import Board
 from app.window.window import Window
@@ -24,6 +24,7 @@ from core.datasets.summary import summarize
 from core.tuning.events import RunStarted, TrialFinished, TrialStarted
 from core.tuning.guidance.advice import advise
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.runs.state import folded
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -112,17 +113,16 @@ def begun():
 def test_the_run_is_told_in_the_words_of_the_extension(installed, example):
     installed(example)
     assert model_in_words("nearest") == "a vote of nearest neighbours"
-    narrator = Narrator()
-    said = " ".join(narrator.consume(begun()))
+    said = " ".join(sentences(folded([begun()])))
     assert "The best settings of each generation are crossed to make the next one." in said
     trial = TrialStarted(number=0, setting={"n_neighbors": 3}, reason="genetic")
-    said = " ".join(narrator.consume(trial))
+    said = " ".join(sentences(folded([begun(), trial])))
     assert "it comes from two good settings" in said
 
 
 def test_without_the_extension_its_run_is_still_told():
     assert model_in_words("nearest") == "nearest"
-    assert Narrator().consume(begun())
+    assert sentences(folded([begun()]))
 
 
 def test_the_board_shows_a_view_from_outside(installed, example, look, qtbot):

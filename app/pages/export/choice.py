@@ -10,7 +10,7 @@ from app.text.scores import metric_in_short, score_in_words
 from app.widgets.labels import label, titled
 from app.widgets.quiet_controls import QuietComboBox
 from core.export.choices import TUNED, Choice, choices
-from core.tuning.events import Event
+from core.tuning.runs.state import RunState
 
 
 class ModelChooser(QWidget):
@@ -49,9 +49,9 @@ class ModelChooser(QWidget):
         at = self.box.currentIndex()
         return self._choices[at] if 0 <= at < len(self._choices) else None
 
-    def show_choices(self, events: list[Event]) -> None:
+    def show_choices(self, run: RunState | None) -> None:
         """Offer the models of a run; nothing before it has ended. A choice stays where it can."""
-        found = choices(events)
+        found = choices(run) if run is not None else []
         if found == self._choices:
             return
         before, self._choices = self.which, found

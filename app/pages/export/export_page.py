@@ -179,7 +179,7 @@ class ExportPage(Page):
             card.show_saved(None)
 
     def _show(self) -> None:
-        self.chooser.show_choices(self.session.events if self.session.results else [])
+        self.chooser.show_choices(self.session.shown.state if self.session.results else None)
         ended = self.session.results is not None
         self.set_head(
             "Take the model away",

@@ -23,7 +23,7 @@ from app.views.results.result_view import ResultView
 from app.views.results.results_views import RESULT_VIEWS
 from app.widgets.card import Card
 from app.widgets.labels import label
-from core.tuning.events import HyperGradientStep, PenaltyStep, RunStarted
+from core.tuning.events import RunStarted
 from resources.theme import GAP
 
 if TYPE_CHECKING:
@@ -139,10 +139,8 @@ class ResultsPage(Page):
                 card.show_results(results)
                 wanted.append(card)
         if results.get("groups"):
+            self.penalties.record.show(self.session.shown.state)
             self.penalties.consume(started)
-            for event in self.session.events:
-                if isinstance(event, (PenaltyStep, HyperGradientStep)):
-                    self.penalties.consume(event)
             self.penalties.redraw()
             wanted.append(self.penalties)
         if members_of(results) > 1:

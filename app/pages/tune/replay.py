@@ -12,18 +12,8 @@ from app.text.numbers import seconds
 from app.widgets.buttons import IconButton
 from app.widgets.labels import OneLine
 from app.widgets.quiet_controls import QuietSlider
-from core.tuning.events import (
-    Event,
-    HyperGradientStep,
-    MoleculesFolded,
-    PenaltyStep,
-    SequencesLabelled,
-    TrialFailed,
-    TrialFinished,
-)
+from core.tuning.events import Event
 
-ENDS_A_STEP = (TrialFinished, TrialFailed, PenaltyStep, HyperGradientStep)
-BELONGS_TO_IT = (SequencesLabelled, MoleculesFolded)  # what a step says about the examples
 PLAYING = 8_000  # milliseconds that a whole run takes to play
 FASTEST = 40  # milliseconds between two positions
 
@@ -41,6 +31,7 @@ class Replay(QFrame):
         super().__init__(parent)
         self._stops: list[int] = []
         self._events: Sequence[Event] = ()
+        self._of_trials = True
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
@@ -57,13 +48,17 @@ class Replay(QFrame):
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._advance)
 
-    def load(self, events: Sequence[Event]) -> None:
-        """Take the events of a run and stand at its end; nothing is told."""
+    def load(self, events: Sequence[Event], stops: Sequence[int], of_trials: bool) -> None:
+        """Take a run and stand at its end; nothing is told.
+
+        Args:
+            events: of the run.
+            stops: how many of them there are at the end of each trial or step.
+            of_trials: whether these are trials, not steps.
+        """
         self.stop()
-        self._events = events
-        self._stops = _stops_of(events)
-        if self._stops:
-            self._stops[-1] = len(events)
+        self._events, self._of_trials = events, of_trials
+        self._stops = [*stops[:-1], len(events)] if stops else []
         self.slider.blockSignals(True)
         self.slider.setRange(min(1, len(self._stops)), len(self._stops))
         self.slider.setPageStep(max(1, len(self._stops) // 10))
@@ -107,23 +102,11 @@ class Replay(QFrame):
             self._where.setText("")
             return
         event = self._events[self._stops[position - 1] - 1]
-        trials = any(isinstance(e, (TrialFinished, TrialFailed)) for e in self._events)
         words = "after trial {at} of {all}, {time}"
         count = len(self._stops)
-        if not trials:  # the first step is the start, number 0
+        if not self._of_trials:  # the first step is the start, number 0
             words = "after step {at} of {all}, {time}"
             position, count = position - 1, count - 1
         said = words.format(at=position, all=count, time=seconds(event.seconds))
         self._where.setText(said)
         self.slider.setAccessibleDescription(said)
-
-
-def _stops_of(events: Sequence[Event]) -> list[int]:
-    """How many events belong to the run until the end of each trial or step."""
-    stops = []
-    for at, event in enumerate(events):
-        if isinstance(event, ENDS_A_STEP):
-            stops.append(at + 1)
-        elif isinstance(event, BELONGS_TO_IT) and stops and stops[-1] == at:
-            stops[-1] = at + 1
-    return stops

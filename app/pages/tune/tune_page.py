@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFrame, QMessageBox, QProgressBar, QVBoxLayout, QWidget
 
 from app.pages.page import Page
 from app.pages.tune.replay import Replay
-from app.text.narrator import Narrator
+from app.text.narrator import sentences
 from app.text.plan import strategy_title
-from app.text.run import Standing, model_in_words
+from app.text.run import line, model_in_words, share, title
 from app.views.board import Board
 from app.widgets.card import Card
 from app.widgets.labels import label
-from core.tuning.events import Event, RunFailed, TrialFailed, TrialFinished
+from core.tuning.events import Event, RunFailed
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -31,8 +31,8 @@ class TunePage(Page):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        self.narrator, self.standing = Narrator(), Standing()
-        self._shown = 0  # how many of the session's events the views have seen
+        self.run = session.shown.state  # at the moment that is shown
+        self._count = 0  # how many of the session's events belong to that
         self._lead_on: Callable[[], None] = session.start
         self._make_buttons()
         self._make_bar()
@@ -91,41 +91,32 @@ class TunePage(Page):
         self._show()
 
     def _arrived(self, event: Event) -> None:
-        if self._shown < len(self.session.events) - 1:
-            self._feed(self.session.events)  # the replay stood at an earlier moment
-        else:
-            self._take(event)
-        self._shown = len(self.session.events)
+        if self.run is not self.session.shown.state:
+            self._replayed(len(self.session.events))  # the replay stood at an earlier moment
+        self.board.consume(event)
+        self._count = len(self.session.events)
         self._show()
 
     def _begin_again(self) -> None:
-        self._feed(self.session.events)
+        self.run, self._count = self.session.shown.state, len(self.session.events)
+        if self._count:
+            self.board.show_run(self.run)
+        else:
+            self.board.record.show(self.run)  # its views come when it begins
         self._state_changed()
 
-    def _feed(self, events: Sequence[Event]) -> None:
-        self.narrator, self.standing = Narrator(), Standing()
-        for event in events:
-            self._take(event)
-        self._shown = len(events)
-
-    def _take(self, event: Event) -> None:
-        self.narrator.consume(event)
-        self.standing.consume(event)
-        self.board.consume(event)
-
     def _replayed(self, count: int) -> None:
-        events = self.session.events
-        if count >= self._shown:
-            for event in events[self._shown : count]:
-                self._take(event)
-        else:
-            self._feed(events[:count])
-        self._shown = count
+        """Show the run as it stood after so many events."""
+        onward, self._count = count >= self._count, count
+        self.run = self.session.shown.state_after(count)
+        self.board.show_run(self.run, onward)
         self._show_words()
 
     def _state_changed(self) -> None:
         if self.session.state in ("finished", "interrupted"):
-            self.replay.load(list(self.session.events))
+            shown = self.session.shown
+            of_trials = not shown.state.learns_penalties
+            self.replay.load(list(shown.events), shown.stops, of_trials)
         else:
             self.replay.stop()
         self._show()
@@ -143,7 +134,7 @@ class TunePage(Page):
 
     def _show_buttons(self) -> None:
         state, begun = self.session.state, bool(self.session.events)
-        trials = not self.standing.learns_penalties
+        trials = not self.run.learns_penalties
         self.pause_button.setVisible(state == "running")
         self.resume_button.setVisible(state == "paused")
         self.more_button.setVisible(state == "finished" and trials)
@@ -181,21 +172,22 @@ class TunePage(Page):
         self.bar.setVisible(state in ("running", "paused", "stopping"))
         looks_back = state in ("finished", "interrupted") and bool(self.session.events)
         self.replay.setVisible(looks_back)
-        share = self.standing.share(state)
-        if share is None and state == "running":
+        done = share(self.run, state)
+        if done is None and state == "running":
             self.bar.setRange(0, 0)
         else:
             self.bar.setRange(0, FINE)
-            self.bar.setValue(round(FINE * (share or 0.0)))
+            self.bar.setValue(round(FINE * (done or 0.0)))
 
     def _show_words(self) -> None:
         session = self.session
         if not session.events:
             self._show_before()
             return
-        self.set_head(self.standing.title(), self.standing.line(session.state))
-        self.bar.setAccessibleDescription(self.standing.line(session.state))
-        self.tell("What is happening", (*self._of_the_state(), *self.narrator.sentences))
+        said = line(self.run, session.state)
+        self.set_head(title(self.run), said)
+        self.bar.setAccessibleDescription(said)
+        self.tell("What is happening", (*self._of_the_state(), *sentences(self.run)))
 
     def _show_before(self) -> None:
         session = self.session
@@ -218,7 +210,7 @@ class TunePage(Page):
         self.tell("What is happening", ("Nothing yet. Press “Start tuning”.",))
 
     def _of_the_state(self) -> tuple[str, ...]:
-        last = self.session.events[-1]
+        whole = self.session.shown.state
         match self.session.state:
             case "paused":
                 return ("The run is paused. “Resume” goes on where it stands.",)
@@ -229,15 +221,14 @@ class TunePage(Page):
                         "and tested on rows that tuning never saw."
                     ),
                 )
-            case "interrupted" if not isinstance(last, RunFailed):
-                kept = sum(isinstance(e, (TrialFinished, TrialFailed)) for e in self.session.events)
+            case "interrupted" if not isinstance(whole.ended, RunFailed):
                 words = (
                     "The run was interrupted. {kept} trials are kept. “Go on” "
                     "continues with the next one."
                 )
-                if self.standing.learns_penalties:
+                if self.run.learns_penalties:
                     words = "The run was interrupted. “Go on” continues it."
-                return (words.format(kept=kept),)
+                return (words.format(kept=len(whole.trials)),)
         return ()
 
     # What a person does -----------------------------------------------------------------------

@@ -65,7 +65,7 @@ class Disagreement(EnsembleView, ScrolledBars):
 
     def said(self) -> MembersDisagree | None:
         """The latest word of the members."""
-        return self.record.disagreement
+        return self.run.disagreement
 
     def count(self) -> int:
         """The rows."""

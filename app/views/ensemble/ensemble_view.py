@@ -28,12 +28,12 @@ class EnsembleView(View):
 
     def measured(self) -> str:
         """The metric's shortest name."""
-        return metric_in_short(self.record.started.metric)
+        return metric_in_short(self.run.started.metric)
 
     def measured_with_direction(self, room: float) -> str:
         """The metric and, where so many pixels have room for it, which way is better."""
         words = "{} (lower is better)"
-        if self.record.started.maximize:
+        if self.run.started.maximize:
             words = "{} (higher is better)"
         whole = words.format(self.measured())
         fits = QFontMetricsF(small_font()).horizontalAdvance(whole) <= room
@@ -41,7 +41,7 @@ class EnsembleView(View):
 
     def better_by(self, one: float, other: float) -> float:
         """How much better one score is than another; below 0 where it is worse."""
-        return one - other if self.record.started.maximize else other - one
+        return one - other if self.run.started.maximize else other - one
 
 
 def average_colour() -> str:

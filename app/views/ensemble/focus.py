@@ -49,30 +49,30 @@ class Focus(EnsembleView):
 
     def drawn(self) -> list[tuple[int, float]]:
         """(trial, candidates) of the trials that were drawn, in order."""
-        known = ((t.number, t.candidates) for t in self.record.trials)
+        known = ((t.number, t.candidates) for t in self.run.trials)
         return sorted((number, float(c)) for number, c in known if c)
 
     def has_content(self) -> bool:
         """From the first draw."""
-        return any(trial.candidates for trial in self.record.trials)
+        return any(trial.candidates for trial in self.run.trials)
 
     def draw(self) -> None:
         """A dot a trial, joined."""
         self.paint_theme()
-        record = self.record
-        counts = np.array([trial.candidates or np.nan for trial in record.trials], dtype=float)
-        places, heights = record.numbers.astype(float), np.log10(counts)
+        run = self.run
+        counts = np.array([trial.candidates or np.nan for trial in run.trials], dtype=float)
+        places, heights = run.numbers.astype(float), np.log10(counts)
         order = np.argsort(places, kind="stable")
         order = order[np.isfinite(heights[order])]
         x, y = places[order], heights[order]
         self.line.set_data(x, y)
         self.dots.set_data(*(x, y) if len(x) <= MARKED else (x[-1:], y[-1:]))
-        end = max(float(record.total - 1), x[-1])
+        end = max(float(run.total - 1), x[-1])
         room = 0.03 * end + 0.5
         self.plot.hold_x(-room, end + room, exact=True)
         self.plot.hold_y(-0.1, max(float(np.log10(ANYWHERE)), float(y.max())) + 0.1, exact=True)
-        self.highlight.mark(record, places, heights)
-        self.canvas.set_pickable(self.plot, places, heights, record.numbers)
+        self.highlight.mark(self.record, places, heights)
+        self.canvas.set_pickable(self.plot, places, heights, run.numbers)
 
     def describe(self) -> str:
         """The first, the last and what they mean."""

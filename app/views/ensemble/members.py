@@ -70,24 +70,24 @@ class Members(EnsembleView):
 
     def has_content(self) -> bool:
         """From the first member."""
-        return bool(self.record.weights)
+        return bool(self.run.weights)
 
     def ranked(self) -> list[int]:
         """The trials that compete, the best first; members in any case."""
-        record = self.record
-        rows = record.best_rows(record.best_k or len(record.trials))
-        numbers = record.numbers[rows].tolist()
+        run = self.run
+        rows = run.best_rows(self.record.best_k or len(run.trials))
+        numbers = run.numbers[rows].tolist()
         there = set(numbers)
-        return [*numbers, *(n for n in record.weights if n not in there)]
+        return [*numbers, *(n for n in run.weights if n not in there)]
 
     def left_out(self) -> dict[int, str]:
         """Trials good enough for the average that are not in it, and why."""
-        there = self.record.ensemble
+        there = self.run.ensemble
         return {one.number: one.reason for one in there.left_out} if there else {}
 
     def shown(self, ranked: list[int]) -> list[int]:
         """The trials that have a bar: of many others only those for which there is room."""
-        weights = self.record.weights
+        weights = self.run.weights
         last = max(at for at, number in enumerate(ranked) if number in weights)
         wide = self.plot.bottom.metrics.horizontalAdvance(str(max(weights))) + 6
         fit = int(self.canvas.inner_width(self.plot) // max(ROOM, wide))
@@ -95,9 +95,9 @@ class Members(EnsembleView):
 
     def draw(self) -> None:
         """The bars, the members' scores above them, and what is not shown in words."""
-        record, ranked = self.record, self.ranked()
+        run, ranked = self.run, self.ranked()
         numbers = self.shown(ranked)
-        weights, out = record.weights, self.left_out()
+        weights, out = run.weights, self.left_out()
         heights = [100 * weights.get(number, 0.0) for number in numbers]
         member = [number in weights for number in numbers]
         crossed = [number in out for number in numbers]
@@ -114,7 +114,7 @@ class Members(EnsembleView):
         self._make_pickable(numbers, heights)
 
     def _scores(self, numbers: list[int], heights: list[float]) -> list[tuple[float, float, str]]:
-        ensemble = self.record.ensemble
+        ensemble = self.run.ensemble
         said = dict(zip(ensemble.members, alike(ensemble.scores), strict=True))
         return [(at, heights[at], said[n]) for at, n in enumerate(numbers) if n in said]
 
@@ -129,7 +129,7 @@ class Members(EnsembleView):
         self.plot.bottom.set_scale(SomeNamed("choice", tuple(texts)))
 
     def _draw_legend(self, shown: int, count: int) -> None:
-        weights = list(self.record.weights.values())
+        weights = list(self.run.weights.values())
         inside, idle = sum(w > 0 for w in weights), sum(w == 0 for w in weights)
         rest = count - len(weights)
         words = "{} in the average, score above" if self.words.words else ""
@@ -145,12 +145,12 @@ class Members(EnsembleView):
         self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
 
     def _make_pickable(self, numbers: list[int], heights: list[float]) -> None:
-        record = self.record
-        x, y = (np.full(len(record.numbers), np.nan) for _ in range(2))
+        run = self.run
+        x, y = (np.full(len(run.numbers), np.nan) for _ in range(2))
         for at, number in enumerate(numbers):
-            if number in record.row_of:
-                x[record.row_of[number]], y[record.row_of[number]] = at, heights[at]
-        self.highlight.mark(record, x, y)
+            if number in run.row_of:
+                x[run.row_of[number]], y[run.row_of[number]] = at, heights[at]
+        self.highlight.mark(self.record, x, y)
         shares = np.linspace(0.0, 1.0, TARGETS)  # a bar is met anywhere, not at its top alone
         self.canvas.set_pickable(
             self.plot,
@@ -160,13 +160,13 @@ class Members(EnsembleView):
         )
 
     def _tell(self, number: int) -> str:
-        words = f"weight {percent(self.record.weights.get(number, 0.0))} of the average"
+        words = f"weight {percent(self.run.weights.get(number, 0.0))} of the average"
         reason = self.left_out().get(number, "")
         return "\n".join(part for part in (super()._tell(number), words, reason) if part)
 
     def describe(self) -> str:
         """How many of how many, and what the first of them weigh."""
-        ensemble = self.record.ensemble
+        ensemble = self.run.ensemble
         members = list(zip(ensemble.members, ensemble.weights, ensemble.scores, strict=True))
         if len(members) == 1:
             words = "After {} trials the average has one member: trial {} with {} {}."
@@ -185,11 +185,11 @@ class Members(EnsembleView):
 
     def rows(self) -> Table:
         """Every trial, the best first, with its weight and score."""
-        record, weights, out = self.record, self.record.weights, self.left_out()
-        said = dict(zip(record.ensemble.members, record.ensemble.scores, strict=True))
+        run, weights, out = self.run, self.run.weights, self.left_out()
+        said = dict(zip(run.ensemble.members, run.ensemble.scores, strict=True))
         rows = []
         for place, number in enumerate(self.ranked(), start=1):
-            trial = record.trial(number)
+            trial = run.trial(number)
             score = said.get(number, trial.score if trial is not None else None)
             note = "in the average" if number in weights else out.get(number, "")
             rows.append([place, number, 100 * weights.get(number, 0.0), score, note])

@@ -66,7 +66,7 @@ class AverageAgainstBest(EnsembleView):
 
     def updates(self) -> list[EnsembleUpdated]:
         """Those that say how good both are, in the order of trials."""
-        updates = self.record.ensembles
+        updates = {update.finished: update for update in self.run.ensembles}
         return [
             updates[count]
             for count in sorted(updates)
@@ -79,9 +79,9 @@ class AverageAgainstBest(EnsembleView):
 
     def waits_for(self) -> str:
         """What will appear, or why there is nothing fair to show."""
-        if not self.record.ensembles:
+        if not self.run.ensembles:
             return super().waits_for()
-        if self.record.started.judged == "training":
+        if self.run.started.judged == "training":
             return (
                 "No rows are held out here that could say which is better: settings are judged by "
                 "the training rows. The Results page compares both on test data when the run has "
@@ -125,7 +125,7 @@ class AverageAgainstBest(EnsembleView):
         self.ends.set_data([(x, last.average, average, ink), (x, last.single, single, ink)])
 
     def _hold(self, values: np.ndarray, *ends: float) -> None:
-        low, high = near_the_best(values, self.record.started.maximize)
+        low, high = near_the_best(values, self.run.started.maximize)
         low, high = min(low, *ends), max(high, *ends)
         self.plot.hold_y(low, high)
 
@@ -138,7 +138,7 @@ class AverageAgainstBest(EnsembleView):
             grey = pen(self.parting.colour(), 1.8, dashed=True)
             entries.append(Entry(line_sample(grey), "two members or more from here on"))
         if outside.any():
-            far = lines.min() if self.record.started.maximize else lines.max()
+            far = lines.min() if self.run.started.maximize else lines.max()
             words = "not shown: worse scores until trial {}, up to {}"
             entries.append(Entry(_nothing, words.format(int(x[outside].max()), plain(far))))
         self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
@@ -146,7 +146,7 @@ class AverageAgainstBest(EnsembleView):
     def _make_room(self, first: float, last: float) -> None:
         # The names stand right of the last trial: their pixels belong to the range.
         share = min(0.6, (self.ends.width() + 6) / self.canvas.inner_width(self.plot))
-        end = max(float(self.record.total), last, first + 4)
+        end = max(float(self.run.total), last, first + 4)
         needed = first + (last - first) / (1 - share)
         if last == first:
             needed = end

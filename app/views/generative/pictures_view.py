@@ -8,7 +8,7 @@ from app.views.generative.picture_rows import PictureRow, PictureRows, grey_pict
 from app.views.plot.data_table import Table
 from app.views.plot.painted_page import PaintedPage
 from app.views.plot.view import View
-from core.tuning.events import Event, ImagesDrawn, RunStarted
+from core.tuning.events import ImagesDrawn, RunStarted
 
 
 class PicturesView(View):
@@ -29,7 +29,6 @@ class PicturesView(View):
 
     def make_content(self) -> QWidget:
         """Rows of pictures; they scroll where they do not fit."""
-        self.drawn: ImagesDrawn | None = None
         self.pictures = PictureRows()
         self.page = PaintedPage(self.pictures)
         return self.page
@@ -39,15 +38,13 @@ class PicturesView(View):
         return self.page.whole()
 
     def start(self, started: RunStarted) -> None:
-        """Another run draws anew."""
-        self.drawn = None
+        """From the top again."""
         self.page.verticalScrollBar().setValue(0)
 
-    def consume(self, event: Event) -> None:
-        """Keep the latest pictures."""
-        if isinstance(event, ImagesDrawn):
-            self.drawn = event
-        super().consume(event)
+    @property
+    def drawn(self) -> ImagesDrawn | None:
+        """The latest pictures."""
+        return self.run.images
 
     def has_content(self) -> bool:
         """From the first trial that draws."""
@@ -56,7 +53,7 @@ class PicturesView(View):
     def captions(self) -> tuple[str, str, str]:
         """What the three rows are."""
         first = "Pictures that the model was not trained on, with their labels"
-        if self.record.started.judged == "training":
+        if self.run.started.judged == "training":
             first = "Pictures that the model was trained on, with their labels"
         return (
             first,

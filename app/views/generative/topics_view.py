@@ -14,7 +14,7 @@ from app.views.plot.data_table import Table
 from app.views.plot.legend import Entry
 from app.views.plot.painted_page import PaintedPage
 from app.views.plot.view import View
-from core.tuning.events import Event, RunStarted, Topic, TopicsFound
+from core.tuning.events import RunStarted, Topic, TopicsFound
 
 DESCRIBED, NAMED = 3, 4  # topics in the description, and words of each
 
@@ -37,7 +37,6 @@ class TopicsView(View):
 
     def make_content(self) -> QWidget:
         """Cards that scroll."""
-        self.found: TopicsFound | None = None
         self.cards = TopicCards()
         self.page = PaintedPage(self.cards)
         return self.page
@@ -47,15 +46,13 @@ class TopicsView(View):
         return self.page.whole()
 
     def start(self, started: RunStarted) -> None:
-        """Another run has other topics."""
-        self.found = None
+        """From the top again."""
         self.page.verticalScrollBar().setValue(0)
 
-    def consume(self, event: Event) -> None:
-        """Keep the latest topics."""
-        if isinstance(event, TopicsFound):
-            self.found = event
-        super().consume(event)
+    @property
+    def found(self) -> TopicsFound | None:
+        """The latest topics."""
+        return self.run.topics
 
     def has_content(self) -> bool:
         """From the first trial that shows some."""

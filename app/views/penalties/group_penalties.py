@@ -55,16 +55,16 @@ class GroupPenalties(ScrolledBars):
 
     def has_content(self) -> bool:
         """From step 0."""
-        return bool(self.record.steps or self.record.gradients)
+        return bool(self.run.steps or self.run.gradients)
 
     def state(self) -> list[tuple[str, float, bool]]:
         """(group, C, switched off) of the latest step, the largest C first."""
-        if self.record.steps:
-            step = self.record.steps[-1]
+        if self.run.steps:
+            step = self.run.steps[-1]
             off = set(step.switched_off)
             found = [(name, C, name in off) for name, C in step.penalties.items()]
         else:
-            d = self.record.gradients[-1].d
+            d = self.run.gradients[-1].d
             found = [(name, math.exp(min(value, 700.0)), False) for name, value in d.items()]
         return sorted(found, key=lambda row: (not row[2], -row[1] if row[1] == row[1] else 0.0))
 
@@ -112,10 +112,10 @@ class GroupPenalties(ScrolledBars):
 
     def rows(self) -> Table:
         """Group, C, 1/C, weight norm, number of parameters, switched off."""
-        last = self.record.steps[-1] if self.record.steps else None
+        last = self.run.steps[-1] if self.run.steps else None
         norms = last.norms if last else {}
         headers = ["group", "C", "1/C", "norm of weights", "parameters", "note"]
-        groups = self.record.started.groups
+        groups = self.run.started.groups
         rows = [
             [
                 name,

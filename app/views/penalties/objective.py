@@ -52,12 +52,12 @@ class Objective(View):
 
     def points(self) -> tuple[np.ndarray, np.ndarray]:
         """Steps and values."""
-        steps = self.record.steps
+        steps = self.run.steps
         return np.array([s.step for s in steps], float), np.array([s.objective for s in steps])
 
     def has_content(self) -> bool:
         """From the first step."""
-        return bool(self.record.steps)
+        return bool(self.run.steps)
 
     def draw(self) -> None:
         """The line with a dot a step, or at its end when there are many."""
@@ -66,7 +66,7 @@ class Objective(View):
         marked = slice(None) if len(x) <= MARKED else slice(-1, None)
         self.dots.set_data(x[marked], y[marked])
         last = float(x[-1])
-        self.plot.hold_x(-0.3, max(5.0, last) + 0.3, exact=self.record.ended)
+        self.plot.hold_x(-0.3, max(5.0, last) + 0.3, exact=self.run.ended is not None)
         if np.isfinite(y).any():
             self.plot.hold_y(float(np.nanmin(y)), float(np.nanmax(y)))
 
@@ -79,7 +79,7 @@ class Objective(View):
     def rows(self) -> Table:
         """Step, objective, loss, solver iterations and fits."""
         headers = ["step", "objective", "loss", "solver iterations", "fits so far"]
-        rows = [[s.step, s.objective, s.loss, s.iterations, s.fits] for s in self.record.steps]
+        rows = [[s.step, s.objective, s.loss, s.iterations, s.fits] for s in self.run.steps]
         return headers, rows
 
 
@@ -100,12 +100,12 @@ class HoldoutLoss(Objective):
 
     def points(self) -> tuple[np.ndarray, np.ndarray]:
         """Steps and losses."""
-        steps = self.record.gradients
+        steps = self.run.gradients
         return np.array([s.step for s in steps], float), np.array([s.holdout_loss for s in steps])
 
     def has_content(self) -> bool:
         """From the first step."""
-        return bool(self.record.gradients)
+        return bool(self.run.gradients)
 
     def rows(self) -> Table:
         """Step, loss, gradient norm, solver iterations and fits."""
@@ -118,6 +118,6 @@ class HoldoutLoss(Objective):
         ]
         rows = [
             [s.step, s.holdout_loss, s.gradient_norm, s.iterations, s.fits]
-            for s in self.record.gradients
+            for s in self.run.gradients
         ]
         return headers, rows

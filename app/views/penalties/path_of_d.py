@@ -46,7 +46,7 @@ class PathOfD(Trajectory):
 
     def steps(self) -> list:
         """The gradient's steps."""
-        return self.record.gradients
+        return self.run.gradients
 
     def values(self, step: HyperGradientStep) -> dict[str, float]:
         """D of every group."""
@@ -54,7 +54,7 @@ class PathOfD(Trajectory):
 
     def limits(self) -> tuple[float, float]:
         """The least and the largest d of this run, as its plan or else the strategy has them."""
-        options = self.record.started.plan.get("options", {})
+        options = self.run.started.plan.get("options", {})
         return tuple(float(options.get(name, usual)) for name, usual in USUAL.items())
 
     def draw(self) -> None:
@@ -75,7 +75,7 @@ class PathOfD(Trajectory):
 
     def describe(self) -> str:
         """As the trajectory, and which groups are at a bound."""
-        at_bound = self.record.gradients[-1].at_bound
+        at_bound = self.run.gradients[-1].at_bound
         said = super().describe()
         return said + (" " + "At a bound: {}.".format(", ".join(at_bound)) if at_bound else "")
 

@@ -69,7 +69,7 @@ class Trajectory(View):
 
     def steps(self) -> list:
         """The steps that are drawn."""
-        return self.record.steps
+        return self.run.steps
 
     def values(self, step: object) -> dict[str, float]:
         """Every group's value at a step."""
@@ -145,11 +145,11 @@ class Trajectory(View):
         # The names stand right of the last step: their pixels belong to the range.
         pixels = self.canvas.inner_width(self.plot)
         share = min(0.6, (self.ends.width() + 6) / pixels)
-        shown = max(5.0, last if self.record.ended else 1.25 * last)
+        shown = max(5.0, last if self.run.ended else 1.25 * last)
         high = max(shown, last / (1 - share) if share < 1 else shown)
         held = self.plot.vb.viewRange()[0]
         fits = held[1] - held[0] > 0 and (held[1] - last) / (held[1] - held[0]) >= share
-        if not (fits and held[0] < 0 <= last <= held[1]) or self.record.ended:
+        if not (fits and held[0] < 0 <= last <= held[1]) or self.run.ended:
             self.plot.hold_x(-0.02 * high - 0.1, high, exact=True)
 
     def describe(self) -> str:

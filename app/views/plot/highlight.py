@@ -20,7 +20,7 @@ class Highlight(Dots):
 
     def mark(self, record: Record, x: Any, y: Any) -> None:
         """Ring the selected trial; x and y are the places of all rows of the record."""
-        row = record.row_of.get(-1 if record.selected is None else record.selected)
+        row = record.run.row_of.get(-1 if record.selected is None else record.selected)
         self.set_style(None, appearance.current().focus, 2.6)
         if row is None or row >= len(x):
             self.set_data(np.empty(0), np.empty(0))

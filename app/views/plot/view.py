@@ -13,13 +13,15 @@ from app.look import appearance
 from app.text.numbers import shown
 from app.views.plot.canvas import Canvas
 from app.views.plot.data_table import DataTable, Table, as_text
-from app.views.plot.record import Record, Trial
+from app.views.plot.record import Record
 from app.views.plot.saving import save_picture, save_table
 from app.widgets.buttons import IconButton
 from app.widgets.card import Card
 from app.widgets.labels import label
 from core.errors import UnusableError
 from core.tuning.events import Event, RunStarted
+from core.tuning.runs.competition import Trial
+from core.tuning.runs.state import RunState
 
 
 class View(Card):
@@ -76,6 +78,11 @@ class View(Card):
             self.corner.addWidget(control)
         self._add_buttons()
         appearance.notifier.themed.connect(self._themed)
+
+    @property
+    def run(self) -> RunState:
+        """The state of the run that is shown."""
+        return self.record.run
 
     # -- what a subclass writes ----------------------------------------------------------------
 
@@ -253,15 +260,15 @@ class View(Card):
     # -- trials in plots -----------------------------------------------------------------------
 
     def _tell(self, number: int) -> str:
-        trial = self.record.trial(number)
+        trial = self.run.trial(number)
         return "" if trial is None else trial_in_words(trial, self)
 
     def _step(self, by: int) -> None:
-        numbers = sorted(self.record.row_of)
+        numbers = sorted(self.run.row_of)
         if not numbers:
             return
         chosen = self.record.selected
-        at = numbers.index(chosen) + by if chosen in self.record.row_of else (0 if by > 0 else -1)
+        at = numbers.index(chosen) + by if chosen in self.run.row_of else (0 if by > 0 else -1)
         self.trial_selected.emit(numbers[max(0, min(len(numbers) - 1, at))])
 
 

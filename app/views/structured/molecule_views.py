@@ -28,11 +28,11 @@ class MoleculeView(ExamplesView):
 
     def examples(self) -> list[FoldedMolecule]:
         """The molecules of the latest step."""
-        return self.record.folded.molecules if self.record.folded is not None else []
+        return self.run.folded.molecules if self.run.folded is not None else []
 
     def step(self) -> int:
         """The latest step."""
-        return self.record.folded.step if self.record.folded is not None else 0
+        return self.run.folded.step if self.run.folded is not None else 0
 
     def called(self, example: FoldedMolecule) -> str:
         """The molecule's name."""

@@ -56,11 +56,11 @@ class SequenceView(ExamplesView):
 
     def examples(self) -> list[LabelledSequence]:
         """The sequences of the latest step."""
-        return self.record.labelled.sequences if self.record.labelled is not None else []
+        return self.run.labelled.sequences if self.run.labelled is not None else []
 
     def step(self) -> int:
         """The latest step."""
-        return self.record.labelled.step if self.record.labelled is not None else 0
+        return self.run.labelled.step if self.run.labelled is not None else 0
 
     def called(self, example: LabelledSequence) -> str:
         """The sequence's name and length."""
@@ -75,7 +75,7 @@ class SequenceView(ExamplesView):
 
         A label that once had a row keeps it while the run goes on, so that rows do not jump.
         """
-        example, classes = self.example(), self.record.labelled.classes
+        example, classes = self.example(), self.run.labelled.classes
         marginals = np.array(example.marginals, dtype=float).reshape(-1, len(classes))
         code = {label: at for at, label in enumerate(classes)}
         true = [code.get(label, -1) for label in example.truth]
@@ -104,7 +104,7 @@ class SequenceView(ExamplesView):
         ]
 
     def _told(self, token: int) -> str:
-        example, classes = self.example(), self.record.labelled.classes
+        example, classes = self.example(), self.run.labelled.classes
         shares = np.array(example.marginals[token])
         likely = np.argsort(-shares, kind="stable")[:SAID]
         lines = [
@@ -129,7 +129,7 @@ class SequenceView(ExamplesView):
 
     def rows(self) -> Table:
         """Every token with its true and given label and the probability of every label."""
-        example, classes = self.example(), self.record.labelled.classes
+        example, classes = self.example(), self.run.labelled.classes
         headers = ["token", "true label", "model says", "right"]
         rows = [
             [token, true, said, "yes" if true == said else "no", *shares]

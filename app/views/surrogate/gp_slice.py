@@ -58,15 +58,15 @@ class GpSlice(SliceView):
 
     def height_title(self) -> str:
         """The metric."""
-        return metric_in_short(self.record.started.metric)
+        return metric_in_short(self.run.started.metric)
 
     def heights(self) -> np.ndarray:
         """The scores."""
-        return self.record.scores
+        return self.run.scores
 
     def draw_more(self, axis: dict[str, Any], scale: Scale) -> np.ndarray:
         """The acquisition below."""
-        kind = self.record.surrogate.acquisition if self.record.surrogate else "ei"
+        kind = self.run.surrogate.acquisition if self.run.surrogate else "ei"
         self._show_below(kind != "mean", axis["label"])
         self.below.left.set_title(ACQUISITIONS.get(kind, ""))
         x, promise = self.places(axis, scale), self.along("acquisition")
@@ -95,7 +95,7 @@ class GpSlice(SliceView):
 
     def describe(self) -> str:
         """The best, and where the next trial goes and what is expected there."""
-        best, answer = self.record.best(), self.answer
+        best, answer = self.run.best, self.answer
         said = "Slice along {} through the best setting.".format(answer["axis"])
         if best is not None:
             at = shown(best.setting.get(answer["axis"]))
@@ -115,7 +115,7 @@ class GpSlice(SliceView):
         ]
         tried = [
             [trial.setting.get(name), None, None, None, trial.score]
-            for trial in self.record.trials
+            for trial in self.run.trials
             if not trial.failure
         ]
         return [*headers, "score of a trial"], rows + tried

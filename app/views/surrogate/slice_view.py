@@ -132,27 +132,27 @@ class SliceView(SurrogateView):
         return np.column_stack([values, values, np.full(len(values), np.nan)]).ravel()
 
     def _draw_trials(self, x: np.ndarray, y: np.ndarray) -> None:
-        record = self.record
-        clear = record.filtered() & ~record.excluded
+        run = self.run
+        clear = self.record.filtered() & ~run.out
         self.dots.set_data(x[clear], y[clear])
         rest = np.isfinite(y) & ~clear
         self.others.set_data(x[rest], y[rest])
-        top = record.best_rows(1)
+        top = run.best_rows(1)
         self.best.set_data(x[top], y[top])
         self._star = (float(x[top][0]), float(y[top][0])) if len(self.best.x) else None
-        self.highlight.mark(record, x, y)
-        self.canvas.set_pickable(self.plot, x, y, record.numbers)
+        self.highlight.mark(self.record, x, y)
+        self.canvas.set_pickable(self.plot, x, y, run.numbers)
 
     def _draw_next(self, axis: dict[str, Any], scale: Scale) -> None:
         place = self.answer["next_x"]
-        at = None if place is None or self.record.ended else place_of(place, axis, scale)
+        at = None if place is None or self.run.ended else place_of(place, axis, scale)
         for marker in self.markers:
             marker.set_value(at, "next trial" if marker is self.next else "", self._star)
 
     def expected_next(self, mean: str = "mean", sd: str = "sd") -> str:
         """Where the next trial goes and which score is expected there; "" if there is none."""
         answer = self.answer
-        if answer["next_x"] is None or self.record.ended:
+        if answer["next_x"] is None or self.run.ended:
             return ""
         nearest = int(np.argmin(np.abs(np.array(answer["x"]) - answer["next_x"])))
         words = "Next trial at {}, where {} ± {} is expected."

@@ -63,7 +63,7 @@ class SurfaceView(SurrogateView):
 
     def maximize(self) -> bool:
         """Whether higher means better."""
-        return self.record.started.maximize
+        return self.run.started.maximize
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
@@ -115,10 +115,10 @@ class SurfaceView(SurrogateView):
 
     def draw(self) -> None:
         """The answer of the evaluator, and the record's trials that the filter lets through."""
-        answer, record = self.answer, self.record
-        names = [axis["name"] for axis in record.axes]
+        answer, run = self.answer, self.run
+        names = [axis["name"] for axis in self.record.axes]
         columns = [names.index(answer["first"]), names.index(answer["second"])]
-        axes = [record.axes[column] for column in columns]
+        axes = [self.record.axes[column] for column in columns]
         scales = [scale_of(axis) for axis in axes]
         for side, axis, scale in zip((self.plot.bottom, self.plot.left), axes, scales, strict=True):
             side.set_scale(scale)
@@ -133,7 +133,7 @@ class SurfaceView(SurrogateView):
         self._draw_trials(columns)
         self.draw_more(columns)
         ahead = answer["next"]
-        spot = [] if ahead is None or record.ended else [[ahead["x"], ahead["y"]]]
+        spot = [] if ahead is None or run.ended else [[ahead["x"], ahead["y"]]]
         at = [[_place(value, s) for value, s in zip(pair, scales, strict=True)] for pair in spot]
         self.next.set_data([p[0] for p in at], [p[1] for p in at])
         self.canvas.align_left()
@@ -163,16 +163,16 @@ class SurfaceView(SurrogateView):
         self.contours.set_data(corners[:, 0], corners[:, 1])
 
     def _draw_trials(self, columns: list[int]) -> None:
-        record = self.record
-        x, y = record.places[:, columns[0]], record.places[:, columns[1]]
-        clear = record.filtered() & ~record.excluded
+        run = self.run
+        x, y = self.record.places[:, columns[0]], self.record.places[:, columns[1]]
+        clear = self.record.filtered() & ~run.out
         self.dots.set_data(x[clear], y[clear])
-        rest = np.isfinite(record.scores) & ~clear
+        rest = np.isfinite(run.scores) & ~clear
         self.others.set_data(x[rest], y[rest])
-        top = record.best_rows(1)
+        top = run.best_rows(1)
         self.best.set_data(x[top], y[top])
-        self.highlight.mark(record, x, y)
-        self.canvas.set_pickable(self.plot, x, y, record.numbers)
+        self.highlight.mark(self.record, x, y)
+        self.canvas.set_pickable(self.plot, x, y, run.numbers)
 
     def draw_more(self, columns: list[int]) -> None:
         """Draw what else belongs to it, over these axes of the record."""

@@ -55,7 +55,7 @@ class SurrogateView(View):
 
     def fitted(self) -> Event | None:
         """What was fitted last, which the evaluator is to look at."""
-        return self.record.surrogate
+        return self.run.surrogate
 
     def handed_over(self, fitted: Event) -> dict[str, Any]:
         """What the evaluator needs to know, as plain data."""
@@ -75,7 +75,7 @@ class SurrogateView(View):
             return
         self._asked, self._under_way = (fitted, asking), True
         self.evaluation_wanted.emit(
-            {"view": self.name, "run": self.record.started.run, "space": self.record.axes,
+            {"view": self.name, "run": self.run.started.run, "space": self.record.axes,
              **self.handed_over(fitted), **asking}
         )  # fmt: skip
 
@@ -86,7 +86,7 @@ class SurrogateView(View):
 
     def take_evaluation(self, reply: dict[str, Any]) -> None:
         """Keep an answer of this run; ask again if something changed meanwhile."""
-        if reply.get("run") != self.record.started.run:
+        if reply.get("run") != self.run.started.run:
             return
         self._under_way = False
         if "answer" in reply:

@@ -111,7 +111,7 @@ class CommonSlice(CommonView, SliceView):
             for x, mean, sd in zip(answer["x"], answer["mean"], answer["sd"], strict=True)
         ]
         this = "this dataset"
-        for trial, response in zip(self.record.trials, self.responses(), strict=True):
+        for trial, response in zip(self.run.trials, self.responses(), strict=True):
             if np.isfinite(response):
                 rows.append([trial.setting.get(name), None, None, float(response), this])
         rows += self._past_rows()
@@ -119,7 +119,7 @@ class CommonSlice(CommonView, SliceView):
         return [name, *headers, "dataset"], rows
 
     def _past_rows(self) -> list[list[Any]]:
-        datasets = self.record.past.datasets
+        datasets = self.run.past.datasets
         return [
             [
                 self.named(trial["x"]) if self.answer["labels"] else trial["x"],

@@ -32,7 +32,7 @@ class CommonView(SurrogateView):
 
     def waits_for(self) -> str:
         """What will appear, or that the history is empty."""
-        if self.record.past is None or self.record.past.datasets:
+        if self.run.past is None or self.run.past.datasets:
             return super().waits_for()
         return (
             "The history holds no other dataset with this model yet. This dataset's own "
@@ -41,38 +41,38 @@ class CommonView(SurrogateView):
 
     def response_in_words(self) -> str:
         """What a response is, on an axis; whatever the metric, higher is better."""
-        ranks = surrogate_of(self.record.started) == RANKING
+        ranks = surrogate_of(self.run.started) == RANKING
         return "rank, higher is better" if ranks else "better than the mean"
 
     def fitted(self) -> Event | None:
         """The common surface, once it and the past are there."""
-        return self.record.common if self.record.past is not None else None
+        return self.run.common if self.run.past is not None else None
 
     def handed_over(self, fitted: Event) -> dict[str, Any]:
         """The surface and the past."""
-        return {"surrogate": plain_fields(fitted), "past": plain_fields(self.record.past)}
+        return {"surrogate": plain_fields(fitted), "past": plain_fields(self.run.past)}
 
     def responses(self) -> np.ndarray:
         """The responses of the record's trials, NaN where none is known yet, shape (n,)."""
-        record, common = self.record, self.record.common
-        found = np.full(len(record.numbers), np.nan)
+        run, common = self.run, self.run.common
+        found = np.full(len(run.numbers), np.nan)
         for number, response in zip(common.numbers, common.responses, strict=True):
-            row = record.row_of.get(number)
-            if row is not None and np.isfinite(record.scores[row]):
+            row = run.row_of.get(number)
+            if row is not None and np.isfinite(run.scores[row]):
                 found[row] = response
         return found
 
     def speaking(self) -> list[dict[str, Any]]:
         """The datasets that decide now, nearest first."""
-        common = self.record.common
-        return speaking(self.record.past, common) if common.neighbours else []
+        common = self.run.common
+        return speaking(self.run.past, common) if common.neighbours else []
 
     def whose(self) -> str:
         """From how many trials of how many datasets the surface comes."""
-        trials, others = self.record.common.trials, len(self.speaking())
+        trials, others = self.run.common.trials, len(self.speaking())
         if not others:
             words = "The history is empty: this comes from this dataset's {} trials."
             return words.format(trials)
         words = "From {} trials of this dataset and {} of {} earlier ones."
-        counted = sum(map(len, self.record.common.past_responses))
+        counted = sum(map(len, self.run.common.past_responses))
         return words.format(trials, counted, others)

@@ -52,7 +52,7 @@ class NearestDatasets(ScrolledBars):
 
     def datasets(self) -> list[RecalledDataset]:
         """Those that speak, nearest first."""
-        return speaking(self.record.past, self.record.common)
+        return speaking(self.run.past, self.run.common)
 
     def count(self) -> int:
         """The datasets."""
@@ -64,7 +64,7 @@ class NearestDatasets(ScrolledBars):
 
     def waits_for(self) -> str:
         """Why there is nothing."""
-        if self.record.past is None:
+        if self.run.past is None:
             return super().waits_for()
         return (
             "The history holds no other dataset with this model yet. When this run has "
@@ -122,13 +122,13 @@ class NearestDatasets(ScrolledBars):
         said = [f"{round(end)} % alike", trials]
         if dataset.starter:
             said.append("shipped with Tunescope")
-        if setting := best_setting(dataset, self.record.past.axes):
+        if setting := best_setting(dataset, self.run.past.axes):
             said.append(f"best at {setting_in_words(setting, 2)}")
         return said
 
     def describe(self) -> str:
         """How many are known and speak, and the nearest."""
-        said = recalled_in_words(self.record.past, self.record.common)
+        said = recalled_in_words(self.run.past, self.run.common)
         nearest = self.datasets()[0]
         alike = f"{round(100 * likeness(nearest.distance))} % alike"
         words = f"{alike}, distance {plain(nearest.distance)}."
@@ -137,7 +137,7 @@ class NearestDatasets(ScrolledBars):
     def rows(self) -> Table:
         """Rows, columns, classes, likeness, distance, trials, best setting, where it came from."""
         headers = ["rows", "columns", "classes", "alike, %", "distance", "trials", "best setting"]
-        axes = self.record.past.axes
+        axes = self.run.past.axes
         rows = [
             [
                 *counts(one.statistics),

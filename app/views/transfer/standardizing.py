@@ -12,7 +12,7 @@ from app.text.strategies import surrogate_of
 from app.views.plot.data_table import Table
 from app.views.plot.highlight import Highlight
 from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
-from app.views.plot.record import Record, Standard
+from app.views.plot.record import Record
 from app.views.plot.scales import Scale
 from app.views.plot.view import View
 from core.tuning.events import (
@@ -22,6 +22,7 @@ from core.tuning.events import (
     TrialFailed,
     TrialFinished,
 )
+from core.tuning.runs.state import Standard
 
 
 class Standardizing(View):
@@ -62,18 +63,19 @@ class Standardizing(View):
 
     def has_content(self) -> bool:
         """From the first score and what it is measured against."""
-        return bool(self._known()) and bool(np.isfinite(self.record.scores).any())
+        return bool(self._known()) and bool(np.isfinite(self.run.scores).any())
 
     def _known(self) -> list[tuple[int, Standard]]:
         """After how many scores which standard held, in order; before any there is no mean."""
-        return sorted((at, one) for at, one in self.record.standards.items() if at)
+        known = {standard.trials: standard for standard in self.run.standards if standard.trials}
+        return sorted(known.items())
 
     def draw(self) -> None:
         """Steps of the mean with their band, and the scores."""
-        record = self.record
+        run = self.run
         self.paint_theme()
-        self.plot.left.set_title(metric_in_short(record.started.metric))
-        last = max(float(np.max(record.numbers)), float(self._known()[-1][0]))
+        self.plot.left.set_title(metric_in_short(run.started.metric))
+        last = max(float(np.max(run.numbers)), float(self._known()[-1][0]))
         for settled, band, line in (
             (True, self.band, self.mean),
             (False, self.borrowed_band, self.borrowed_mean),
@@ -81,12 +83,12 @@ class Standardizing(View):
             x, mean, scale = self._steps(settled, last + 0.5)
             band.set_data(x, mean - scale, mean + scale)
             line.set_data(x, mean)
-        clear = record.filtered() & ~record.excluded
-        scored = np.isfinite(record.scores)
-        self.dots.set_data(record.numbers[clear], record.scores[clear])
-        self.others.set_data(record.numbers[scored & ~clear], record.scores[scored & ~clear])
-        self.highlight.mark(record, record.numbers, record.scores)
-        self.canvas.set_pickable(self.plot, record.numbers, record.scores, record.numbers)
+        clear = self.record.filtered() & ~run.out
+        scored = np.isfinite(run.scores)
+        self.dots.set_data(run.numbers[clear], run.scores[clear])
+        self.others.set_data(run.numbers[scored & ~clear], run.scores[scored & ~clear])
+        self.highlight.mark(self.record, run.numbers, run.scores)
+        self.canvas.set_pickable(self.plot, run.numbers, run.scores, run.numbers)
         self._hold(last)
         said = f"{self.question} {self.describe()}"
         if said != self._caption.text():
@@ -105,17 +107,17 @@ class Standardizing(View):
         return np.column_stack([begin, stop]).ravel(), np.repeat(mean, 2), np.repeat(scale, 2)
 
     def _hold(self, last: float) -> None:
-        record = self.record
-        end = max(last, float(record.total - 1)) if record.total else last
+        run = self.run
+        end = max(last, float(run.total - 1)) if run.total else last
         self.plot.hold_x(-0.5 - 0.03 * end, end + 0.5 + 0.03 * end, exact=True)
         edges = [one.mean + by * one.scale for _, one in self._known() for by in (-1, 1)]
-        values = np.concatenate([record.scores[np.isfinite(record.scores)], edges])
+        values = np.concatenate([run.scores[np.isfinite(run.scores)], edges])
         self.plot.hold_y(float(values.min()), float(values.max()))
 
     def describe(self) -> str:
         """The current mean and deviation, and whose they are."""
         number, now = self._known()[-1]
-        past = self.record.past is not None and bool(self.record.past.datasets)
+        past = self.run.past is not None and bool(self.run.past.datasets)
         return standard_in_words(now.mean, now.scale, now.settled, number, past)
 
     def rows(self) -> Table:

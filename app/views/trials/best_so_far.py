@@ -58,7 +58,7 @@ class BestSoFar(View):
     def paint_theme(self) -> None:
         """Observed scores in vermilion, the best of them as a line in ink."""
         theme = appearance.current()
-        crowded = len(self.record.trials) > CROWD
+        crowded = len(self.run.trials) > CROWD
         self.dots.set_style(theme.observed, None if crowded else theme.ink, 1.0)
         self.dots.set_size(4 if crowded else 8)
         self.others.set_size(3 if crowded else 6)
@@ -69,39 +69,40 @@ class BestSoFar(View):
 
     def has_content(self) -> bool:
         """From the first trial that ended."""
-        return bool(self.record.trials)
+        return bool(self.run.trials)
 
     def draw(self) -> None:
         """Dots where they are, the staircase as corners only where it steps."""
-        record = self.record
+        run = self.run
         self.paint_theme()
-        self.plot.left.set_title(metric_in_short(record.started.metric))
-        numbers, best = record.staircase()
+        self.plot.left.set_title(metric_in_short(run.started.metric))
+        numbers, best = run.staircase()
         x, y = steps_of(numbers, best)
         self.stairs.set_data(x, y)
-        clear = record.filtered() & ~record.excluded
-        scored = np.isfinite(record.scores)
-        self.dots.set_data(record.numbers[clear], record.scores[clear])
-        self.others.set_data(record.numbers[scored & ~clear], record.scores[scored & ~clear])
-        self._hold_ranges(numbers, record.scores[scored])
+        clear = self.record.filtered() & ~run.out
+        scored = np.isfinite(run.scores)
+        self.dots.set_data(run.numbers[clear], run.scores[clear])
+        self.others.set_data(run.numbers[scored & ~clear], run.scores[scored & ~clear])
+        self._hold_ranges(numbers, run.scores[scored])
         floor = self.plot.vb.viewRange()[1][0]
         up = floor + 8 * abs(self.plot.vb.viewPixelSize()[1])
-        lost = record.numbers[~scored]
+        lost = run.numbers[~scored]
         self.failed.set_data(lost, np.full(len(lost), up))
-        drawn = np.column_stack([record.numbers[scored], record.scores[scored]])
+        drawn = np.column_stack([run.numbers[scored], run.scores[scored]])
         words = "default setting"
-        self.default_line.set_value(record.default_score, words, drawn, (x, y))
-        heights = np.where(scored, record.scores, up)
-        self.canvas.set_pickable(self.plot, record.numbers, heights, record.numbers)
-        self.highlight.mark(record, record.numbers, heights)
+        default = None if run.default is None else run.default.score
+        self.default_line.set_value(default, words, drawn, (x, y))
+        heights = np.where(scored, run.scores, up)
+        self.canvas.set_pickable(self.plot, run.numbers, heights, run.numbers)
+        self.highlight.mark(self.record, run.numbers, heights)
 
     def _hold_ranges(self, numbers: np.ndarray, scores: np.ndarray) -> None:
         first, last = float(numbers[0]), float(numbers[-1])
-        end = first + self.record.total - 1 if self.record.total else last
+        end = first + self.run.total - 1 if self.run.total else last
         room = 0.03 * max(end, last) + 0.5
-        self.plot.hold_x(first - room, max(end, last) + room, exact=bool(self.record.total))
-        default = self.record.default_score
-        values = np.append(scores, [] if default is None else [default])
+        self.plot.hold_x(first - room, max(end, last) + room, exact=bool(self.run.total))
+        default = self.run.default
+        values = np.append(scores, [] if default is None else [default.score])
         if len(values):
             # Failed trials and the words at the default line need a little room of their own.
             low, high = float(values.min()), float(values.max())
@@ -109,28 +110,27 @@ class BestSoFar(View):
 
     def describe(self) -> str:
         """The best so far, after how many trials, against the default."""
-        record, best = self.record, self.record.best()
-        done = len(record.trials)
+        run, best = self.run, self.run.best
+        done = len(run.trials)
         if best is None:
             return f"No score after {done} trials."
-        of = f" of {record.total}" if record.total else ""
+        of = f" of {run.total}" if run.total else ""
         said = f"Best {plain(best.score)} after {done}{of} trials."
-        if record.default_score is not None:
-            shown = plain(record.default_score)
-            said += " " + f"The default setting has {shown}."
-        failed = int(np.sum(~np.isfinite(record.scores)))
+        if run.default is not None:
+            said += " " + f"The default setting has {plain(run.default.score)}."
+        failed = int(np.sum(~np.isfinite(run.scores)))
         return said + (" " + f"{failed} trials failed." if failed else "")
 
     def rows(self) -> Table:
         """Each trial's score and the best until then."""
-        record = self.record
-        order = np.argsort(record.numbers, kind="stable")
-        _, best = record.staircase()
+        run = self.run
+        order = np.argsort(run.numbers, kind="stable")
+        _, best = run.staircase()
         rows = [
             [t.number, _given(t.score), _given(float(high)), "failed" if t.failure else ""]
-            for t, high in zip((record.trials[i] for i in order), best, strict=True)
+            for t, high in zip((run.trials[i] for i in order), best, strict=True)
         ]
-        score = metric_in_short(record.started.metric)
+        score = metric_in_short(run.started.metric)
         headers = ["trial", score, "best so far", "note"]
         return headers, rows
 

@@ -59,22 +59,23 @@ class Parallel(View):
 
     def has_content(self) -> bool:
         """From the first score."""
-        return bool(np.isfinite(self.record.scores).any())
+        return bool(np.isfinite(self.run.scores).any())
 
     def drawn_rows(self) -> np.ndarray:
         """The rows that have a line, worst first, so that the best lie on top."""
-        return self.record.best_rows(min(self.record.best_k or MOST_LINES, MOST_LINES))[::-1]
+        return self.run.best_rows(min(self.record.best_k or MOST_LINES, MOST_LINES))[::-1]
 
     def heights(self, rows: np.ndarray) -> np.ndarray:
         """Heights in [0, 1] of so many rows at every axis and, last, at the score."""
-        record = self.record
-        ends = np.array([bounds_of(axis) for axis in record.axes])
-        places = (record.places[rows] - ends[:, 0]) / np.maximum(ends[:, 1] - ends[:, 0], 1e-300)
+        run = self.run
+        ends = np.array([bounds_of(axis) for axis in self.record.axes])
+        wide = np.maximum(ends[:, 1] - ends[:, 0], 1e-300)
+        places = (self.record.places[rows] - ends[:, 0]) / wide
         low, high = self._score_range()
-        return np.column_stack([places, (record.scores[rows] - low) / (high - low)])
+        return np.column_stack([places, (run.scores[rows] - low) / (high - low)])
 
     def _score_range(self) -> tuple[float, float]:
-        scores = self.record.scores[self.drawn_rows()]
+        scores = self.run.scores[self.drawn_rows()]
         if not len(scores):
             return 0.0, 1.0
         low, high = float(scores.min()), float(scores.max())
@@ -105,7 +106,7 @@ class Parallel(View):
         self.plot.hold_y(-1.06 * min(0.5, foot / max(tall - foot, 1.0)), 1.06, exact=True)
 
     def _say_how_many(self, drawn: int) -> None:
-        question, all_of = self.question, int(np.sum(self.record.competing))
+        question, all_of = self.question, int(np.sum(self.run.competing))
         if drawn < all_of:
             said = "Drawn are the best {drawn} of {all}."
             question = f"{question} {said.format(drawn=drawn, all=all_of)}"
@@ -127,9 +128,9 @@ class Parallel(View):
         return made
 
     def _draw_selected(self, width: int) -> None:
-        row = self.record.row_of.get(-1 if self.record.selected is None else self.record.selected)
+        row = self.run.row_of.get(-1 if self.record.selected is None else self.record.selected)
         self.chosen.set_style(pen(appearance.current().observed, 3.0))
-        if row is None or not np.isfinite(self.record.scores[row]):
+        if row is None or not np.isfinite(self.run.scores[row]):
             self.chosen.set_data([], [])
         else:
             self.chosen.set_data(*_polylines(self.heights(np.array([row])), width))
@@ -139,13 +140,13 @@ class Parallel(View):
             (axis["label"] or axis["name"], scale, *bounds_of(axis))
             for axis, scale in zip(self.record.axes, self.record.scales, strict=True)
         ]
-        score = (metric_in_short(self.record.started.metric), Scale(), *self._score_range())
+        score = (metric_in_short(self.run.started.metric), Scale(), *self._score_range())
         self.axes.set_axes([*axes, score])
 
     def describe(self) -> str:
         """How many lines, and what the best of them is."""
-        best, drawn = self.record.best(), len(self.drawn_rows())
-        all_of = int(np.sum(self.record.competing))
+        best, drawn = self.run.best, len(self.drawn_rows())
+        all_of = int(np.sum(self.run.competing))
         if best is None:
             return "No trial has a score that counts."
         said = "The best {} of {} trials with a score; the very best has {}."
@@ -154,9 +155,9 @@ class Parallel(View):
     def rows(self) -> Table:
         """The trials that have a line, best first."""
         names = [axis["name"] for axis in self.record.axes]
-        trials = [self.record.trials[row] for row in self.drawn_rows()[::-1]]
+        trials = [self.run.trials[row] for row in self.drawn_rows()[::-1]]
         rows = [[t.number, *(t.setting.get(name) for name in names), t.score] for t in trials]
-        return ["trial", *names, metric_in_short(self.record.started.metric)], rows
+        return ["trial", *names, metric_in_short(self.run.started.metric)], rows
 
 
 def _polylines(heights: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:

@@ -13,10 +13,11 @@ from app.views.plot.bar_words import AboveWords
 from app.views.plot.data_table import Table
 from app.views.plot.highlight import Highlight
 from app.views.plot.items import Dots, Lines, pen
-from app.views.plot.record import Record, Trial
+from app.views.plot.record import Record
 from app.views.plot.view import View
 from app.views.surrogate.surrogate_view import WITH_PAST
 from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
+from core.tuning.runs.competition import Trial
 
 NAMED = 5  # of the first trials with a prediction, by their numbers
 
@@ -66,10 +67,11 @@ class PredictedObtained(View):
         self.dots.set_style(theme.paper, theme.observed, 1.6)
         self.others.set_style(None, theme.control, 1.0)
 
-    def predicted(self) -> list[Trial]:
-        """Trials with a score and a prediction, in the order of their numbers."""
-        trials = [t for t in self.record.trials if t.expected is not None and not t.failure]
-        return sorted(trials, key=lambda trial: trial.number)
+    def predicted(self) -> list[tuple[Trial, float, float | None]]:
+        """Trials with a score, its prediction and its deviation, in the order of numbers."""
+        scored = ((trial, self.run.prediction(trial)) for trial in self.run.trials)
+        found = [(t, *told) for t, told in scored if told is not None and not t.failure]
+        return sorted(found, key=lambda one: one[0].number)
 
     def has_content(self) -> bool:
         """From the first of them."""
@@ -78,15 +80,16 @@ class PredictedObtained(View):
     def draw(self) -> None:
         """Dots at (predicted, obtained)."""
         self.paint_theme()
-        trials, record = self.predicted(), self.record
-        metric = metric_in_short(record.started.metric)
+        found, run = self.predicted(), self.run
+        trials = [trial for trial, _, _ in found]
+        metric = metric_in_short(run.started.metric)
         self.plot.bottom.set_title(f"predicted {metric}")
         self.plot.left.set_title(f"obtained {metric}")
-        x = np.array([trial.expected for trial in trials], float)
+        x = np.array([expected for _, expected, _ in found], float)
         y = np.array([trial.score for trial in trials], float)
-        sd = np.array([trial.uncertainty or 0.0 for trial in trials], float)
-        rows = np.array([record.row_of[trial.number] for trial in trials])
-        clear = (record.filtered() & ~record.excluded)[rows]
+        sd = np.array([deviation or 0.0 for _, _, deviation in found], float)
+        rows = np.array([run.row_of[trial.number] for trial in trials])
+        clear = (self.record.filtered() & ~run.out)[rows]
         first = np.arange(len(trials)) < NAMED
         self.first.set_data(x[clear & first], y[clear & first])
         self.dots.set_data(x[clear & ~first], y[clear & ~first])
@@ -95,10 +98,10 @@ class PredictedObtained(View):
         self.whiskers.set_data(np.column_stack([x - sd, x + sd, gap]).ravel(), np.repeat(y, 3))
         self.words.set_data([(x[at], y[at], str(t.number)) for at, t in enumerate(trials[:NAMED])])
         self._hold(x, y, sd)
-        whole = np.full(len(record.numbers), np.nan)
+        whole = np.full(len(run.numbers), np.nan)
         whole[rows] = x
-        self.highlight.mark(record, whole, record.scores)
-        self.canvas.set_pickable(self.plot, whole, record.scores, record.numbers)
+        self.highlight.mark(self.record, whole, run.scores)
+        self.canvas.set_pickable(self.plot, whole, run.scores, run.numbers)
 
     def _hold(self, x: np.ndarray, y: np.ndarray, sd: np.ndarray) -> None:
         both = np.concatenate([x, y])
@@ -112,16 +115,16 @@ class PredictedObtained(View):
 
     def describe(self) -> str:
         """How many trials came out within one standard deviation."""
-        trials = self.predicted()
-        near = sum(abs(t.score - t.expected) <= (t.uncertainty or 0.0) for t in trials)
-        first = trials[0]
+        found = self.predicted()
+        near = sum(abs(t.score - expected) <= (sd or 0.0) for t, expected, sd in found)
+        first, expected, _ = found[0]
         said = "{} of {} trials came out within one standard deviation of the prediction."
         more = "Trial {}: {} was predicted, {} obtained."
-        numbers = (first.number, plain(first.expected), plain(first.score))
-        return f"{said.format(near, len(trials))} {more.format(*numbers)}"
+        numbers = (first.number, plain(expected), plain(first.score))
+        return f"{said.format(near, len(found))} {more.format(*numbers)}"
 
     def rows(self) -> Table:
         """Trial, predicted, standard deviation, obtained."""
         headers = ["trial", "predicted", "standard deviation", "obtained"]
-        rows = [[t.number, t.expected, t.uncertainty, t.score] for t in self.predicted()]
+        rows = [[t.number, expected, sd, t.score] for t, expected, sd in self.predicted()]
         return headers, rows

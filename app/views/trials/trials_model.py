@@ -10,7 +10,9 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from app.look import appearance
 from app.text.numbers import percent, plain, seconds, shown
 from app.text.strategies import proposed_by
-from app.views.plot.record import Record, Trial
+from app.views.plot.record import Record
+from core.tuning.runs.competition import Trial
+from core.tuning.runs.state import RunState
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -21,13 +23,18 @@ class TrialsModel(QAbstractTableModel):
     def __init__(self, record: Record) -> None:
         super().__init__()
         self.record = record
-        self.axes = record.axes
+        self.axes = self.record.axes
         self.order = np.empty(0, dtype=int)  # table row -> record row
         self.short_heads: dict[int, str] = {}  # of columns too narrow for their names
         self._taken = 0
-        self._ensemble = record.ensemble
+        self._ensemble = self.run.ensemble
         self._sorted = (0, Qt.SortOrder.DescendingOrder)
         self._filter: tuple[int | None, int] = (None, 0)
+
+    @property
+    def run(self) -> RunState:
+        """The state of the run that the record shows."""
+        return self.record.run
 
     def restart(self) -> None:
         """A new run: other columns, no rows."""
@@ -39,9 +46,9 @@ class TrialsModel(QAbstractTableModel):
 
     def refresh(self) -> None:
         """Take in what came since the last time."""
-        fresh = len(self.record.trials) - self._taken
+        fresh = len(self.run.trials) - self._taken
         self._renew_notes()
-        state = (self.record.best_k, self.record.changes)
+        state = (self.record.best_k, self.run.changes)
         if self.record.best_k is not None or state != self._filter:
             self._filter = state
             self._rearrange()
@@ -50,10 +57,10 @@ class TrialsModel(QAbstractTableModel):
 
     def _renew_notes(self) -> None:
         """Notes say who is in the average, which changes without a new trial of its own."""
-        if self.record.ensemble is not self._ensemble and len(self.order):
+        if self.run.ensemble is not self._ensemble and len(self.order):
             last = self.columnCount() - 1
             self.dataChanged.emit(self.index(0, last), self.index(len(self.order) - 1, last))
-        self._ensemble = self.record.ensemble
+        self._ensemble = self.run.ensemble
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Order the rows by a column."""
@@ -62,18 +69,18 @@ class TrialsModel(QAbstractTableModel):
 
     def row_of(self, number: int | None) -> int | None:
         """The table row of a trial, if it is shown."""
-        row = self.record.row_of.get(-1 if number is None else number)
+        row = self.run.row_of.get(-1 if number is None else number)
         found = np.flatnonzero(self.order == row) if row is not None else []
         return int(found[0]) if len(found) else None
 
     def trial_at(self, row: int) -> Trial:
         """The trial of a table row."""
-        return self.record.trials[int(self.order[row])]
+        return self.run.trials[int(self.order[row])]
 
     def _add(self, fresh: int) -> None:
         new = np.arange(self._taken, self._taken + fresh)
         newest_first = self._sorted == (0, Qt.SortOrder.DescendingOrder)
-        ordered = newest_first and bool(np.all(np.diff(self.record.numbers) > 0))
+        ordered = newest_first and bool(np.all(np.diff(self.run.numbers) > 0))
         self._taken += fresh
         at = 0 if ordered else len(self.order)
         self.beginInsertRows(QModelIndex(), at, at + fresh - 1)
@@ -83,10 +90,10 @@ class TrialsModel(QAbstractTableModel):
             self._rearrange()
 
     def _rearrange(self) -> None:
-        rows = self._sorted_rows(np.arange(len(self.record.trials)))
+        rows = self._sorted_rows(np.arange(len(self.run.trials)))
         if self.record.best_k is not None:
             rows = rows[self.record.filtered()[rows]]
-        self._taken = len(self.record.trials)
+        self._taken = len(self.run.trials)
         if len(rows) != len(self.order):
             self.beginResetModel()
             self.order = rows
@@ -104,20 +111,20 @@ class TrialsModel(QAbstractTableModel):
 
     def _sorted_rows(self, rows: np.ndarray) -> np.ndarray:
         column, order = self._sorted
-        axes, record = len(self.axes), self.record
+        axes, run = len(self.axes), self.run
         if column == 0:
-            keys = record.numbers.astype(float)
+            keys = run.numbers.astype(float)
         elif column == 1:
-            keys = record.scores
+            keys = run.scores
         elif column <= axes + 1:
-            keys = record.places[:, column - 2]
+            keys = self.record.places[:, column - 2]
         elif column == axes + 2:
-            keys = np.array([trial.took for trial in record.trials])
+            keys = np.array([trial.took for trial in run.trials])
         else:
-            keys = np.array([bool(trial.failure) + 0.5 * trial.excluded for trial in record.trials])
+            keys = np.array([bool(trial.failure) for trial in run.trials]) + 0.5 * run.out
         if order == Qt.SortOrder.DescendingOrder:
             keys = -keys
-        return rows[np.lexsort((-record.numbers, keys))]  # NaN comes last either way
+        return rows[np.lexsort((-run.numbers, keys))]  # NaN comes last either way
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """How many trials are shown."""
@@ -151,7 +158,7 @@ class TrialsModel(QAbstractTableModel):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Text of a cell; failed and excluded trials say so in words."""
-        if index.row() >= len(self.order) or self.order[index.row()] >= len(self.record.trials):
+        if index.row() >= len(self.order) or self.order[index.row()] >= len(self.run.trials):
             return None
         trial, column = self.trial_at(index.row()), index.column()
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
@@ -159,7 +166,9 @@ class TrialsModel(QAbstractTableModel):
         last = self.columnCount() - 1
         if role == Qt.ItemDataRole.TextAlignmentRole and column < last:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        if role == Qt.ItemDataRole.ForegroundRole and (trial.excluded or trial.failure):
+        if role == Qt.ItemDataRole.ForegroundRole and (
+            trial.failure or trial.number in self.run.excluded
+        ):
             return appearance.palette(appearance.current()).placeholderText()
         return None
 
@@ -179,9 +188,9 @@ class TrialsModel(QAbstractTableModel):
         """Why a trial does not count, or why it was tried."""
         if trial.failure:
             return f"failed: {trial.failure}"
-        if trial.excluded:
+        if trial.number in self.run.excluded:
             return "excluded by you"
-        weight = self.record.weights.get(trial.number)
+        weight = self.run.weights.get(trial.number)
         if weight == 0:
             return "among the best, without weight"
         if weight is not None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QVBoxLayout, QWidg
 from app.look import appearance
 from app.text.numbers import plain
 from app.views.plot.data_table import Table
-from app.views.plot.record import Record, Trial
+from app.views.plot.record import Record
 from app.views.plot.view import View
 from app.views.trials.best_k import BestK
 from app.views.trials.trials_model import TrialsModel
@@ -23,6 +23,7 @@ from core.tuning.events import (
     TrialFailed,
     TrialFinished,
 )
+from core.tuning.runs.competition import Trial
 from resources.theme import TARGET
 
 PADDING = 20  # of a cell, left and right together, as resources/style.qss has it
@@ -63,7 +64,7 @@ class TrialsGrid(QTableView):
         """Delete and Ctrl+C; everything else as in any table."""
         trial = self._view.chosen()
         if event.key() == Qt.Key.Key_Delete and trial is not None:
-            self._view.exclude_requested.emit(trial.number, not trial.excluded)
+            self._view.exclude_requested.emit(trial.number, not self._view.is_out(trial))
         elif event.matches(QKeySequence.StandardKey.Copy) and trial is not None:
             self._view.copy_trial()
         else:
@@ -121,7 +122,7 @@ class TrialsTable(View):
 
     def has_content(self) -> bool:
         """From the first trial that ended."""
-        return bool(self.record.trials)
+        return bool(self.run.trials)
 
     def draw(self) -> None:
         """Rows that are new; the selection of the board."""
@@ -132,7 +133,7 @@ class TrialsTable(View):
         row = self.model.row_of(self.record.selected)
         if row is not None and row != self.table.currentIndex().row():
             self.table.setCurrentIndex(self.model.index(row, 0))
-        trial = self.record.trial(self.record.selected)
+        trial = self.run.trial(self.record.selected)
         told = trial is not None and bool(trial.failure)
         self._detail.setText(self._said(trial) if told else "")
         self._detail.setVisible(told)
@@ -147,13 +148,18 @@ class TrialsTable(View):
         index = self.table.currentIndex()
         return self.model.trial_at(index.row()) if index.isValid() else None
 
+    def is_out(self, trial: Trial) -> bool:
+        """Whether a person excluded it."""
+        return trial.number in self.run.excluded
+
     def menu_of(self, trial: Trial) -> QMenu:
         """What can be done with a trial."""
         menu = QMenu(self.table)
-        word = "Include it again" if trial.excluded else "Exclude this trial"
+        out = self.is_out(trial)
+        word = "Include it again" if out else "Exclude this trial"
         act = menu.addAction(word)
         act.setShortcut(QKeySequence(Qt.Key.Key_Delete))
-        act.triggered.connect(lambda: self.exclude_requested.emit(trial.number, not trial.excluded))
+        act.triggered.connect(lambda: self.exclude_requested.emit(trial.number, not out))
         copy = menu.addAction("Copy its setting", self.copy_trial)
         copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
         menu.addAction("Copy the whole table", self.copy_table)
@@ -167,8 +173,8 @@ class TrialsTable(View):
 
     def describe(self) -> str:
         """How many, and which is the best."""
-        count = len(self.record.trials)
-        best = self.record.best()
+        count = len(self.run.trials)
+        best = self.run.best
         if best is None:
             return f"{count} trials, none with a score."
         said = "{} trials; trial {} is the best with {}."
@@ -227,8 +233,8 @@ class TrialsTable(View):
 
     def _widest(self) -> list[str]:
         # Numbers have three digits, so that the widest text of a column is known beforehand.
-        long = max((str(self.record.total), "10000"), key=len)
-        texts = [long if self.record.total > 9999 else "0000", "−0.0000"]
+        long = max((str(self.run.total), "10000"), key=len)
+        texts = [long if self.run.total > 9999 else "0000", "−0.0000"]
         for axis in self.record.axes:
             if axis["kind"] == "choice":
                 texts.append(max((str(choice) for choice in axis["choices"]), key=len))

@@ -22,7 +22,6 @@ from core.export.files.json_model import model_document
 from core.export.files.parameter_arrays import KINDS
 from core.export.files.plain_model import undecided
 from core.export.finished_run import FinishedRun
-from core.tuning.events import TrialFailed, TrialFinished
 
 
 def write(run: FinishedRun, path: Path) -> None:
@@ -203,13 +202,15 @@ def _penalties(run: FinishedRun) -> dict[str, Any]:
 
 
 def _trials(run: FinishedRun) -> list[dict[str, Any]]:
+    state = run.state
     finished = [
         {"number": trial.number, "parameters": trial.setting, "score": trial.score}
-        for trial in run.of_kind(TrialFinished)
+        for trial in state.scored()
     ]
     failed = [
-        {"number": trial.number, "parameters": trial.setting, "failed": trial.reason}
-        for trial in run.of_kind(TrialFailed)
+        {"number": trial.number, "parameters": trial.setting, "failed": trial.failure}
+        for trial in state.trials
+        if trial.failure
     ]
     return sorted(finished + failed, key=lambda trial: trial["number"])
 

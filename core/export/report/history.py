@@ -9,15 +9,9 @@ from core.export.finished_run import FinishedRun
 from core.export.report import figures
 from core.export.report.html import code, folded, paragraphs, section, table
 from core.export.report.structured import unit
-from core.tuning.events import (
-    HyperGradientStep,
-    PenaltyStep,
-    Progress,
-    TrialExcluded,
-    TrialFailed,
-    TrialFinished,
-    TrialStarted,
-)
+from core.tuning.events import HyperGradientStep, PenaltyStep
+from core.tuning.runs.competition import Trial
+from core.tuning.runs.state import RunState
 
 MOST_ROWS = 500
 MOST_GROUPS = 8
@@ -25,31 +19,25 @@ MOST_GROUPS = 8
 
 def history_sections(run: FinishedRun) -> list[str]:
     """The sections that this run's events can fill, in reading order."""
-    sections = []
-    if trials := run.of_kind(TrialFinished):
-        sections += [_best_so_far(run, trials), _trials(run, trials)]
-    if steps := run.of_kind(PenaltyStep):
-        sections += _penalty_steps(steps)
-    if gradient := run.of_kind(HyperGradientStep):
-        sections += _gradient_steps(gradient)
+    sections, state = [], run.state
+    if state.finished:
+        sections += [_best_so_far(state), _trials(state)]
+    if state.steps:
+        sections += _penalty_steps(state.steps)
+    if state.gradients:
+        sections += _gradient_steps(state.gradients)
     return [*sections, _data(run), _method(run)]
 
 
-def _best_so_far(run: FinishedRun, trials: list[TrialFinished]) -> str:
-    excluded = _excluded(run)
-    scored = sorted(
-        (trial.number, trial.score)
-        for trial in trials
-        if math.isfinite(trial.score) and trial.number not in excluded
-    )
-    failed = [trial.number for trial in run.of_kind(TrialFailed)]
-    defaults = [p.default for p in run.of_kind(Progress) if p.default is not None]
+def _best_so_far(run: RunState) -> str:
+    scored = sorted((trial.number, trial.score) for trial in _counting(run))
+    failed = [trial.number for trial in run.trials if trial.failure]
     metric = run.started.metric
     drawn = (
         figures.best_so_far(
             scored,
             failed,
-            defaults[-1] if defaults else None,
+            run.default.score if run.default else None,
             f"{metric.replace('_', ' ')} in validation",
             run.started.maximize,
         )
@@ -60,18 +48,20 @@ def _best_so_far(run: FinishedRun, trials: list[TrialFinished]) -> str:
     return section("Best score so far", question, drawn)
 
 
-def _trials(run: FinishedRun, trials: list[TrialFinished]) -> str:
-    reasons = {trial.number: trial.reason for trial in run.of_kind(TrialStarted)}
-    sign, excluded = -1 if run.started.maximize else 1, _excluded(run)
-    order = sorted(trials, key=lambda t: sign * t.score if math.isfinite(t.score) else math.inf)
-    order = [trial for trial in order if trial.number not in excluded]
+def _counting(run: RunState) -> list[Trial]:
+    """The trials that count, the best first."""
+    return [run.trials[row] for row in run.best_rows(len(run.trials))]
+
+
+def _trials(run: RunState) -> str:
+    order = _counting(run)
     names = list(order[0].setting) if order else []
     rows: list[list[Any]] = [
         [
             t.number,
             t.score,
             *(t.setting.get(name) for name in names),
-            reasons.get(t.number, ""),
+            t.reason,
             t.took,
         ]
         for t in order[:MOST_ROWS]
@@ -80,17 +70,12 @@ def _trials(run: FinishedRun, trials: list[TrialFinished]) -> str:
     body = table(("trial", metric, *names, "why this one", "seconds"), rows, best=0)
     if len(order) > MOST_ROWS:
         body += paragraphs([f"The best {MOST_ROWS} of {len(order):,}; the JSON export has all."])
-    if failed := run.of_kind(TrialFailed):
-        lost = [(trial.number, trial.reason) for trial in failed[:MOST_ROWS]]
+    if failed := [trial for trial in run.trials if trial.failure]:
+        lost = [(trial.number, trial.failure) for trial in failed[:MOST_ROWS]]
         body += folded(f"{len(failed)} failed", table(("trial", "why"), lost))
-    if excluded:
-        body += paragraphs([f"Taken out by hand: {', '.join(map(str, sorted(excluded)))}."])
+    if run.excluded:
+        body += paragraphs([f"Taken out by hand: {', '.join(map(str, sorted(run.excluded)))}."])
     return section("What was tried", "The best first.", body, "long")
-
-
-def _excluded(run: FinishedRun) -> set[int]:
-    state = {event.number: event.excluded for event in run.of_kind(TrialExcluded)}
-    return {number for number, out in state.items() if out}
 
 
 def _penalty_steps(steps: list[PenaltyStep]) -> list[str]:

@@ -17,7 +17,7 @@ from core.tuning.averaging.averaged_said import can_be_averaged, joined, log_den
 from core.tuning.averaging.ensemble import weigh
 from core.tuning.events import LeftOut
 from core.tuning.problem import Problem, take
-from core.tuning.runs.standing import Standing
+from core.tuning.runs.state import RunState
 from core.tuning.scores.metrics import say, targets_of
 from core.tuning.scores.scoring import FoldData, Work, fitted_on, in_a_sentence, score_setting
 
@@ -48,7 +48,7 @@ class _Member:
     estimator: Any
 
 
-def averaged_model(problem: Problem, standing: Standing, kept: Mapping[int, Any]) -> Average:
+def averaged_model(problem: Problem, state: RunState, kept: Mapping[int, Any]) -> Average:
     """Fit the members on the training rows and put them together.
 
     Where the run had one fit a trial, its members stay as they were fitted there; those that are
@@ -57,22 +57,22 @@ def averaged_model(problem: Problem, standing: Standing, kept: Mapping[int, Any]
 
     Args:
         problem: the run's problem.
-        standing: how the run stands; at least one trial has ended.
+        state: how the run stands; at least one trial has ended.
         kept: {trial: fitted estimator} of runs with one fit a trial.
 
     Raises:
         UnusableError: every member was left out.
     """
     work = problem.work()
-    chosen = final_weights(problem, standing, work)
+    chosen = final_weights(problem, state, work)
     prepare, fold = _prepared(problem)
     found: list[_Member] = []
-    left_out = list(standing.ensemble.left_out) if standing.ensemble else []
+    left_out = list(state.ensemble.left_out) if state.ensemble else []
     for number, weight in chosen.items():
         try:
             estimator = kept.get(number)
             if estimator is None:
-                estimator = fitted_on(work, standing.trials[number].setting, fold)
+                estimator = fitted_on(work, state.setting_of(number), fold)
             _refuse_other_than_numbers(problem, estimator, fold)
             found.append(_Member(number, weight, estimator))
         except Exception as error:  # whatever goes wrong with one member costs that member only
@@ -84,45 +84,45 @@ def averaged_model(problem: Problem, standing: Standing, kept: Mapping[int, Any]
             cure="take another model or strategy",
         )
     pipeline = Pipeline([("prepare", prepare), ("model", _one(problem, found))])
-    told = _told(problem, standing, found, left_out)
-    return Average(pipeline, found[0].number, told, _remarks(standing, left_out))
+    told = _told(problem, state, found, left_out)
+    return Average(pipeline, found[0].number, told, _remarks(state, left_out))
 
 
-def final_weights(problem: Problem, standing: Standing, work: Work) -> dict[int, float]:
+def final_weights(problem: Problem, state: RunState, work: Work) -> dict[int, float]:
     """{trial: weight above 0} of the members, the best first.
 
     As the last update had it; worked out again where a run was cut short before one, or where a
     trial was taken out since.
     """
-    scores = {number: trial.score for number, trial in standing.trials.items()}
+    scores = {trial.number: trial.score for trial in state.scored()}
     maximize, kind = problem.scored_by.maximize, str(problem.options["weights"])
-    excluded = standing.excluded | _unaverageable(standing)
+    excluded = state.excluded | _unaverageable(state)
     chosen = members(scores, maximize=maximize, excluded=excluded)
     if not chosen:  # a person took out everything but what cannot be averaged
         chosen = members(scores, maximize=maximize)
-    update = standing.ensemble
+    update = state.ensemble
     # After a resume greedy selection may have lacked what the members said.
     lacking = kind == "greedy" and update is not None and update.average is None
     if update is not None and update.members == chosen and not lacking:
         shares = np.array(update.weights)
     else:
-        logs = _log_densities(problem, standing, chosen, work) if kind == "greedy" else None
+        logs = _log_densities(problem, state, chosen, work) if kind == "greedy" else None
         shares = weigh(kind, scores, chosen, maximize, logs)
     return {n: float(w) for n, w in zip(chosen, shares, strict=True) if w > 0}
 
 
-def _unaverageable(standing: Standing) -> set[int]:
-    update = standing.ensemble
+def _unaverageable(state: RunState) -> set[int]:
+    update = state.ensemble
     return {one.number for one in update.left_out} if update else set()
 
 
 def _log_densities(
-    problem: Problem, standing: Standing, chosen: list[int], work: Work
+    problem: Problem, state: RunState, chosen: list[int], work: Work
 ) -> np.ndarray | None:
     """What the members say about held-out rows, asked again; None where there are none."""
     if not work.tells:
         return None
-    outcomes = [score_setting(work, n, standing.trials[n].setting) for n in chosen]
+    outcomes = [score_setting(work, n, state.setting_of(n)) for n in chosen]
     if any(not outcome.said for outcome in outcomes):
         return None
     target = np.concatenate([problem.dataset.target[rows] for _, rows in problem.splits])
@@ -178,30 +178,30 @@ def _one(problem: Problem, found: list[_Member]) -> Any:
 
 def _told(
     problem: Problem,
-    standing: Standing,
+    state: RunState,
     found: list[_Member],
     left_out: list[LeftOut],
 ) -> dict[str, Any]:
     shares = np.array([member.weight for member in found])
     shares /= shares.sum()
-    update, metric = standing.ensemble, problem.metric.name
+    update, metric = state.ensemble, problem.metric.name
     return {
         "members": [member.number for member in found],
         "weights": shares.tolist(),
-        "scores": [standing.trials[member.number].score for member in found],
-        "settings": [dict(standing.trials[member.number].setting) for member in found],
+        "scores": [float(state.scores[state.row_of[member.number]]) for member in found],
+        "settings": [dict(state.setting_of(member.number)) for member in found],
         "effective": effective_members(shares),
         "kind": str(problem.options["weights"]),
-        "finished": len(standing.trials),
+        "finished": state.finished,
         "held_out": {metric: update.average} if update and update.average is not None else {},
         "single_held_out": {metric: update.single} if update and update.single is not None else {},
         "left_out": [asdict(one) for one in left_out],
     }
 
 
-def _remarks(standing: Standing, left_out: list[LeftOut]) -> list[str]:
+def _remarks(state: RunState, left_out: list[LeftOut]) -> list[str]:
     said = [one.reason for one in left_out]
-    count = len(standing.trials)
+    count = state.finished
     if count < TWO_MEMBERS:
         trials = "1 trial" if count == 1 else f"{count} trials"
         said.append(

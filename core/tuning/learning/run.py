@@ -22,7 +22,7 @@ from core.tuning.learning.table_training import TableTraining, table_training
 from core.tuning.learning.training import Training
 from core.tuning.problem import Problem
 from core.tuning.runs.clock import Clock
-from core.tuning.runs.standing import Standing
+from core.tuning.runs.state import RunState
 from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
 from core.tuning.strategies.strategy import Strategy
 
@@ -76,9 +76,9 @@ class LearningRun:
     """The generator's state for a penalty learner."""
 
     def __init__(
-        self, problem: Problem, standing: Standing, clock: Clock, requests: deque[Event]
+        self, problem: Problem, state: RunState, clock: Clock, requests: deque[Event]
     ) -> None:
-        self._problem, self._standing, self._clock = problem, standing, clock
+        self._problem, self._state, self._clock = problem, state, clock
         self._requests = requests
         self.because = ""
         self.learned: Learned | None = None
@@ -105,18 +105,18 @@ class LearningRun:
             if count < known:
                 continue
             event = step_event(step, training.group_names, problem.strategy)
-            self._standing.consume(event)
+            self._state.consume(event)
             yield event
             if (shown := training.shown(step.number, step.w)) is not None:
                 yield shown
-            yield self._standing.progress(None)
+            yield self._state.progress(None)
             while self._requests:
                 yield self._requests.popleft()
             if self._time_is_up:
                 self.because = f"the time of {problem.plan.minutes:g} minutes was up"
                 break
         assert step is not None  # a learner reports at least its start
-        self.because = self.because or _why(step, self._standing)
+        self.because = self.because or _why(step, self._state)
         self.learned = _learned(problem, training, step)
 
     @property
@@ -190,9 +190,9 @@ def _by_name(names: Sequence[str], values: np.ndarray) -> dict[str, float]:
     return {name: float(value) for name, value in zip(names, values, strict=True)}
 
 
-def _why(last: Step, standing: Standing) -> str:
-    if standing.total and last.number >= standing.total:
-        return f"the limit of {standing.total} steps was reached"
+def _why(last: Step, state: RunState) -> str:
+    if state.total and last.number >= state.total:
+        return f"the limit of {state.total} steps was reached"
     return "the penalties no longer change"
 
 
@@ -273,9 +273,10 @@ def _at_penalties(
     )
 
 
-def recorded(problem: Problem, standing: Standing) -> Learned:
+def recorded(problem: Problem, state: RunState) -> Learned:
     """The model at the penalties of the last recorded step, for a run that did not end itself."""
-    training, last = training_of(problem), standing.steps[-1]
+    training, last = training_of(problem), state.step
+    assert last is not None  # callers have checked that a step was recorded
     if isinstance(last, HyperGradientStep):
         by_name = {name: float(np.exp(d)) for name, d in last.d.items()}
         off, holdout, variance = [], last.holdout_loss, None

@@ -24,7 +24,7 @@ from core.tuning.results.threshold import of_costs
 from core.tuning.results.winner import Winner, taken_away, winner_of
 from core.tuning.runs.clock import Clock
 from core.tuning.runs.run_folder import RunFolder, write_whole
-from core.tuning.runs.standing import Standing
+from core.tuning.runs.state import RunState, folded
 from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
 
 _UNITS = {"sequence": "tokens", "structure": "molecules", "topics": "texts"}
@@ -50,17 +50,15 @@ def conclude(
     Returns:
         RunStopped with results, or RunFailed where no trial or step had ended.
     """
-    standing = Standing()
-    for event in events:
-        standing.consume(event)
-    clock = Clock(standing.seconds)
-    problem = as_begun(build_problem(plan, dataset), standing.started)
-    if standing.best is None and not standing.steps:
+    state = folded(events)
+    clock = Clock(state.seconds)
+    problem = as_begun(build_problem(plan, dataset), state.started if events else None)
+    if state.best is None and state.step is None:
         first = "trial" if problem.strategy.kind == "trials" else "step"
         sentence = f"The run was stopped before its first {first} ended; there is nothing to keep."
         last: Event = RunFailed(sentence=sentence)
     else:
-        course = Course(standing, clock, recalled_before(events), stopped=True)
+        course = Course(state, clock, recalled_before(events), stopped=True)
         results = _drained(conclusion(problem, course, because, folder, None))
         last = RunStopped(because=because, results=results)
     last = replace(last, seconds=round(clock.seconds, 4))
@@ -102,14 +100,14 @@ def conclusion(
     Returns:
         The results as described in core.tuning.results.comparison.
     """
-    standing = course.standing
+    state = course.state
     if problem.strategy.kind == "penalties" and learned is None:
-        learned = recorded(problem, standing)
+        learned = recorded(problem, state)
     if problem.nested:
         told = yield from told_of_folds(problem, course, learned)
-        winner = winner_of(problem, standing, learned, kept or {})
+        winner = winner_of(problem, state, learned, kept or {})
     else:
-        winner = winner_of(problem, standing, learned, kept or {})
+        winner = winner_of(problem, state, learned, kept or {})
         told = told_of_test(problem, winner.pipeline)
     results = results_of(told, _comparison(problem, winner))
     seconds = course.clock.seconds
@@ -128,7 +126,7 @@ def conclusion(
         results["gamma"] = {"tuned": tuned, "default": given}
     if winner.threshold is not None:
         results["costs"] = of_costs(problem, winner.threshold, told)
-    results |= _record(standing, winner, seconds, because, problem)
+    results |= _record(state, winner, seconds, because, problem)
     if folder is not None:
         _keep(problem, folder, winner, last)
     return results
@@ -169,7 +167,7 @@ def _comparison(problem: Problem, winner: Winner) -> Comparison:
 
 
 def _record(
-    standing: Standing, winner: Winner, seconds: float, because: str, problem: Problem
+    state: RunState, winner: Winner, seconds: float, because: str, problem: Problem
 ) -> dict[str, Any]:
     learned = winner.learned
     ensemble = {"ensemble": winner.ensemble} if winner.ensemble else {}
@@ -177,9 +175,9 @@ def _record(
         **ensemble,
         "groups": learned.penalties if learned else {},
         "switched_off": learned.switched_off if learned else [],
-        "fits": standing.fits,
-        "trials": len(standing.trials),
-        "failed": len(standing.failed),
+        "fits": state.fits,
+        "trials": state.finished,
+        "failed": state.failed,
         "seconds": round(seconds, 4),
         "stopped_because": because,
         "seed": problem.plan.seed,

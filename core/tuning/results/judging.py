@@ -25,7 +25,7 @@ from core.tuning.learning.run import Learned, learn, relearned
 from core.tuning.problem import Problem
 from core.tuning.results.winner import Winner, winner_of
 from core.tuning.runs.clock import Clock
-from core.tuning.runs.standing import Standing
+from core.tuning.runs.state import RunState
 from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
 from core.tuning.scores.told import Told, told_by
 from core.tuning.trials.run import TrialRun
@@ -38,14 +38,14 @@ class Course:
     """How a run went, as far as its judging needs it.
 
     Attributes:
-        standing: how it stands.
+        state: how it stands.
         clock: the run's own time.
         recalled: what a strategy that remembers was told of earlier datasets.
         requests: what a person asks for meanwhile.
         stopped: whether it was stopped before its own end.
     """
 
-    standing: Standing
+    state: RunState
     clock: Clock
     recalled: PastRecalled | None = None
     requests: deque[Event] | None = None
@@ -120,7 +120,7 @@ def told_of_folds(
 def _set_again(problem: Problem, course: Course, learned: Learned | None) -> Winner:
     """The setting or the penalties found on all rows, fitted on those of an outer fold."""
     again = None if learned is None else relearned(problem, learned)
-    return winner_of(problem, course.standing, again, {})
+    return winner_of(problem, course.state, again, {})
 
 
 def _tuned_again(problem: Problem, course: Course, left: int) -> Generator[Event, None, Winner]:
@@ -136,31 +136,31 @@ def _tuned_again(problem: Problem, course: Course, left: int) -> Generator[Event
         until = clock.seconds + max(0.0, 60 * minutes - clock.seconds) / left
     if problem.strategy.kind == "trials":
         return (yield from _tried_again(problem, course, until))
-    most = len(course.standing.steps) if course.stopped else math.inf
+    most = course.state.done if course.stopped else math.inf
     learned = yield from learn(
         problem,
         lambda steps: steps >= most or clock.seconds >= until,
-        lambda: course.standing.progress(None),
+        lambda: course.state.progress(None),
     )
-    return winner_of(problem, course.standing, learned, {})
+    return winner_of(problem, course.state, learned, {})
 
 
 def _tried_again(problem: Problem, course: Course, until: float) -> Generator[Event, None, Winner]:
     """All trials on the rows of an outer fold; nothing of them is told or remembered."""
     minutes = None if until == math.inf else until / 60
-    problem, standing = replace(problem, plan=problem.plan.changed(minutes=minutes)), Standing()
-    maximize, total = problem.scored_by.maximize, course.standing.total
-    standing.consume(RunStarted(maximize=maximize, total=total))
-    run = TrialRun(problem, standing, course.clock, deque(), Remembering(problem, None))
+    problem, state = replace(problem, plan=problem.plan.changed(minutes=minutes)), RunState()
+    maximize, total = problem.scored_by.maximize, course.state.total
+    state.consume(RunStarted(maximize=maximize, total=total))
+    run = TrialRun(problem, state, course.clock, deque(), Remembering(problem, None))
     past = () if course.recalled is None else (course.recalled,)
     with contextlib.closing(run.events(past)) as events:
         for _ in events:
-            yield course.standing.progress(None)
+            yield course.state.progress(None)
             yield from _excluded(course)
-    if standing.best is None:  # nothing could be fitted here: what was found on all rows stands in
-        return winner_of(problem, course.standing, None, {})
+    if state.best is None:  # nothing could be fitted here: what was found on all rows stands in
+        return winner_of(problem, course.state, None, {})
     kept = run.ensemble.models.models() if run.ensemble else {}
-    return winner_of(problem, standing, None, kept)
+    return winner_of(problem, state, None, kept)
 
 
 def _excluded(course: Course) -> Generator[Event, None, None]:
@@ -168,7 +168,7 @@ def _excluded(course: Course) -> Generator[Event, None, None]:
     while course.requests:
         event = course.requests.popleft()
         if isinstance(event, TrialExcluded):
-            course.standing.consume(event)
+            course.state.consume(event)
             yield event
 
 

@@ -17,7 +17,7 @@ from core.tuning.learning.pair_tradeoff import choose_gamma, with_gamma
 from core.tuning.learning.run import Learned, recorded, relearned
 from core.tuning.problem import Problem
 from core.tuning.results.threshold import Threshold, choose_threshold, with_threshold
-from core.tuning.runs.standing import Standing
+from core.tuning.runs.state import RunState
 from core.tuning.scores.scoring import in_a_sentence
 
 
@@ -44,7 +44,7 @@ class Winner:
 
 def winner_of(
     problem: Problem,
-    standing: Standing,
+    state: RunState,
     learned: Learned | None,
     kept: Mapping[int, Any],
 ) -> Winner:
@@ -52,16 +52,16 @@ def winner_of(
 
     Args:
         problem: the run's problem, or that of an outer fold.
-        standing: how the run stands; at least one trial or step has ended.
+        state: how the run stands; at least one trial or step has ended.
         learned: the penalty learner's own state, where it is at hand (saves a fit).
         kept: {trial: fitted estimator} of the members of an average, likewise.
     """
     if problem.averages:
-        found = _average(problem, standing, kept)
+        found = _average(problem, state, kept)
     elif problem.strategy.kind == "trials":
-        found = _best_trial(problem, standing)
+        found = _best_trial(problem, state)
     else:
-        found = _of_learner(learned if learned is not None else recorded(problem, standing))
+        found = _of_learner(learned if learned is not None else recorded(problem, state))
     threshold = choose_threshold(problem, found.pipeline, found.learned)
     found = replace(found, threshold=threshold)
     chosen = choose_gamma(problem, found.pipeline, found.learned)
@@ -81,17 +81,17 @@ def _decided(problem: Problem, winner: Winner) -> Winner:
     return replace(winner, pipeline=with_threshold(winner.pipeline, winner.threshold, classes))
 
 
-def _best_trial(problem: Problem, standing: Standing) -> Winner:
-    best = standing.best
+def _best_trial(problem: Problem, state: RunState) -> Winner:
+    best = state.best
     assert best is not None  # callers have checked that a trial has ended
     pipeline = problem.pipeline(best.setting)
     remarks = fit(pipeline, *problem.train)
     return Winner(pipeline, best.setting, {problem.metric.name: best.score}, remarks)
 
 
-def _average(problem: Problem, standing: Standing, kept: Mapping[int, Any]) -> Winner:
-    average = averaged_model(problem, standing, kept)
-    best = standing.trials[average.best]
+def _average(problem: Problem, state: RunState, kept: Mapping[int, Any]) -> Winner:
+    average = averaged_model(problem, state, kept)
+    best = state.trials[state.row_of[average.best]]
     # What rows say that had a part in the choice would flatter.
     validation = average.told["held_out"]
     if not validation and problem.judged != "training":

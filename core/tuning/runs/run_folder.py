@@ -126,21 +126,30 @@ class RunFolder:
 
     def events(self) -> list[Event]:
         """Every recorded event in order, the torn last line of a killed run left out."""
+        return list(self.read_events())
+
+    def read_events(self) -> Iterator[Event]:
+        """The same one by one.
+
+        Raises:
+            UnusableError: a line is damaged.
+        """
+        if not (self.path / EVENTS).exists():
+            return
+        with (self.path / EVENTS).open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if line.endswith(b"\n"):
+                    yield self._event(number, line)
+
+    def _event(self, number: int, line: bytes) -> Event:
         try:
-            lines = (self.path / EVENTS).read_bytes().split(b"\n")
-        except FileNotFoundError:
-            return []
-        events = []
-        for number, line in enumerate(lines[:-1], start=1):
-            try:
-                events.append(from_json(line))
-            except ValueError as error:
-                raise UnusableError(
-                    f"this line of the run is damaged ({error})",
-                    where=f"{self.path / EVENTS}, line {number}",
-                    cure="delete the lines from here on to go on from before it",
-                ) from error
-        return events
+            return from_json(line)
+        except ValueError as error:
+            raise UnusableError(
+                f"this line of the run is damaged ({error})",
+                where=f"{self.path / EVENTS}, line {number}",
+                cure="delete the lines from here on to go on from before it",
+            ) from error
 
     def append(self, event: Event) -> None:
         """Record one event; a beat of Progress without news is passed over.

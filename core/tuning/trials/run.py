@@ -29,7 +29,7 @@ from core.tuning.events import (
 from core.tuning.history.remembering import Remembering, memory_of, recalled_before
 from core.tuning.problem import Problem
 from core.tuning.runs.clock import Clock
-from core.tuning.runs.standing import Standing
+from core.tuning.runs.state import RunState
 from core.tuning.scores.scoring import Outcome
 from core.tuning.trials.executors import Executor
 
@@ -146,17 +146,17 @@ class TrialRun:
     def __init__(
         self,
         problem: Problem,
-        standing: Standing,
+        state: RunState,
         clock: Clock,
         requests: deque[Event],
         remembering: Remembering,
     ) -> None:
-        self._problem, self._standing, self._clock = problem, standing, clock
+        self._problem, self._state, self._clock = problem, state, clock
         self._requests, self._remembering = requests, remembering
         self.because = ""
         self.groups: dict[str, int] = {}  # penalties are not learned here
         self.learned = None
-        planned = max(problem.total, standing.total)
+        planned = max(problem.total, state.total)
         self.ensemble = Ensemble(problem, planned) if problem.averages else None
 
     def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
@@ -171,7 +171,7 @@ class TrialRun:
         with contextlib.closing(
             Executor(self._problem.work(), plan.workers, plan.time_limit)
         ) as executor:
-            for lost in list(self._standing.pending.values()):
+            for lost in list(self._state.pending.values()):
                 executor.submit(lost.number, lost.setting)
             while True:
                 yield from self._heard()
@@ -199,7 +199,7 @@ class TrialRun:
     def _heard(self) -> Generator[Event, None, None]:
         while self._requests:
             event = self._requests.popleft()
-            self._standing.consume(event)
+            self._state.consume(event)
             yield event
             if self.ensemble is not None and isinstance(event, TrialExcluded):
                 self.ensemble.exclude(event)
@@ -207,7 +207,7 @@ class TrialRun:
 
     def _averaged(self, ensemble: Ensemble) -> Generator[Event, None, None]:
         for event in ensemble.updates():
-            self._standing.consume(event)
+            self._state.consume(event)
             yield event
 
     def _started(self, executor: Executor) -> Generator[Event, None, None]:
@@ -216,14 +216,14 @@ class TrialRun:
             if started.reason != "default" and (surrogate := self._asker.surrogate()) is not None:
                 yield surrogate
             executor.submit(started.number, started.setting)
-            self._standing.consume(started)
+            self._state.consume(started)
             yield started
 
     def _may_ask(self, executor: Executor) -> bool:
-        standing = self._standing
-        begun = standing.done + executor.running
-        if begun >= (standing.total or MOST_TRIALS):
-            self.because = f"the budget of {standing.total} trials was spent"
+        state = self._state
+        begun = state.done + executor.running
+        if begun >= (state.total or MOST_TRIALS):
+            self.because = f"the budget of {state.total} trials was spent"
         elif self._time_is_up:
             self.because = f"the time of {self._problem.plan.minutes:g} minutes was up"
         elif begun > 0:
@@ -240,19 +240,19 @@ class TrialRun:
         for outcome in executor.wait(BEAT):
             self._asker.tell(outcome)
             event = trial_event(outcome, len(self._problem.splits))
-            self._standing.consume(event)
+            self._state.consume(event)
             if isinstance(event, TrialFinished):
                 self._remembering.keep(event)
             yield event
             yield from self._told(outcome)
             yield from self._remembering.notices()
-        yield self._standing.progress(self._seconds_left(executor.running))
+        yield self._state.progress(self._seconds_left(executor.running))
 
     def _told(self, outcome: Outcome) -> Generator[Event, None, None]:
         """What a finished trial means for the average, and what its model shows if it is best."""
         if outcome.failure:
             return
-        best = self._standing.best
+        best = self._state.best
         if outcome.shown is not None and best is not None and best.number == outcome.number:
             yield outcome.shown
         if self.ensemble is not None:
@@ -261,22 +261,21 @@ class TrialRun:
 
     def _given_up(self) -> Generator[Event, None, None]:
         self.because = f"the time of {self._problem.plan.minutes:g} minutes was up"
-        for lost in list(self._standing.pending.values()):
+        for lost in list(self._state.pending.values()):
             failed = TrialFailed(
                 number=lost.number, setting=lost.setting, reason="The time of the run was up."
             )
-            self._standing.consume(failed)
+            self._state.consume(failed)
             yield failed
 
     def _seconds_left(self, running: int) -> float | None:
-        standing, plan, minutes = self._standing, self._problem.plan, self._problem.minutes
+        state, plan, minutes = self._state, self._problem.plan, self._problem.minutes
         left = []
         if minutes is not None:
             left.append(60 * minutes - self._clock.seconds)
-        if standing.total and standing.trials:
-            took = [trial.took for trial in standing.trials.values()]
-            mean = sum(took) / len(took)
-            left.append(mean * max(0, standing.total - standing.done) / plan.workers)
+        if state.total and state.finished:
+            mean = state.took / state.finished
+            left.append(mean * max(0, state.total - state.done) / plan.workers)
         return max(0.0, min(left)) if left else None
 
 
@@ -299,6 +298,6 @@ def trial_event(outcome: Outcome, folds: int) -> TrialFinished | TrialFailed:
     )
 
 
-def extended(standing: Standing, trials: int | None) -> RunResumed:
+def extended(state: RunState, trials: int | None) -> RunResumed:
     """The event with which a run goes on, with so many more trials than it was planned for."""
-    return RunResumed(done=standing.done, total=standing.total + (trials or 0))
+    return RunResumed(done=state.done, total=state.total + (trials or 0))

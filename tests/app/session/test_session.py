@@ -206,8 +206,9 @@ def test_a_past_run_is_shown_again(opened, qtbot):
         opened.open_file("other.csv")
     assert opened.state == "idle"
     assert [Path(run.path) for run in opened.past_runs()] == [folder]
-    with qtbot.waitSignal(opened.data_changed, timeout=20_000):
+    with qtbot.waitSignals([opened.run_opened, opened.data_changed], timeout=20_000):
         opened.open_run(folder)
+        assert opened.state == "idle"  # a thread reads it
     assert opened.state == "finished"
     assert opened.events == events
     assert opened.plan.trials == 3

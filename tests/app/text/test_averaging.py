@@ -2,19 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from app.text.narrator import Narrator
-from app.text.run import Standing
+from app.text.narrator import sentences
+from app.text.run import line, title
 from core.tuning.events import (
     DisputedRow,
     EnsembleUpdated,
     LeftOut,
     MembersDisagree,
-    Progress,
     RunFinished,
     RunStarted,
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.runs.state import folded
 
 AXIS = {"name": "C", "label": "Cost", "kind": "float", "low": 0.01, "high": 100.0, "log": True}
 
@@ -37,11 +37,7 @@ def average(count=4, weights=None, **fields):
 
 
 def told(*events, **how):
-    narrator = Narrator()
-    narrator.consume(started(**how))
-    for event in events:
-        narrator.consume(event)
-    return " ".join(narrator.sentences)
+    return " ".join(sentences(folded([started(**how), *events])))
 
 
 def test_the_strategy_says_how_settings_are_drawn_and_why_models_are_averaged():
@@ -133,23 +129,17 @@ def test_where_they_differ_most():
 # The head of the page --------------------------------------------------------------------------
 
 
-def standing(*events):
-    made = Standing()
-    for event in (started(), *events):
-        made.consume(event)
-    return made
-
-
 def test_the_head_says_how_many_models_and_how_good_they_are_together():
     trials = [TrialFinished(number=n, score=0.2) for n in range(40)]
-    made = standing(*trials, average(), Progress(best=0.08, default=0.2))
-    assert made.title() == "Averaging over good settings"
-    assert made.line("") == "Trial 40 of 40 · 4 models in the average · log loss 0.09"
+    run = folded([started(), *trials, average()])
+    assert title(run) == "Averaging over good settings"
+    assert line(run, "") == "Trial 40 of 40 · 4 models in the average · log loss 0.09"
 
 
 def test_the_head_counts_members_with_weight_and_falls_back_to_the_best():
-    made = standing(average(2, weights=[1.0, 0.0], average=None), Progress(best=0.08))
-    assert "one model in the average · best log loss 0.08" in made.line("")
+    alone = average(2, weights=[1.0, 0.0], average=None)
+    run = folded([started(), TrialFinished(number=0, score=0.08), alone])
+    assert "one model in the average · best log loss 0.08" in line(run, "")
 
 
 def test_the_end_is_said():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from app.text.narrator import Narrator
+from app.text.narrator import sentences
 from app.text.numbers import percent
 from core.tuning.events import ImagesDrawn, RunStarted, Topic, TopicsFound
+from core.tuning.runs.state import folded
 
 TOPICS = TopicsFound(
     number=3,
@@ -19,10 +20,8 @@ TOPICS = TopicsFound(
 
 
 def said(event, **dataset):
-    narrator = Narrator()
-    narrator.consume(RunStarted(plan={"strategy": "gp"}, dataset=dataset))
-    narrator.consume(event)
-    return " ".join(narrator.sentences)
+    begun = RunStarted(plan={"strategy": "gp"}, dataset=dataset)
+    return " ".join(sentences(folded([begun, event])))
 
 
 def test_the_largest_topics_are_named_by_their_words():
@@ -42,11 +41,9 @@ def test_one_topic_is_not_called_many():
 
 
 def test_a_later_trial_takes_the_place_of_an_earlier_one():
-    narrator = Narrator()
-    narrator.consume(RunStarted(plan={"strategy": "gp"}, dataset={"task": "topics"}))
-    narrator.consume(TOPICS)
+    begun = RunStarted(plan={"strategy": "gp"}, dataset={"task": "topics"})
     later = TopicsFound(number=5, count=80, documents=11314, topics=TOPICS.topics[1:])
-    words = " ".join(narrator.consume(later))
+    words = " ".join(sentences(folded([begun, TOPICS, later])))
     assert "finds 80 topics" in words
     assert "space" not in words
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from app.text.narrator import Narrator
+from app.text.narrator import sentences
 from core.tuning.events import (
     CommonSurfaceFitted,
     EnsembleUpdated,
@@ -25,6 +25,7 @@ from core.tuning.events import (
     TrialStarted,
 )
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.runs.state import folded
 
 AXIS = {"name": "C", "label": "Cost", "kind": "float", "low": 0.01, "high": 100.0, "log": True}
 
@@ -36,15 +37,11 @@ def started(strategy="hybrid", kind="trials", **options):
 
 
 def told(*events, **how):
-    narrator = Narrator()
-    sentences = narrator.consume(started(**how))
-    for event in events:
-        sentences = narrator.consume(event)
-    return " ".join(sentences)
+    return " ".join(sentences(folded([started(**how), *events])))
 
 
-def tried(number, score, reason="improve", c=0.27):
-    setting = {"C": c}
+def tried(number, score, reason="", c=0.27):
+    setting, reason = {"C": c}, reason or ("improve" if number else "default")
     return (
         TrialStarted(number=number, setting=setting, reason=reason),
         TrialFinished(number=number, setting=setting, score=score),
@@ -99,12 +96,10 @@ def test_best_and_worse_trials_are_told_apart():
 
 
 def test_less_is_better_where_the_metric_says_so():
-    narrator = Narrator()
     plan = Plan(DataPlan("x"), "linear", "random").as_dict()
-    narrator.consume(RunStarted(plan=plan, maximize=False, metric="mse"))
-    for event in (*tried(0, 0.8), *tried(1, 0.5)):
-        narrator.consume(event)
-    assert "That is the best so far" in narrator.sentences[-1]
+    begun = RunStarted(plan=plan, maximize=False, metric="mse")
+    said = sentences(folded([begun, *tried(0, 0.8), *tried(1, 0.5)]))
+    assert "That is the best so far" in said[-1]
 
 
 def test_a_long_wait_for_something_better_is_said():
@@ -204,11 +199,15 @@ def test_every_strategy_has_words_of_its_own():
 
 
 def test_a_new_run_begins_with_empty_words():
-    narrator = Narrator()
-    narrator.consume(started())
-    for event in tried(0, 0.9):
-        narrator.consume(event)
-    assert "0.9" not in " ".join(narrator.consume(started()))
+    assert "0.9" in told(*tried(0, 0.9))
+    assert "0.9" not in told(*tried(0, 0.9), started())
+
+
+def test_an_excluded_trial_is_not_called_the_best_after_a_resume():
+    again = (RunResumed(done=2, total=4), *tried(1, 0.9))
+    said = told(*tried(0, 0.7), *tried(1, 0.9), TrialExcluded(number=1), *again)
+    assert "best so far" not in said
+    assert "it does not count" in said
 
 
 # Earlier datasets -----------------------------------------------------------------------------

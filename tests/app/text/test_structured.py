@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from app.pages.tune.replay import _stops_of
-from app.text.narrator import Narrator
-from app.text.run import Standing
+from app.session.run import ShownRun
+from app.text.narrator import sentences
+from app.text.run import title
 from app.text.units import counted, size_of_test_set
 from app.window.steps import _data_chosen
 from core.tuning.events import (
@@ -18,6 +18,7 @@ from core.tuning.events import (
     SequencesLabelled,
     TrialFinished,
 )
+from core.tuning.runs.state import folded
 
 SEQUENCES = SequencesLabelled(
     step=1,
@@ -46,10 +47,7 @@ def begun(task, strategy="mm", groups=3, **dataset):
 
 
 def said(*events):
-    narrator = Narrator()
-    for event in events:
-        narrator.consume(event)
-    return " ".join(narrator.sentences)
+    return " ".join(sentences(folded(events)))
 
 
 def test_sequences_and_their_tokens_of_the_test_set_are_counted():
@@ -97,19 +95,17 @@ def test_groups_of_weights_have_no_columns():
 
 
 def test_the_head_says_what_is_learned():
-    standing = Standing()
-    standing.consume(begun("sequence"))
-    assert standing.title() == "Learning one penalty for each group of weights"
-    standing.consume(begun("sequence", groups=1))
-    assert standing.title() == "Learning the penalty of a conditional random field"
+    assert title(folded([begun("sequence")])) == "Learning one penalty for each group of weights"
+    one = folded([begun("sequence", groups=1)])
+    assert title(one) == "Learning the penalty of a conditional random field"
 
 
 def test_a_moment_of_the_replay_has_the_examples_of_its_step():
     step = PenaltyStep(step=0)
     events = [begun("sequence"), step, SEQUENCES, Progress(), step, SEQUENCES, Progress()]
-    assert _stops_of(events) == [3, 6]
+    assert ShownRun(events, None).stops == [3, 6]
     trials = [RunStarted(), TrialFinished(), Progress(), TrialFinished()]
-    assert _stops_of(trials) == [2, 4]
+    assert ShownRun(trials, None).stops == [2, 4]
 
 
 def test_rows_are_called_what_they_are():

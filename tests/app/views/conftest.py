@@ -53,7 +53,8 @@ def trial_events(scores=SCORES, default=0.70, **given):
     yield begun(**given)
     for number, score in enumerate(scores):
         setting = setting_of(number)
-        yield TrialStarted(number=number, setting=setting, reason="improve")
+        reason = "default" if number == 0 and default is not None else "improve"
+        yield TrialStarted(number=number, setting=setting, reason=reason)
         if score is None:
             reason = "the solver did not converge"
             yield TrialFailed(number=number, setting=setting, reason=reason, took=1.5)

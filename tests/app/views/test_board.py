@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QScrollBar, QTableView
 from app.views.board import places
 from app.views.plot.canvas import Canvas
 from app.views.registry import VIEWS
+from core.tuning.runs.state import folded
 from resources.theme import DARK
 
 
@@ -70,15 +71,19 @@ def test_only_what_is_seen_is_drawn(board, feed, streams, qtbot):
     assert len(board.views["best"].dots.x) == 7
 
 
-def test_reset_and_replay_give_the_same_picture(feed, board, streams):
+def test_an_earlier_moment_and_the_end_again_give_the_same_picture(feed, board, streams):
     events = list(streams.trials())
     feed(events)
-    before = board.views["best"].rows()
-    board.reset()
+    before = [view.rows() for view in board.views.values() if view.has_content()]
+    board.show_run(folded(events[:1]))
     feed([])
     assert not board.views["best"].has_content()
-    feed(events[1:])
-    assert board.views["best"].rows() == before
+    board.show_run(folded(events[:12]), onward=True)
+    feed([])
+    assert len(board.views["trials"].rows()[1]) == 4
+    board.show_run(folded(events), onward=True)
+    feed([])
+    assert [v.rows() for v in board.views.values() if v.has_content()] == before
 
 
 def test_everything_that_can_be_focused_has_a_name(feed, streams):

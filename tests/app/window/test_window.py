@@ -176,7 +176,7 @@ def test_the_window_comes_back_as_large_as_it_was_left(still, qtbot):
 
 
 def test_a_finished_run_ticks_its_steps(with_data):
-    with_data._run = ShownRun([RunFinished(results={"validation": {}})], None)
+    with_data.shown = ShownRun([RunFinished(results={"validation": {}})], None)
     with_data.state = "finished"
     states = step_states(with_data)
     assert [states[key].done for key in STEPS] == [True, True, True, True, True, False]
@@ -337,3 +337,21 @@ def test_an_orderly_end_leaves_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
     if was:
         faulthandler.enable()
+
+
+def test_a_past_run_that_takes_long_can_be_left(window, monkeypatch):
+    reading = window.session.reading
+    monkeypatch.setattr(type(reading), "goes_on", property(lambda _self: True))
+    stopped = []
+    monkeypatch.setattr(reading, "stop", lambda: stopped.append(True))
+    window.session.busy_changed.emit("Reading the run …")
+    assert window.waiting.stop_button.isVisibleTo(window)
+    window.waiting.stop_button.click()
+    assert stopped
+    assert not window.waiting.isVisibleTo(window)
+
+
+def test_other_waits_have_no_stop(window):
+    window.session.busy_changed.emit("Saving …")
+    assert window.waiting.isVisibleTo(window)
+    assert not window.waiting.stop_button.isVisibleTo(window)

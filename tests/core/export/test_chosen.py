@@ -105,7 +105,7 @@ def test_the_baseline_knows_shares_or_the_mean(tmp_path: Path, task: str) -> Non
 
 def test_a_trial_has_its_validation_score_and_no_test_score(tmp_path: Path) -> None:
     run, dataset = run_of(tmp_path, "binary")
-    found = {choice.name: choice for choice in choices(run.events)}
+    found = {choice.name: choice for choice in choices(run.state)}
     assert list(found)[:3] == ["tuned", "default", "baseline"]
     scores = [choice.validation for choice in found.values() if choice.name.isdigit()]
     assert len(scores) == 3
@@ -124,7 +124,7 @@ def test_a_trial_has_its_validation_score_and_no_test_score(tmp_path: Path) -> N
 
 def test_a_penalty_learner_offers_what_it_is_compared_with(tmp_path: Path) -> None:
     run, dataset = run_of(tmp_path, "regression", "mm")
-    assert [choice.name for choice in choices(run.events)] == ["tuned", "default", "baseline"]
+    assert [choice.name for choice in choices(run.state)] == ["tuned", "default", "baseline"]
     chosen = chosen_run(run, "default", dataset)
     assert not chosen.learned_penalties
     export_run(chosen, tmp_path / "default.json")

@@ -39,7 +39,6 @@ from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.results.conclude import conclude
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.runs.standing import Standing
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.tune import tune
 
@@ -310,18 +309,6 @@ def test_a_kill_costs_the_trial_under_way_and_nothing_else(iris, tmp_path):
     assert resumed[-1].results["test"] == whole[-1].results["test"]
 
 
-def test_standing_counts_trials_since_the_last_improvement():
-    standing = Standing()
-    standing.consume(RunStarted(maximize=False, total=9))
-    for number, score in enumerate([3.0, 2.0, 2.5, 2.2]):
-        standing.consume(TrialFinished(number=number, score=score, fits=5))
-    standing.consume(TrialFailed(number=4))
-    assert (standing.best.number, standing.without_improvement) == (1, 2)
-    assert (standing.done, standing.fits) == (5, 20)
-    standing.consume(TrialExcluded(number=1))
-    assert standing.best.number == 3
-
-
 def test_the_default_setting_is_scikit_learns_own(iris):
     """A support vector machine's default gamma depends on the data: "scale" in scikit-learn."""
     problem = build_problem(QUICK.changed(model="svm"), iris)
@@ -369,8 +356,8 @@ def test_a_refit_is_the_model_that_was_learned_where_columns_outnumber_rows(stra
     problem = build_problem(plan, read_data(plan.data))
     training = training_of(problem)
     *_, last = problem.strategy.make(training.loss, training.groups, problem.options, 0)
-    standing = SimpleNamespace(steps=[step_event(last, training.group_names, problem.strategy)])
-    again = recorded(problem, standing)
+    state = SimpleNamespace(step=step_event(last, training.group_names, problem.strategy))
+    again = recorded(problem, state)
     assert np.linalg.norm(again.w - last.w) < 1e-3 * np.linalg.norm(last.w)
 
 

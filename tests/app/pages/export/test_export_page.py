@@ -5,6 +5,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QLabel
 
 from app.pages.export.export_page import ExportPage
+from app.session.run import ShownRun
 from core.tuning.events import RunFinished, RunStarted, TrialFinished
 
 
@@ -169,7 +170,7 @@ def ended(still, qtbot, monkeypatch, tmp_path):
     page = ExportPage(still)
     qtbot.addWidget(page)
     page.show()
-    still.events[:] = ENDED
+    still.shown = ShownRun(ENDED, None)
     monkeypatch.setattr(type(still), "results", ENDED[-1].results, raising=False)
     still.run_changed.emit()
     asked = []

@@ -74,7 +74,7 @@ def test_learned_penalties_take_the_place_of_the_setting(page, still):
     still._show_run(ended(results, "penalties", steps, groups=("a", "b")), None)
     assert "Learned group penalties" in shown(page)
     assert "What did tuning change?" not in shown(page)
-    assert len(page.penalties.record.steps) == 3
+    assert len(page.penalties.record.run.steps) == 3
 
 
 def test_another_run_takes_the_results_away(page, still):

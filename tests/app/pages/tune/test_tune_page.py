@@ -5,15 +5,18 @@ from PySide6.QtWidgets import QMessageBox
 
 from app.pages.tune.replay import Replay
 from app.pages.tune.tune_page import TunePage
-from app.text.run import Standing
+from app.session.run import ShownRun
+from app.text.run import line, share, title
 from core.tuning.events import (
     PenaltyStep,
     Progress,
     RunFinished,
     RunStarted,
     TrialFinished,
+    TrialStarted,
 )
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.runs.state import folded
 
 
 def reach(qtbot, session, state):
@@ -24,9 +27,9 @@ def trials(count, total=10):
     plan = Plan(DataPlan("x.csv"), "svm", "random", trials=total).as_dict()
     yield RunStarted(plan=plan, total=total, metric="accuracy")
     for n in range(count):
-        yield TrialFinished(seconds=n + 1.0, number=n, score=0.8 + n / 100)
-        yield Progress(seconds=n + 1.0, done=n + 1, total=total, seconds_left=40.0,
-                       best=0.8 + n / 100, default=0.8, without_improvement=n)  # fmt: skip
+        yield TrialStarted(number=n, reason="improve" if n else "default")
+        yield TrialFinished(seconds=n + 1.0, number=n, score=0.8 if n != 1 else 0.86)
+        yield Progress(seconds=n + 1.0, seconds_left=40.0)
 
 
 @pytest.fixture
@@ -125,20 +128,20 @@ def test_the_slider_shows_earlier_moments_in_the_same_views(page, opened, qtbot)
     reach(qtbot, opened, "finished")
     assert page.replay.isVisible()
     page.replay.slider.setValue(2)
-    assert len(page.board.record.trials) == 2
-    assert page.standing.done == 2
+    assert len(page.board.record.run.trials) == 2
+    assert page.run.done == 2
     page.replay.slider.setValue(6)
-    assert len(page.board.record.trials) == 6
+    assert len(page.board.record.run.trials) == 6
     assert opened.results is not None
 
 
 def test_playing_again_ends_where_it_stood(qtbot):
     replay = Replay()
     qtbot.addWidget(replay)
-    events = list(trials(8))
-    counts = []
+    run = ShownRun(trials(8), None)
+    events, counts = run.events, []
     replay.moved.connect(counts.append)
-    replay.load(events)
+    replay.load(events, run.stops, of_trials=True)
     assert counts == []
     replay._timer.setInterval(1)
     replay.play()
@@ -149,35 +152,30 @@ def test_playing_again_ends_where_it_stood(qtbot):
 
 
 def test_the_line_says_how_far_how_good_and_how_long():
-    standing = Standing()
-    for event in trials(7, total=40):
-        standing.consume(event)
-    assert standing.line("running") == (
+    run = folded(trials(7, total=40))
+    assert line(run, "running") == (
         "Trial 7 of 40 · best accuracy 0.86 · default setting 0.8 · "
-        "no improvement for 6 trials · about 40 s left"
+        "no improvement for 5 trials · about 40 s left"
     )
-    assert standing.line("paused").startswith("Paused · Trial 7 of 40")
-    assert standing.share("running") == pytest.approx(7 / 40)
-    assert standing.title() == "Tuning a support vector machine"
+    assert line(run, "paused").startswith("Paused · Trial 7 of 40")
+    assert share(run, "running") == pytest.approx(7 / 40)
+    assert title(run) == "Tuning a support vector machine"
 
 
 def test_a_run_bounded_by_time_counts_time():
-    standing = Standing()
-    for event in trials(4, total=0):
-        standing.consume(event)
-    assert standing.line("running").startswith("Trial 4 · ")
-    assert standing.share("running") == pytest.approx(4 / 44)
+    run = folded(trials(4, total=0))
+    assert line(run, "running").startswith("Trial 4 · ")
+    assert share(run, "running") == pytest.approx(4 / 44)
 
 
 def test_steps_say_the_objective_and_its_direction():
-    standing = Standing()
     plan = Plan(DataPlan("x.csv"), "logistic", "mm").as_dict()
-    standing.consume(RunStarted(plan=plan, kind="penalties", groups={"a": 1, "b": 2}))
-    standing.consume(PenaltyStep(step=7, objective=420.0))
-    standing.consume(PenaltyStep(step=8, objective=411.3))
-    assert standing.line("running") == (
-        "Step 8 · objective 411.3, falling · no validation data needed"
-    )
-    assert standing.title() == "Learning one penalty for each group of columns"
-    standing.consume(RunFinished(seconds=3.0))
-    assert standing.line("finished").endswith("took 3 s")
+    run = folded([
+        RunStarted(plan=plan, kind="penalties", groups={"a": 1, "b": 2}),
+        PenaltyStep(step=7, objective=420.0),
+        PenaltyStep(step=8, objective=411.3),
+    ])  # fmt: skip
+    assert line(run, "running") == ("Step 8 · objective 411.3, falling · no validation data needed")
+    assert title(run) == "Learning one penalty for each group of columns"
+    run.consume(RunFinished(seconds=3.0))
+    assert line(run, "finished").endswith("took 3 s")

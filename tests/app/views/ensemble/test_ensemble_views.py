@@ -222,7 +222,7 @@ def test_without_fair_rows_it_says_why(shown, options, words):
 def test_every_member_has_a_dot_in_every_row_and_the_truth_is_marked(shown):
     board = shown(40)
     view = board.views["disagreement"]
-    said = board.record.disagreement
+    said = board.record.run.disagreement
     assert len(view.dots.x) == 12 * 4
     first = [100 * given[1] for given in said.rows[0].said]
     assert sorted(view.dots.x[view.dots.y == 0]) == pytest.approx(sorted(first))
@@ -236,7 +236,7 @@ def test_of_many_classes_the_true_one_is_shown_and_the_table_has_all(shown):
     classes = ("setosa", "versicolor", "virginica")
     board = shown(40, classes=classes)
     view = board.views["disagreement"]
-    row = board.record.disagreement.rows[0]
+    row = board.record.run.disagreement.rows[0]
     at = classes.index(row.truth)
     expected = sorted(100 * given[at] for given in row.said)
     assert sorted(view.dots.x[view.dots.y == 0]) == pytest.approx(expected)
@@ -299,8 +299,8 @@ def test_the_slice_shows_its_guess_once(board, shown, feed, streams):
 def test_members_are_noted_in_the_table_of_trials(shown):
     board = shown(40)
     model = board.views["trials"].model
-    member = board.record.ensemble.members[1]
-    notes = {trial.number: model.note(trial) for trial in board.record.trials}
+    member = board.record.run.ensemble.members[1]
+    notes = {trial.number: model.note(trial) for trial in board.record.run.trials}
     assert notes[member] == "in the average, 25\u00a0%"
     assert sum("in the average" in note for note in notes.values()) == 4
     assert "likely good" in notes.values()

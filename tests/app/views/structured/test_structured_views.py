@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage
 
+from app.session.run import ShownRun
 from app.views.registry import VIEWS
 from app.views.structured.token_grid import Geometry
 from core.tuning.events import RunStarted
@@ -232,13 +233,16 @@ def test_they_are_saved(feed, structured, tmp_path, task, names):
 @pytest.mark.parametrize("task", ["sequence", "structure"])
 def test_an_earlier_moment_is_shown_again(feed, board, structured, task):
     events = list(structured.structured_run(task))
-    feed(events)
     name = "sequence" if task == "sequence" else "arcs"
+    run = ShownRun(events, None)
+    board.show_run(run.state)
     board.show_example(1)
-    feed(events[:3])
+    board.show_run(run.state_after(3))
+    feed([])
     assert board.views[name].describe().startswith("Step 0")
     assert board.views[name].which.currentIndex() == 1
-    feed(events[3:])
+    board.show_run(run.state_after(len(events)), onward=True)
+    feed([])
     assert board.views[name].describe().startswith("Step 5")
 
 

@@ -121,7 +121,7 @@ def test_the_better_end_of_a_surface_is_bright_and_marked(board, feed, streams, 
 
 def test_cells_of_the_surface_lie_at_their_trials(looked, streams):
     view = looked.views["surface"]
-    best = looked.record.best()
+    best = looked.record.run.best
     place = QPointF(np.log10(best.setting["C"]), best.setting["depth"])
     assert view.best.x.tolist() == [place.x()]
     assert view.best.y.tolist() == [place.y()]

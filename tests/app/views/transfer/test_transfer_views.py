@@ -49,7 +49,7 @@ def told(board, feed, past):
 def surfaces(board):
     """What the evaluator would be asked of the run as it stands."""
     record = board.record
-    return asdict(record.common), asdict(record.past), record.axes
+    return asdict(record.run.common), asdict(record.run.past), record.axes
 
 
 def test_only_runs_with_a_past_have_these(told, feed, streams, past):
@@ -80,11 +80,12 @@ def test_the_slice_equals_the_evaluator(told):
 
 def test_past_and_present_trials_lie_at_their_settings_and_responses(told, past):
     board = told()
-    view, common = board.views["common slice"], board.record.common
+    view, common = board.views["common slice"], board.record.run.common
+    datasets = board.record.run.past.datasets
     expected = sorted(
         (np.log10(values[0]), response)
         for at, responses in zip(common.neighbours, common.past_responses, strict=True)
-        for values, response in zip(board.record.past.datasets[at].values, responses, strict=True)
+        for values, response in zip(datasets[at].values, responses, strict=True)
     )
     assert len(expected) == 4 * past.TRIED
     drawn = sorted(zip(view.past.x, view.past.y, strict=True))
@@ -214,7 +215,7 @@ def test_the_first_trial_is_chosen_by_the_past_alone(told):
     board = told(trials=0)
     assert not board.views["common slice"].has_content()  # nothing was fitted
     board = told(trials=1)
-    assert board.asked[0]["surrogate"]["trials"] == 0 or board.record.common.trials == 1
+    assert board.asked[0]["surrogate"]["trials"] == 0 or board.record.run.common.trials == 1
     assert board.views["common slice"].has_content()
 
 

@@ -122,7 +122,7 @@ def test_delete_asks_to_exclude_and_copy_copies(feed, board, streams, qtbot):
 def test_menu_of_a_trial_says_what_it_does(feed, board, streams):
     feed(streams.trials())
     view = board.views["trials"]
-    words = [action.text() for action in view.menu_of(board.record.trial(3)).actions()]
+    words = [action.text() for action in view.menu_of(board.record.run.trial(3)).actions()]
     assert words[0] == "Exclude this trial"
 
 

@@ -33,7 +33,7 @@ from core.tuning.results.judging import Course, told_of_folds
 from core.tuning.results.takeaway import read_takeaway
 from core.tuning.runs.clock import Clock
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.runs.standing import Standing
+from core.tuning.runs.state import RunState
 from core.tuning.tune import tune
 
 ROWS, WIDTH, SEED = 90, 4, 7
@@ -172,7 +172,7 @@ def test_what_a_row_is_told_does_not_depend_on_its_own_target(tmp_path):
 
 def _told(plan, dataset):
     problem = build_problem(plan, dataset)
-    return drained(told_of_folds(problem, Course(Standing(), Clock()), None))
+    return drained(told_of_folds(problem, Course(RunState(), Clock()), None))
 
 
 def test_random_labels_of_a_wide_table_cannot_be_told(tmp_path):

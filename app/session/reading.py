@@ -1,0 +1,91 @@
+"""Reads a past run outside the window's thread: one of 100,000 trials takes seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QThread, Signal
+
+from app.session.run import ShownRun
+from core.errors import UnusableError
+from core.tuning.events import Event
+from core.tuning.plan import Plan
+
+AT_ONCE = 200  # events between two pauses that leave the window its turn
+
+
+class Reading(QObject):
+    """Reads one past run at a time; the one that was asked for last counts.
+
+    Signals:
+        done: the run and its plan.
+        refused: why it cannot be read.
+    """
+
+    done = Signal(object, object)  # ShownRun, Plan
+    refused = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._reader: _Reader | None = None
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a run is being read."""
+        return self._reader is not None
+
+    def start(self, folder: Path) -> None:
+        """Read the run in a folder."""
+        self.stop()
+        self._reader = _Reader(folder)
+        self._reader.ended.connect(self._take)
+        self._reader.start()
+
+    def stop(self) -> None:
+        """Leave the run that is being read; nothing is said of it any more."""
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            reader.requestInterruption()
+            reader.wait()  # some milliseconds
+
+    def _take(self, reader: _Reader) -> None:
+        if reader is not self._reader:
+            return  # it was stopped as it ended
+        self.stop()
+        if reader.found is None:
+            self.refused.emit(reader.problem)
+        else:
+            self.done.emit(*reader.found)
+
+
+class _Reader(QThread):
+    """Reads one run; `found` or `problem` is there when `ended` comes with the reader."""
+
+    ended = Signal(object)
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+        self.found: tuple[ShownRun, Plan] | None = None
+        self.problem = ""
+
+    def run(self) -> None:
+        """Fold the run's events into what the window shows."""
+        from core.tuning.runs.run_folder import RunFolder  # not needed for the first paint
+
+        try:
+            folder = RunFolder.open(self._folder)
+            events = self._unhurried(folder.read_events())
+            self.found = ShownRun(events, self._folder), folder.plan
+        except UnusableError as error:
+            self.problem = error.sentence
+        self.ended.emit(self)
+
+    def _unhurried(self, events: Iterator[Event]) -> Iterator[Event]:
+        for count, event in enumerate(events):
+            if count % AT_ONCE == 0:
+                if self.isInterruptionRequested():
+                    return
+                self.msleep(1)
+            yield event

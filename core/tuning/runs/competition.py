@@ -1,0 +1,213 @@
+"""The trials of a run as rows, and which of them is the best that counts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial that ended: its setting, and its score or why it has none.
+
+    Attributes:
+        reason: why this setting was tried.
+        expected, uncertainty: the score that was predicted, and its standard deviation.
+        response: the same as a response and its deviation, where this dataset had no mean and scale
+            of its own yet; `RunState.prediction` makes a score of it.
+        candidates: among how many settings it was drawn in effect.
+        failure: why it failed; "" where it has a score.
+    """
+
+    number: int
+    setting: dict[str, Any]
+    score: float = math.nan
+    took: float = 0.0
+    fits: int = 0
+    reason: str = ""
+    expected: float | None = None
+    uncertainty: float | None = None
+    response: tuple[float, float] | None = None
+    candidates: float | None = None
+    failure: str = ""
+
+
+class Growing:
+    """An array that grows at its end in amortized constant time a row."""
+
+    def __init__(self, kind: type, width: int | None = None) -> None:
+        self._rows: np.ndarray = np.empty((64,) if width is None else (64, width), dtype=kind)
+        self._used = 0
+
+    @classmethod
+    def of(cls, rows: np.ndarray) -> Growing:
+        """One that holds a copy of these rows."""
+        made = cls(rows.dtype.type)
+        made._rows, made._used = np.concatenate([rows, np.empty_like(rows, shape=64)]), len(rows)
+        return made
+
+    def append(self, row: Any) -> None:
+        """One more row."""
+        if self._used == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        self._rows[self._used] = row
+        self._used += 1
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The rows so far (a view, not a copy)."""
+        return self._rows[: self._used]
+
+
+class Competition:
+    """The trials that ended, in the order in which they did, and the best of them.
+
+    A trial counts if it has a finite score and a person has not excluded it. One more trial costs
+    the same however many there are; an exclusion looks at all of them.
+
+    Attributes:
+        maximize: whether larger scores are better.
+        trials, row_of: the trials, and {number: row}.
+        replaced: (row, trial) of trials that a resumed run told again, as they were before.
+        excluded: numbers that a person took out.
+        changes: counts exclusions and replacements: what a row says may be new.
+        finished, failed: how many trials have a score, and how many have none.
+        took, trial_fits: seconds of the finished trials, and models that all trials fitted.
+    """
+
+    def __init__(self, maximize: bool = True) -> None:
+        self.maximize = maximize
+        self.trials: list[Trial] = []
+        self.row_of: dict[int, int] = {}
+        self.replaced: list[tuple[int, Trial]] = []
+        self.excluded: set[int] = set()
+        self.changes = self.finished = self.failed = self.trial_fits = 0
+        self.took = 0.0
+        self._numbers, self._scores, self._out = Growing(int), Growing(float), Growing(bool)
+        self._best = -1  # row
+        self._finished_at_best = 0
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """Trial numbers, shape (n,)."""
+        return self._numbers.rows
+
+    @property
+    def scores(self) -> np.ndarray:
+        """Scores, NaN for a failed trial, shape (n,)."""
+        return self._scores.rows
+
+    @property
+    def out(self) -> np.ndarray:
+        """Whether the trial is excluded, shape (n,)."""
+        return self._out.rows
+
+    @property
+    def competing(self) -> np.ndarray:
+        """Rows that count, boolean, shape (n,)."""
+        return np.isfinite(self.scores) & ~self.out
+
+    def best_rows(self, count: int) -> np.ndarray:
+        """The rows of the best trials that count, best first, the earlier one among equals."""
+        rows = np.flatnonzero(self.competing)
+        losses = -self.scores[rows] if self.maximize else self.scores[rows]
+        if 0 < count < len(rows):  # no need to sort them all
+            near = losses <= np.partition(losses, count - 1)[count - 1]
+            rows, losses = rows[near], losses[near]
+        return rows[np.argsort(losses, kind="stable")[:count]]
+
+    def staircase(self) -> tuple[np.ndarray, np.ndarray]:
+        """Trial numbers in order and the best score until each of them (NaN before the first)."""
+        order = np.argsort(self.numbers, kind="stable")
+        sign = 1.0 if self.maximize else -1.0
+        scores = np.where(self.competing, sign * self.scores, -np.inf)[order]
+        best = np.maximum.accumulate(scores) if len(scores) else scores
+        return self.numbers[order], np.where(np.isfinite(best), sign * best, np.nan)
+
+    @property
+    def best(self) -> Trial | None:
+        """The best trial that counts, the first to end among equals."""
+        return None if self._best < 0 else self.trials[self._best]
+
+    @property
+    def without_improvement(self) -> int:
+        """Trials with a score that ended after the best; 0 where none counts."""
+        return 0 if self._best < 0 else self.finished - self._finished_at_best
+
+    def trial(self, number: int | None) -> Trial | None:
+        """The trial of this number, if it has ended."""
+        row = self.row_of.get(-1 if number is None else number)
+        return None if row is None else self.trials[row]
+
+    def setting_of(self, number: int) -> dict[str, Any]:
+        """The setting of a trial that has ended."""
+        return self.trials[self.row_of[number]].setting
+
+    def scored(self) -> list[Trial]:
+        """The trials that have a score."""
+        return [trial for trial in self.trials if not trial.failure]
+
+    def add(self, trial: Trial) -> None:
+        """One more trial ended; in a resumed run perhaps one that ended before."""
+        self._count(trial, 1)
+        if trial.number in self.row_of:
+            self._replace(self.row_of[trial.number], trial)
+            return
+        row = self.row_of[trial.number] = len(self.trials)
+        self.trials.append(trial)
+        self._numbers.append(trial.number)
+        self._scores.append(trial.score)
+        self._out.append(trial.number in self.excluded)
+        if not trial.failure and trial.number not in self.excluded:
+            best = self.best
+            if best is None or self._beats(trial.score, best.score):
+                self._best, self._finished_at_best = row, self.finished
+
+    def exclude(self, number: int, excluded: bool) -> None:
+        """Take a trial out, or back in; also one that has not ended yet."""
+        (self.excluded.add if excluded else self.excluded.discard)(number)
+        if number in self.row_of:
+            self.out[self.row_of[number]] = excluded
+            self.changes += 1
+            self._compete_again()
+
+    def _beats(self, score: float, other: float) -> bool:
+        return score > other if self.maximize else score < other
+
+    def _count(self, trial: Trial, by: int) -> None:
+        self.trial_fits += by * trial.fits
+        if trial.failure:
+            self.failed += by
+        else:
+            self.finished += by
+            self.took += by * trial.took
+
+    def _replace(self, row: int, trial: Trial) -> None:
+        before = self.trials[row]
+        self._count(before, -1)
+        self.replaced.append((row, before))
+        self.trials[row] = trial
+        self.scores[row] = trial.score
+        self.changes += 1
+        self._compete_again()
+
+    def _compete_again(self) -> None:
+        best = self.best_rows(1)
+        self._best = int(best[0]) if len(best) else -1
+        self._finished_at_best = int(np.isfinite(self.scores[: self._best + 1]).sum())
+
+    def _cut(self, whole: Competition, trials: int, replaced: int) -> None:
+        """Give up the rows shared with the whole run for a copy of the first of them."""
+        self.excluded = set(self.excluded)
+        self.trials = whole.trials[:trials]
+        self.replaced = whole.replaced[:replaced]
+        self._numbers = Growing.of(whole.numbers[:trials])
+        self._scores = Growing.of(whole.scores[:trials])
+        for row, before in reversed(whole.replaced[replaced:]):
+            if row < trials:
+                self.trials[row], self.scores[row] = before, before.score
+        self.row_of = dict(zip(self.numbers.tolist(), range(trials), strict=True))
+        self._out = Growing.of(np.isin(self.numbers, list(self.excluded)))

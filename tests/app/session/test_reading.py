@@ -1,0 +1,107 @@
+"""Past runs are read beside the window, which stays usable and may stop it."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from app.session import run as module
+from app.session.reading import Reading
+from app.session.run import ShownRun
+from core.tuning.events import RunFinished, RunStarted, TrialFinished, from_json
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.runs import run_folder
+from core.tuning.runs.run_folder import RunFolder
+
+PLAN = Plan(DataPlan("x.csv"), "svm", "random")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = RunFolder.create(PLAN, root=tmp_path)
+    made.append(RunStarted(plan=PLAN.as_dict(), total=500))
+    for number in range(500):
+        made.append(TrialFinished(number=number, score=number / 500))
+    made.append(RunFinished(results={"trials": 500}))
+    made.close()
+    return made
+
+
+@pytest.fixture
+def reading(qapp):
+    made = Reading()
+    yield made
+    made.stop()
+
+
+def test_another_thread_reads_and_folds(reading, folder, qtbot, monkeypatch):
+    threads = set()
+
+    class Watched(ShownRun):
+        def take(self, event):
+            threads.add(threading.get_ident())
+            super().take(event)
+
+    monkeypatch.setattr("app.session.reading.ShownRun", Watched)
+    with qtbot.waitSignal(reading.done, timeout=20_000) as heard:
+        reading.start(folder.path)
+    run, plan = heard.args
+    assert threads
+    assert threading.get_ident() not in threads
+    assert plan == PLAN
+    assert run.events == folder.events()
+    assert (run.state.best.number, run.phase, run.folder) == (499, "finished", folder.path)
+    assert not reading.goes_on
+
+
+def test_what_was_stopped_says_nothing_and_ends_at_once(reading, folder, qtbot, monkeypatch):
+    slow = threading.Event()
+    monkeypatch.setattr(
+        run_folder, "from_json", lambda line: (slow.set(), time.sleep(0.002), from_json(line))[2]
+    )
+    said = []
+    reading.done.connect(lambda *_args: said.append("done"))
+    reading.refused.connect(said.append)
+    reading.start(folder.path)
+    assert slow.wait(10)
+    begun = time.monotonic()
+    reading.stop()
+    assert time.monotonic() - begun < 0.9  # of more than a second that it would take
+    qtbot.wait(50)
+    assert said == []
+
+
+def test_only_the_last_one_counts(reading, folder, tmp_path, qtbot):
+    other = RunFolder.create(PLAN, root=tmp_path)
+    other.append(RunStarted(plan=PLAN.as_dict()))
+    other.close()
+    found = []
+    reading.done.connect(lambda run, _plan: found.append(run.folder))
+    reading.start(folder.path)
+    with qtbot.waitSignal(reading.done, timeout=20_000):
+        reading.start(other.path)
+    qtbot.wait(50)
+    assert found == [other.path]
+
+
+def test_a_damaged_run_is_refused_with_its_line(still, folder, qtbot):
+    with (folder.path / "events.jsonl").open("ab") as file:
+        file.write(b"{}\n")
+    with qtbot.waitSignal(still.problem, timeout=20_000) as heard:
+        still.open_run(folder.path)
+    assert "line 503" in heard.args[0]
+    assert still.events == []
+
+
+def test_a_run_that_starts_meanwhile_is_not_replaced(with_data, folder, qtbot):
+    with_data.open_run(folder.path)
+    with_data.start()
+    qtbot.wait(200)
+    assert with_data.state == "running"
+    assert with_data.events == []
+
+
+def test_moments_are_few(folder):
+    assert len(ShownRun(folder.events(), None)._moments) == 1 + 502 // module.KEPT_EVERY

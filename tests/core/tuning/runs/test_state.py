@@ -1,0 +1,231 @@
+"""The one reducer of a run's events, against a recomputation from the whole list."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.tuning.events import (
+    CommonSurfaceFitted,
+    EnsembleUpdated,
+    FoldTested,
+    HyperGradientStep,
+    Noticed,
+    PenaltyStep,
+    RunFailed,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+    TrialExcluded,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+)
+from core.tuning.runs.state import RunState, folded
+
+NUMBERS = st.integers(0, 7)
+SCORES = st.one_of(
+    st.sampled_from([0.1, 0.2, 0.3, 0.4, math.nan, math.inf]), st.floats(-1e6, 1e6, width=32)
+)
+TRIAL_EVENTS = st.one_of(
+    st.builds(TrialStarted, number=NUMBERS, reason=st.sampled_from(["random", "improve"])),
+    st.builds(
+        TrialFinished, number=NUMBERS, score=SCORES, fits=st.integers(1, 9), took=st.floats(0, 9)
+    ),
+    st.builds(TrialFailed, number=NUMBERS, reason=st.just("It failed.")),
+    st.builds(TrialExcluded, number=NUMBERS, excluded=st.booleans()),
+    st.builds(RunResumed, done=st.just(3), total=st.integers(1, 30)),
+    st.builds(EnsembleUpdated, finished=NUMBERS, members=st.just([0]), weights=st.just([1.0])),
+    st.builds(FoldTested, fold=st.integers(0, 5), folds=st.just(5)),
+    st.just(RunStopped(because="it was stopped", results={"trials": 1})),
+)
+STEP_EVENTS = st.one_of(
+    st.builds(PenaltyStep, step=NUMBERS, fits=st.integers(0, 50)),
+    st.builds(RunResumed, done=st.just(2)),
+    st.just(RunFinished(results={"trials": 0})),
+)
+RUNS = st.builds(
+    lambda maximize, events: [
+        RunStarted(maximize=maximize, total=8),
+        TrialStarted(number=0, reason="default"),
+        *events,
+    ],
+    st.booleans(),
+    st.lists(TRIAL_EVENTS, max_size=40),
+)
+
+
+def recomputed(events):
+    """What counts, from the whole list: a plain restatement without any running sum."""
+    maximize = events[0].maximize
+    ended = [e for e in events if isinstance(e, (TrialFinished, TrialFailed))]
+    last = {e.number: e for e in ended}  # a resumed run may tell a trial again
+    out = {e.number: e.excluded for e in events if isinstance(e, TrialExcluded)}
+    scores = {
+        number: e.score
+        for number, e in last.items()
+        if isinstance(e, TrialFinished) and math.isfinite(e.score)
+    }
+    counting = [number for number in scores if not out.get(number)]
+    best = None
+    if counting:
+        top = (max if maximize else min)(scores[number] for number in counting)
+        best = next(number for number in counting if scores[number] == top)
+    scored = list(scores)  # in the order in which the trials ended first
+    return {
+        "numbers": list(last),
+        "scores": [scores.get(number, math.nan) for number in last],
+        "best": best,
+        "default": scores.get(0),
+        "without": 0 if best is None else len(scored) - 1 - scored.index(best),
+        "finished": len(scores),
+        "failed": len(last) - len(scores),
+        "fits": sum(e.fits for e in last.values() if isinstance(e, TrialFinished)),
+        "competing": [number in counting for number in last],
+        "pending": {e.number for at, e in enumerate(events) if isinstance(e, TrialStarted)
+                    and not any(n.number == e.number for n in events[at:]
+                                if isinstance(n, (TrialFinished, TrialFailed)))},
+    }  # fmt: skip
+
+
+def found(state):
+    scores = np.where(np.isfinite(state.scores), state.scores, math.nan)
+    return {
+        "numbers": state.numbers.tolist(),
+        "scores": scores.tolist(),
+        "best": state.best.number if state.best else None,
+        "default": state.default.score if state.default else None,
+        "without": state.without_improvement,
+        "finished": state.finished,
+        "failed": state.failed,
+        "fits": state.fits,
+        "competing": state.competing.tolist(),
+        "pending": set(state.pending),
+    }
+
+
+def same(one, other):
+    assert np.array_equal(one.pop("scores"), other.pop("scores"), equal_nan=True)
+    assert one == other
+
+
+@given(RUNS)
+@settings(max_examples=300, deadline=None)
+def test_the_state_equals_a_recomputation_from_the_list(events):
+    state = folded(events)
+    same(found(state), recomputed(events))
+    sign = -1.0 if state.maximize else 1.0
+    counting = np.flatnonzero(state.competing).tolist()
+    ranked = sorted(counting, key=lambda row: (sign * state.scores[row], row))
+    assert all(state.best_rows(k).tolist() == ranked[:k] for k in range(len(ranked) + 2))
+    assert [state.trials[row] for row in ranked[:1]] == ([state.best] if state.best else [])
+    assert state.took == pytest.approx(sum(t.took for t in state.trials if not t.failure))
+
+
+@given(RUNS, st.data())
+@settings(max_examples=200, deadline=None)
+def test_a_moment_is_the_state_of_the_events_until_then_whatever_came_after(events, data):
+    at = data.draw(st.integers(1, len(events)))
+    later = data.draw(st.integers(at, len(events)))
+    state = folded(events[:at])
+    moment = state.moment()
+    for event in events[at:]:
+        state.consume(event)
+    again = moment.state()
+    same(found(again), recomputed(events[:at]))
+    assert again.ensembles == folded(events[:at]).ensembles
+    for event in events[at:later]:
+        again.consume(event)
+    same(found(again), recomputed(events[:later]))
+    same(found(state), recomputed(events))  # the run itself is as it was
+    assert [t.failure for t in again.trials] == [t.failure for t in folded(events[:later]).trials]
+
+
+@given(st.lists(STEP_EVENTS, max_size=20))
+def test_a_learner_has_steps_and_the_last_one_counts_the_fits(events):
+    state = folded([RunStarted(kind="penalties"), *events])
+    steps = [e for e in events if isinstance(e, PenaltyStep)]
+    assert state.steps == steps
+    assert (state.done, state.step) == (len(steps), steps[-1] if steps else None)
+    assert state.fits == (steps[-1].fits if steps else 0)
+
+
+def test_gradient_steps_are_steps():
+    state = folded([RunStarted(kind="penalties"), HyperGradientStep(step=0, fits=3)])
+    assert (state.done, state.fits, state.step.step) == (1, 3, 0)
+
+
+def test_a_trial_that_was_excluded_before_a_resume_is_not_the_best_afterwards():
+    state = folded([
+        RunStarted(total=4),
+        *trial(0, 0.7, "default"), *trial(1, 0.9), TrialExcluded(number=1),
+        RunResumed(done=2, total=4), *trial(1, 0.9), *trial(2, 0.8),
+    ])  # fmt: skip
+    assert (state.best.number, state.without_improvement) == (2, 0)
+    assert len(state.trials) == 3
+
+
+def trial(number, score, reason="random"):
+    setting = {"C": float(number)}
+    return (
+        TrialStarted(number=number, setting=setting, reason=reason),
+        TrialFinished(number=number, setting=setting, score=score, fits=5),
+    )
+
+
+def test_the_end_is_undone_by_going_on_and_results_come_with_it():
+    state = folded([RunStarted(total=4), *trial(0, 0.7), RunStopped(results={"test": {}})])
+    assert state.results == {"test": {}}
+    state.consume(RunResumed(done=1, total=9))
+    assert (state.results, state.ended, state.total) == (None, None, 9)
+    state.consume(RunFailed(sentence="No."))
+    assert state.results is None
+    assert state.ended.sentence == "No."
+
+
+def test_another_run_begins_anew():
+    state = folded([RunStarted(total=4), *trial(0, 0.7), TrialExcluded(number=0), RunStarted()])
+    assert (state.done, state.best, state.default, state.excluded) == (0, None, None, set())
+
+
+def test_a_notice_is_kept_once():
+    assert folded([Noticed(sentence="a"), Noticed(sentence="a")]).notices == ("a",)
+
+
+@pytest.mark.parametrize(("maximize", "sign"), [(True, 1.0), (False, -1.0)])
+def test_a_predicted_response_becomes_a_score_once_the_dataset_has_a_mean(maximize, sign):
+    state = folded([
+        RunStarted(maximize=maximize),
+        CommonSurfaceFitted(trials=0, expected=1.5, deviation=0.5, maximize=maximize),
+        *trial(0, 0.9, "past"),
+    ])  # fmt: skip
+    assert state.prediction(state.trials[0]) is None
+    state.consume(
+        CommonSurfaceFitted(trials=2, mean=0.8, scale=0.1, settled=True, maximize=maximize)
+    )
+    expected = (pytest.approx(0.8 + sign * 0.15), pytest.approx(0.05))
+    assert state.prediction(state.trials[0]) == expected
+
+
+def test_an_event_costs_the_same_in_a_long_run():
+    """Ten times the trials take some ten times as long, not a hundred times."""
+
+    def taken(trials):
+        events = [RunStarted()]
+        for number in range(trials):
+            events += trial(number, math.sin(number))
+        state, begun = RunState(), time.thread_time()
+        for event in events:
+            state.consume(event)
+            assert state.fits >= 0
+            assert state.without_improvement >= 0
+        return time.thread_time() - begun
+
+    short = min(taken(2_000) for _ in range(3))
+    assert taken(20_000) < 30 * short
