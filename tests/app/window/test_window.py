@@ -339,19 +339,19 @@ def test_an_orderly_end_leaves_nothing(tmp_path):
         faulthandler.enable()
 
 
-def test_a_past_run_that_takes_long_can_be_left(window, monkeypatch):
+def test_a_past_run_that_takes_long_can_be_left(window, monkeypatch, qtbot):
     reading = window.session.reading
     monkeypatch.setattr(type(reading), "goes_on", property(lambda _self: True))
     stopped = []
     monkeypatch.setattr(reading, "stop", lambda: stopped.append(True))
     window.session.busy_changed.emit("Reading the run …")
-    assert window.waiting.stop_button.isVisibleTo(window)
+    qtbot.waitUntil(lambda: window.waiting.stop_button.isVisibleTo(window))
     window.waiting.stop_button.click()
     assert stopped
     assert not window.waiting.isVisibleTo(window)
 
 
-def test_other_waits_have_no_stop(window):
+def test_other_waits_have_no_stop(window, qtbot):
     window.session.busy_changed.emit("Saving …")
-    assert window.waiting.isVisibleTo(window)
+    qtbot.waitUntil(lambda: window.waiting.isVisibleTo(window))
     assert not window.waiting.stop_button.isVisibleTo(window)
