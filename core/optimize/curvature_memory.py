@@ -1,15 +1,15 @@
-"""What steps have shown of a loss's curvature, kept to solve with it under any penalties.
+"""L-BFGS pairs of a loss alone, kept to solve with its curvature under any penalties.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
 | s | | (n,) | a difference of parameters, or a direction |
 | y | | (n,) | the difference of the loss's gradient along it, or H s; the penalty's part left out |
 | c | ``penalties`` | (n,) | a penalty for every parameter |
-| θ | ``bend`` | | yᵀy / sᵀy of the last pair |
+| θ | ``curvature`` | | yᵀy / sᵀy of the last pair |
 
-The two-loop recursion of L-BFGS (Nocedal 1980) with pairs (s, y + c ∘ s) and H₀ = 1/(θ + c): the
-loss's curvature is remembered, the penalty's is added exactly, so that pairs serve on when the
-penalties change. Loss and penalty are convex, so that every pair may be kept.
+The two-loop recursion of L-BFGS with pairs (s, y + c ∘ s) and H₀ = 1/(θ + c): the loss's curvature
+is remembered, the penalty's is added exactly, so that pairs stay valid when the penalties change.
+Loss and penalty are convex, so that every pair may be kept.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from collections import deque
 from collections.abc import Callable
 
 import numpy as np
+
+from core.optimize.two_loop import pair_of, two_loop
 
 _PAIRS, _PAIRS_OF_MANY = 60, 20
 _MANY = 5000  # parameters, beyond which so many pairs would cost more than they save
@@ -34,37 +36,27 @@ class CurvatureMemory:
     def __init__(self, size: int) -> None:
         most = _PAIRS if size <= _MANY else _PAIRS_OF_MANY
         self._pairs: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=most)
-        self._bend = 0.0
+        self._curvature = 0.0
 
     def __bool__(self) -> bool:
         return bool(self._pairs)
 
     def add(self, s: np.ndarray, y: np.ndarray) -> None:
-        """Keep a pair; one without measurable curvature says nothing and is left out."""
+        """Keep a pair; one without measurable curvature is left out."""
         product = float(s @ y)
         if product > _LEAST * float(np.sqrt((s @ s) * (y @ y))):
             self._pairs.append((s, y))
-            self._bend = float(y @ y) / product
+            self._curvature = float(y @ y) / product
 
-    def solver(self, penalties: np.ndarray, bend: float = 1.0) -> Callable[..., np.ndarray]:
-        """The product with a likeness of (H + diag c)⁻¹, symmetric and positive.
+    def solver(
+        self, penalties: np.ndarray, curvature: float = 1.0
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        """The product with an approximation of (H + diag c)⁻¹, symmetric and positive definite.
 
         Args:
             penalties: c ≥ 0, shape (n,).
-            bend: θ while there is no pair.
+            curvature: θ while there is no pair.
         """
-        first = 1.0 / ((self._bend or bend) + penalties)
-        pairs = [(s, y + penalties * s) for s, y in self._pairs]
-        shares = [1.0 / float(s @ y) for s, y in pairs]
-
-        def solve(b: np.ndarray) -> np.ndarray:
-            q, weights = b.copy(), []
-            for (s, y), share in zip(reversed(pairs), reversed(shares), strict=True):
-                weights.append(share * float(s @ q))
-                q -= weights[-1] * y
-            q *= first
-            for (s, y), share, weight in zip(pairs, shares, reversed(weights), strict=True):
-                q += (weight - share * float(y @ q)) * s
-            return q
-
-        return solve
+        first = 1.0 / ((self._curvature or curvature) + penalties)
+        pairs = [pair_of(s, y + penalties * s) for s, y in self._pairs]
+        return lambda b: two_loop(b, pairs, first)

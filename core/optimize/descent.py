@@ -1,4 +1,4 @@
-"""One step downhill, and the penalized problem at fixed penalties solved with such steps.
+"""One Newton step, and the penalized problem at fixed penalties solved with such steps.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -9,14 +9,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 
-from core.optimize.loss import Loss, LossAt
-from core.optimize.newton import Bends, Newton
+from core.optimize.armijo import backtracked
+from core.optimize.loss import Correction, Loss, LossAt
+from core.optimize.newton import Newton
 
 # From this share of the objective on Newton's steps are not cut short any more.
 _NEAR = 1e-7
@@ -24,9 +25,12 @@ _NEAR = 1e-7
 _NEAREST = 1e-8
 _MOST_APPROACH = 1000
 # A step that promises more than this share of the objective and gains nothing is a stalled one.
-STALLED = 1e-8
+_STALLED = 1e-8
 # What rounding may add to a sum of m logarithms, relative to its size.
-ROUNDING = 4e-15
+_ROUNDING = 4e-15
+_SHORTEST = 2.0**-30
+
+Penalty = Callable[[np.ndarray], float]
 
 
 @dataclass(frozen=True)
@@ -44,14 +48,88 @@ class Solution:
     fits: int
 
 
-def line_search(
-    loss: Loss,
+@dataclass(frozen=True)
+class Accuracy:
+    """How closely a Newton step is computed.
+
+    Attributes:
+        forcing: relative accuracy of conjugate gradients.
+        enough: they stop, too, when less than this can be gained by going on.
+        stalled: a step that promises more than this and lowers nothing gives way to L-BFGS; None
+            for the usual share of the loss.
+    """
+
+    forcing: float = 0.1
+    enough: float = 0.0
+    stalled: float | None = None
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """Where a Newton step has led.
+
+    Attributes:
+        point: a point that is lower; None where none was found.
+        promised: the decrease that the step promised, ½ λ².
+        iterations: inner iterations.
+        lbfgs: those of L-BFGS, which took over where it is not 0.
+    """
+
+    point: LossAt | None
+    promised: float
+    iterations: int
+    lbfgs: int = 0
+
+
+def newton_step(
+    newton: Newton,
     point: LossAt,
-    direction: np.ndarray,
-    slope: np.ndarray,
-    penalty: Callable[[np.ndarray], float],
+    penalties: np.ndarray,
+    corrections: Sequence[Correction | None] = (None,),
+    accuracy: Accuracy = Accuracy(),
+    penalty: Penalty | None = None,
+) -> Stepped:
+    """A Newton step on loss + ½ Σ c_i w_i², shortened until loss + penalty falls.
+
+    Args:
+        newton: of the loss.
+        point: where the step starts.
+        penalties: c, shape (n,).
+        corrections: what the majorizer has more of curvature than the objective, tried in turn
+            until a step lowers the objective.
+        accuracy: of the direction.
+        penalty: what ½ Σ c_i w_i² majorizes up to a constant at the point; None for itself.
+    """
+    penalty = penalty or _quadratic(penalties)
+    slope = point.gradient + penalties * point.w
+    iterations = 0
+    for correction in corrections:
+        direction, taken = newton.direction(
+            point, slope, penalties, correction, accuracy.forcing, accuracy.enough
+        )
+        iterations += taken
+        reached = line_search(newton.loss, point, direction, slope, penalty)
+        if reached is not None:
+            break
+    promised = -0.5 * float(slope @ direction)
+    stalled = accuracy.stalled
+    if stalled is None:
+        stalled = _STALLED * (1.0 + abs(point.value))
+    if reached is not None or promised <= stalled:
+        return Stepped(reached, promised, iterations)
+    reached, taken = _by_lbfgs(newton.loss, penalties, point)
+    falls = reached.value + penalty(reached.w) < point.value + penalty(point.w)
+    return Stepped(reached if falls else None, promised, iterations + taken, taken)
+
+
+def _quadratic(penalties: np.ndarray) -> Penalty:
+    return lambda w: 0.5 * float(penalties @ (w * w))
+
+
+def line_search(
+    loss: Loss, point: LossAt, direction: np.ndarray, slope: np.ndarray, penalty: Penalty
 ) -> LossAt | None:
-    """The first of the steps 1, ½, ¼ … that lowers loss + penalty enough (Armijo, 1e-4).
+    """The first of the steps 1, ½, ¼ … that lowers loss + penalty enough.
 
     None where none does: the point is the minimum up to rounding, or the direction is bad.
     """
@@ -59,15 +137,19 @@ def line_search(
     if not promised < 0.0:
         return None
     now = point.value + penalty(point.w)
-    size = 1.0
-    for _ in range(30):
-        tried = loss.at(point.w + size * direction)
-        if tried.value + penalty(tried.w) <= now + 1e-4 * size * promised:
-            return tried
-        size *= 0.5
-        if -size * promised < ROUNDING * abs(now):
+    least = _ROUNDING * abs(now)
+
+    def along(size: float) -> tuple[np.ndarray, float] | None:
+        if size < 1.0 and (size <= _SHORTEST or -size * promised < least):
             return None
-    return None
+        return point.w + size * direction, size * promised
+
+    def evaluate(w: np.ndarray) -> tuple[float, LossAt]:
+        tried = loss.at(w)
+        return tried.value + penalty(tried.w), tried
+
+    found = backtracked(along, evaluate, now)
+    return None if found is None else found[1]
 
 
 def solve(
@@ -93,10 +175,6 @@ def solve(
     """
     newton = newton or Newton(loss)
     point, iterations = loss.at(w), 0
-
-    def penalty(v: np.ndarray) -> float:
-        return 0.5 * float(penalties @ (v * v))
-
     if newton.memory is not None:
         tolerance = max(tolerance, _NEAREST)
         limit = max(tolerance, _NEAR) * (scale or 1.0)
@@ -106,19 +184,15 @@ def solve(
     forcing = 0.1
     for fits in range(1, most + 1):
         limit = tolerance * (scale or 1.0 + abs(point.value))
-        slope = point.gradient + penalties * point.w
-        bends = loss_bends(point)
-        direction, inner = newton.direction(point, slope, penalties, bends, forcing, 0.1 * limit)
-        iterations += inner
-        promised = -0.5 * float(slope @ direction)
-        reached = line_search(loss, point, direction, slope, penalty)
-        if reached is None and promised > limit:
-            point, taken = by_lbfgs(loss, penalties, point)
-            return Solution(point, iterations + taken, fits + taken)
-        point = reached or point
-        if reached is None or promised <= limit:
+        accuracy = Accuracy(forcing, 0.1 * limit, limit)
+        step = newton_step(newton, point, penalties, [point.correction()], accuracy)
+        iterations += step.iterations
+        point = step.point or point
+        if step.lbfgs:
+            return Solution(point, iterations, fits + step.lbfgs)
+        if step.point is None or step.promised <= limit:
             break
-        forcing = min(0.1, max(1e-6, (promised / (1.0 + abs(point.value))) ** 0.5))
+        forcing = min(0.1, max(1e-6, (step.promised / (1.0 + abs(point.value))) ** 0.5))
     return Solution(point, iterations, fits)
 
 
@@ -137,16 +211,12 @@ def approached(
         limit: it stops when a step promises less; a share of 1 + |loss| if relative.
         relative: see limit.
     """
-    loss, memory = newton.loss, newton.memory
+    loss, memory, penalty = newton.loss, newton.memory, _quadratic(penalties)
     assert memory is not None  # callers ask only where there is one
-
-    def penalty(v: np.ndarray) -> float:
-        return 0.5 * float(penalties @ (v * v))
-
     for iteration in range(1, _MOST_APPROACH + 1):
         slope = point.gradient + penalties * point.w
         steepness = float(np.sqrt(slope @ slope))
-        direction = -memory.solver(penalties, bend=steepness)(slope)
+        direction = -memory.solver(penalties, curvature=steepness)(slope)
         promised = -0.5 * float(slope @ direction)
         if memory and promised <= limit * (1.0 + abs(point.value) if relative else 1.0):
             return point, iteration
@@ -158,15 +228,7 @@ def approached(
     return point, _MOST_APPROACH
 
 
-def loss_bends(point: LossAt) -> Bends | None:
-    """What the loss's own curvature lacks beside its majorizer, if it lacks anything."""
-    correction = point.correction()
-    if correction is None or not correction[1] > 0.0:
-        return None
-    return Bends(correction[0][:, None], np.array([correction[1]]))
-
-
-def by_lbfgs(loss: Loss, penalties: np.ndarray, point: LossAt) -> tuple[LossAt, int]:
+def _by_lbfgs(loss: Loss, penalties: np.ndarray, point: LossAt) -> tuple[LossAt, int]:
     """Lowers loss + ½ Σ c_i w_i² from a point where Newton stalls; the iterations it took."""
 
     def objective(w: np.ndarray) -> tuple[float, np.ndarray]:

@@ -6,9 +6,9 @@
 | g | ``gradient`` | (k,) | the gradient at x |
 | s, y | | (k,) | changes of x and g, the last ten pairs |
 
-The two-loop recursion (Nocedal and Wright 2006, algorithm 7.4) on the variables that are free; a
-variable on a bound whose gradient points outwards rests. Steps are projected into the bounds and
-shortened until the value falls enough (Bertsekas 1982).
+The two-loop recursion on the variables that are free; a variable on a bound whose gradient points
+outwards stays there. Steps are projected into the bounds and shortened until the value falls enough
+(Bertsekas 1982).
 """
 
 from __future__ import annotations
@@ -19,10 +19,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.optimize.armijo import backtracked
+from core.optimize.two_loop import last_scale, pair_of, two_loop
+
 _PAIRS = 10
 _SHORTEST = 1e-10
+_FACTOR = 0.4
 # A last step that gained so many times what is worth trying was not near the end.
 _UNSETTLED = 100.0
+# A share of ‖y‖² that sᵀy must exceed: with less the curvature is rounding.
+_CURVED = 1e-10
 
 
 @dataclass(frozen=True)
@@ -43,12 +49,28 @@ class Iterate:
     evaluations: int
 
 
+@dataclass(frozen=True)
+class Box:
+    """The bounds of every variable, and how far one step may move a variable."""
+
+    low: float = -np.inf
+    high: float = np.inf
+    longest: float = np.inf
+
+    def clip(self, x: np.ndarray) -> np.ndarray:
+        """The nearest point within the bounds."""
+        return np.clip(x, self.low, self.high)
+
+    def free(self, at: Iterate) -> np.ndarray:
+        """The variables that do not stay on a bound, boolean, shape (k,)."""
+        below = (at.x <= self.low) & (at.gradient > 0.0)
+        return ~(below | ((at.x >= self.high) & (at.gradient < 0.0)))
+
+
 def minimize_steps(
     function: Callable[[np.ndarray], tuple[float, np.ndarray]],
     x: np.ndarray,
-    low: float = -np.inf,
-    high: float = np.inf,
-    longest: float = np.inf,
+    box: Box = Box(),
     worth: float = 0.0,
 ) -> Iterator[Iterate]:
     """Iterates of falling value, the start first; ends where none falls any more.
@@ -56,89 +78,65 @@ def minimize_steps(
     Args:
         function: x -> (value, gradient).
         x: the start, moved into the bounds.
-        low, high: the bounds of every variable.
-        longest: no variable moves further than this in one step.
+        box: the bounds.
         worth: a step that promises a smaller share of the value is not tried.
     """
-    x = np.clip(x, low, high)
-    value, gradient = function(x)
-    at = Iterate(x.copy(), value, gradient.copy(), _residual(x, gradient, low, high), 1)
+    evaluations = 0
+
+    def evaluate(x: np.ndarray) -> tuple[float, Iterate]:
+        nonlocal evaluations
+        value, gradient = function(x)
+        evaluations += 1
+        residual = float(np.abs(box.clip(x - gradient) - x).max(initial=0.0))
+        return value, Iterate(x, value, gradient.copy(), residual, evaluations)
+
+    _, at = evaluate(box.clip(x))
     pairs: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=_PAIRS)
     gained = np.inf
     while True:
         yield at
-        after = _shortened(
-            function, at, _direction(at, pairs, low, high), low, high, longest, worth
-        )
+        after = _step(evaluate, at, _direction(at, pairs, box), box, worth)
         if after is None and pairs and gained >= _UNSETTLED * worth:
             pairs.clear()  # the collected curvature misleads: once more along the gradient
-            after = _shortened(
-                function, at, _direction(at, pairs, low, high), low, high, longest, worth
-            )
+            after = _step(evaluate, at, _direction(at, pairs, box), box, worth)
         if after is None:
             return
         gained = (at.value - after.value) / max(1.0, abs(after.value))
         s, y = after.x - at.x, after.gradient - at.gradient
-        if float(s @ y) > 1e-10 * float(y @ y):
+        if float(s @ y) > _CURVED * float(y @ y):
             pairs.append((s, y))
         at = after
 
 
-def _shortened(
-    function: Callable[[np.ndarray], tuple[float, np.ndarray]],
+def _step(
+    evaluate: Callable[[np.ndarray], tuple[float, Iterate]],
     at: Iterate,
     direction: np.ndarray,
-    low: float,
-    high: float,
-    longest: float,
+    box: Box,
     worth: float,
 ) -> Iterate | None:
-    """The first of ever shorter steps that lowers the value enough (Armijo, 1e-4), or None."""
+    """The first of ever shorter projected steps that lowers the value enough, or None."""
     furthest = float(np.abs(direction).max(initial=0.0))
     shortest = _SHORTEST * (1.0 + float(np.abs(at.x).max(initial=0.0)))
-    size = min(1.0, longest / furthest) if furthest > 0.0 else 0.0
-    evaluations = at.evaluations
-    while size * furthest > shortest:
-        x = np.clip(at.x + size * direction, low, high)
+    least = worth * max(1.0, abs(at.value))
+
+    def along(size: float) -> tuple[np.ndarray, float] | None:
+        x = box.clip(at.x + size * direction)
         promised = float(at.gradient @ (x - at.x))
-        if -promised < worth * max(1.0, abs(at.value)):
-            return None
-        value, gradient = function(x)
-        evaluations += 1
-        if promised < 0.0 and value <= at.value + 1e-4 * promised:
-            residual = _residual(x, gradient, low, high)
-            return Iterate(x, value, gradient.copy(), residual, evaluations)
-        size *= 0.4
-    return None
+        return None if size * furthest <= shortest or -promised < least else (x, promised)
+
+    first = min(1.0, box.longest / furthest) if furthest > 0.0 else 0.0
+    found = backtracked(along, evaluate, at.value, first=first, factor=_FACTOR)
+    return None if found is None else found[1]
 
 
-def _residual(x: np.ndarray, gradient: np.ndarray, low: float, high: float) -> float:
-    return float(np.abs(np.clip(x - gradient, low, high) - x).max(initial=0.0))
-
-
-def _direction(
-    at: Iterate,
-    pairs: deque[tuple[np.ndarray, np.ndarray]],
-    low: float,
-    high: float,
-) -> np.ndarray:
-    """−B g on the free variables, 0 on those that rest at a bound."""
-    x, gradient = at.x, at.gradient
-    free = ~(((x <= low) & (gradient > 0.0)) | ((x >= high) & (gradient < 0.0)))
-    q = np.where(free, gradient, 0.0)
+def _direction(at: Iterate, pairs: deque[tuple[np.ndarray, np.ndarray]], box: Box) -> np.ndarray:
+    """−B g on the free variables, 0 on those that stay on a bound."""
+    free = box.free(at)
+    slope = np.where(free, at.gradient, 0.0)
     if not pairs:
-        return -q / max(float(np.linalg.norm(q)), 1e-300)
-    used = [(s * free, y * free) for s, y in pairs]
-    used = [(s, y) for s, y in used if float(s @ y) > 1e-10 * float(y @ y)]
-    shares = []
-    for s, y in reversed(used):
-        share = float(s @ q) / float(s @ y)
-        q = q - share * y
-        shares.append(share)
-    if used:
-        s, y = used[-1]
-        q = q * (float(s @ y) / float(y @ y))
-    for (s, y), share in zip(used, reversed(shares), strict=True):
-        q = q + s * (share - float(y @ q) / float(s @ y))
-    direction = -np.where(free, q, 0.0)
-    return direction if float(direction @ gradient) < 0.0 else -np.where(free, gradient, 0.0)
+        return -slope / max(float(np.linalg.norm(slope)), 1e-300)
+    masked = [(s * free, y * free) for s, y in pairs]
+    used = [pair_of(s, y) for s, y in masked if float(s @ y) > _CURVED * float(y @ y)]
+    direction = -np.where(free, two_loop(slope, used, last_scale(used)), 0.0)
+    return direction if float(direction @ at.gradient) < 0.0 else -slope

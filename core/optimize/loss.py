@@ -8,7 +8,7 @@
 | v | ``v`` | (n,) | a direction |
 | H | ``product``, ``dense`` | (n, n) | the exact Hessian at w |
 | B | ``majorizer_…`` | (n, n) | the Hessian of a quadratic above the loss that touches it at w |
-| u, d | ``correction`` | (n,), | H = B − d u uᵀ |
+| U, D | ``correction`` | (n, r), (r,) | H = B − U diag(D) Uᵀ |
 | π(i) | ``groups`` | (n,) int | the group of parameter i; −1 for an unpenalized one |
 | C | ``C`` | (k,) | penalties, one a group |
 | c | ``penalties`` | (n,) | C_π(i), 0 for an unpenalized parameter |
@@ -33,6 +33,14 @@ class Costs:
 
     dense: float
     product: float
+
+
+@dataclass(frozen=True)
+class Correction:
+    """U (n, r) and D (r,) of the curvature U diag(D) Uᵀ that a majorizer has too much."""
+
+    U: np.ndarray
+    D: np.ndarray
 
 
 class LossAt(ABC):
@@ -81,8 +89,8 @@ class LossAt(ABC):
         """The product with B in single precision where that is faster, for steps and probes."""
         return self.majorizer_product
 
-    def correction(self) -> tuple[np.ndarray, float] | None:
-        """The u (n,) and d ≥ 0 of H = B − d u uᵀ; None where H is B."""
+    def correction(self) -> Correction | None:
+        """What H lacks beside B, D > 0; None where H is B."""
         return None
 
     def blocks(self, step: int) -> np.ndarray | None:
@@ -94,12 +102,13 @@ class Loss(ABC):
     """A sum over examples of −log p(example | w), twice differentiable in w.
 
     Attributes:
-        winding: whether Newton steps from afar are mostly cut short, no diagonal being like H.
+        far_from_quadratic: whether Newton steps from afar are mostly cut short, and no diagonal
+            preconditions H.
         is_diagonal: whether B is diagonal at every w.
         floor_share: the share of the target's variance that a noise variance is kept above.
     """
 
-    winding: bool = False
+    far_from_quadratic: bool = False
     is_diagonal: bool = False
     floor_share: float = 0.0
     _last: LossAt | None = None

@@ -5,12 +5,12 @@
 | c | ``penalties`` | (n,) | a penalty for every parameter, 0 for an unpenalized one |
 | g | ``slope`` | (n,) | the gradient of what is minimized |
 | A | | (n, n) | H + diag(c); H the Hessian of the loss, or of a quadratic above a concave one |
-| U, D | ``Bends`` | (n, r), (r,) | the exact Hessian of what is minimized is A − U diag(D) Uᵀ |
-| M | ``precondition`` | | an easily inverted likeness of A |
+| U, D | ``Correction`` | (n, r), (r,) | the exact Hessian of the objective is A − U diag(D) Uᵀ |
+| M | ``precondition`` | | an easily inverted approximation of A |
 | s | ``direction`` | (n,) | −(A − U D Uᵀ)⁻¹ g, or −A⁻¹ g where that is no descent |
 
-The low-rank bends are what a penalty or a noise variance that moves with w takes away from the
-curvature; with them a step sees where C will move to, and the last steps converge quadratically.
+The low-rank correction is what a penalty or a noise variance that moves with w takes away from the
+curvature; with it a step sees where C will move to, and the last steps converge quadratically.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
+from core.optimize.cholesky import cholesky, solve_factored
 from core.optimize.curvature_memory import CurvatureMemory
-from core.optimize.loss import Loss, LossAt
+from core.optimize.loss import Correction, Loss, LossAt
 from core.optimize.preconditioner import (
     Preconditioner,
-    block_likeness,
-    cholesky,
-    diagonal_likeness,
+    block_preconditioner,
+    diagonal_preconditioner,
 )
 
 # Beyond this many parameters conjugate gradients take Cholesky's place, and below it where they
@@ -40,16 +39,8 @@ _OVERHEAD = 3e6
 _SLOWNESS = 2.5
 # With the inverse wanted for traces or implicit gradients the alternative is so many times dearer.
 _TRACE_FACTOR = 5
-# The share of the curvature along one direction that bends may take away.
-_MOST_BEND = 0.95
-
-
-@dataclass(frozen=True)
-class Bends:
-    """U (n, r) and D (r,) of the curvature U diag(D) Uᵀ that is taken away."""
-
-    U: np.ndarray
-    D: np.ndarray
+# The share of the curvature along one direction that a correction may take away.
+_MOST_CORRECTED = 0.95
 
 
 @dataclass(frozen=True)
@@ -79,8 +70,9 @@ class Newton:
     def __init__(self, loss: Loss, traces: bool = False) -> None:
         self.loss = loss
         self.dense = is_dense(loss, traces)
-        # Losses that say so are far from quadratic, and no diagonal is like their Hessian.
-        self.memory = CurvatureMemory(loss.size) if loss.winding and not self.dense else None
+        # Their Newton steps from afar are mostly cut short, and no diagonal preconditions them.
+        use_memory = loss.far_from_quadratic and not self.dense
+        self.memory = CurvatureMemory(loss.size) if use_memory else None
         self._blocks: np.ndarray | None = None
         self._blocks_value = math.inf
 
@@ -89,7 +81,7 @@ class Newton:
         point: LossAt,
         slope: np.ndarray,
         penalties: np.ndarray,
-        bends: Bends | None = None,
+        correction: Correction | None = None,
         forcing: float = 0.1,
         enough: float = 0.0,
     ) -> tuple[np.ndarray, int]:
@@ -99,26 +91,26 @@ class Newton:
             point: where.
             slope: g, shape (n,).
             penalties: c, shape (n,).
-            bends: the low-rank part; left out of the step where the rest is not convex.
+            correction: the low-rank part; left out of the step where the rest is not convex.
             forcing: relative accuracy of conjugate gradients.
             enough: they stop, too, when less than this can be gained by going on.
         """
         if self.dense:
-            return _bent(self.factor(point, penalties), slope, bends), 1
-        precondition = self.likeness(point, penalties)
-        apply = self.remembered(
+            return _corrected(self.factor(point, penalties), slope, correction), 1
+        precondition = self.precondition(point, penalties)
+        apply = self.recorded(
             majorized(self.loss, point, penalties, rough=forcing >= 1e-4), penalties
         )
-        if bends is not None:
-            U, D = bends.U, bends.D
-            bent = conjugate_gradients(
+        if correction is not None:
+            U, D = correction.U, correction.D
+            corrected = conjugate_gradients(
                 lambda v: apply(v) - U @ (D * (U.T @ v)), -slope, precondition, forcing, enough
             )
-            if bent.x is not None:
-                return bent.x, bent.iterations
-        straight = conjugate_gradients(apply, -slope, precondition, forcing, enough)
-        step = -precondition(slope) if straight.x is None else straight.x
-        return step, straight.iterations
+            if corrected.x is not None:
+                return corrected.x, corrected.iterations
+        plain = conjugate_gradients(apply, -slope, precondition, forcing, enough)
+        step = -precondition(slope) if plain.x is None else plain.x
+        return step, plain.iterations
 
     def factor(self, point: LossAt, penalties: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """The inverse of A at a point as a function of right-hand sides, (n,) or (n, r)."""
@@ -127,15 +119,17 @@ class Newton:
             inverse = 1.0 / (diagonal + penalties)
             return lambda b: (inverse * b.T).T
         factor = cholesky(dense_majorized(self.loss, point, penalties))
-        return lambda b: lapack.dpotrs(factor, b, lower=1)[0]
+        return lambda b: solve_factored(factor, b)
 
-    def likeness(self, point: LossAt, penalties: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """The product with a likeness of A⁻¹ at a point, for conjugate gradients."""
+    def precondition(
+        self, point: LossAt, penalties: np.ndarray
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        """The product with M⁻¹ at a point, for conjugate gradients."""
         if self.memory:
             return self.memory.solver(penalties)
         return self.preconditioner(point, penalties).solve
 
-    def remembered(
+    def recorded(
         self, apply: Callable[[np.ndarray], np.ndarray], penalties: np.ndarray
     ) -> Callable[[np.ndarray], np.ndarray]:
         """The same product with A, each one kept as a pair where there is a memory."""
@@ -156,8 +150,8 @@ class Newton:
         if self._blocks is None or point.value < 0.5 * self._blocks_value:
             self._blocks, self._blocks_value = self._fresh_blocks(point), point.value
         if self._blocks is None:
-            return diagonal_likeness(point, penalties)
-        return block_likeness(self._blocks, penalties)
+            return diagonal_preconditioner(point, penalties)
+        return block_preconditioner(self._blocks, penalties)
 
     def _fresh_blocks(self, point: LossAt) -> np.ndarray | None:
         width = self.loss.score_size
@@ -231,20 +225,20 @@ def _with_penalties(loss: Loss, H: np.ndarray | None, penalties: np.ndarray) -> 
     return A
 
 
-def _bent(
-    solve: Callable[[np.ndarray], np.ndarray], slope: np.ndarray, bends: Bends | None
+def _corrected(
+    solve: Callable[[np.ndarray], np.ndarray], slope: np.ndarray, correction: Correction | None
 ) -> np.ndarray:
-    """−(A − U D Uᵀ)⁻¹ g by Woodbury's identity, or −A⁻¹ g where the bends take too much."""
-    if bends is None:
+    """−(A − U D Uᵀ)⁻¹ g by Woodbury's identity, or −A⁻¹ g where the correction takes too much."""
+    if correction is None:
         return -solve(slope)
-    scaled = bends.U * np.sqrt(bends.D)
+    scaled = correction.U * np.sqrt(correction.D)
     both = solve(np.column_stack((scaled, -slope)))
-    inner, straight = scaled.T @ both[:, :-1], both[:, -1]
+    inner, plain = scaled.T @ both[:, :-1], both[:, -1]
     shares, vectors = np.linalg.eigh(inner)
-    if not shares[-1] < _MOST_BEND:
-        return straight
-    part = vectors @ ((vectors.T @ (scaled.T @ straight)) / (1.0 - shares))
-    return straight + both[:, :-1] @ part
+    if not shares[-1] < _MOST_CORRECTED:
+        return plain
+    part = vectors @ ((vectors.T @ (scaled.T @ plain)) / (1.0 - shares))
+    return plain + both[:, :-1] @ part
 
 
 def conjugate_gradients(
@@ -267,10 +261,10 @@ def conjugate_gradients(
         if rz <= goal:
             return Solved(x, iteration - 1, True)
         Ad = apply(d)
-        bend = float(d @ Ad)
-        if not bend > 0.0:
+        curvature = float(d @ Ad)
+        if not curvature > 0.0:
             return Solved(None, iteration, False)
-        step = rz / bend
+        step = rz / curvature
         x += step * d
         r -= step * Ad
         z = precondition(r)

@@ -1,22 +1,22 @@
-"""Likenesses of H + diag(c) that are easily inverted, halved and measured.
+"""Preconditioners of H + diag(c): block-diagonal (block Jacobi) or diagonal (Jacobi).
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
-| M | | (n, n) | the likeness, block-diagonal or diagonal |
-| L | | (n, n) | its half, M = L Lᵀ |
+| M | | (n, n) | the preconditioner |
+| L | | (n, n) | its factor, M = L Lᵀ |
 | b | ``b`` | (n,) or (r, n) | a vector, or one a row |
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import solve_triangular
 
+from core.optimize.cholesky import cholesky, inverse_diagonal, log_determinant, solve_factored
 from core.optimize.loss import LossAt
 
 
@@ -40,7 +40,7 @@ class Preconditioner(Protocol):
 
 
 @dataclass(frozen=True)
-class DiagonalLikeness:
+class DiagonalPreconditioner:
     """M = diag(d)."""
 
     d: np.ndarray
@@ -67,7 +67,7 @@ class DiagonalLikeness:
 
 
 @dataclass(frozen=True)
-class BlockLikeness:
+class BlockPreconditioner:
     """M block-diagonal, one lower Cholesky factor (q, q) a block, or one for all of them."""
 
     factors: list[np.ndarray]
@@ -75,7 +75,7 @@ class BlockLikeness:
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """M⁻¹ b."""
-        return self._each(b, lambda L, part: lapack.dpotrs(L, part, lower=1)[0])
+        return self._each(b, solve_factored)
 
     def lower_inverse(self, b: np.ndarray) -> np.ndarray:
         """L⁻¹ b."""
@@ -88,11 +88,11 @@ class BlockLikeness:
     def log_determinant(self) -> float:
         """Log |M|."""
         shared = self.count // len(self.factors)
-        return float(2.0 * shared * sum(np.log(np.diagonal(L)).sum() for L in self.factors))
+        return float(shared * sum(log_determinant(L) for L in self.factors))
 
     def inverse_diagonal(self) -> np.ndarray:
         """The diagonal of M⁻¹."""
-        parts = [np.diagonal(lapack.dpotri(L, lower=1)[0]) for L in self.factors]
+        parts = [inverse_diagonal(L) for L in self.factors]
         return np.concatenate(parts * (self.count // len(parts)))
 
     def _each(
@@ -106,14 +106,14 @@ class BlockLikeness:
         return np.stack(done, axis=-2).reshape(b.shape)
 
 
-def diagonal_likeness(point: LossAt, penalties: np.ndarray) -> DiagonalLikeness:
+def diagonal_preconditioner(point: LossAt, penalties: np.ndarray) -> DiagonalPreconditioner:
     """diag(c) plus the Hessian's diagonal at a point, from probes where the loss has none."""
     known = point.diagonal()
     d = (_probed_diagonal(point) if known is None else known) + penalties
-    return DiagonalLikeness(np.maximum(d, 1e-10 * max(float(d.max()), 1e-300)))
+    return DiagonalPreconditioner(np.maximum(d, 1e-10 * max(float(d.max()), 1e-300)))
 
 
-def block_likeness(blocks: np.ndarray, penalties: np.ndarray) -> BlockLikeness:
+def block_preconditioner(blocks: np.ndarray, penalties: np.ndarray) -> BlockPreconditioner:
     """Diagonal blocks of a Hessian (K, q, q) with penalties (K q,) added.
 
     One block (1, q, q) stands for all K; equal penalties then need one factor only.
@@ -121,36 +121,15 @@ def block_likeness(blocks: np.ndarray, penalties: np.ndarray) -> BlockLikeness:
     q = blocks.shape[1]
     rows = penalties.reshape(-1, q)
     if len(blocks) == 1 and (rows == rows[0]).all():
-        return BlockLikeness([_factor(blocks[0], rows[0])], len(rows))
+        return BlockPreconditioner([_factor(blocks[0], rows[0])], len(rows))
     each = np.broadcast_to(blocks, (len(rows), q, q))
-    return BlockLikeness([_factor(*pair) for pair in zip(each, rows, strict=True)], len(rows))
+    return BlockPreconditioner([_factor(*pair) for pair in zip(each, rows, strict=True)], len(rows))
 
 
 def _factor(block: np.ndarray, c: np.ndarray) -> np.ndarray:
     A = block.copy()
     A.flat[:: len(A) + 1] += c + 1e-10 * float(np.abs(np.diagonal(block)).max())
     return cholesky(A)
-
-
-def cholesky(A: np.ndarray) -> np.ndarray:
-    """The lower Cholesky factor of A; what rounding makes indefinite is lifted a little.
-
-    Raises:
-        FloatingPointError: A is not finite, or far from positive definite.
-    """
-    lift = 0.0
-    for _ in range(12):
-        factor, info = lapack.dpotrf(A.T if lift == 0.0 else _lifted(A, lift).T, lower=1)
-        if info == 0 and math.isfinite(factor[-1, -1]):
-            return factor
-        lift = max(100.0 * lift, 1e-14 * float(np.abs(np.diagonal(A)).max()) + 1e-300)
-    raise FloatingPointError("the curvature of the loss is not finite or not positive")
-
-
-def _lifted(A: np.ndarray, lift: float) -> np.ndarray:
-    A = A.copy()
-    A.flat[:: len(A) + 1] += lift
-    return A
 
 
 def _probed_diagonal(point: LossAt) -> np.ndarray:

@@ -4,7 +4,7 @@
 | --- | --- | --- | --- |
 | A | | (n, n) | H + diag(c) |
 | γ_j | ``parameters`` | (k,) | n_j − C_j tr_j A⁻¹ (MacKay 1992) |
-| M = L Lᵀ | ``near`` | (n, n) | a likeness of A |
+| M = L Lᵀ | ``near`` | (n, n) | a preconditioner near A |
 | z | ``signs`` | (r, n) | random signs |
 
 Exact from the Cholesky factor where the Hessian is formed. Otherwise from probes (Hutchinson):
@@ -19,11 +19,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal, lapack
+from scipy.linalg import eigh_tridiagonal
 
+from core.optimize.cholesky import cholesky, inverse_diagonal, log_determinant
 from core.optimize.loss import Loss, LossAt
 from core.optimize.newton import Newton, dense_majorized, majorized
-from core.optimize.preconditioner import Preconditioner, cholesky
+from core.optimize.preconditioner import Preconditioner
 from core.penalties.group_penalty import Grouping
 
 _LANCZOS_STEPS = 100
@@ -56,25 +57,27 @@ def effective(
         grouped: the groups.
         signs: random −1 and +1, shape (r, n), for losses whose Hessian is not formed.
     """
-    penalties = grouped.spread(C)
+    penalties = grouped.per_parameter(C)
     curvatures = point.majorizer_diagonal()
     if curvatures is not None:
-        return _rotated(newton.loss, curvatures, C, grouped)
-    diagonal, log_determinant = _inverse_diagonal(newton, point, penalties, signs)
+        return _in_eigenbasis(newton.loss, curvatures, C, grouped)
+    diagonal, logs = _inverse_diagonal(newton, point, penalties, signs)
     gamma = grouped.sizes - C * grouped.sums(diagonal)
-    return Effective(np.clip(gamma, 0.0, grouped.sizes), log_determinant)
+    return Effective(np.clip(gamma, 0.0, grouped.sizes), logs)
 
 
-def _rotated(loss: Loss, curvatures: np.ndarray, C: np.ndarray, grouped: Grouping) -> Effective:
+def _in_eigenbasis(
+    loss: Loss, curvatures: np.ndarray, C: np.ndarray, grouped: Grouping
+) -> Effective:
     """In the eigenbasis, where γ_j is Σ h/(h + C_j).
 
     Directions that the examples do not span have no curvature h and no coordinate: they add
     nothing to γ, and log C_j each to log |A|.
     """
-    A = curvatures + grouped.spread(C)
+    A = curvatures + grouped.per_parameter(C)
     spanned = np.bincount(grouped.groups + 1, minlength=grouped.count + 1)[1:]
-    log_determinant = float(np.log(A).sum() + (grouped.sizes - spanned) @ np.log(C))
-    return Effective(grouped.sums(curvatures / A), log_determinant + loss.log_determinant_apart)
+    logs = float(np.log(A).sum() + (grouped.sizes - spanned) @ np.log(C))
+    return Effective(grouped.sums(curvatures / A), logs + loss.log_determinant_apart)
 
 
 def _inverse_diagonal(
@@ -82,8 +85,7 @@ def _inverse_diagonal(
 ) -> tuple[np.ndarray, float]:
     if newton.dense:
         L = cholesky(dense_majorized(newton.loss, point, penalties))
-        log_determinant = 2.0 * float(np.log(np.diagonal(L)).sum())
-        return np.diagonal(lapack.dpotri(L, lower=1)[0]), log_determinant
+        return inverse_diagonal(L), log_determinant(L)
     return _probed(newton, point, penalties, signs)
 
 
@@ -111,13 +113,13 @@ def _lanczos(
     steps: list[float] = []
     ratios: list[float] = []
     for _ in range(_LANCZOS_STEPS):
-        turned = near.lower_inverse(apply(near.upper_inverse(d)))
-        bend = float(d @ turned)
-        if not bend > 0.0:
+        product = near.lower_inverse(apply(near.upper_inverse(d)))
+        curvature = float(d @ product)
+        if not curvature > 0.0:
             break
-        steps.append(rr / bend)
+        steps.append(rr / curvature)
         x += steps[-1] * d
-        r = r - steps[-1] * turned
+        r = r - steps[-1] * product
         rr, last = float(r @ r), rr
         ratios.append(rr / last)
         if rr < _CLOSE**2 * first:

@@ -6,7 +6,7 @@ Maximizes the Laplace evidence: −log p(data | C) ≈ loss(w) + ½ Σ_j C_j ‖
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
 | C | ``C`` | (k,) | penalties |
-| γ_j | ``parameters`` | (k,) | n_j − C_j tr_j (H + diag c)⁻¹, what the data settle in group j |
+| γ_j | ``parameters`` | (k,) | n_j − C_j tr_j (H + diag c)⁻¹, the effective number of parameters |
 | σ² | ``variance`` | | noise variance of a linear model, R/(m − Σ γ − intercept) |
 
 Each step updates C_j towards γ_j/‖w_j‖² (and σ²), takes one Newton step on w, and computes γ there.
@@ -20,25 +20,25 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
+from core.losses.linear.eigenbasis import EigenbasisLoss, in_eigenbasis
 from core.losses.linear.fixed_noise import FixedNoise
 from core.losses.linear.linear import LinearLoss
-from core.losses.linear.rotated import RotatedLinear, rotated
 from core.optimize.blas_threads import one_blas_thread
-from core.optimize.descent import STALLED, by_lbfgs, line_search
-from core.optimize.lbfgs import minimize_steps
+from core.optimize.descent import Accuracy, newton_step
+from core.optimize.lbfgs import Box, minimize_steps
 from core.optimize.loss import Loss, LossAt
 from core.optimize.newton import Newton
 from core.penalties.effective import Effective, effective
-from core.penalties.group_penalty import Grouping, grouping
+from core.penalties.eigenbasis import diagonalized
+from core.penalties.group_penalty import Grouping
 from core.penalties.marginal import GroupedMarginal, Marginal, best_single
+from core.penalties.problem import PenaltyProblem
 from core.penalties.remarks import without_error
-from core.penalties.rotation import easiest
 from core.penalties.start import first_point
 from core.penalties.step import Step
 
@@ -47,8 +47,9 @@ from core.penalties.step import Step
 _LOWEST, _HIGHEST = 1e-14, 1e8
 # Below this share of its parameters a group is shown as switched off.
 _LEAST_SHARE = 0.01
+_FORCING = 1e-2  # relative accuracy of conjugate gradients
 # What is left of m after γ is too uncertain below this share of m where γ comes from probes.
-_SHAKY = 0.1
+_UNCERTAIN = 0.1
 # No log ρ moves further in one line search.
 _LONGEST = 3.0
 # Probes: so many for small groups; each parameter of a group is a draw of its own, so that large
@@ -57,16 +58,31 @@ _PROBES, _FEWEST_PROBES = 8, 2
 _ENOUGH_DRAWS = 8000
 
 
+@dataclass(frozen=True)
+class EvidenceOptions:
+    """Options of the evidence: the most steps, and the change of log C that ends it."""
+
+    max_steps: int = 100
+    tolerance: float = 1e-3
+
+
 @dataclass
 class _State:
-    """Where the learner stands; ``path`` is the last log C and where the update sent them."""
+    """Where the learner stands; ``path`` is the last log C and where the update sent them.
 
+    ``inner`` is the loss that was given, or the same in its eigenbasis; ``loss`` is that with the
+    noise variance held, where there is one. ``back`` leads from the eigenbasis to parameters.
+    """
+
+    inner: Loss
+    back: Callable[[np.ndarray], np.ndarray]
+    grouped: Grouping
+    signs: np.ndarray
     loss: Loss
     newton: Newton
     point: LossAt
     C: np.ndarray
     known: Effective
-    grouped: Grouping
     path: deque[tuple[np.ndarray, np.ndarray]] = field(default_factory=lambda: deque(maxlen=3))
 
     @property
@@ -80,53 +96,39 @@ class _State:
 
 
 @one_blas_thread
-def run(
-    loss: Loss,
-    groups: np.ndarray,
-    options: Mapping[str, Any],
-    seed: int = 0,
-    *,
-    holdout: object = None,
-    group_count: int | None = None,
-    counted: object = None,
-) -> Iterator[Step]:
+def run(problem: PenaltyProblem, options: EvidenceOptions = EvidenceOptions()) -> Iterator[Step]:
     """The steps of the evidence update: one of C, one Newton step and one of γ each.
 
-    Args:
-        loss: −log p(data | w).
-        groups: the group of every parameter, shape (n,), −1 for an unpenalized one.
-        options: max_steps, tolerance.
-        seed: of the random signs that estimate γ where the Hessian is too large to be formed.
-        holdout: unused, no validation data is needed.
-        group_count: k, where the last groups may be empty.
-        counted: unused, γ counts what the data settle.
+    The seed is that of the random signs that estimate γ where the Hessian is too large to be
+    formed.
     """
-    grouped = grouping(groups, group_count)
-    inner, grouped, back = easiest(loss, grouped)
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(_probes(grouped), inner.size))
-    most, tolerance = int(options.get("max_steps", 100)), float(options.get("tolerance", 1e-3))
-    C = np.ones(grouped.count)
-    start = first_point(inner, grouped.spread(C), Newton(inner))
-    state, fits = _first(inner, start.point, C, grouped, signs), start.fits
-    yield _step(0, state, inner, back, start.iterations, fits, ())
-    if isinstance(inner, RotatedLinear):
+    inner, grouped, back = diagonalized(problem.loss, problem.grouping)
+    signs = np.random.default_rng(problem.seed).choice(
+        [-1.0, 1.0], size=(_probes(grouped), inner.size)
+    )
+    start = first_point(inner, grouped.per_parameter(np.ones(grouped.count)), Newton(inner))
+    state, fits = _first(inner, start.point, grouped, signs, back), start.fits
+    yield _report(state, 0, start.iterations, fits)
+    if isinstance(inner, EigenbasisLoss):
         ridge, best = best_single(inner)
-        _take(state, inner, np.array([ridge]), best)
-        yield _step(1, state, inner, back, 1, fits + 1, _remarks(state, inner))
-        return
-    if isinstance(inner, LinearLoss) and GroupedMarginal.serves(inner, grouped):
-        for number, (evaluations, done) in enumerate(_searched(state, inner, most, tolerance), 1):
-            remarks = _remarks(state, inner) if done else ()
-            yield _step(number, state, inner, back, 1, fits + evaluations, remarks)
-        return
-    for number in range(1, most + 1):
+        _take(state, np.array([ridge]), best)
+        yield _report(state, 1, 1, fits + 1, done=True)
+    elif isinstance(inner, LinearLoss) and GroupedMarginal.serves(inner, grouped):
+        for number, (evaluations, done) in enumerate(_searched(state, inner, options), 1):
+            yield _report(state, number, 1, fits + evaluations, done=done)
+    else:
+        yield from _in_turns(state, fits, options)
+
+
+def _in_turns(state: _State, fits: int, options: EvidenceOptions) -> Iterator[Step]:
+    """Updates of C, σ² and w in turns until log C and the evidence stand still."""
+    for number in range(1, options.max_steps + 1):
         last = state.objective
-        iterations = _advance(state, inner, signs, first=number == 1)
-        fits += 1
+        iterations = _advance(state, first=number == 1)
         gained = abs(last - state.objective) / max(1.0, abs(last))
-        done = number == most or (_residual(state) < tolerance and gained < 1e-3 * tolerance)
-        remarks = _remarks(state, inner) if done else ()
-        yield _step(number, state, inner, back, iterations, fits, remarks)
+        settled = _residual(state) < options.tolerance and gained < 1e-3 * options.tolerance
+        done = settled or number == options.max_steps
+        yield _report(state, number, iterations, fits + number, done=done)
         if done:
             return
 
@@ -137,19 +139,24 @@ def _probes(grouped: Grouping) -> int:
 
 
 def _first(
-    inner: Loss, point: LossAt, C: np.ndarray, grouped: Grouping, signs: np.ndarray
+    inner: Loss,
+    point: LossAt,
+    grouped: Grouping,
+    signs: np.ndarray,
+    back: Callable[[np.ndarray], np.ndarray],
 ) -> _State:
     """The state at the start, where C = 1 stands beside the loss as it was given."""
-    loss = inner
-    if isinstance(inner, LinearLoss | RotatedLinear):
+    loss, C = inner, np.ones(grouped.count)
+    if isinstance(inner, LinearLoss | EigenbasisLoss):
         loss = FixedNoise(inner, inner.noise_variance(point.w))
         point = loss.at(point.w)
     newton = Newton(loss, traces=True)
-    return _State(loss, newton, point, C, effective(newton, point, C, grouped, signs), grouped)
+    known = effective(newton, point, C, grouped, signs)
+    return _State(inner, back, grouped, signs, loss, newton, point, C, known)
 
 
 def _searched(
-    state: _State, inner: LinearLoss, most: int, tolerance: float
+    state: _State, inner: LinearLoss, options: EvidenceOptions
 ) -> Iterator[tuple[int, bool]]:
     """Line searches of L-BFGS over log ρ on the exact marginal likelihood.
 
@@ -166,17 +173,18 @@ def _searched(
         at = marginal(unit * np.exp(x))
         return at.value, at.slope
 
-    least = _LEAST_SHARE * _settleable(state)
-    bounds = math.log(_LOWEST), math.log(_HIGHEST)
+    least = _LEAST_SHARE * _most_determined(state)
+    box = Box(math.log(_LOWEST), math.log(_HIGHEST), _LONGEST)
     last, evaluations = np.inf, 0
-    searches = minimize_steps(cost, np.log(start / unit), *bounds, longest=_LONGEST)
+    searches = minimize_steps(cost, np.log(start / unit), box)
     for number, iterate in enumerate(searches, 1):
         assert at is not None  # the accepted point is the last evaluated one
-        _take(state, inner, unit * np.exp(iterate.x), at)
+        _take(state, unit * np.exp(iterate.x), at)
         evaluations = iterate.evaluations
         gained = (last - iterate.value) / max(1.0, abs(iterate.value))
         moving = 2.0 * np.abs(at.slope) / np.maximum(at.parameters, np.maximum(least, 1e-9))
-        if number == most or (moving.max() < tolerance and gained < 1e-3 * tolerance):
+        settled = moving.max() < options.tolerance and gained < 1e-3 * options.tolerance
+        if settled or number == options.max_steps:
             break
         yield evaluations, False
         last = iterate.value
@@ -196,16 +204,15 @@ def _starting_ridges(
     of_columns[: inner.design.columns] -= inner.examples * inner.means**2
     sums = np.maximum(grouped.sums(of_columns), np.finfo(float).tiny)
     shared = np.where(grouped.empty, 1.0, sums / inner.examples)
-    single = np.full(grouped.count, best_single(rotated(inner))[0])
+    single = np.full(grouped.count, best_single(in_eigenbasis(inner))[0])
     start = min((shared, single), key=lambda ridge: marginal(ridge).value)
     return marginal, start, np.where(grouped.empty, 1.0, sums / np.maximum(grouped.sizes, 1))
 
 
-def _take(
-    state: _State, inner: LinearLoss | RotatedLinear, ridge: np.ndarray, at: Marginal
-) -> None:
+def _take(state: _State, ridge: np.ndarray, at: Marginal) -> None:
     """The state at penalties ρ = σ² C."""
-    grouped, w = state.grouped, at.w
+    inner, grouped, w = state.inner, state.grouped, at.w
+    assert isinstance(inner, LinearLoss | EigenbasisLoss)
     if isinstance(inner, LinearLoss) and inner.has_intercept:
         w = np.append(w, inner.intercept_at(w))
     state.C = np.where(grouped.empty, 1.0, ridge / at.variance)
@@ -217,34 +224,26 @@ def _take(
     state.known = Effective(at.parameters, at.log_determinant + logs + apart)
 
 
-def _advance(state: _State, inner: Loss, signs: np.ndarray, *, first: bool) -> int:
+def _advance(state: _State, *, first: bool) -> int:
     """C and σ² updated, one Newton step, γ computed there; the inner iterations it took."""
-    if isinstance(inner, LinearLoss) and first:
-        variance, state.C = _shared(inner, state.grouped)
-        _hold(state, inner, variance)
-    elif isinstance(inner, LinearLoss):
-        _hold(state, inner, _variance(inner, state))
-        state.C = _updated(state)
+    if isinstance(state.inner, LinearLoss) and first:
+        variance, state.C = _shared(state.inner, state.grouped)
+        _hold(state, variance)
     else:
+        if isinstance(state.inner, LinearLoss):
+            _hold(state, _variance(state.inner, state))
         state.C = _updated(state)
-    penalties = state.grouped.spread(state.C)
-    point = state.point
-    slope = point.gradient + penalties * point.w
-    direction, iterations = state.newton.direction(point, slope, penalties, None, 1e-2)
-    reached = line_search(
-        state.loss, point, direction, slope, lambda w: 0.5 * float(penalties @ (w * w))
-    )
-    if reached is None and -0.5 * float(slope @ direction) > STALLED * (1.0 + abs(point.value)):
-        reached, taken = by_lbfgs(state.loss, penalties, point)
-        iterations += taken
-    state.point = reached or point
-    state.known = effective(state.newton, state.point, state.C, state.grouped, signs)
-    return iterations
+    penalties = state.grouped.per_parameter(state.C)
+    step = newton_step(state.newton, state.point, penalties, accuracy=Accuracy(_FORCING))
+    state.point = step.point or state.point
+    state.known = effective(state.newton, state.point, state.C, state.grouped, state.signs)
+    return step.iterations
 
 
-def _hold(state: _State, inner: LinearLoss | RotatedLinear, variance: float) -> None:
+def _hold(state: _State, variance: float) -> None:
     """The linear loss at another noise variance, which is then held for a step."""
-    state.loss = FixedNoise(inner, variance)
+    assert isinstance(state.inner, LinearLoss)
+    state.loss = FixedNoise(state.inner, variance)
     state.newton = Newton(state.loss, traces=True)
     state.point = state.loss.at(state.point.w)
 
@@ -284,12 +283,12 @@ def _residual(state: _State) -> float:
 
 
 def _switched_off(state: _State) -> np.ndarray:
-    """Groups of which the data settle next to nothing: their C grows without end."""
-    return state.known.parameters < _LEAST_SHARE * _settleable(state)
+    """Groups of which the data determine next to nothing: their C grows without end."""
+    return state.known.parameters < _LEAST_SHARE * _most_determined(state)
 
 
-def _settleable(state: _State) -> np.ndarray:
-    """How many parameters of every group the data could settle at most, shape (k,)."""
+def _most_determined(state: _State) -> np.ndarray:
+    """How many parameters of every group the data could determine at most, shape (k,)."""
     return np.minimum(state.grouped.sizes, state.loss.examples)
 
 
@@ -327,48 +326,39 @@ def _variance(inner: LinearLoss, state: _State) -> float:
     taken = float(state.known.parameters.sum()) + int(inner.has_intercept)
     left = max(m - taken, np.finfo(float).eps * m)
     # The update of expectation–maximization has the same fixed point, and needs no difference.
-    steady = not state.newton.dense and left < _SHAKY * m
+    steady = not state.newton.dense and left < _UNCERTAIN * m
     variance = (rss + state.loss.variance * taken) / m if steady else rss / left
     return max(variance, state.loss.lowest)
 
 
-def _remarks(state: _State, inner: Loss) -> tuple[str, ...]:
-    settled = float(state.known.parameters.sum())
+def _remarks(state: _State) -> tuple[str, ...]:
+    determined = float(state.known.parameters.sum())
     held = isinstance(state.loss, FixedNoise) and state.loss.variance <= state.loss.lowest
-    said = without_error(inner) if held else ()
-    if settled < _LEAST_SHARE * min(float(_settleable(state).sum()), state.loss.examples):
-        said += (
+    remarks = without_error(state.inner) if held else ()
+    if determined < _LEAST_SHARE * min(float(_most_determined(state).sum()), state.loss.examples):
+        remarks += (
             "The data settle next to none of the weights: the columns say little or nothing about"
             " the target, as far as a linear model can use them.",
         )
-    return said
+    return remarks
 
 
-def _step(
-    number: int,
-    state: _State,
-    inner: Loss,
-    back: Callable[[np.ndarray], np.ndarray],
-    iterations: int,
-    fits: int,
-    remarks: tuple[str, ...],
-) -> Step:
-    scale, value = 1.0, state.point.value
-    if isinstance(inner, LinearLoss | RotatedLinear):
+def _report(state: _State, number: int, iterations: int, fits: int, *, done: bool = False) -> Step:
+    scale, value, w = 1.0, state.point.value, state.point.w
+    if isinstance(state.inner, LinearLoss | EigenbasisLoss):
         assert isinstance(state.loss, FixedNoise)
-        scale = state.loss.variance / inner.noise_variance(state.point.w)
-        value = inner.at(state.point.w).value
-    gamma = state.known.parameters
+        scale = state.loss.variance / state.inner.noise_variance(w)
+        value = state.inner.at(w).value
     return Step(
         number=number,
-        w=back(state.point.w).copy(),
+        w=state.back(w).copy(),
         C=state.C * scale,
         objective=state.objective,
         loss=value,
-        norms=np.sqrt(state.grouped.squares(state.point.w)),
+        norms=np.sqrt(state.grouped.squares(w)),
         switched_off=_switched_off(state) | state.grouped.empty,
         iterations=iterations,
         fits=fits,
-        parameters=gamma.copy(),
-        remarks=remarks,
+        parameters=state.known.parameters.copy(),
+        remarks=_remarks(state) if done else (),
     )

@@ -55,7 +55,7 @@ class Grouping:
         """Sums over every group of values (n,), shape (k,)."""
         return np.bincount(self.groups + 1, weights=values, minlength=self.count + 1)[1:]
 
-    def spread(self, C: np.ndarray) -> np.ndarray:
+    def per_parameter(self, C: np.ndarray) -> np.ndarray:
         """c_i = C_π(i), 0 for an unpenalized parameter, shape (n,)."""
         return np.concatenate(([0.0], C))[self.groups + 1]
 
@@ -134,6 +134,28 @@ class LogPenalty:
         """Groups within 10 % of a cap that prunes, and empty ones, boolean, shape (k,)."""
         at_cap = (1.0 - NEAR_CAP) * self.caps <= C
         return (at_cap & self.prunes) | self.grouping.empty
+
+
+@dataclass(frozen=True)
+class GammaPrior:
+    """Options of the prior C_j ~ Gamma(α, β).
+
+    Attributes:
+        alpha, beta: α and β.
+        preset: paper; authors (α = ½) or sparse (β = 10⁻⁴), which stand in for the one of them that
+            is at its default.
+    """
+
+    alpha: float = 0.0
+    beta: float = 1.0
+    preset: str = "paper"
+
+    @property
+    def parameters(self) -> tuple[float, float]:
+        """α and β with the preset."""
+        alpha = 0.5 if self.preset == "authors" and self.alpha == 0.0 else self.alpha
+        beta = 1e-4 if self.preset == "sparse" and self.beta == 1.0 else self.beta
+        return float(alpha), float(beta)
 
 
 def log_penalty(grouped: Grouping, alpha: float, beta: float) -> LogPenalty:

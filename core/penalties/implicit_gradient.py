@@ -17,9 +17,8 @@ The last step is the refit on all training rows with the learned C, unscaled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import lapack
@@ -27,16 +26,16 @@ from scipy.sparse.linalg import LinearOperator, minres
 
 from core.optimize.blas_threads import one_blas_thread
 from core.optimize.descent import solve
-from core.optimize.lbfgs import Iterate, minimize_steps
-from core.optimize.loss import Loss, LossAt
+from core.optimize.lbfgs import Box, Iterate, minimize_steps
+from core.optimize.loss import LossAt
 from core.optimize.newton import Newton, conjugate_gradients, dense_exact, exact
-from core.penalties.group_penalty import Grouping, grouping
+from core.penalties.group_penalty import Grouping
+from core.penalties.problem import Pairs, PenaltyProblem
 from core.penalties.step import Step
 
 LOWEST, HIGHEST = -10.0, 12.0
 PRIOR_SD = 1.0  # two thirds of the penalties between 1/3 and 3, nearly all between 1/7 and 7
-Pairs = Sequence[tuple[Loss, Loss]]
-_HARDEST = 2000  # products for a linear system that conjugate gradients did not solve
+_MOST_PRODUCTS = 2000  # products for a linear system that conjugate gradients did not solve
 
 
 class HoldoutLoss:
@@ -56,11 +55,11 @@ class HoldoutLoss:
         self.newtons = [Newton(fit, traces=True) for fit, _ in pairs]
         self.w = [fit.start() if w is None else w for fit, _ in pairs]
         self.x: list[np.ndarray | None] = [None for _ in pairs]
-        # Losses that are dear and far from quadratic are solved as closely as the outer steps need.
-        dear = any(newton.memory is not None for newton in self.newtons)
-        self.tolerance, self.closest = (1e-6, 1e-7) if dear else (1e-8, 1e-12)
-        self.accuracy = 1e-2 if dear else 1e-4  # of the implicit systems
-        self.finest = self.closest if dear else 1e-10  # of the refit
+        # Expensive losses far from quadratic are solved as closely as the outer steps need.
+        expensive = any(newton.memory is not None for newton in self.newtons)
+        self.tolerance, self.closest = (1e-6, 1e-7) if expensive else (1e-8, 1e-12)
+        self.accuracy = 1e-2 if expensive else 1e-4  # of the implicit systems
+        self.finest = self.closest if expensive else 1e-10  # of the refit
         self.iterations = 0
         self.fits = 0
         self.unsolved = 0
@@ -69,7 +68,7 @@ class HoldoutLoss:
         """The holdout loss and its gradient, shape (k,), at d."""
         total, gradient = 0.0, np.zeros(self.grouped.count)
         C = np.exp(d)
-        penalties = self.grouped.spread(C)
+        penalties = self.grouped.per_parameter(C)
         for number, (fit, held) in enumerate(self.pairs):
             solution = solve(
                 fit,
@@ -98,19 +97,19 @@ class HoldoutLoss:
         fit, newton = self.pairs[number][0], self.newtons[number]
         if newton.dense:
             return _solved(dense_exact(fit, point, penalties), slope)
-        apply = newton.remembered(exact(fit, point, penalties), penalties)
-        near, last = newton.likeness(point, penalties), self.x[number]
-        found = conjugate_gradients(apply, slope, near, self.accuracy, start=last)
+        apply = newton.recorded(exact(fit, point, penalties), penalties)
+        precondition, last = newton.precondition(point, penalties), self.x[number]
+        found = conjugate_gradients(apply, slope, precondition, self.accuracy, start=last)
         self.iterations += found.iterations
         if found.x is not None and found.converged:
             return found.x
-        return self._hard(apply, slope, near, last if found.x is None else found.x)
+        return self._by_minres(apply, slope, precondition, last if found.x is None else found.x)
 
-    def _hard(
+    def _by_minres(
         self,
         apply: Callable[[np.ndarray], np.ndarray],
         slope: np.ndarray,
-        near: Callable[[np.ndarray], np.ndarray],
+        precondition: Callable[[np.ndarray], np.ndarray],
         start: np.ndarray | None,
     ) -> np.ndarray:
         """The same where conjugate gradients did not arrive, also for an indefinite Hessian."""
@@ -121,13 +120,13 @@ class HoldoutLoss:
             slope,
             x0=start,
             rtol=0.1 * self.accuracy,
-            maxiter=_HARDEST,
-            M=LinearOperator(shape, near, dtype=np.float64),
+            maxiter=_MOST_PRODUCTS,
+            M=LinearOperator(shape, precondition, dtype=np.float64),
             callback=lambda _: steps.append(None),
         )
         self.iterations += len(steps)
         residual = slope - apply(x)
-        if residual @ near(residual) > self.accuracy**2 * (slope @ near(slope)):
+        if residual @ precondition(residual) > self.accuracy**2 * (slope @ precondition(slope)):
             self.unsolved += 1
         return np.asarray(x)
 
@@ -140,53 +139,62 @@ def _solved(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray(lapack.dpotrs(factor, b, lower=1)[0])
 
 
-@one_blas_thread
-def run(
-    loss: Loss,
-    groups: np.ndarray,
-    options: Mapping[str, Any],
-    seed: int = 0,
-    *,
-    holdout: Pairs | None = None,
-    group_count: int | None = None,
-    counted: object = None,
-) -> Iterator[Step]:
-    """The line searches of the outer problem, then the refit on ``loss``.
+@dataclass(frozen=True)
+class GradientOptions:
+    """Options of the outer problem.
 
-    Args:
-        loss: ℓ of all training rows, for the refit.
-        groups: the group of every parameter, shape (n,), −1 for an unpenalized one.
-        options: start, steps, low, high, prior, prior_sd. A prior that is not said to be weak is
-            none; what automatic means is settled by whoever knows the data.
-        seed: unused here; it chose the rows of the pairs.
-        holdout: pairs (ℓ_T, ℓ_H) with the parameters of ``loss`` (made with its ``on``).
-        group_count: k, where the last groups may be empty.
-        counted: unused, nothing is counted.
+    Attributes:
+        start: every d_j at the start.
+        steps: line searches at most.
+        low, high: the bounds of d.
+        prior: weak for the prior on d; anything else is none (what automatic means is settled by
+            whoever knows the data).
+        prior_sd: s.
     """
-    if not holdout:
+
+    start: float = 0.0
+    steps: int = 30
+    low: float = LOWEST
+    high: float = HIGHEST
+    prior: str = "none"
+    prior_sd: float = PRIOR_SD
+
+    @property
+    def deviation(self) -> float:
+        """S, infinite without a prior."""
+        return self.prior_sd if self.prior == "weak" else np.inf
+
+
+@one_blas_thread
+def run(problem: PenaltyProblem, options: GradientOptions = GradientOptions()) -> Iterator[Step]:
+    """The line searches of the outer problem, then the refit on all training rows.
+
+    Raises:
+        ValueError: the problem has no holdout pairs.
+    """
+    if not problem.holdout:
         raise ValueError("the implicit gradient needs at least one pair of losses")
-    grouped = grouping(groups, group_count)
-    low, high = float(options.get("low", LOWEST)), float(options.get("high", HIGHEST))
-    most = int(options.get("steps", 30))
-    weak = options.get("prior") == "weak"
-    deviation = float(options.get("prior_sd", PRIOR_SD)) if weak else np.inf
-    outer = HoldoutLoss(holdout, grouped)
-    start = np.full(grouped.count, float(options.get("start", 0.0)))
-    iterations, last, number = 0, np.inf, 0
+    outer, deviation = HoldoutLoss(problem.holdout, problem.grouping), options.deviation
+    start = np.full(outer.grouped.count, options.start)
+    box = Box(options.low, options.high, longest=2.0)
+    iterations, last = 0, np.inf
     # Below a tenth of the change that ends it, the inner problems' errors would be followed.
-    objective = with_prior(outer, deviation)
-    searches = minimize_steps(objective, start, low, high, longest=2.0, worth=1e-5)
-    for number, at in enumerate(searches):
-        spent = outer.iterations - iterations
-        yield _step(number, without_prior(at, deviation), outer, (low, high), spent)
+    for number, at in enumerate(minimize_steps(with_prior(outer, deviation), start, box, 1e-5)):
+        shown = without_prior(at, deviation)
+        step = _step(number, shown, outer, outer.pairs[0][0].at(outer.w[0]), box)
+        yield replace(step, iterations=outer.iterations - iterations, fits=outer.fits)
         iterations = outer.iterations
         change = abs(last - at.value) / max(1.0, abs(at.value))
-        if number >= most or change < 1e-4:
+        if number >= options.steps or change < 1e-4:
             break
         # The inner problems are solved more closely as the outer one closes in.
         outer.tolerance = min(outer.tolerance, max(outer.closest, 1e-6 * change**2))
         last = at.value
-    yield _refit(loss, without_prior(at, deviation), outer, (low, high), number + 1)
+    penalties = outer.grouped.per_parameter(np.exp(at.x))
+    refit = solve(problem.loss, penalties, outer.w[0], tolerance=outer.finest)
+    step = _step(number + 1, shown, outer, refit.point, box)
+    remarks = _bound_remark(step.at_bound) + _unsolved_remark(outer.unsolved)
+    yield replace(step, iterations=refit.iterations, fits=outer.fits + 1, remarks=remarks)
 
 
 def with_prior(
@@ -206,48 +214,23 @@ def without_prior(at: Iterate, deviation: float) -> Iterate:
     return replace(at, value=at.value - 0.5 * float(at.x @ at.x) / deviation**2)
 
 
-def _step(
-    number: int, at: Iterate, outer: HoldoutLoss, bounds: tuple[float, float], iterations: int
-) -> Step:
-    w, fit = outer.w[0], outer.pairs[0][0]
+def _step(number: int, at: Iterate, outer: HoldoutLoss, point: LossAt, box: Box) -> Step:
+    """The penalties of an iterate, with the weights at a point."""
     return Step(
         number=number,
-        w=w.copy(),
+        w=point.w.copy(),
         C=np.exp(at.x),
         objective=at.value,
-        loss=fit.at(w).value,
-        norms=np.sqrt(outer.grouped.squares(w)),
-        switched_off=at.x >= bounds[1],
-        iterations=iterations,
-        fits=outer.fits,
+        loss=point.value,
+        norms=np.sqrt(outer.grouped.squares(point.w)),
+        switched_off=at.x >= box.high,
         gradient_norm=at.residual,
-        at_bound=(at.x <= bounds[0]) | (at.x >= bounds[1]),
+        at_bound=(at.x <= box.low) | (at.x >= box.high),
     )
 
 
-def _refit(
-    loss: Loss, at: Iterate, outer: HoldoutLoss, bounds: tuple[float, float], number: int
-) -> Step:
-    solution = solve(loss, outer.grouped.spread(np.exp(at.x)), outer.w[0], tolerance=outer.finest)
-    at_bound = (at.x <= bounds[0]) | (at.x >= bounds[1])
-    return Step(
-        number=number,
-        w=solution.point.w,
-        C=np.exp(at.x),
-        objective=at.value,
-        loss=solution.point.value,
-        norms=np.sqrt(outer.grouped.squares(solution.point.w)),
-        switched_off=at.x >= bounds[1],
-        iterations=solution.iterations,
-        fits=outer.fits + 1,
-        gradient_norm=at.residual,
-        at_bound=at_bound,
-        remarks=_bound_remark(at_bound) + _unsolved_remark(outer.unsolved),
-    )
-
-
-def _bound_remark(at_bound: np.ndarray) -> tuple[str, ...]:
-    count = int(at_bound.sum())
+def _bound_remark(at_bound: np.ndarray | None) -> tuple[str, ...]:
+    count = int(np.sum(at_bound)) if at_bound is not None else 0
     if not count:
         return ()
     which = "One penalty" if count == 1 else f"{count} penalties"

@@ -9,50 +9,44 @@ wide prior (core.penalties.scale_search). With one group the evidence is not nee
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.errors import UnusableError
 from core.optimize.blas_threads import one_blas_thread
-from core.optimize.loss import Loss
 from core.penalties import evidence
-from core.penalties.group_penalty import grouping
 from core.penalties.left_out import can_leave_out, left_out
-from core.penalties.scale_search import HIGHEST, NEAR, ScaleSearch, spread, surprise
+from core.penalties.problem import PenaltyProblem
+from core.penalties.scale_search import (
+    HIGHEST,
+    NEAR,
+    ScaleSearch,
+    log_prior_variance,
+    negative_log_prior,
+)
 from core.penalties.step import Step
 
 _SEARCH_STEPS = 30  # of all steps, kept for the search after the evidence
 _AT_END = "The penalty ran to the end of its range: leaving rows out in turn set no limit there."
 
 
+@dataclass(frozen=True)
+class LooOptions:
+    """The one option: the most steps."""
+
+    max_steps: int = 130
+
+
 @one_blas_thread
-def run(
-    loss: Loss,
-    groups: np.ndarray,
-    options: Mapping[str, Any],
-    seed: int = 0,
-    *,
-    holdout: object = None,
-    group_count: int | None = None,
-    counted: object = None,
-) -> Iterator[Step]:
+def run(problem: PenaltyProblem, options: LooOptions = LooOptions()) -> Iterator[Step]:
     """The points of the search at which the leave-one-out log loss fell, the last the minimum.
 
-    Args:
-        loss: of two or more classes of table rows.
-        groups: the group of every parameter, shape (n,), −1 for an unpenalized one.
-        options: max_steps.
-        seed: of the evidence, where there are several groups.
-        holdout: unused, every row validates.
-        group_count: k, where the last groups may be empty.
-        counted: unused, nothing is counted.
-
     Raises:
-        UnusableError: the loss is another one, or too large for it.
+        UnusableError: the loss is not of classes of table rows, or too large.
     """
+    loss, grouped, most = problem.loss, problem.grouping, options.max_steps
     if not can_leave_out(loss):
         raise UnusableError(
             "leaving rows out in turn is worked out for classes, and for tables of at most 2,000 "
@@ -60,14 +54,13 @@ def run(
             where="strategy loo",
             cure="choose the strategy evidence",
         )
-    grouped = grouping(groups, group_count)
     C, w, fits, number = np.ones(grouped.count), loss.start(), 0, 0
-    most = int(options.get("max_steps", 130))
     if grouped.count - int(grouped.empty.sum()) > 1:
-        before = {"max_steps": max(1, most - _SEARCH_STEPS)}
-        for step in evidence.run(loss, groups, before, seed, group_count=grouped.count):
-            penalties = grouped.spread(step.C)
-            value = left_out(loss, step.w, penalties).value + surprise(spread(loss, penalties))
+        before = evidence.EvidenceOptions(max_steps=max(1, most - _SEARCH_STEPS))
+        for step in evidence.run(problem, before):
+            penalties = grouped.per_parameter(step.C)
+            value = left_out(loss, step.w, penalties).value
+            value += negative_log_prior(log_prior_variance(loss, penalties))
             yield replace(step, objective=value, parameters=None, remarks=())
             C, w, fits, number = step.C, step.w, step.fits, step.number + 1
     search = ScaleSearch(loss, grouped, C, w)

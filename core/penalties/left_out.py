@@ -6,14 +6,15 @@
 | z_i | ``Z`` | (K,) | scores of row i at ŵ; one number with two classes |
 | g_i, S_i | ``g``, ``S`` | (K,), (K, K) | gradient and Hessian of row i's loss in its scores |
 | G_i | ``G`` | (K, K) | x_i A⁻¹ x_iᵀ, the variance of row i's scores |
-| u_i | ``u`` | (K,) | S_i z_i − g_i, what a Newton step fits: its scores are G u |
-| R_i, d | ``R``, ``shares`` | (K, n), (n,) | x_i V, where Vᵀ A V = 1 and Vᵀ diag(c) V = diag(d) |
+| u_i | ``u`` | (K,) | S_i z_i − g_i, the weighted working response: Newton's scores are G u |
+| R_i | ``R`` | (K, n) | x_i V, where Vᵀ A V = 1 and Vᵀ diag(c) V = diag(d) |
+| d | ``prior_shares`` | (n,) | the prior's share of the precision along each column of V |
 
 One Newton step from ŵ without row i moves its scores to z_i + G_i (I − S_i G_i)⁻¹ g_i (Beirami et
 al. 2017; Rad and Maleki 2020, theorem 1; for least squares it is exact, Allen's PRESS). One factor
 of A serves all rows, so that leaving every row out costs about as much as one Newton step.
 
-Where A is small, V serves other penalties eᵗ c as well: with the Hessian as it is at ŵ, G_i is
+Where A is small, V diagonalizes H + eᵗ diag(c) for every t: with the Hessian as it is at ŵ, G_i is
 R_i diag(1 / (1 + (eᵗ − 1) d)) R_iᵀ there, and the weights follow by the same division.
 """
 
@@ -30,10 +31,10 @@ from scipy.special import expit, softmax
 from core.losses.linear.design import Design
 from core.losses.linear.logistic import LogisticLoss
 from core.losses.linear.multinomial import MultinomialLoss
+from core.optimize.cholesky import cholesky
 from core.optimize.newton import dense_exact
-from core.optimize.preconditioner import cholesky
 
-# More rows than these tell little more about one number; every so many-th is left out then.
+# Beyond so many rows only every so many-th is left out: one number needs no more.
 _ENOUGH_ROWS = 3000
 # Parameters up to which A is formed, and rows up to which the rows' own matrix is.
 LARGEST = 2000
@@ -43,7 +44,7 @@ _DECOMPOSED = 300
 _BLOCK = 1 << 22
 # The prior variance that stands for none, where the intercept is one more column of the rows.
 _UNPENALIZED = 1e6
-_HERE, _ONE = np.zeros(1), np.ones(1)
+_AT_FIT, _ONE = np.zeros(1), np.ones(1)
 
 
 def can_leave_out(loss: object) -> TypeGuard[LogisticLoss | MultinomialLoss]:
@@ -55,37 +56,36 @@ def can_leave_out(loss: object) -> TypeGuard[LogisticLoss | MultinomialLoss]:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What leaving rows out in turn tells at one fit.
+    """The result of leaving rows out in turn at one fit.
 
     Attributes:
         value: Σ_i −log p(y_i | x_i, the model fitted without row i), scaled up to all rows.
-        w: the weights a Newton step nearer the minimizer, shape (n,); None where rows stand for
-            them.
-        nearby: the same at other penalties, where the table is small.
+        w: the weights after one more Newton step, shape (n,); None where the rows' matrix was used.
+        model: of the same at other penalties, where the table is small.
     """
 
     value: float
     w: np.ndarray | None
-    nearby: Nearby | None
+    model: LocalModel | None
 
 
 @dataclass(frozen=True)
-class Nearby:
-    """The leave-one-out loss at penalties eᵗ c, with a Hessian that changes by a factor σ only.
+class LocalModel:
+    """The leave-one-out loss as a function of t, at penalties eᵗ c, with σ H for the Hessian there.
 
     Attributes:
         R: shape (m, K, n).
-        shares: d, of each direction's precision the prior's share, shape (n,).
-        bent, steep: Vᵀ H ŵ and Vᵀ of the gradient of the loss, shape (n,).
+        prior_shares: d, shape (n,).
+        response, gradient: Vᵀ H ŵ, and Vᵀ of the gradient of the loss, shape (n,).
         codes: the rows' classes, shape (m,).
-        scale: all rows' number over m.
-        V: shape (n, n); None where rows stand for the parameters.
+        scale: the number of all rows over m.
+        V: shape (n, n); None where the rows' matrix was used.
     """
 
     R: np.ndarray
-    shares: np.ndarray
-    bent: np.ndarray
-    steep: np.ndarray
+    prior_shares: np.ndarray
+    response: np.ndarray
+    gradient: np.ndarray
     codes: np.ndarray
     scale: float
     V: np.ndarray | None
@@ -93,38 +93,38 @@ class Nearby:
     def values(self, t: np.ndarray) -> np.ndarray:
         """The leave-one-out loss at every t, scaled up to all rows; t and it of shape (T,)."""
         sigma = self._sigma(t)
-        W, D = self._solved(t, 0.5 * (1.0 + sigma)), self._factors(t, sigma)
-        Z = self.R @ self._solved(_HERE, _ONE)[0]
+        W, D = self._coordinates(t, 0.5 * (1.0 + sigma)), self._variances(t, sigma)
+        Z = self.R @ self._coordinates(_AT_FIT, _ONE)[0]
         if self.R.shape[1] == 1:
             R, p = self.R[:, 0], expit(Z[:, 0])
             S = np.multiply.outer(sigma, p * (1.0 - p))
-            return _two((R @ W.T).T, (np.square(R) @ D.T).T, S, self.codes) * self.scale
-        S = _several_variances(softmax(Z, axis=1))
+            return _binary((R @ W.T).T, (np.square(R) @ D.T).T, S, self.codes) * self.scale
+        S = _multinomial_variances(softmax(Z, axis=1))
         each = [
-            _several(self.R @ w, self.R * np.sqrt(d), factor * S, self.codes)
+            _multinomial(self.R @ w, self.R * np.sqrt(d), factor * S, self.codes)
             for w, d, factor in zip(W, D, sigma, strict=True)
         ]
         return np.array(each) * self.scale
 
     def weights(self, t: float) -> np.ndarray | None:
-        """Near the minimizer there, shape (n,); None where it is not worked out."""
+        """Approximately the minimizer at t, shape (n,); None without V."""
         if self.V is None:
             return None
         one = np.array([t])
-        return self.V @ self._solved(one, 0.5 * (1.0 + self._sigma(one)))[0]
+        return self.V @ self._coordinates(one, 0.5 * (1.0 + self._sigma(one)))[0]
 
-    def thinned(self, most: int) -> Nearby:
-        """The same of some of the rows."""
+    def thinned(self, most: int) -> LocalModel:
+        """The same by at most so many of the rows, about."""
         step = max(1, len(self.R) // most)
         scale = self.scale * len(self.R) / len(self.R[::step])
         return replace(self, R=self.R[::step], codes=self.codes[::step], scale=scale)
 
     def _sigma(self, t: np.ndarray) -> np.ndarray:
-        """σ: what the rows' variances become on average, by a Newton step; shape (T,)."""
-        there = self._variances(self._solved(t, np.ones(len(t))))
-        return np.clip(there / self._variances(self._solved(_HERE, _ONE)), 0.2, 5.0)
+        """σ: the mean class variance after a Newton step to t over that at the fit, shape (T,)."""
+        there = self._class_variances(self._coordinates(t, np.ones(len(t))))
+        return np.clip(there / self._class_variances(self._coordinates(_AT_FIT, _ONE)), 0.2, 5.0)
 
-    def _variances(self, W: np.ndarray) -> np.ndarray:
+    def _class_variances(self, W: np.ndarray) -> np.ndarray:
         """The mean variance of the classes with weights V w, for w the rows of (T, n)."""
         Z = np.moveaxis(self.R @ W.T, -1, 0)
         if Z.shape[-1] == 1:
@@ -132,11 +132,14 @@ class Nearby:
             return (P * (1.0 - P)).mean(axis=(1, 2))
         return 1.0 - np.square(softmax(Z, axis=-1)).sum(axis=-1).mean(axis=1)
 
-    def _solved(self, t: np.ndarray, sigma: np.ndarray) -> np.ndarray:
-        return self._factors(t, sigma) * (np.multiply.outer(sigma, self.bent) - self.steep)
+    def _coordinates(self, t: np.ndarray, sigma: np.ndarray) -> np.ndarray:
+        """The weights' coordinates in V after a Newton step to t, shape (T, n)."""
+        response = np.multiply.outer(sigma, self.response)
+        return self._variances(t, sigma) * (response - self.gradient)
 
-    def _factors(self, t: np.ndarray, sigma: np.ndarray) -> np.ndarray:
-        data, prior = 1.0 - self.shares, self.shares
+    def _variances(self, t: np.ndarray, sigma: np.ndarray) -> np.ndarray:
+        """Posterior variances along V, shape (T, n)."""
+        data, prior = 1.0 - self.prior_shares, self.prior_shares
         return 1.0 / (np.multiply.outer(sigma, data) + np.multiply.outer(np.exp(t), prior))
 
 
@@ -149,80 +152,78 @@ def left_out(loss: LogisticLoss | MultinomialLoss, w: np.ndarray, penalties: np.
         penalties: c, shape (n,), 0 for intercepts.
     """
     if isinstance(loss, MultinomialLoss):
-        return _by_columns(loss, w, penalties, _several_bent(loss, w), loss.codes, loss.K)
+        return _by_columns(loss, w, penalties, loss.codes)
     if loss.size > min(loss.examples, LARGEST):
         return _by_rows(loss, w, penalties)
-    codes = (loss.sign > 0).astype(int)
-    return _by_columns(loss, w, penalties, _two_bent(loss, w)[0], codes, 1)
+    return _by_columns(loss, w, penalties, (loss.sign > 0).astype(int))
 
 
 def _by_columns(
-    loss: LogisticLoss | MultinomialLoss,
-    w: np.ndarray,
-    penalties: np.ndarray,
-    bent: np.ndarray,
-    codes: np.ndarray,
-    K: int,
+    loss: LogisticLoss | MultinomialLoss, w: np.ndarray, penalties: np.ndarray, codes: np.ndarray
 ) -> LeftOut:
-    """From A, the (n, n) matrix of the parameters; ``bent`` is S_i z_i of every row."""
-    V, shares = _directions(dense_exact(loss, loss.at(w), penalties), penalties)
-    bent, steep = V.T @ loss.design.back(bent).ravel(), V.T @ loss.at(w).gradient
+    """By A, the (n, n) matrix of the parameters."""
+    V, prior_shares = _directions(dense_exact(loss, loss.at(w), penalties), penalties)
+    response = V.T @ loss.design.back(_weighted_scores(loss, w)).ravel()
+    gradient = V.T @ loss.at(w).gradient
     rows = _some_rows(loss.examples)
     total, parts = 0.0, 0
-    for own, R in _scored(loss, V, rows, K):
-        part = Nearby(R, shares, bent, steep, codes[own], loss.examples / len(rows), V)
-        total, parts = total + float(part.values(_HERE)[0]), parts + 1
-    nearby = part if parts == 1 and len(V) <= _DECOMPOSED else None
-    return LeftOut(total, V @ (bent - steep), nearby)
+    for own, R in _scored(loss, V, rows):
+        scale = loss.examples / len(rows)
+        part = LocalModel(R, prior_shares, response, gradient, codes[own], scale, V)
+        total, parts = total + float(part.values(_AT_FIT)[0]), parts + 1
+    model = part if parts == 1 and len(V) <= _DECOMPOSED else None
+    return LeftOut(total, V @ (response - gradient), model)
 
 
-def _two_bent(loss: LogisticLoss, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """S z and S of every row, both (m,)."""
-    z = loss.design.scores(w)
-    p = expit(z)
-    S = np.maximum(p * (1.0 - p), 1e-12)
-    return S * z, S
-
-
-def _several_bent(loss: MultinomialLoss, w: np.ndarray) -> np.ndarray:
-    """S_i z_i of every row, shape (K, m)."""
+def _weighted_scores(loss: LogisticLoss | MultinomialLoss, w: np.ndarray) -> np.ndarray:
+    """S_i z_i of every row, shape (m,), or (K, m) with several classes."""
+    if isinstance(loss, LogisticLoss):
+        z, S = _binary_variances(loss, w)
+        return S * z
     Z = loss.design.scores(w.reshape(loss.K, -1))
     P = softmax(Z, axis=0)
-    return P * (Z - (P * Z).sum(axis=0))
+    return np.asarray(P * (Z - (P * Z).sum(axis=0)))
+
+
+def _binary_variances(loss: LogisticLoss, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Every row's z and S, both (m,)."""
+    z = loss.design.scores(w)
+    p = expit(z)
+    return z, np.maximum(p * (1.0 - p), 1e-12)
 
 
 def _directions(A: np.ndarray, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """V and d; where A is large V is the inverse factor's transpose, and d nothing."""
+    """V and d; where A is large V is the inverse factor's transpose, and d is left at 0."""
     inverse = solve_triangular(cholesky(A), np.eye(len(A)), lower=True)
     if len(A) > _DECOMPOSED:
         return inverse.T, np.zeros(len(A))
-    shares, turn = np.linalg.eigh((inverse * penalties) @ inverse.T)
-    return inverse.T @ turn, np.clip(shares, 0.0, 1.0)
+    shares, E = np.linalg.eigh((inverse * penalties) @ inverse.T)
+    return inverse.T @ E, np.clip(shares, 0.0, 1.0)
 
 
 def _by_rows(loss: LogisticLoss, w: np.ndarray, penalties: np.ndarray) -> LeftOut:
-    """The same from the (m, m) matrix S^½ X C⁻¹ Xᵀ S^½ of the rows, with values λ and vectors Q.
+    """By the (m, m) matrix S^½ X C⁻¹ Xᵀ S^½ of the rows, with eigenvalues λ and eigenvectors Q.
 
     There R = S^−½ Q diag(λ / (λ + 1))^½ and d = 1 / (λ + 1).
     """
-    bent, S = _two_bent(loss, w)
-    g = expit(bent / S) - 0.5 * (1.0 + loss.sign)
+    z, S = _binary_variances(loss, w)
+    g = expit(z) - 0.5 * (1.0 + loss.sign)
     roots = np.sqrt(S)
     B = roots[:, None] * _kernel(loss.design, penalties) * roots
-    codes, decomposed = (loss.sign > 0).astype(int), len(B) <= _DECOMPOSED
-    if decomposed:
+    codes = (loss.sign > 0).astype(int)
+    if len(B) <= _DECOMPOSED:
         values, Q = np.linalg.eigh(B)
         values = np.maximum(values, 0.0)
         R, shares = Q * np.sqrt(values / (values + 1.0)) / roots[:, None], 1.0 / (values + 1.0)
-        part = Nearby(R[:, None], shares, R.T @ bent, R.T @ g, codes, 1.0, None)
-        return LeftOut(float(part.values(_HERE)[0]), None, part)
+        model = LocalModel(R[:, None], shares, R.T @ (S * z), R.T @ g, codes, 1.0, None)
+        return LeftOut(float(model.values(_AT_FIT)[0]), None, model)
     B.flat[:: len(B) + 1] += 1.0
     inverse = solve_triangular(cholesky(B), np.eye(len(B)), lower=True)
     # G = S^−½ (1 − B⁻¹) S^−½
     G = (1.0 - np.square(inverse).sum(axis=0)) / S
-    u = bent - g
+    u = S * z - g
     z = (u - roots * (inverse.T @ (inverse @ (u / roots)))) / S
-    return LeftOut(float(_two(z, G, S, codes)), None, None)
+    return LeftOut(float(_binary(z, G, S, codes)), None, None)
 
 
 def _kernel(design: Design, penalties: np.ndarray) -> np.ndarray:
@@ -235,15 +236,15 @@ def _kernel(design: Design, penalties: np.ndarray) -> np.ndarray:
     return K + variances[p] if design.intercept else K
 
 
-def _two(z: np.ndarray, G: np.ndarray, S: np.ndarray, codes: np.ndarray) -> np.ndarray:
+def _binary(z: np.ndarray, G: np.ndarray, S: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Σ −log p of each row's class once it is left out; z, G and S of shape (…, m)."""
     moved = z + G * (expit(z) - codes) / np.maximum(1.0 - G * S, 1e-6)
     return np.logaddexp(0.0, (1.0 - 2.0 * codes) * moved).sum(axis=-1)
 
 
-def _several(Z: np.ndarray, scaled: np.ndarray, S: np.ndarray, codes: np.ndarray) -> float:
-    """The same of scores (m, K), a factor of G (m, K, n) and S (m, K, K)."""
-    G = scaled @ scaled.transpose(0, 2, 1)
+def _multinomial(Z: np.ndarray, root: np.ndarray, S: np.ndarray, codes: np.ndarray) -> float:
+    """The same by scores (m, K), a square root of G (m, K, n) and S (m, K, K)."""
+    G = root @ root.transpose(0, 2, 1)
     g, at = softmax(Z, axis=1), np.arange(len(Z))
     g[at, codes] -= 1.0
     inner = np.linalg.solve(np.eye(Z.shape[1]) - S @ G, g[:, :, None])
@@ -251,7 +252,7 @@ def _several(Z: np.ndarray, scaled: np.ndarray, S: np.ndarray, codes: np.ndarray
     return float((np.logaddexp.reduce(moved, axis=1) - moved[at, codes]).sum())
 
 
-def _several_variances(P: np.ndarray) -> np.ndarray:
+def _multinomial_variances(P: np.ndarray) -> np.ndarray:
     """S of every row from its probabilities, shape (m, K, K)."""
     return P[:, :, None] * (np.eye(P.shape[1]) - P[:, None, :])
 
@@ -261,10 +262,11 @@ def _some_rows(examples: int) -> np.ndarray:
 
 
 def _scored(
-    loss: LogisticLoss | MultinomialLoss, V: np.ndarray, rows: np.ndarray, K: int
+    loss: LogisticLoss | MultinomialLoss, V: np.ndarray, rows: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Blocks of rows, each with its R, shape (rows of the block, K, n)."""
     design, n = loss.design, len(V)
+    K = loss.K if isinstance(loss, MultinomialLoss) else 1
     stacked = V.reshape(K, design.width, n)
     block = max(1, _BLOCK // (n * K))
     for first in range(0, len(rows), block):

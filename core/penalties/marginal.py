@@ -8,7 +8,7 @@
 | Q | ``quadratic`` | | yᵀ K⁻¹ y = R + Σ ρ_j ‖w_j‖² at the minimizer w = D⁻¹ Xᵀ K⁻¹ y |
 | d | ``freedom`` | | m, less one for an intercept with a flat prior |
 | γ_j | ``parameters`` | (k,) | Σ_{i in j} x_iᵀ K⁻¹ x_i / ρ_j = n_j − ρ_j tr_j (XᵀX + D)⁻¹ |
-| λ, c | ``values``, ``turned`` | (r,) | eigenvalues of XᵀX, and Vᵀ Xᵀ y / √λ |
+| λ, c | ``values``, ``projected`` | (r,) | eigenvalues of XᵀX, and Vᵀ Xᵀ y / √λ |
 
 With w_j ~ N(0, I/C_j) and noise N(0, σ² I), −log p(y | C, σ²) = ½ d log σ² + ½ Q/σ² + ½ log |K|
 up to a constant (MacKay 1992, section 4): directions that the examples do not span have no part in
@@ -23,17 +23,17 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import blas, lapack, solve_triangular
+from scipy.linalg import blas, solve_triangular
 from scipy.optimize import minimize_scalar
 
+from core.losses.linear.eigenbasis import EigenbasisLoss
 from core.losses.linear.linear import LinearLoss
-from core.losses.linear.rotated import RotatedLinear
-from core.optimize.preconditioner import cholesky
+from core.optimize.cholesky import cholesky, inverse_diagonal, log_determinant, solve_factored
 from core.penalties.group_penalty import Grouping
 
 # One ρ is searched from this share of the least eigenvalue to this multiple of the largest.
 _LOWEST, _HIGHEST = 1e-6, 1e8
-# Points a factor of e of ρ: the evidence bends no faster than λ/(λ + ρ) does.
+# Points a factor of e of ρ: the evidence varies no faster than λ/(λ + ρ) does.
 _DENSITY = 2
 # Matrices beyond this are not decomposed; the centred columns beside K may have so many entries.
 _LARGEST = 2000
@@ -48,7 +48,7 @@ class Marginal:
         value: −log p up to a constant.
         slope: along log ρ, shape (k,).
         variance: σ².
-        w: the weights, shape (p,), or (r,) of a rotated loss.
+        w: the weights, shape (p,), or (r,) in the eigenbasis.
         parameters: γ, shape (k,).
         log_determinant: log |K|.
     """
@@ -61,7 +61,7 @@ class Marginal:
     log_determinant: float
 
 
-def best_single(loss: RotatedLinear) -> tuple[float, Marginal]:
+def best_single(loss: EigenbasisLoss) -> tuple[float, Marginal]:
     """The ρ of the global maximum with one penalty, in O(r) for each of some hundred ρ."""
     low = math.log(_LOWEST * float(loss.values.min()))
     high = math.log(_HIGHEST * float(loss.values.max()))
@@ -77,26 +77,26 @@ def best_single(loss: RotatedLinear) -> tuple[float, Marginal]:
     return math.exp(at), single(loss, math.exp(at))
 
 
-def single(loss: RotatedLinear, ridge: float) -> Marginal:
+def single(loss: EigenbasisLoss, ridge: float) -> Marginal:
     """The marginal likelihood with one penalty."""
     left = ridge / (loss.values + ridge)
-    quadratic = loss.rest + float(loss.turned**2 @ left)
-    w = np.sqrt(loss.values) * loss.turned / (loss.values + ridge)
+    quadratic = loss.rest + float(loss.projected**2 @ left)
+    w = np.sqrt(loss.values) * loss.projected / (loss.values + ridge)
     gamma = np.array([float((1.0 - left).sum())])
-    log_determinant = float(np.log1p(loss.values / ridge).sum())
-    variance, value = _noise(loss, quadratic, log_determinant)
+    logs = float(np.log1p(loss.values / ridge).sum())
+    variance, value = _noise(loss, quadratic, logs)
     slope = 0.5 * (ridge * float(w @ w) / variance - gamma)
-    return Marginal(value, slope, variance, w, gamma, log_determinant)
+    return Marginal(value, slope, variance, w, gamma, logs)
 
 
-def _along(loss: RotatedLinear, ridges: np.ndarray) -> np.ndarray:
+def _along(loss: EigenbasisLoss, ridges: np.ndarray) -> np.ndarray:
     """The value that `single` has at every ρ, shape (ridges,)."""
     ratios = loss.values / ridges[:, None]
-    quadratic = loss.rest + (1.0 / (1.0 + ratios)) @ loss.turned**2
+    quadratic = loss.rest + (1.0 / (1.0 + ratios)) @ loss.projected**2
     freedom = max(loss.examples - int(loss.has_intercept), 1)
     variance = np.maximum(quadratic / freedom, loss.noise.floor / loss.examples)
-    spread = np.log1p(ratios).sum(axis=1)
-    return 0.5 * (freedom * np.log(variance) + quadratic / variance + spread)
+    logs = np.log1p(ratios).sum(axis=1)
+    return 0.5 * (freedom * np.log(variance) + quadratic / variance + logs)
 
 
 class GroupedMarginal:
@@ -132,11 +132,11 @@ class GroupedMarginal:
         """At ρ, shape (k,)."""
         of_column = ridge[self._of_column]
         known = self._from_gram(of_column) if self._X is None else self._from_rows(of_column)
-        w, settled, quadratic, log_determinant = known
-        variance, value = _noise(self.loss, quadratic, log_determinant)
-        gamma = self._sums(settled)
+        w, determined, quadratic, logs = known
+        variance, value = _noise(self.loss, quadratic, logs)
+        gamma = self._sums(determined)
         slope = 0.5 * (ridge * self._sums(w * w) / variance - gamma)
-        return Marginal(value, slope, variance, w, gamma, log_determinant)
+        return Marginal(value, slope, variance, w, gamma, logs)
 
     def _sums(self, values: np.ndarray) -> np.ndarray:
         return np.bincount(self._of_column, weights=values, minlength=self.grouped.count)
@@ -147,12 +147,12 @@ class GroupedMarginal:
         A = G.copy()
         A.flat[:: len(A) + 1] += of_column
         L = cholesky(A)
-        w = lapack.dpotrs(L, b, lower=1)[0]
-        settled = 1.0 - of_column * np.diagonal(lapack.dpotri(L, lower=1)[0])
-        left = b - G @ w
-        rss = max(self.loss.total - float((b + left) @ w), 0.0)
-        logs = 2.0 * np.log(np.diagonal(L)).sum() - np.log(of_column).sum()
-        return w, np.clip(settled, 0.0, 1.0), rss + float(of_column @ (w * w)), float(logs)
+        w = solve_factored(L, b)
+        determined = 1.0 - of_column * inverse_diagonal(L)
+        residual = b - G @ w
+        rss = max(self.loss.total - float((b + residual) @ w), 0.0)
+        logs = log_determinant(L) - float(np.log(of_column).sum())
+        return w, np.clip(determined, 0.0, 1.0), rss + float(of_column @ (w * w)), logs
 
     def _from_rows(self, of_column: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
         """The same by the factor of K."""
@@ -161,23 +161,20 @@ class GroupedMarginal:
         scaled = X / np.sqrt(of_column)
         K = blas.dsyrk(1.0, scaled, lower=1)
         K.flat[:: len(K) + 1] += 1.0
-        L = lapack.dpotrf(K, lower=1, overwrite_a=1)[0]
+        L = cholesky(K)
         half = solve_triangular(L, self._y, lower=True)
         V = solve_triangular(L, scaled, lower=True, overwrite_b=True)
         w = (V.T @ half) / np.sqrt(of_column)
-        logs = 2.0 * float(np.log(np.diagonal(L)).sum())
-        return w, np.einsum("ij,ij->j", V, V), float(half @ half), logs
+        return w, np.einsum("ij,ij->j", V, V), float(half @ half), log_determinant(L)
 
 
 def _by_columns(loss: LinearLoss) -> bool:
     return loss.has_gram and (loss.design.columns <= loss.design.rows)
 
 
-def _noise(
-    loss: LinearLoss | RotatedLinear, quadratic: float, log_determinant: float
-) -> tuple[float, float]:
-    """The best σ², and −log p there."""
+def _noise(loss: LinearLoss | EigenbasisLoss, quadratic: float, logs: float) -> tuple[float, float]:
+    """The best σ², and −log p there; `logs` is log |K|."""
     freedom = max(loss.examples - int(loss.has_intercept), 1)
     variance = max(quadratic / freedom, loss.noise.floor / loss.examples)
-    value = 0.5 * (freedom * math.log(variance) + quadratic / variance + log_determinant)
+    value = 0.5 * (freedom * math.log(variance) + quadratic / variance + logs)
     return variance, value

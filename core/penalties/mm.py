@@ -8,7 +8,7 @@ loss(w) + ½ Σ_j C_j ‖w_j‖² with C_j = (n_j/2 + α)/(½‖w_j‖² + β) l
 | --- | --- | --- | --- |
 | t | ``number`` | | step; C = 1 at step 0 |
 | C | ``C`` | (k,) | penalties at step t |
-| f | ``objective`` | | falls at every step from 1 on |
+| f | ``f`` | | falls at every step from 1 on |
 
 Each step updates C and takes one Newton step. Once C hardly moves, the step takes into account
 that C moves with w, which changes no fixed point and makes the last steps converge quadratically.
@@ -17,163 +17,135 @@ The paper's majorizer as printed leaves α out; n_j/2 + α is used throughout.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.optimize.blas_threads import one_blas_thread
-from core.optimize.descent import STALLED, by_lbfgs, line_search, loss_bends
-from core.optimize.loss import Loss, LossAt
-from core.optimize.newton import Bends, Newton
-from core.penalties.group_penalty import LogPenalty, grouping, log_penalty
+from core.optimize.descent import Accuracy, newton_step
+from core.optimize.loss import Correction, Loss, LossAt
+from core.optimize.newton import Newton
+from core.penalties.eigenbasis import diagonalized
+from core.penalties.group_penalty import GammaPrior, LogPenalty, log_penalty
+from core.penalties.problem import PenaltyProblem
 from core.penalties.remarks import collapse, floor, mostly_off, nothing_to_prune
-from core.penalties.rotation import easiest
 from core.penalties.start import first_point
 from core.penalties.step import Step
 
-# Groups beyond this many are too many for their bends to be worth their solves.
-_MOST_BENDS = 40
+# Groups beyond this many are too many for their correction to be worth its solves.
+_MOST_CORRECTED = 40
+
+
+@dataclass(frozen=True)
+class MmOptions(GammaPrior):
+    """Options of MM: the prior's, the most steps, and the change of log C that ends it."""
+
+    max_steps: int = 100
+    tolerance: float = 1e-3
+
+
+@dataclass(frozen=True)
+class _Iterate:
+    """Step t: w and the loss there, C, f, how far log C moved, the share that f fell, and costs."""
+
+    number: int
+    point: LossAt
+    C: np.ndarray
+    f: float
+    moved: float
+    gained: float
+    iterations: int
+    fits: int
+
+    def done(self, options: MmOptions) -> bool:
+        """Whether nothing moves any more, or the steps are spent."""
+        settled = self.moved < options.tolerance and self.gained < 1e-5 * options.tolerance
+        return self.number >= options.max_steps or settled
 
 
 @one_blas_thread
-def run(
-    loss: Loss,
-    groups: np.ndarray,
-    options: Mapping[str, Any],
-    seed: int = 0,
-    *,
-    holdout: object = None,
-    group_count: int | None = None,
-    counted: np.ndarray | None = None,
-) -> Iterator[Step]:
-    """The steps of MM on a loss: one Newton step and one update of C each.
-
-    Args:
-        loss: −log p(data | w).
-        groups: the group of every parameter, shape (n,), −1 for an unpenalized one.
-        options: alpha, beta, preset, max_steps, tolerance.
-        seed: unused, nothing is random.
-        holdout: unused, no validation data is needed.
-        group_count: k, where the last groups may be empty.
-        counted: the parameters that n_j counts, boolean, shape (n,); None for all. What never
-            comes in the data (a word with a label that it never has) is penalized, not counted.
+def run(problem: PenaltyProblem, options: MmOptions = MmOptions()) -> Iterator[Step]:
+    """The steps of MM on a loss: one update of C and one Newton step each (algorithm 2).
 
     Raises:
         UnusableError: β ≤ 0 or n_j/2 + α ≤ 0.
     """
-    alpha, beta = prior(options)
-    penalty = log_penalty(grouping(groups, group_count, counted), alpha, beta)
-    inner, grouped, back = easiest(loss, penalty.grouping)
-    yield from _steps(inner, replace(penalty, grouping=grouped), back, options)
+    penalty = log_penalty(problem.counting, *options.parameters)
+    loss, grouped, back = diagonalized(problem.loss, penalty.grouping)
+    newton, penalty = Newton(loss), replace(penalty, grouping=grouped)
+    at = _start(newton, penalty)
+    yield _report(at, newton, penalty, back, done=False)
+    done = False
+    while not done:
+        at = _update(at, newton, penalty)
+        done = at.done(options)
+        yield _report(at, newton, penalty, back, done)
 
 
-def prior(options: Mapping[str, Any]) -> tuple[float, float]:
-    """α and β; a preset stands in for the one of them that is at its default."""
-    alpha, beta = float(options.get("alpha", 0.0)), float(options.get("beta", 1.0))
-    preset = options.get("preset", "paper")
-    if preset == "authors" and alpha == 0.0:
-        alpha = 0.5
-    if preset == "sparse" and beta == 1.0:
-        beta = 1e-4
-    return alpha, beta
+def _start(newton: Newton, penalty: LogPenalty) -> _Iterate:
+    """Near the solution at C = 1."""
+    C = np.ones(penalty.grouping.count)
+    found = first_point(newton.loss, penalty.grouping.per_parameter(C), newton)
+    f = found.point.value + penalty.value(found.point.w)
+    return _Iterate(0, found.point, C, f, np.inf, np.inf, found.iterations, found.fits)
 
 
-def _steps(
-    loss: Loss,
-    penalty: LogPenalty,
-    back: Callable[[np.ndarray], np.ndarray],
-    options: Mapping[str, Any],
-) -> Iterator[Step]:
-    most, tolerance = int(options.get("max_steps", 100)), float(options.get("tolerance", 1e-3))
-    newton, grouped = Newton(loss), penalty.grouping
-    C = np.ones(grouped.count)
-    start = first_point(loss, grouped.spread(C), newton)
-    point, fits = start.point, start.fits
+def _update(at: _Iterate, newton: Newton, penalty: LogPenalty) -> _Iterate:
+    """C from w, then one Newton step that lowers the majorizer at C, and with it f."""
+    C = penalty.update(at.point.w)
+    changes = np.abs(np.log(C / at.C))
+    moved = float(changes[~penalty.grouping.empty].max(initial=0.0))
+    step = newton_step(
+        newton,
+        at.point,
+        penalty.grouping.per_parameter(C),
+        _corrections(at.point, C, penalty, moved),
+        Accuracy(min(0.1, max(1e-4, 0.1 * moved)), 1e-9 * (1.0 + abs(at.point.value))),
+        penalty.value,
+    )
+    point = step.point or at.point
     f = point.value + penalty.value(point.w)
-    yield _step(0, point, C, f, penalty, back, start.iterations, fits, ())
-    moved = np.inf
-    for number in range(1, most + 1):
-        C, last_C = penalty.update(point.w), C
-        moved = float(np.max(np.abs(np.log(C / last_C)), where=~grouped.empty, initial=0.0))
-        reached, iterations = _descend(newton, point, C, penalty, moved)
-        gained = 0.0
-        if reached is not None:
-            point, last = reached, f
-            f = point.value + penalty.value(point.w)
-            gained = (last - f) / max(1.0, abs(f))
-        fits += 1
-        # Where no step lowers f any more, w stays and C stands still at the next.
-        done = number == most or (moved < tolerance and gained < 1e-5 * tolerance)
-        remarks = _remarks(loss, penalty, C, point.w) if done else ()
-        yield _step(number, point, C, f, penalty, back, iterations, fits, remarks)
-        if done:
-            return
+    gained = (at.f - f) / max(1.0, abs(f))
+    return _Iterate(at.number + 1, point, C, f, moved, gained, step.iterations, at.fits + 1)
 
 
-def _descend(
-    newton: Newton, point: LossAt, C: np.ndarray, penalty: LogPenalty, moved: float
-) -> tuple[LossAt | None, int]:
-    """One Newton step that lowers f; with C(w) moving along once C hardly moves."""
-    penalties = penalty.grouping.spread(C)
-    slope = point.gradient + penalties * point.w
-    forcing, enough = min(0.1, max(1e-4, 0.1 * moved)), 1e-9 * (1.0 + abs(point.value))
-    iterations = 0
-    for bends in _bend_choices(point, C, penalty, moved):
-        direction, taken = newton.direction(point, slope, penalties, bends, forcing, enough)
-        iterations += taken
-        reached = line_search(newton.loss, point, direction, slope, penalty.value)
-        if reached is not None:
-            return reached, iterations
-    if -0.5 * float(slope @ direction) > STALLED * (1.0 + abs(point.value)):
-        reached, taken = by_lbfgs(newton.loss, penalties, point)
-        before = point.value + penalty.value(point.w)
-        if reached.value + penalty.value(reached.w) < before:
-            return reached, iterations + taken
-    return None, iterations
-
-
-def _bend_choices(
+def _corrections(
     point: LossAt, C: np.ndarray, penalty: LogPenalty, moved: float
-) -> list[Bends | None]:
+) -> list[Correction | None]:
     """First the curvature that f really has, if C is near its place; then the majorizer's."""
-    if moved > 1.0 or penalty.grouping.count > _MOST_BENDS:
+    if moved > 1.0 or penalty.grouping.count > _MOST_CORRECTED:
         return [None]
     # The Hessian of a log(½‖w_j‖² + β) is C − (C²/a) w_j w_jᵀ.
     U, D = penalty.grouping.columns(point.w), C**2 / penalty.powers
-    own = loss_bends(point)
+    own = point.correction()
     if own is not None:
         U, D = np.column_stack((U, own.U)), np.concatenate((D, own.D))
-    return [Bends(U, D), None]
+    return [Correction(U, D), None]
 
 
-def _remarks(loss: Loss, penalty: LogPenalty, C: np.ndarray, w: np.ndarray) -> tuple[str, ...]:
-    off = penalty.switched_off(C)
-    said = collapse(loss, w, off) + mostly_off(penalty, off)
-    return said + nothing_to_prune(penalty) + floor(loss, w)
-
-
-def _step(
-    number: int,
-    point: LossAt,
-    C: np.ndarray,
-    f: float,
+def _report(
+    at: _Iterate,
+    newton: Newton,
     penalty: LogPenalty,
     back: Callable[[np.ndarray], np.ndarray],
-    iterations: int,
-    fits: int,
-    remarks: tuple[str, ...],
+    done: bool,
 ) -> Step:
+    off = penalty.switched_off(at.C)
     return Step(
-        number=number,
-        w=back(point.w).copy(),
-        C=C.copy(),
-        objective=f,
-        loss=point.value,
-        norms=np.sqrt(penalty.grouping.squares(point.w)),
-        switched_off=penalty.switched_off(C),
-        iterations=iterations,
-        fits=fits,
-        remarks=remarks,
+        number=at.number,
+        w=back(at.point.w).copy(),
+        C=at.C.copy(),
+        objective=at.f,
+        loss=at.point.value,
+        norms=np.sqrt(penalty.grouping.squares(at.point.w)),
+        switched_off=off,
+        iterations=at.iterations,
+        fits=at.fits,
+        remarks=_remarks(at, newton.loss, penalty, off) if done else (),
     )
+
+
+def _remarks(at: _Iterate, loss: Loss, penalty: LogPenalty, off: np.ndarray) -> tuple[str, ...]:
+    said = collapse(loss, at.point.w, off) + mostly_off(penalty, off)
+    return said + nothing_to_prune(penalty) + floor(loss, at.point.w)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
 from core.options import Option
 from core.penalties import direct, evidence, implicit_gradient, leave_one_out, mm
+from core.penalties.problem import PenaltyProblem
 from core.penalties.step import Step
 
 # A numeric target is brought to this standard deviation beside standardized columns: the learners'
@@ -19,17 +21,23 @@ class Learner:
     """One way of learning penalties.
 
     Attributes:
-        run: (loss, groups, options, seed, *, holdout=None, group_count=None, counted=None)
-            -> steps.
-        options: what can be set, with the papers' defaults.
+        run: (problem, its options as a frozen dataclass) -> steps.
+        typed: that dataclass.
+        options: what can be set, with the papers' defaults; some are the training's, not its own.
         needs_holdout: whether it wants pairs of losses on rows held out.
         tasks: which tasks it can learn for; empty for every one that has a loss.
     """
 
-    run: Callable[..., Iterator[Step]]
+    run: Callable[[PenaltyProblem, Any], Iterator[Step]]
+    typed: type
     options: tuple[Option, ...]
     needs_holdout: bool = False
     tasks: tuple[str, ...] = ()
+
+    def steps(self, problem: PenaltyProblem, options: Mapping[str, Any]) -> Iterator[Step]:
+        """The learner's steps; options that are not its own are passed over."""
+        own = {field.name for field in fields(self.typed)}
+        return self.run(problem, self.typed(**{k: v for k, v in options.items() if k in own}))
 
 
 _PRIOR = (
@@ -181,9 +189,16 @@ _GRADIENT = (
 )
 
 LEARNERS: dict[str, Learner] = {
-    "mm": Learner(mm.run, (*_PRIOR, _TARGET, _MM_STEPS, _TOLERANCE)),
-    "evidence": Learner(evidence.run, (_MM_STEPS, _TOLERANCE)),
-    "loo": Learner(leave_one_out.run, (_SEARCH_STEPS,), tasks=("binary", "multiclass")),
-    "direct": Learner(direct.run, (*_PRIOR, _TARGET, _DIRECT_STEPS)),
-    "gradient": Learner(implicit_gradient.run, _GRADIENT, needs_holdout=True),
+    "mm": Learner(mm.run, mm.MmOptions, (*_PRIOR, _TARGET, _MM_STEPS, _TOLERANCE)),
+    "evidence": Learner(evidence.run, evidence.EvidenceOptions, (_MM_STEPS, _TOLERANCE)),
+    "loo": Learner(
+        leave_one_out.run,
+        leave_one_out.LooOptions,
+        (_SEARCH_STEPS,),
+        tasks=("binary", "multiclass"),
+    ),
+    "direct": Learner(direct.run, direct.DirectOptions, (*_PRIOR, _TARGET, _DIRECT_STEPS)),
+    "gradient": Learner(
+        implicit_gradient.run, implicit_gradient.GradientOptions, _GRADIENT, needs_holdout=True
+    ),
 }

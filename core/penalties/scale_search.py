@@ -1,21 +1,21 @@
-"""The search for the scale of the penalties: one number t, by few fits that foresee the next.
+"""The search for the scale of the penalties: one number t, by few fits that predict the next.
 
 | symbol | code | meaning |
 | --- | --- | --- |
 | C_j | ``C`` | penalties, C_j = e^t times where the search began |
 | t | ``t`` | what all log penalties are moved by |
 | f(t) | ``value`` | the leave-one-out log loss at the weights fitted there, less the log prior |
-| V | ``spread`` | Σ_i var(x_i) / c_i, the prior variance of a score |
+| V | | Σ_i var(x_i) / c_i, the prior variance of the linear predictor; e⁻ᵗ times that at t = 0 |
 
-Where a table is small a fit foresees f around itself, and its minimum is looked for there; else
-steps grow until f rises. A bracket is closed by parabolas.
+Where a table is small each fit gives a model of f around itself, and its minimum is evaluated next;
+otherwise steps grow until f rises. A bracket is closed by parabolas.
 
-The prior on log V falls above log 2 like Student's t with 3 degrees of freedom and scale 1/√3, and
-is flat below: log odds that vary by some ±1.4 are usual, a hundred times that is not ruled out, and
-rows may tell nothing at all. Without it a few rows of many columns are fitted too closely, where f
-is flat up to its own chance: by the least f the test log loss was .0123 above that of the best
-penalty, with the prior .0090, on average over 132 generated tables (60 of them noise) and 156
-splits of files, by which it was chosen.
+The prior on log V is Student's t with 3 degrees of freedom and scale 1/√3 above log 2, and flat
+below: log odds with a standard deviation of 1.4 are usual, a hundred times that is not ruled out,
+and rows may tell nothing at all. Without it a few rows of many columns are fitted too closely,
+where f is flat up to its own sampling error: by the least f the test log loss was .0123 above that
+of the best penalty, with the prior .0090, on average over 132 generated tables (60 of them noise)
+and 156 splits of files, by which it was chosen.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ from core.losses.linear.multinomial import MultinomialLoss
 from core.optimize.descent import solve
 from core.optimize.newton import Newton
 from core.penalties.group_penalty import Grouping, log_penalty
-from core.penalties.left_out import Nearby, left_out
+from core.penalties.left_out import LocalModel, left_out
 
 FIRST_STEP = 1.5
 _LONGEST_STEP = 4.0
-# The log loss is so flat at its minimum that nobody could tell models nearer than this apart.
+# Nearer in t than this the log loss of two models hardly differs.
 NEAR = 0.35
-# Nats of all rows together: as little as that is never more than chance.
-_NOTHING = 0.2
+# Nats of all rows together, below which a difference is sampling error.
+_NEGLIGIBLE = 0.2
 _ACCURACY = 1e-3  # nats that the last step of a fit promises; leaving out takes another one
-_EXACT = 1e-6  # of the fit that is given away, as a share of the loss
+_EXACT = 1e-6  # tolerance of the final fit, as a share of the loss
 LOWEST, HIGHEST = -14.0, 16.0  # log C
-_ROWS = 8000  # at most by which a fit foresees; with K classes a K²-th of them
-_FORESEEN, _REACH = 13, 3.0  # points that a fit foresees, and how far
-_USUAL = math.log(2.0)  # log V
+_MODEL_ROWS = 8000  # of a local model at most; with K classes a K²-th of them
+_MODEL_POINTS, _MODEL_REACH = 13, 3.0  # where a local model is evaluated: so many t, so far away
+_USUAL = math.log(2.0)  # log V up to which the prior is flat
 
 
 @dataclass(frozen=True)
-class Tried:
-    """One point of the search: t, f(t), the weights there, and what they tell of other points."""
+class Evaluation:
+    """One point of the search: t, f(t), the weights there, and a model of f around it."""
 
     t: float
     value: float
     w: np.ndarray
-    nearby: Nearby | None
+    model: LocalModel | None
 
 
 class ScaleSearch:
@@ -71,33 +71,33 @@ class ScaleSearch:
         self.loss, self.grouped, self.C, self.w = loss, grouped, C, w
         self.newton, self.fits, self.iterations = Newton(loss), 0, 0
         self._K = loss.K if isinstance(loss, MultinomialLoss) else 1
-        self.tried: list[Tried] = []
+        self.evaluated: list[Evaluation] = []
         # Groups that the evidence has switched off stay so, wherever the others go.
         logs = np.log(C[~grouped.empty & (np.log(C) < HIGHEST)])
         self.bounds = (
             LOWEST - float(logs.min(initial=0.0)),
             HIGHEST - float(logs.max(initial=LOWEST)),
         )
-        self._spread = spread(loss, grouped.spread(C))
+        self._log_variance = log_prior_variance(loss, grouped.per_parameter(C))
         self.evaluate(0.0)
 
     @property
-    def best(self) -> Tried:
+    def best(self) -> Evaluation:
         """The point of the lowest f."""
-        return min(self.tried, key=lambda one: one.value)
+        return min(self.evaluated, key=lambda one: one.value)
 
     def evaluate(self, t: float) -> None:
         """Fit at t, and leave every row out there."""
-        penalties = self.grouped.spread(self.C * math.exp(t))
-        w = self._solved(penalties, self._begin(t, penalties), _ACCURACY, 1.0)
+        penalties = self.grouped.per_parameter(self.C * math.exp(t))
+        w = self._solved(penalties, self._start(t, penalties), _ACCURACY, 1.0)
         left = left_out(self.loss, w, penalties)
-        nearby = left.nearby.thinned(_ROWS // self._K**2) if left.nearby else None
-        value = left.value + float(surprise(self._spread - t))
-        self.tried.append(Tried(t, value, w if left.w is None else left.w, nearby))
+        model = left.model.thinned(_MODEL_ROWS // self._K**2) if left.model else None
+        value = left.value + float(negative_log_prior(self._log_variance - t))
+        self.evaluated.append(Evaluation(t, value, w if left.w is None else left.w, model))
 
     def fitted(self) -> np.ndarray:
-        """The weights at the best point to their last digit that counts, shape (n,)."""
-        penalties = self.grouped.spread(self.C * math.exp(self.best.t))
+        """The weights at the best point, fitted exactly, shape (n,)."""
+        penalties = self.grouped.per_parameter(self.C * math.exp(self.best.t))
         return self._solved(penalties, self.best.w, _EXACT, None)
 
     def _solved(
@@ -108,12 +108,12 @@ class ScaleSearch:
         self.iterations += found.iterations
         return found.point.w
 
-    def _begin(self, t: float, penalties: np.ndarray) -> np.ndarray:
-        """Where the fit at t begins: at the nearest point's weights, or where they point to."""
-        if not self.tried:
+    def _start(self, t: float, penalties: np.ndarray) -> np.ndarray:
+        """Where the fit at t starts: the nearest point's weights, or what its model predicts."""
+        if not self.evaluated:
             return self.w
-        near = min(self.tried, key=lambda one: abs(one.t - t))
-        guess = near.nearby.weights(t - near.t) if near.nearby else None
+        near = min(self.evaluated, key=lambda one: abs(one.t - t))
+        guess = near.model.weights(t - near.t) if near.model else None
         if guess is None:
             return near.w
         one, other = (self.loss.at(w).value + 0.5 * penalties @ (w * w) for w in (near.w, guess))
@@ -121,38 +121,39 @@ class ScaleSearch:
 
     def next(self) -> float | None:
         """Where to look next; None where the minimum is known closely enough."""
-        ordered = sorted(self.tried, key=lambda one: one.t)
+        ordered = sorted(self.evaluated, key=lambda one: one.t)
         at = ordered.index(self.best)
         if 0 < at < len(ordered) - 1:
-            return _inside(ordered[at - 1], ordered[at], ordered[at + 1])
+            return _within(ordered[at - 1], ordered[at], ordered[at + 1])
         neighbour = ordered[1 if at == 0 else at - 1] if len(ordered) > 1 else None
         best = ordered[at]
-        if best.nearby is not None:
-            t = self._foreseen(best, neighbour)
+        if best.model is not None:
+            t = self._predicted(best.model, best, neighbour)
             if t is None or abs(t - best.t) >= NEAR:
                 return t
         if neighbour is None:
             return self._first()
-        return self._onward(neighbour, best)
+        return self._expanded(neighbour, best)
 
-    def _foreseen(self, best: Tried, neighbour: Tried | None) -> float | None:
-        """The nearest minimum that the best point foresees; None where that is known to hold."""
-        assert best.nearby is not None
-        moves = np.linspace(-_REACH, _REACH, _FORESEEN)
-        values = best.nearby.values(moves) + surprise(self._spread - best.t - moves)
+    def _predicted(
+        self, model: LocalModel, best: Evaluation, neighbour: Evaluation | None
+    ) -> float | None:
+        """The nearest minimum of the best point's model; None where it is confirmed already."""
+        moves = np.linspace(-_MODEL_REACH, _MODEL_REACH, _MODEL_POINTS)
+        values = model.values(moves) + negative_log_prior(self._log_variance - best.t - moves)
         t = best.t + _nearest_minimum(moves, values)
         if neighbour is not None and (neighbour.t - best.t) * (t - neighbour.t) > -NEAR:
-            t = 0.5 * (best.t + neighbour.t)  # it is worse there than was foreseen
+            t = 0.5 * (best.t + neighbour.t)  # it is worse there than was predicted
         t = min(max(t, self.bounds[0]), self.bounds[1])
         if neighbour is None or abs(t - best.t) >= NEAR:
             return t
-        back = best.nearby.values(np.array([neighbour.t - best.t]))[0]
-        back += surprise(self._spread - neighbour.t) - values[_FORESEEN // 2]
+        back = model.values(np.array([neighbour.t - best.t]))[0]
+        back += negative_log_prior(self._log_variance - neighbour.t) - values[_MODEL_POINTS // 2]
         known = neighbour.value - best.value
-        return None if abs(back - known) < max(0.5 * known, _NOTHING) else t
+        return None if abs(back - known) < max(0.5 * known, _NEGLIGIBLE) else t
 
-    def _onward(self, before: Tried, end: Tried) -> float | None:
-        """A longer step beyond the end that is the best so far, unless little is gained."""
+    def _expanded(self, before: Evaluation, end: Evaluation) -> float | None:
+        """A longer step beyond the end that is the best so far; None where little was gained."""
         sign = math.copysign(1.0, end.t - before.t)
         bound = self.bounds[1 if sign > 0 else 0]
         if abs(end.t - bound) < NEAR or before.value - end.value < 1e-5 * abs(end.value):
@@ -170,7 +171,7 @@ class ScaleSearch:
         return min(max(t, low), high)
 
 
-def spread(loss: LogisticLoss | MultinomialLoss, penalties: np.ndarray) -> float:
+def log_prior_variance(loss: LogisticLoss | MultinomialLoss, penalties: np.ndarray) -> float:
     """Log V of penalties c, shape (n,)."""
     X, K = loss.design.X, loss.K if isinstance(loss, MultinomialLoss) else 1
     squares = X.multiply(X) if loss.design.is_sparse else np.square(X)
@@ -179,9 +180,9 @@ def spread(loss: LogisticLoss | MultinomialLoss, penalties: np.ndarray) -> float
     return math.log(float((variances / each).sum()) / K + 1e-300)
 
 
-def surprise(spread: float | np.ndarray) -> Any:
+def negative_log_prior(log_variance: float | np.ndarray) -> Any:
     """−log of the prior density at log V, less its least value."""
-    return 2.0 * np.log1p(np.square(np.maximum(spread - _USUAL, 0.0)))
+    return 2.0 * np.log1p(np.square(np.maximum(log_variance - _USUAL, 0.0)))
 
 
 def _nearest_minimum(moves: np.ndarray, values: np.ndarray) -> float:
@@ -192,25 +193,25 @@ def _nearest_minimum(moves: np.ndarray, values: np.ndarray) -> float:
     if not 0 < at < len(moves) - 1:
         return float(moves[at])
     left, middle, right = values[at - 1 : at + 2]
-    bent = left - 2.0 * middle + right
-    vertex = 0.5 * (left - right) / bent if bent > 0.0 else 0.0
+    curvature = left - 2.0 * middle + right
+    vertex = 0.5 * (left - right) / curvature if curvature > 0.0 else 0.0
     return float(moves[at] + vertex * (moves[1] - moves[0]))
 
 
-def _inside(left: Tried, middle: Tried, right: Tried) -> float | None:
+def _within(left: Evaluation, middle: Evaluation, right: Evaluation) -> float | None:
     """The minimum of the parabola through a bracket; None where it is near the middle already."""
     a, b = middle.t - left.t, right.t - middle.t
     down, up = left.value - middle.value, right.value - middle.value
-    bent = down * b + up * a
-    if not bent > 0.0:
+    curvature = down * b + up * a
+    if not curvature > 0.0:
         return None
-    move = 0.5 * (down * b * b - up * a * a) / bent
+    move = 0.5 * (down * b * b - up * a * a) / curvature
     if abs(move) < NEAR:
         return None if max(a, b) <= 2.0 * FIRST_STEP else _halfway(left, middle, right)
     return middle.t + float(np.clip(move, -0.7 * a, 0.7 * b))
 
 
-def _halfway(left: Tried, middle: Tried, right: Tried) -> float:
+def _halfway(left: Evaluation, middle: Evaluation, right: Evaluation) -> float:
     """The middle of the longer side of a bracket that is too wide for its parabola."""
     longer = right if right.t - middle.t > middle.t - left.t else left
     return 0.5 * (middle.t + longer.t)

@@ -23,6 +23,7 @@ from core.errors import UnusableError
 from core.losses.registry import TableLoss, build, parameter_groups
 from core.optimize.descent import solve
 from core.options import complete
+from core.penalties.problem import PenaltyProblem
 from core.penalties.registry import LEARNERS
 from core.penalties.step import Step
 from core.reproduction.papers import FOO_TABLE_1, FOO_TABLE_2, FOO_TABLE_3A
@@ -240,7 +241,9 @@ def _last_step(
 ) -> Step:
     learner = LEARNERS[name]
     options = complete(learner.options, {})
-    steps = learner.run(loss, parameter_groups(loss), options, seed, holdout=holdout)
+    steps = learner.steps(
+        PenaltyProblem(loss, parameter_groups(loss), holdout=holdout, seed=seed), options
+    )
     return deque(steps, maxlen=1)[-1]
 
 

@@ -16,6 +16,7 @@ from core.losses.crf.chain import marginals
 from core.losses.crf.loss import CrfLoss, build_crf
 from core.optimize.descent import solve
 from core.options import complete
+from core.penalties.problem import PenaltyProblem
 from core.penalties.registry import LEARNERS
 from core.penalties.step import Step
 
@@ -105,7 +106,7 @@ def _groups(loss: CrfLoss, grouping: str, relevant: int) -> np.ndarray:
 def _steps(name: str, loss: CrfLoss, groups: np.ndarray, pair: Any, **given: Any) -> list[Step]:
     learner = LEARNERS[name]
     options = complete(learner.options, given)
-    return list(learner.run(loss, groups, options, 0, holdout=[pair]))
+    return list(learner.steps(PenaltyProblem(loss, groups, holdout=[pair]), options))
 
 
 def _grid(loss: CrfLoss, fit: CrfLoss, held: CrfLoss) -> tuple[np.ndarray, np.ndarray]:

@@ -22,6 +22,7 @@ from core.losses.rna.loss import RnaLoss, build_rna
 from core.losses.rna.parameters import MOTIFS
 from core.losses.rna.scores import roc_area
 from core.options import complete
+from core.penalties.problem import PenaltyProblem
 from core.penalties.registry import LEARNERS
 from core.reproduction.checkpoint import Checkpoint
 from core.reproduction.papers import (
@@ -127,7 +128,7 @@ def _learning(folds: dict[str, Fold], name: str, grouping: str, fold: str) -> It
     options = complete(learner.options, {})
     holdout = [_halves(loss, folds[fold])] if learner.needs_holdout else None
     last = None
-    for last in learner.run(loss, groups, options, 0, holdout=holdout):
+    for last in learner.steps(PenaltyProblem(loss, groups, holdout=holdout), options):
         yield last.number
     assert last is not None  # a learner reports at least its start
     test_letters, test_structures = folds[FOLDS[1 - FOLDS.index(fold)]]

@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from core.datasets.reading import read_dataset
 from core.optimize.descent import solve
 from core.options import complete
+from core.penalties.problem import PenaltyProblem
 from core.penalties.registry import LEARNERS
 from core.tuning.learning.run import training_of
 from core.tuning.plan import DataPlan, Plan
@@ -100,7 +101,9 @@ def measure(task, file):
             holdout = [tuple(Counted(part, whole, asked) for part in pair)]
             options = complete(learner.options, {})
             begun = time.perf_counter()
-            last = deque(learner.run(loss, groups, options, 0, holdout=holdout), maxlen=1)[-1]
+            last = deque(
+                learner.steps(PenaltyProblem(loss, groups, holdout=holdout), options), maxlen=1
+            )[-1]
             took = time.perf_counter() - begun
             total = cost()
             print(

@@ -9,10 +9,10 @@
 | Z | ``scores`` | (K, n) | W Xᵀ + b |
 | ◇F | ``pseudo`` | (K, p + 1) | the steepest of F's one-sided slopes |
 
-F(W, b) = mean log loss + ℓ1 Σ|W| + ½ ℓ2 Σ W². A step is L-BFGS's on the smooth part (Nocedal and
-Wright 2006, algorithm 7.4), started from ◇F; parts that would climb are dropped, and weights that
-would change their sign stop at zero (Andrew and Gao, ICML 2007). With ℓ1 = 0 it is plain L-BFGS.
-numpy alone, so that an exported script can hold this file.
+F(W, b) = mean log loss + ℓ1 Σ|W| + ½ ℓ2 Σ W². A step is L-BFGS's on the smooth part, started
+from ◇F; parts that would climb are dropped, and weights that would change their sign stop at zero
+(Andrew and Gao, ICML 2007). With ℓ1 = 0 it is plain L-BFGS. numpy alone, so that an exported script
+can hold this file.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from typing import Any
 
 import numpy as np
 
+from core.optimize.armijo import backtracked
+from core.optimize.two_loop import Pair, last_scale, pair_of, two_loop
+
 _PAIRS = 10
-_ENOUGH = 1e-4  # Armijo: the share of the promised decrease that must come
+_CURVED = 1e-12  # a share of ‖y‖² that sᵀy must exceed
 _SHORTEST = 1e-12
 
 
@@ -58,30 +61,35 @@ def minimize(
         tol: it ends where an iteration lowers F by less than this share of F.
     """
     smooth = _Smooth(X, codes, classes, l2)
-    theta = np.zeros(smooth.shape)
-    value, gradient = smooth(theta)
-    memory: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=_PAIRS)
+    at = smooth.at(np.zeros(smooth.shape), l1)
+    pairs: deque[Pair] = deque(maxlen=_PAIRS)
     iterations = 0
     while iterations < max_iter:
-        pseudo = _pseudo_gradient(theta, gradient, l1)
-        found = _step(smooth, theta, value, pseudo, _direction(pseudo, memory, l1), l1, memory)
-        if found is None and memory:
+        pseudo = _pseudo_gradient(at.theta, at.gradient, l1)
+        after = _step(smooth, at, pseudo, pairs, l1)
+        if after is None and pairs:
             # Old curvature misleads where the orthant has changed: begin anew, downhill.
-            memory.clear()
-            found = _step(smooth, theta, value, pseudo, -pseudo, l1, memory)
-        if found is None:
+            pairs.clear()
+            after = _step(smooth, at, pseudo, pairs, l1)
+        if after is None:
             break
         iterations += 1
-        new_theta, new_value, new_gradient = found
-        s, y = new_theta - theta, new_gradient - gradient
-        curvature = float(np.vdot(s, y))
-        if curvature > 1e-12 * float(np.vdot(y, y)):
-            memory.append((s, y, curvature))
-        fell = value - new_value
-        theta, value, gradient = new_theta, new_value, new_gradient
-        if fell <= tol * max(abs(value), np.finfo(float).tiny):
+        s, y = after.theta - at.theta, after.gradient - at.gradient
+        if float(np.vdot(s, y)) > _CURVED * float(np.vdot(y, y)):
+            pairs.append(pair_of(s, y))
+        last, at = at.value, after
+        if last - at.value <= tol * max(abs(last), np.finfo(float).tiny):
             break
-    return Solution(theta[:, :-1].copy(), theta[:, -1].copy(), iterations, value)
+    return Solution(at.theta[:, :-1].copy(), at.theta[:, -1].copy(), iterations, at.value)
+
+
+@dataclass(frozen=True)
+class _At:
+    """θ, F there, and the gradient of the smooth part."""
+
+    theta: np.ndarray
+    value: float
+    gradient: np.ndarray
 
 
 class _Smooth:
@@ -93,6 +101,11 @@ class _Smooth:
         self.shape = (self.vectors, X.shape[1] + 1)
         self.rows = np.arange(X.shape[0])
         self.signs = 2.0 * codes - 1.0
+
+    def at(self, theta: np.ndarray, l1: float) -> _At:
+        """F and the smooth part's gradient at theta."""
+        value, gradient = self(theta)
+        return _At(theta, value + l1 * float(np.abs(theta[:, :-1]).sum()), gradient)
 
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """The mean log loss + ½ ℓ2 Σ W² at theta, and its gradient."""
@@ -138,49 +151,37 @@ def _pseudo_gradient(theta: np.ndarray, gradient: np.ndarray, l1: float) -> np.n
     return pseudo
 
 
-def _direction(
-    pseudo: np.ndarray, memory: deque[tuple[np.ndarray, np.ndarray, float]], l1: float
-) -> np.ndarray:
+def _direction(pseudo: np.ndarray, pairs: deque[Pair], l1: float) -> np.ndarray:
     """−H ◇F, without the parts that would climb."""
-    d, shares = -pseudo, []
-    for s, y, curvature in reversed(memory):
-        share = float(np.vdot(s, d)) / curvature
-        shares.append(share)
-        d = d - share * y
-    if memory:
-        _, y, curvature = memory[-1]
-        d *= curvature / float(np.vdot(y, y))
-    for (s, y, curvature), share in zip(memory, reversed(shares), strict=True):
-        d += (share - float(np.vdot(y, d)) / curvature) * s
+    direction = -two_loop(pseudo, pairs, last_scale(pairs))
     if l1 > 0:
-        d[d * pseudo >= 0] = 0.0
-    return d
+        direction[direction * pseudo >= 0] = 0.0
+    return direction
 
 
 def _step(
-    smooth: _Smooth,
-    theta: np.ndarray,
-    value: float,
-    pseudo: np.ndarray,
-    direction: np.ndarray,
-    l1: float,
-    memory: deque[tuple[np.ndarray, np.ndarray, float]],
-) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """(θ, F, gradient of the smooth part) after a step along a direction; None if none falls."""
+    smooth: _Smooth, at: _At, pseudo: np.ndarray, pairs: deque[Pair], l1: float
+) -> _At | None:
+    """The point after a step that stays in its orthant; None if none falls."""
+    direction = _direction(pseudo, pairs, l1)
     length = float(np.sqrt(np.vdot(direction, direction)))
     if length == 0 or float(np.vdot(pseudo, direction)) >= 0:
         return None
-    orthant = np.where(theta != 0, np.sign(theta), -np.sign(pseudo))
+    orthant = np.where(at.theta != 0, np.sign(at.theta), -np.sign(pseudo))
     orthant[:, -1] = 0.0
-    step = 1.0 if memory else min(1.0, 1.0 / length)
-    while step > _SHORTEST:
-        new = theta + step * direction
+
+    def along(size: float) -> tuple[np.ndarray, float] | None:
+        if size <= _SHORTEST:
+            return None
+        new = at.theta + size * direction
         if l1 > 0:
             new[:, :-1][new[:, :-1] * orthant[:, :-1] <= 0] = 0.0
-        new_value, gradient = smooth(new)
-        new_value += l1 * float(np.abs(new[:, :-1]).sum())
-        promised = float(np.vdot(pseudo, new - theta))
-        if new_value <= value + _ENOUGH * promised and promised < 0:
-            return new, new_value, gradient
-        step *= 0.5
-    return None
+        return new, float(np.vdot(pseudo, new - at.theta))
+
+    def evaluate(theta: np.ndarray) -> tuple[float, _At]:
+        there = smooth.at(theta, l1)
+        return there.value, there
+
+    first = 1.0 if pairs else min(1.0, 1.0 / length)
+    found = backtracked(along, evaluate, at.value, first=first)
+    return None if found is None else found[1]

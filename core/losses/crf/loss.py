@@ -68,7 +68,7 @@ class CrfLoss(Loss):
         """Where every parameter comes from: initial, transition, or its column."""
         return _names(self.encoding, self.classes)[1]
 
-    winding = True  # Newton steps from afar are mostly cut short
+    far_from_quadratic = True  # Newton steps from afar are mostly cut short
 
     @property
     def states(self) -> int:

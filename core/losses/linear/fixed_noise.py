@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
+from core.losses.linear.eigenbasis import EigenbasisLoss
 from core.losses.linear.linear import LinearLoss
-from core.losses.linear.rotated import RotatedLinear
 from core.optimize.loss import Costs, Loss, LossAt
 
 
@@ -25,7 +25,7 @@ class FixedNoise(Loss):
         variance: σ².
     """
 
-    def __init__(self, linear: LinearLoss | RotatedLinear, variance: float) -> None:
+    def __init__(self, linear: LinearLoss | EigenbasisLoss, variance: float) -> None:
         self.linear, self.variance = linear, variance
         self.is_diagonal = linear.is_diagonal
 
@@ -47,8 +47,8 @@ class FixedNoise(Loss):
     @property
     def log_determinant_apart(self) -> float:
         """Log (m/σ²) of the intercept, where it has no coordinate of its own."""
-        turned = isinstance(self.linear, RotatedLinear) and self.linear.has_intercept
-        return math.log(self.examples / self.variance) if turned else 0.0
+        apart = isinstance(self.linear, EigenbasisLoss) and self.linear.has_intercept
+        return math.log(self.examples / self.variance) if apart else 0.0
 
     @property
     def costs(self) -> Costs:
@@ -60,15 +60,15 @@ class FixedNoise(Loss):
         return self.linear.start()
 
     def _at(self, w: np.ndarray) -> LossAt:
-        if isinstance(self.linear, RotatedLinear):
-            return _RotatedAt(self.linear, self.variance, w)
+        if isinstance(self.linear, EigenbasisLoss):
+            return _EigenbasisAt(self.linear, self.variance, w)
         return _WholeAt(self.linear, self.variance, w)
 
 
 class _QuadraticAt(LossAt):
     """What both kinds of coordinates have in common; H = AᵀA/σ² is its own majorizer."""
 
-    def __init__(self, linear: LinearLoss | RotatedLinear, variance: float, w: np.ndarray) -> None:
+    def __init__(self, linear: LinearLoss | EigenbasisLoss, variance: float, w: np.ndarray) -> None:
         rss, self._slope = linear.rss_and_slope(w)
         super().__init__(w, 0.5 * rss / variance + 0.5 * linear.examples * math.log(variance))
         self._variance = variance
@@ -100,10 +100,10 @@ class _WholeAt(_QuadraticAt):
         return self._linear.design.squares(np.ones(self._linear.examples)) / self._variance
 
 
-class _RotatedAt(_QuadraticAt):
+class _EigenbasisAt(_QuadraticAt):
     """In the eigenbasis of XᵀX, where H is diag(λ/σ²)."""
 
-    def __init__(self, linear: RotatedLinear, variance: float, w: np.ndarray) -> None:
+    def __init__(self, linear: EigenbasisLoss, variance: float, w: np.ndarray) -> None:
         super().__init__(linear, variance, w)
         self._diagonal = linear.values / variance
 

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from core.losses.linear.design import Design, design_of
-from core.optimize.loss import Costs, Loss, LossAt
+from core.optimize.loss import Correction, Costs, Loss, LossAt
 
 # The noise variance is kept above these fractions of var(y): the first where the parameters are
 # as many as the examples and the residuals can vanish, the second only against rounding.
@@ -52,7 +52,7 @@ class Noise:
         """φ'(R) = m / (2 max(R, F))."""
         return 0.5 * self.examples / max(rss, self.floor)
 
-    def bend(self, rss: float) -> float:
+    def curvature(self, rss: float) -> float:
         """φ''(R), 0 below the floor."""
         return -0.5 * self.examples / rss**2 if rss > self.floor else 0.0
 
@@ -219,7 +219,7 @@ class LinearAt(LossAt):
         self._loss, noise = loss, loss.noise
         rss, self._slope = loss.rss_and_slope(w)
         super().__init__(w, noise.value(rss))
-        self._weight, self._bend = 2.0 * noise.slope(rss), -4.0 * noise.bend(rss)
+        self._weight, self._excess = 2.0 * noise.slope(rss), -4.0 * noise.curvature(rss)
 
     @property
     def gradient(self) -> np.ndarray:
@@ -228,13 +228,13 @@ class LinearAt(LossAt):
 
     def product(self, v: np.ndarray) -> np.ndarray:
         """H v; the rank-one part makes H indefinite in places."""
-        bent = self._bend * np.multiply.outer(v @ self._slope, self._slope)
-        return self.majorizer_product(v) - bent
+        excess = self._excess * np.multiply.outer(v @ self._slope, self._slope)
+        return self.majorizer_product(v) - excess
 
     def dense(self) -> np.ndarray | None:
         """H, or None above 2,000 columns."""
         B = self.majorizer_dense()
-        return None if B is None else B - self._bend * np.outer(self._slope, self._slope)
+        return None if B is None else B - self._excess * np.outer(self._slope, self._slope)
 
     def diagonal(self) -> np.ndarray:
         """The diagonal of B."""
@@ -251,9 +251,14 @@ class LinearAt(LossAt):
             square *= self._weight
         return square
 
-    def correction(self) -> tuple[np.ndarray, float]:
-        """The direction s and the weight of H = B − d s sᵀ."""
-        return self._slope, self._bend
+    def correction(self) -> Correction | None:
+        """The rank-one part of H = B − d s sᵀ; None below the noise floor, where d is 0."""
+        return rank_one(self._slope, self._excess)
+
+
+def rank_one(slope: np.ndarray, excess: float) -> Correction | None:
+    """The correction d s sᵀ; None where d is 0."""
+    return Correction(slope[:, None], np.array([excess])) if excess > 0.0 else None
 
 
 def build_linear(X: Any, y: Any, fit_intercept: bool = True) -> LinearLoss:

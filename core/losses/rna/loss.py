@@ -65,7 +65,7 @@ class RnaLoss(Loss):
         self._w: np.ndarray | None = None
         self._state = (0.0, np.zeros(0))
 
-    winding = True  # Newton steps from afar are mostly cut short
+    far_from_quadratic = True  # Newton steps from afar are mostly cut short
 
     @property
     def examples(self) -> int:

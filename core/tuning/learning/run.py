@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from core.losses.linear.fixed_noise import FixedNoise
 from core.losses.linear.linear import LinearLoss
 from core.optimize.descent import solve
+from core.penalties.problem import PenaltyProblem
 from core.penalties.step import Step
 from core.tuning.events import Event, HyperGradientStep, PenaltyStep
 from core.tuning.learning.against_default import against_default
@@ -127,15 +128,15 @@ class LearningRun:
 
 def steps_of(problem: Problem, training: Training) -> Iterator[Step]:
     """The strategy's steps on the training rows of a problem."""
-    return problem.strategy.make(
+    given = PenaltyProblem(
         training.loss,
         training.groups,
-        settled(problem, training),
-        problem.plan.seed,
-        holdout=holdout_pairs(problem, training),
         group_count=len(training.group_names),
         counted=training.counted,
+        holdout=holdout_pairs(problem, training),
+        seed=problem.plan.seed,
     )
+    return problem.strategy.make(given, settled(problem, training))
 
 
 def learn(

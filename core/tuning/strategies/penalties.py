@@ -15,7 +15,7 @@ def _learner(name: str) -> Callable[[], Implementation]:
         # scipy takes a second to import.
         from core.penalties.registry import LEARNERS
 
-        return Implementation(LEARNERS[name].options, LEARNERS[name].run)
+        return Implementation(LEARNERS[name].options, LEARNERS[name].steps)
 
     return load
 

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from core.losses import build, parameter_groups
 from core.losses.fitted import as_estimator
 from core.penalties import mm
+from core.penalties.problem import PenaltyProblem
 
 
 def data(classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -36,7 +37,7 @@ def test_fitting_again_at_the_learned_penalty_gives_the_same_model(classes: int)
     X, y = data(classes)
     name = {0: "linear", 2: "logistic", 3: "multinomial"}[classes]
     loss = build(name, X, y)
-    *_, last = mm.run(loss, parameter_groups(loss), {"tolerance": 1e-6})
+    *_, last = mm.run(PenaltyProblem(loss, parameter_groups(loss)), mm.MmOptions(tolerance=1e-6))
     model = as_estimator(loss, last.w, C=last.C[0])
     again = clone(model)
     if classes:

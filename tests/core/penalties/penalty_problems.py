@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,9 @@ from scipy.optimize import minimize
 
 from core.losses import build
 from core.optimize.loss import Loss, LossAt
+from core.penalties.problem import PenaltyProblem
+from core.penalties.registry import LEARNERS
+from core.penalties.step import Step
 
 
 def table(
@@ -29,6 +33,13 @@ def table(
 def loss_of(name: str, **kwargs: Any) -> Any:
     """The loss of `table`."""
     return build(name, *table(name, **kwargs))
+
+
+def steps_of(
+    learner: str, loss: Loss, groups: np.ndarray, options: Mapping[str, Any] = {}, **given: Any
+) -> Iterator[Step]:
+    """The steps of a learner by its name; ``given`` are further fields of the problem."""
+    return LEARNERS[learner].steps(PenaltyProblem(loss, groups, **given), options)
 
 
 def minimized(loss: Loss, penalties: np.ndarray) -> np.ndarray:

@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from penalty_problems import steps_of
 
 from core.losses.crf.loss import CrfLoss, build_crf
 from core.losses.rna.loss import build_rna
 from core.optimize.descent import solve
-from core.penalties import direct, mm
 from core.penalties.group_penalty import grouping
 
 TAGS = list("ABCDEFGH")
@@ -65,14 +65,14 @@ def test_the_seen_parameters_of_molecules_are_those_that_their_structures_use() 
     assert not seen & {"base_pair_AU", "hairpin_length_at_least_5", "multi_base", "multi_paired"}
 
 
-@pytest.mark.parametrize("learner", [mm, direct])
+@pytest.mark.parametrize("learner", ["mm", "direct"])
 def test_a_penalty_is_learned_from_the_pairs_that_are_seen(learner) -> None:
     table, tags = sentences(40, 0)
     loss = build_crf(table, "sequence", tags, TAGS)
     groups, names = by_kind(loss), np.array(loss.names)
     seen = seen_by_hand(table, tags)
     counts = [sum(name in seen for name in names[groups == j]) for j in range(groups.max() + 1)]
-    *_, last = learner.run(loss, groups, {"beta": 0.7}, 0, counted=loss.seen)
+    *_, last = steps_of(learner, loss, groups, {"beta": 0.7}, counted=loss.seen)
     squares = np.bincount(groups, weights=last.w**2)
     np.testing.assert_allclose(last.C, np.array(counts) / 2 / (squares / 2 + 0.7), rtol=2e-2)
 
@@ -80,7 +80,7 @@ def test_a_penalty_is_learned_from_the_pairs_that_are_seen(learner) -> None:
 def test_the_objective_still_falls_at_every_step() -> None:
     table, tags = sentences(40, 1)
     loss = build_crf(table, "sequence", tags, TAGS)
-    f = [step.objective for step in mm.run(loss, by_kind(loss), {}, 0, counted=loss.seen)]
+    f = [step.objective for step in steps_of("mm", loss, by_kind(loss), {}, counted=loss.seen)]
     assert all(b <= a + 1e-9 * abs(a) for a, b in pairwise(f[1:]))
 
 
@@ -92,8 +92,8 @@ def test_a_tagger_is_better_than_the_default_where_counting_every_weight_ruins_i
     loss = build_crf(table, "sequence", tags, TAGS)
     held = loss.on(*sentences(60, 3))
     groups = by_kind(loss) if of_kinds else np.zeros(loss.size, dtype=int)
-    *_, every = mm.run(loss, groups, {}, 0)
-    *_, seen = mm.run(loss, groups, {}, 0, counted=loss.seen)
+    *_, every = steps_of("mm", loss, groups, {})
+    *_, seen = steps_of("mm", loss, groups, {}, counted=loss.seen)
     default = solve(loss, np.ones(loss.size), loss.start()).point.w
     losses = [held.value_and_gradient(w)[0] for w in (every.w, default, seen.w)]
     assert losses[0] > 2 * losses[1]

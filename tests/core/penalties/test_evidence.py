@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from penalty_problems import Gaussian, Stubborn, loss_of, minimized, table
+from penalty_problems import Gaussian, Stubborn, loss_of, minimized, steps_of, table
 from scipy.optimize import minimize, minimize_scalar
 
 from core.losses import build, parameter_groups
 from core.optimize.loss import Loss
 from core.optimize.newton import Newton
-from core.optimize.preconditioner import DiagonalLikeness
+from core.optimize.preconditioner import DiagonalPreconditioner
 from core.penalties import evidence
 from core.penalties.effective import _lanczos, _log_corner, effective
 from core.penalties.group_penalty import grouping
@@ -53,7 +53,7 @@ def minus_log_marginal(
 def test_ridge_has_its_closed_form() -> None:
     X, y = table("linear", rows=40)
     loss, groups = Gaussian(X, y, 0.5), np.zeros(6, dtype=int)
-    *_, last = evidence.run(loss, groups, TIGHT)
+    *_, last = steps_of("evidence", loss, groups, TIGHT)
     values = np.linalg.eigvalsh(X.T @ X / 0.5)
     assert last.parameters[0] == pytest.approx(np.sum(values / (values + last.C[0])), rel=1e-6)
     assert last.C[0] == pytest.approx(last.parameters[0] / (last.w @ last.w), rel=1e-4)
@@ -67,7 +67,7 @@ def test_ridge_has_its_closed_form() -> None:
 def test_ridge_with_two_groups_maximizes_the_evidence() -> None:
     X, y = table("linear", rows=40, columns=8, useless=4)
     loss, groups = Gaussian(X, y, 1.0), np.repeat([0, 1], 4)
-    *_, last = evidence.run(loss, groups, {"tolerance": 1e-7, "max_steps": 300})
+    *_, last = steps_of("evidence", loss, groups, {"tolerance": 1e-7, "max_steps": 300})
     best = minimize(
         lambda t: minus_log_evidence(loss, groups, t), np.zeros(2), method="Nelder-Mead"
     )
@@ -80,7 +80,7 @@ def test_a_linear_model_maximizes_its_exact_marginal_likelihood(rows: int) -> No
     X, y = table("linear", rows=rows, columns=9)
     loss = build("linear", X, y)
     groups = parameter_groups(loss)
-    *_, last = evidence.run(loss, groups, {"tolerance": 1e-7, "max_steps": 300})
+    *_, last = steps_of("evidence", loss, groups, {"tolerance": 1e-7, "max_steps": 300})
     ridge = loss.noise_variance(last.w) * last.C[0]
     best = minimize_scalar(
         lambda t: minus_log_marginal(X, y, groups[:-1], np.array([t])),
@@ -94,7 +94,7 @@ def test_a_linear_model_with_groups_does_too() -> None:
     X, y = table("linear", rows=40, columns=8, useless=4)
     loss = build("linear", X, y)
     groups = parameter_groups(loss, np.repeat([0, 1], 4))
-    *_, last = evidence.run(loss, groups, {"tolerance": 1e-7, "max_steps": 300})
+    *_, last = steps_of("evidence", loss, groups, {"tolerance": 1e-7, "max_steps": 300})
     found = np.log(loss.noise_variance(last.w) * last.C)
     best = minimize(
         lambda t: minus_log_marginal(X, y, groups[:-1], t), np.zeros(2), method="Nelder-Mead"
@@ -107,7 +107,7 @@ def test_a_linear_model_with_groups_does_too() -> None:
 def test_classes_come_near_the_best_laplace_evidence(name: str) -> None:
     loss = loss_of(name, columns=4)
     groups = parameter_groups(loss)
-    *_, last = evidence.run(loss, groups, TIGHT)
+    *_, last = steps_of("evidence", loss, groups, TIGHT)
     c = np.where(groups < 0, 0.0, last.C[0])
     slope = loss.value_and_gradient(last.w)[1] + c * last.w
     assert np.abs(slope).max() < 1e-3
@@ -131,7 +131,7 @@ def test_probes_estimate_what_cholesky_knows(name: str) -> None:
     loss = loss_of(name, rows=200, columns=10)
     groups = parameter_groups(loss, np.repeat([0, 1], 5))
     grouped, C = grouping(groups), np.array([0.5, 4.0])
-    point = loss.at(minimized(loss, grouped.spread(C)))
+    point = loss.at(minimized(loss, grouped.per_parameter(C)))
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(400, loss.size))
     exact, probing = Newton(loss), Newton(loss)
     exact.dense, probing.dense = True, False
@@ -144,11 +144,11 @@ def test_probes_estimate_what_cholesky_knows(name: str) -> None:
 def test_probing_learns_nearly_the_same_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
     loss = loss_of("multinomial", rows=300, columns=20)
     groups = parameter_groups(loss)
-    *_, exact = evidence.run(loss, groups, {})
+    *_, exact = steps_of("evidence", loss, groups, {})
     monkeypatch.setattr(evidence, "_PROBES", 64)  # few parameters need more probes than many
     monkeypatch.setattr("core.optimize.newton.is_dense", lambda loss, traces=False: False)
-    *_, probed = evidence.run(loss, groups, {}, seed=5)
-    *_, again = evidence.run(loss, groups, {}, seed=5)
+    *_, probed = steps_of("evidence", loss, groups, {}, seed=5)
+    *_, again = steps_of("evidence", loss, groups, {}, seed=5)
     assert probed.C[0] == pytest.approx(exact.C[0], rel=0.1)
     assert probed.C[0] == again.C[0]
 
@@ -159,17 +159,17 @@ def test_a_group_that_settles_nothing_is_switched_off() -> None:
     noise = 1e-3 * rng.standard_normal((300, 4))
     loss = build("logistic", np.column_stack((X, noise)), y)
     groups = parameter_groups(loss, np.repeat([0, 1], 4))
-    *_, last = evidence.run(loss, groups, {})
+    *_, last = steps_of("evidence", loss, groups, {})
     assert not last.switched_off[0]
     assert last.parameters[0] > 3.0
     assert np.isfinite(last.C).all()
 
 
 def test_it_stops_when_nothing_moves() -> None:
-    steps = list(evidence.run(loss := loss_of("logistic"), parameter_groups(loss), {}))
+    steps = list(steps_of("evidence", loss := loss_of("logistic"), parameter_groups(loss), {}))
     assert len(steps) < 30
     assert abs(np.log(steps[-1].C[0] / steps[-2].C[0])) < 2e-3
-    assert len(list(evidence.run(loss, parameter_groups(loss), {"max_steps": 2}))) == 3
+    assert len(list(steps_of("evidence", loss, parameter_groups(loss), {"max_steps": 2}))) == 3
 
 
 def test_columns_that_say_nothing_are_reported() -> None:
@@ -177,7 +177,7 @@ def test_columns_that_say_nothing_are_reported() -> None:
     X, y = rng.standard_normal((200, 30)), rng.standard_normal(200)
     y -= X @ np.linalg.lstsq(X - X.mean(axis=0), y - y.mean(), rcond=None)[0]
     loss = build("linear", X, y)
-    *_, last = evidence.run(loss, parameter_groups(loss), {})
+    *_, last = steps_of("evidence", loss, parameter_groups(loss), {})
     assert last.switched_off.all()
     assert "next to none" in last.remarks[0]
 
@@ -185,14 +185,14 @@ def test_columns_that_say_nothing_are_reported() -> None:
 def test_lbfgs_takes_over_where_the_newton_step_fails() -> None:
     X, y = table("linear", rows=40)
     groups = np.zeros(6, dtype=int)
-    *_, last = evidence.run(Stubborn(X, y), groups, {"max_steps": 1})
+    *_, last = steps_of("evidence", Stubborn(X, y), groups, {"max_steps": 1})
     closed = np.linalg.solve(X.T @ X + last.C[0] * np.eye(6), X.T @ y)
     np.testing.assert_allclose(last.w, closed, atol=1e-4)
 
 
-def test_a_quadrature_without_a_single_step_is_that_of_the_likeness() -> None:
+def test_a_quadrature_without_a_single_step_is_that_of_the_preconditioner() -> None:
     assert _log_corner([], []) == 0.0
     d = np.array([2.0, 5.0])
-    x, corner = _lanczos(lambda v: -v, DiagonalLikeness(d), np.ones(2))
+    x, corner = _lanczos(lambda v: -v, DiagonalPreconditioner(d), np.ones(2))
     np.testing.assert_array_equal(x, 0.0)
     assert corner == 0.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from penalty_problems import Gaussian, OnlyProducts, loss_of, table
+from penalty_problems import Gaussian, OnlyProducts, loss_of, steps_of, table
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
@@ -80,11 +80,11 @@ def test_a_system_that_is_not_solved_is_said(monkeypatch: pytest.MonkeyPatch) ->
     whole = OnlyProducts(scaled, y)
     pairs = [(OnlyProducts(scaled[:40], y[:40]), OnlyProducts(scaled[40:], y[40:]))]
     groups = np.zeros(40, dtype=int)
-    *_, last = implicit_gradient.run(whole, groups, {"steps": 2}, 0, holdout=pairs)
+    *_, last = steps_of("gradient", whole, groups, {"steps": 2}, holdout=pairs)
     assert last.remarks == ()
-    monkeypatch.setattr(implicit_gradient, "_HARDEST", 1)
+    monkeypatch.setattr(implicit_gradient, "_MOST_PRODUCTS", 1)
     monkeypatch.setattr(implicit_gradient, "conjugate_gradients", lambda *a, **k: _short(*a))
-    *_, last = implicit_gradient.run(whole, groups, {"steps": 2}, 0, holdout=pairs)
+    *_, last = steps_of("gradient", whole, groups, {"steps": 2}, holdout=pairs)
     assert "not solved accurately" in last.remarks[-1]
 
 
@@ -126,7 +126,7 @@ def test_ridge_has_its_closed_form(kind: type[Gaussian]) -> None:
 
 def test_the_end_is_better_than_any_grid_point() -> None:
     whole, pairs = split("logistic")
-    steps = list(implicit_gradient.run(whole, parameter_groups(whole), {}, 0, holdout=pairs))
+    steps = list(steps_of("gradient", whole, parameter_groups(whole), {}, holdout=pairs))
     values = [step.objective for step in steps]
     assert values == sorted(values, reverse=True)
     fit, held = pairs[0]
@@ -140,7 +140,7 @@ def test_the_end_is_better_than_any_grid_point() -> None:
 def test_the_last_step_is_the_refit_on_all_rows() -> None:
     X, y = table("logistic")
     whole, pairs = split("logistic")
-    *_, last = implicit_gradient.run(whole, parameter_groups(whole), {}, 0, holdout=pairs)
+    *_, last = steps_of("gradient", whole, parameter_groups(whole), {}, holdout=pairs)
     peer = LogisticRegression(C=1.0 / last.C[0], tol=1e-10, max_iter=10_000).fit(X, y)
     np.testing.assert_allclose(last.w[:-1], peer.coef_[0], atol=1e-4)
     assert last.loss == pytest.approx(whole.value_and_gradient(last.w)[0])
@@ -161,7 +161,7 @@ def test_a_penalty_without_limit_ends_on_its_bound() -> None:
     # What the first rows teach is wrong on the others: the fewer weights the better.
     pairs = [(whole.on(X[:80], y[:80]), whole.on(X[80:], 1 - y[80:]))]
     options = {"high": 8.0}
-    *_, last = implicit_gradient.run(whole, parameter_groups(whole), options, 0, holdout=pairs)
+    *_, last = steps_of("gradient", whole, parameter_groups(whole), options, holdout=pairs)
     assert list(last.at_bound) == [True]
     assert np.log(last.C[0]) == pytest.approx(8.0)
     assert "end of the allowed range" in last.remarks[0]
@@ -170,7 +170,7 @@ def test_a_penalty_without_limit_ends_on_its_bound() -> None:
 def test_start_and_steps_are_obeyed() -> None:
     whole, pairs = split("logistic")
     groups = parameter_groups(whole)
-    steps = list(implicit_gradient.run(whole, groups, {"start": 5.0, "steps": 2}, 0, holdout=pairs))
+    steps = list(steps_of("gradient", whole, groups, {"start": 5.0, "steps": 2}, holdout=pairs))
     assert steps[0].C[0] == pytest.approx(np.exp(5.0))
     assert len(steps) <= 4
     assert [step.number for step in steps] == list(range(len(steps)))
@@ -179,7 +179,7 @@ def test_start_and_steps_are_obeyed() -> None:
 def test_without_rows_held_out_there_is_no_gradient() -> None:
     whole, _ = split("logistic")
     with pytest.raises(ValueError, match="at least one pair"):
-        list(implicit_gradient.run(whole, parameter_groups(whole), {}))
+        list(steps_of("gradient", whole, parameter_groups(whole), {}))
 
 
 def test_the_prior_is_part_of_value_and_gradient() -> None:
@@ -205,10 +205,10 @@ def test_a_weak_prior_keeps_penalties_from_extremes_and_reports_the_held_out_los
     whole, pairs = split("logistic")
     groups, fit_and_held = parameter_groups(whole, np.arange(6)), pairs[:1]
     given = {"prior": "weak", "prior_sd": 0.5}
-    *_, free = implicit_gradient.run(whole, groups, {"prior": "none"}, 0, holdout=fit_and_held)
-    *_, held = implicit_gradient.run(whole, groups, given, 0, holdout=fit_and_held)
+    *_, free = steps_of("gradient", whole, groups, {"prior": "none"}, holdout=fit_and_held)
+    *_, held = steps_of("gradient", whole, groups, given, holdout=fit_and_held)
     assert np.abs(np.log(held.C)).max() < 0.6 * np.abs(np.log(free.C)).max()
     alone = HoldoutLoss(fit_and_held, grouping(groups))(np.log(held.C))[0]
     assert held.objective == pytest.approx(alone, rel=1e-5)
-    *_, asked_for_nothing = implicit_gradient.run(whole, groups, {}, 0, holdout=fit_and_held)
+    *_, asked_for_nothing = steps_of("gradient", whole, groups, {}, holdout=fit_and_held)
     np.testing.assert_array_equal(asked_for_nothing.C, free.C)

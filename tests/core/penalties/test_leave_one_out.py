@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from penalty_problems import minimized, table
+from penalty_problems import minimized, steps_of, table
 from scipy import sparse
 
 from core.errors import UnusableError
 from core.losses import build, parameter_groups
 from core.optimize.descent import solve
 from core.options import complete
-from core.penalties import evidence, leave_one_out
 from core.penalties.left_out import left_out
 from core.penalties.registry import LEARNERS
 
@@ -68,17 +67,17 @@ def test_wide_tables_are_worked_out_from_their_rows():
 def test_a_fit_foresees_what_other_penalties_give(name, rows, columns, C):
     X, y = table(name, rows=rows, columns=columns, seed=8)
     loss = build(name, X, y)
-    values, nearby = [], None
+    values, model = [], None
     for t in (-0.7, 0.0, 0.7):
         penalties = penalties_of(loss, C * np.exp(t))
         w = minimized(loss, penalties)
         left = left_out(loss, w, penalties)
         values.append(left.value)
-        nearby = left.nearby if t == 0.0 else nearby
-    foreseen = nearby.values(np.array([-0.7, 0.0, 0.7]))
-    assert np.isclose(foreseen[1], values[1])
+        model = left.model if t == 0.0 else model
+    predicted = model.values(np.array([-0.7, 0.0, 0.7]))
+    assert np.isclose(predicted[1], values[1])
     changes = np.abs(np.diff(values))
-    assert (np.abs(foreseen - values) < 0.3 * changes.max()).all()
+    assert (np.abs(predicted - values) < 0.3 * changes.max()).all()
 
 
 @pytest.mark.parametrize("name", ["logistic", "multinomial"])
@@ -86,8 +85,8 @@ def test_a_fit_points_to_the_weights_of_other_penalties(name):
     X, y = table(name, rows=80, columns=5, seed=9)
     loss = build(name, X, y)
     weights = {t: minimized(loss, penalties_of(loss, 2.0 * np.exp(t))) for t in (0.0, 0.5)}
-    nearby = left_out(loss, weights[0.0], penalties_of(loss, 2.0)).nearby
-    away = loss.at(weights[0.0]).value, loss.at(nearby.weights(0.5)).value
+    model = left_out(loss, weights[0.0], penalties_of(loss, 2.0)).model
+    away = loss.at(weights[0.0]).value, loss.at(model.weights(0.5)).value
     there = loss.at(weights[0.5]).value
     assert abs(away[1] - there) < 0.2 * abs(away[0] - there)
 
@@ -119,7 +118,7 @@ def test_sparse_tables_are_left_out_as_dense_ones():
 def test_the_search_ends_at_the_least_exact_loss(name):
     X, y = table(name, rows=50, columns=5, useless=3, seed=4)
     loss = build(name, X, y)
-    steps = list(leave_one_out.run(loss, parameter_groups(loss), {}))
+    steps = list(steps_of("loo", loss, parameter_groups(loss), {}))
     grid = np.exp(np.arange(-3.0, 5.0, 0.5))
 
     def total(C: float) -> float:
@@ -140,8 +139,8 @@ def test_groups_keep_the_ratios_of_the_evidence():
     X, y = table("logistic", rows=150, columns=6, useless=3, seed=5)
     loss = build("logistic", X, y)
     groups = np.array([0, 0, 0, 1, 1, 1, -1])
-    of_evidence = list(evidence.run(loss, groups, {}))[-1].C
-    *steps, last = leave_one_out.run(loss, groups, {})
+    of_evidence = list(steps_of("evidence", loss, groups, {}))[-1].C
+    *steps, last = steps_of("loo", loss, groups, {})
     assert np.isclose(last.C[1] / last.C[0], of_evidence[1] / of_evidence[0])
     at_evidence = next(step for step in steps if np.allclose(step.C, of_evidence))
     assert last.objective <= at_evidence.objective + 1e-6
@@ -151,7 +150,7 @@ def test_noise_is_hardly_fitted():
     rng = np.random.default_rng(6)
     X, y = rng.standard_normal((100, 40)), rng.permutation(100) % 2
     loss = build("logistic", X, y)
-    last = list(leave_one_out.run(loss, parameter_groups(loss), {}))[-1]
+    last = list(steps_of("loo", loss, parameter_groups(loss), {}))[-1]
     assert last.loss > 0.9 * 100 * np.log(2)
 
 
@@ -162,7 +161,7 @@ def test_few_rows_of_many_columns_are_not_left_behind_knowing_nothing():
         X = rng.standard_normal((1060, 300))
         y = (X[:, :6] @ rng.standard_normal(6) * 0.8 + rng.logistic(size=1060) > 0).astype(int)
         loss = build("logistic", X[:60], y[:60])
-        *_, last = leave_one_out.run(loss, parameter_groups(loss), {})
+        *_, last = steps_of("loo", loss, parameter_groups(loss), {})
         test = loss.on(X[60:], y[60:])
         nothing = test.at(loss.start()).value
         behind.append((test.at(last.w).value - nothing) / 1000)
@@ -175,24 +174,24 @@ def test_separable_classes_are_not_held_back():
     y = X[:, :3].sum(axis=1) > 1.5
     fit, test = build("logistic", X[:200], y[:200]), build("logistic", X[200:], y[200:])
     losses = {}
-    for learner in (leave_one_out, evidence):
-        *_, last = learner.run(fit, parameter_groups(fit), {})
+    for learner in ("loo", "evidence"):
+        *_, last = steps_of(learner, fit, parameter_groups(fit), {})
         losses[learner] = test.value_and_gradient(last.w)[0]
-    assert losses[leave_one_out] < 0.5 * losses[evidence]
+    assert losses["loo"] < 0.5 * losses["evidence"]
 
 
 def test_numbers_are_refused_in_a_sentence():
     X, y = table("linear")
     loss = build("linear", X, y)
     with pytest.raises(UnusableError, match="worked out for classes"):
-        next(leave_one_out.run(loss, parameter_groups(loss), {}))
+        next(steps_of("loo", loss, parameter_groups(loss), {}))
 
 
 def test_a_search_after_the_evidence_does_not_end_at_its_limit_of_steps():
     X, y = table("logistic", rows=150, columns=6, useless=3, seed=5)
     loss = build("logistic", X, y)
     options = complete(LEARNERS["loo"].options, {})
-    *_, last = leave_one_out.run(loss, np.array([0, 0, 1, 1, 2, 2, -1]), options)
+    *_, last = steps_of("loo", loss, np.array([0, 0, 1, 1, 2, 2, -1]), options)
     assert last.number < options["max_steps"]
-    *_, cut = leave_one_out.run(loss, np.array([0, 0, 1, 1, 2, 2, -1]), {"max_steps": 4})
+    *_, cut = steps_of("loo", loss, np.array([0, 0, 1, 1, 2, 2, -1]), {"max_steps": 4})
     assert cut.number <= 4

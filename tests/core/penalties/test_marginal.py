@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from penalty_problems import steps_of
 from scipy.optimize import minimize
 
 from core.losses import build, parameter_groups
+from core.losses.linear.eigenbasis import in_eigenbasis
 from core.losses.linear.fixed_noise import FixedNoise
 from core.losses.linear.linear import WIDE_FLOOR, LinearLoss
-from core.losses.linear.rotated import rotated
 from core.optimize.newton import Newton
 from core.penalties import evidence
 from core.penalties.effective import effective
@@ -85,7 +86,7 @@ def learned(
     loss: LinearLoss, groups: np.ndarray, options: dict[str, float] = TIGHT
 ) -> tuple[np.ndarray, float]:
     """log C_j of the prior and log σ², as `minus_log_marginal` wants them, and γ in all."""
-    *_, last = evidence.run(loss, groups, options)
+    *_, last = steps_of("evidence", loss, groups, options)
     rss = loss.rss_and_slope(last.w)[0]
     left = loss.examples - 1 - float(last.parameters.sum())
     variance = max(rss / left, loss.noise.floor / loss.examples)
@@ -118,7 +119,7 @@ def test_designs_with_more_columns_than_rows_do_not_collapse(shape: tuple[int, i
         signal = X @ w
         y = signal + 0.3 * signal.std() * rng.standard_normal(m)
         loss = build("linear", X, y)
-        *_, last = evidence.run(loss, parameter_groups(loss), {})
+        *_, last = steps_of("evidence", loss, parameter_groups(loss), {})
         assert last.parameters[0] > 0.1 * m
         assert np.corrcoef(X @ loss.coefficients(last.w)[0], signal)[0, 1] > 0.7
 
@@ -134,14 +135,14 @@ def test_pure_noise_has_its_maximum_without_weights() -> None:
 
 
 @pytest.mark.parametrize("make", TABLES)
-def test_the_rotated_loss_counts_like_the_whole_one(
+def test_the_loss_in_its_eigenbasis_counts_like_the_whole_one(
     make: Callable[[np.random.Generator], Table],
 ) -> None:
     loss = build("linear", *make(np.random.default_rng(0)))
     groups = grouping(parameter_groups(loss))
-    turned, C = rotated(loss), np.array([3.0])
-    inner = Grouping(np.zeros(turned.size, dtype=np.intp), groups.sizes)
-    whole, part = FixedNoise(loss, 0.5), FixedNoise(turned, 0.5)
+    inner, C = in_eigenbasis(loss), np.array([3.0])
+    inner = Grouping(np.zeros(inner.size, dtype=np.intp), groups.sizes)
+    whole, part = FixedNoise(loss, 0.5), FixedNoise(inner, 0.5)
     newton = Newton(whole)
     newton.dense = True
     none = np.empty((0, 0))
@@ -172,12 +173,14 @@ def test_value_and_slope_of_the_marginal_likelihood(
         X, y, of_column, logs[0]
     )
     assert marginal(3.0 * ridge).value - at.value == pytest.approx(differ, abs=1e-8)
-    one = single(rotated(loss), 2.0)
+    one = single(in_eigenbasis(loss), 2.0)
     same = marginal(np.array([2.0, 2.0]))
     assert one.value == pytest.approx(same.value)
-    ridge_of_best, best = best_single(rotated(loss))
+    ridge_of_best, best = best_single(in_eigenbasis(loss))
     ratios = np.exp(np.linspace(-3.0, 3.0, 41))
-    assert all(best.value <= single(rotated(loss), ridge_of_best * r).value + 1e-9 for r in ratios)
+    assert all(
+        best.value <= single(in_eigenbasis(loss), ridge_of_best * r).value + 1e-9 for r in ratios
+    )
     assert one.parameters[0] == pytest.approx(same.parameters.sum())
 
 
@@ -206,7 +209,7 @@ def test_the_targets_unit_changes_nothing() -> None:
     ridges = []
     for unit in (1e-6, 1.0, 1e6):
         loss = build("linear", X, unit * y)
-        *_, last = evidence.run(loss, parameter_groups(loss, np.arange(60) // 30), TIGHT)
+        *_, last = steps_of("evidence", loss, parameter_groups(loss, np.arange(60) // 30), TIGHT)
         ridges.append(last.C * loss.noise_variance(last.w))
     np.testing.assert_allclose(ridges[0], ridges[1], rtol=1e-3)
     np.testing.assert_allclose(ridges[2], ridges[1], rtol=1e-3)

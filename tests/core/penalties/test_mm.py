@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from penalty_problems import Gaussian, OnlyProducts, Stubborn, loss_of, table
+from penalty_problems import Gaussian, OnlyProducts, Stubborn, loss_of, steps_of, table
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from core.errors import UnusableError
 from core.losses import build, parameter_groups
-from core.penalties import direct, mm
+from core.penalties import mm
 from core.penalties.group_penalty import grouping, log_penalty
 
 KINDS = ("linear", "logistic", "multinomial")
@@ -40,8 +40,8 @@ def objective(loss: Any, groups: np.ndarray, w: np.ndarray, alpha: float, beta: 
 def test_f_falls_at_every_step(name: str, how: str, options: dict[str, Any]) -> None:
     loss = loss_of(name)
     groups = groups_of(loss, how)
-    alpha, beta = mm.prior(options)
-    steps = list(mm.run(loss, groups, options))
+    alpha, beta = mm.MmOptions(**options).parameters
+    steps = list(steps_of("mm", loss, groups, options))
     values = [step.objective for step in steps]
     assert len(steps) > 2
     assert all(after <= before for before, after in itertools.pairwise(values))
@@ -55,7 +55,7 @@ def test_f_falls_at_every_step(name: str, how: str, options: dict[str, Any]) -> 
 def test_the_end_is_a_fixed_point(name: str, how: str) -> None:
     loss = loss_of(name)
     groups = groups_of(loss, how)
-    steps = list(mm.run(loss, groups, {"tolerance": 1e-6}))
+    steps = list(steps_of("mm", loss, groups, {"tolerance": 1e-6}))
     last = steps[-1]
     c = np.zeros(loss.size)
     for j in range(groups.max() + 1):
@@ -70,21 +70,25 @@ def test_the_end_is_a_fixed_point(name: str, how: str) -> None:
 
 
 def test_the_stopping_rule_is_the_stated_one() -> None:
-    steps = list(mm.run(loss := loss_of("logistic"), groups_of(loss, "pairs"), {}))
+    steps = list(steps_of("mm", loss := loss_of("logistic"), groups_of(loss, "pairs"), {}))
     change = np.abs(np.log(steps[-1].C / steps[-2].C)).max()
     gain = (steps[-2].objective - steps[-1].objective) / steps[-1].objective
     assert change < 1e-3
     assert gain < 1e-8
-    assert len(list(mm.run(loss, groups_of(loss, "pairs"), {"max_steps": 2}))) == 3
+    assert len(list(steps_of("mm", loss, groups_of(loss, "pairs"), {"max_steps": 2}))) == 3
 
 
 def test_scikit_learn_at_the_learned_penalty_gives_the_same_weights() -> None:
     X, y = table("logistic")
-    *_, last = mm.run(loss := build("logistic", X, y), parameter_groups(loss), {"tolerance": 1e-7})
+    *_, last = steps_of(
+        "mm", loss := build("logistic", X, y), parameter_groups(loss), {"tolerance": 1e-7}
+    )
     peer = LogisticRegression(C=1.0 / last.C[0], tol=1e-10, max_iter=10_000).fit(X, y)
     np.testing.assert_allclose(last.w[:-1], peer.coef_[0], atol=1e-4)
     X, y = table("linear")
-    *_, last = mm.run(loss := build("linear", X, y), parameter_groups(loss), {"tolerance": 1e-7})
+    *_, last = steps_of(
+        "mm", loss := build("linear", X, y), parameter_groups(loss), {"tolerance": 1e-7}
+    )
     ridge = Ridge(alpha=last.C[0] * loss.noise_variance(last.w)).fit(X, y)
     np.testing.assert_allclose(last.w[:-1], ridge.coef_, atol=1e-5)
 
@@ -92,7 +96,7 @@ def test_scikit_learn_at_the_learned_penalty_gives_the_same_weights() -> None:
 def test_groups_tell_useful_columns_from_useless_ones() -> None:
     loss = loss_of("logistic", rows=400, columns=20, useless=10)
     groups = parameter_groups(loss, np.repeat([0, 1], 10))
-    *_, last = mm.run(loss, groups, {"beta": 0.1})
+    *_, last = steps_of("mm", loss, groups, {"beta": 0.1})
     assert last.C[1] > 5 * last.C[0]
 
 
@@ -103,7 +107,7 @@ def test_sparse_learns_what_dense_learns(name: str) -> None:
     ends = []
     for matrix in (X, sparse.csr_matrix(X)):
         loss = build(name, matrix, y)
-        *_, last = mm.run(loss, groups_of(loss, "pairs"), {"tolerance": 1e-6})
+        *_, last = steps_of("mm", loss, groups_of(loss, "pairs"), {"tolerance": 1e-6})
         ends.append(last)
     np.testing.assert_allclose(ends[0].C, ends[1].C, rtol=1e-4)
 
@@ -114,9 +118,9 @@ def test_conjugate_gradients_learn_what_cholesky_learns(
 ) -> None:
     loss = loss_of(name)
     groups = groups_of(loss, "pairs")
-    *_, exact = mm.run(loss, groups, {})
+    *_, exact = steps_of("mm", loss, groups, {})
     monkeypatch.setattr("core.optimize.newton.is_dense", lambda loss, traces=False: False)
-    steps = list(mm.run(loss, groups, {}))
+    steps = list(steps_of("mm", loss, groups, {}))
     values = [step.objective for step in steps]
     assert all(after <= before for before, after in itertools.pairwise(values))
     np.testing.assert_allclose(steps[-1].C, exact.C, rtol=2e-3)
@@ -125,7 +129,7 @@ def test_conjugate_gradients_learn_what_cholesky_learns(
 def test_many_examples_are_thinned_only_to_start() -> None:
     X, y = table("logistic", rows=9000)
     loss = build("logistic", X, y)
-    *_, last = mm.run(loss, parameter_groups(loss), {"tolerance": 1e-6})
+    *_, last = steps_of("mm", loss, parameter_groups(loss), {"tolerance": 1e-6})
     peer = LogisticRegression(C=1.0 / last.C[0], tol=1e-10, max_iter=10_000).fit(X, y)
     np.testing.assert_allclose(last.w[:-1], peer.coef_[0], atol=1e-4)
 
@@ -135,7 +139,7 @@ def test_a_few_wide_sparse_rows_are_no_trouble() -> None:
     X = sparse.random_array((400, 6000), density=0.005, format="csr", rng=rng)
     y = (np.asarray(X[:, :50].sum(axis=1)).ravel() > 0.12).astype(int)
     loss = build("logistic", X, y)
-    steps = list(mm.run(loss, parameter_groups(loss), {"beta": 1e-2}))
+    steps = list(steps_of("mm", loss, parameter_groups(loss), {"beta": 1e-2}))
     values = [step.objective for step in steps]
     assert loss.hessian(loss.start()) is None
     assert all(after <= before for before, after in itertools.pairwise(values))
@@ -145,7 +149,7 @@ def test_a_few_wide_sparse_rows_are_no_trouble() -> None:
 def test_any_loss_with_the_protocol_will_do(kind: type[Gaussian]) -> None:
     X, y = table("linear")
     loss = kind(X, y - 1.0)
-    *_, last = mm.run(loss, np.zeros(6, dtype=int), {"tolerance": 1e-7})
+    *_, last = steps_of("mm", loss, np.zeros(6, dtype=int), {"tolerance": 1e-7})
     assert last.C[0] == pytest.approx(3.0 / (0.5 * last.w @ last.w + 1.0), rel=1e-6)
     closed = np.linalg.solve(X.T @ X + last.C[0] * np.eye(6), X.T @ (y - 1.0))
     np.testing.assert_allclose(last.w, closed, atol=1e-5)
@@ -154,7 +158,7 @@ def test_any_loss_with_the_protocol_will_do(kind: type[Gaussian]) -> None:
 def test_lbfgs_goes_on_where_newton_stalls() -> None:
     X, y = table("linear")
     loss = Stubborn(X, y)
-    steps = list(mm.run(loss, np.zeros(6, dtype=int), {}))
+    steps = list(steps_of("mm", loss, np.zeros(6, dtype=int), {}))
     values = [step.objective for step in steps]
     assert all(after <= before for before, after in itertools.pairwise(values))
     last = steps[-1]
@@ -174,7 +178,7 @@ class TestCaps:
         rng = np.random.default_rng(0)
         X, y = rng.standard_normal((40, 30)), rng.integers(0, 2, 40)
         loss = build("logistic", X, y)
-        *_, last = mm.run(loss, parameter_groups(loss), {"alpha": 200.0})
+        *_, last = steps_of("mm", loss, parameter_groups(loss), {"alpha": 200.0})
         assert last.switched_off.all()
         assert "evidence" in " ".join(last.remarks)
         assert "nothing to learn" in " ".join(last.remarks)
@@ -182,15 +186,15 @@ class TestCaps:
     def test_small_units_of_a_sound_fit_are_no_collapse(self) -> None:
         X, y = table("linear")
         loss = build("linear", X, y / 1000)
-        *_, last = mm.run(loss, parameter_groups(loss), {})
+        *_, last = steps_of("mm", loss, parameter_groups(loss), {})
         assert last.switched_off.all()
         assert "The fit is sound" in " ".join(last.remarks)
 
     def test_one_coefficient_a_group_is_pruned_only_with_a_small_beta(self) -> None:
         loss = loss_of("logistic", rows=400, columns=12, useless=6)
         groups = parameter_groups(loss, np.arange(12))
-        *_, usual = mm.run(loss, groups, {})
-        *_, small = mm.run(loss, groups, {"preset": "sparse"})
+        *_, usual = steps_of("mm", loss, groups, {})
+        *_, small = steps_of("mm", loss, groups, {"preset": "sparse"})
         assert usual.C.max() <= 0.5
         assert "sparse" in " ".join(usual.remarks)
         assert small.switched_off[6:].sum() >= 2
@@ -199,7 +203,7 @@ class TestCaps:
     def test_what_is_said_of_switched_off_weights_agrees_with_the_step(self) -> None:
         X, y = table("logistic", columns=5, useless=3)
         loss = build("logistic", 1e-3 * X, y)
-        *_, last = mm.run(loss, parameter_groups(loss, np.arange(5)), {})
+        *_, last = steps_of("mm", loss, parameter_groups(loss, np.arange(5)), {})
         said = " ".join(last.remarks)
         assert "nothing is switched off" in said
         assert "weights are switched off" not in said
@@ -210,14 +214,14 @@ class TestCaps:
         X[:, 4:] = 1.0
         loss = build("logistic", X, y)
         groups = parameter_groups(loss, np.array([0, 0, 1, 1, 2, 2]))
-        *_, last = mm.run(loss, groups, {}, group_count=3)
+        *_, last = steps_of("mm", loss, groups, {}, group_count=3)
         assert list(last.switched_off) == [False, False, True]
         assert last.C.shape == (3,)
 
     def test_a_model_that_explains_everything_is_held_at_the_floor(self) -> None:
         X, y = table("linear", rows=20, columns=40)
         loss = build("linear", X, y)
-        steps = list(mm.run(loss, parameter_groups(loss), {}))
+        steps = list(steps_of("mm", loss, parameter_groups(loss), {}))
         values = [step.objective for step in steps]
         assert all(after <= before for before, after in itertools.pairwise(values))
         assert "0.001 of the target's variance" in " ".join(steps[-1].remarks)
@@ -228,25 +232,25 @@ class TestRefusals:
     def test_beta_must_be_positive(self, beta: float) -> None:
         loss = loss_of("logistic")
         with pytest.raises(UnusableError, match="lower bound") as refusal:
-            list(mm.run(loss, parameter_groups(loss), {"beta": beta}))
+            list(steps_of("mm", loss, parameter_groups(loss), {"beta": beta}))
         assert refusal.value.cure
 
     def test_alpha_must_leave_a_penalty(self) -> None:
         loss = loss_of("logistic")
         with pytest.raises(UnusableError, match="negative or zero"):
-            list(mm.run(loss, parameter_groups(loss), {"alpha": -3.0}))
+            list(steps_of("mm", loss, parameter_groups(loss), {"alpha": -3.0}))
 
     def test_nothing_to_penalize(self) -> None:
         loss = build("logistic", np.ones((6, 2)), np.arange(6) % 2)
         with pytest.raises(UnusableError, match="no column varies"):
-            list(mm.run(loss, parameter_groups(loss), {}))
+            list(steps_of("mm", loss, parameter_groups(loss), {}))
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_direct_falls_to_the_same_kind_of_point(name: str) -> None:
     loss = loss_of(name)
     groups = groups_of(loss, "pairs")
-    steps = list(direct.run(loss, groups, {}))
+    steps = list(steps_of("direct", loss, groups, {}))
     values = [step.objective for step in steps]
     assert all(after <= before for before, after in itertools.pairwise(values))
     assert values[-1] < values[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from penalty_problems import table
+from penalty_problems import steps_of, table
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from core.losses import LOSSES, build, parameter_groups
@@ -27,7 +27,7 @@ def test_every_learner_learns_on_every_loss_with_its_defaults(learner: str, name
     pairs = [(whole.on(X[~held], y[~held]), whole.on(X[held], y[held]))]
     groups = parameter_groups(whole, np.array([0, 0, 0, 1, 1, 1]))
     options = complete(LEARNERS[learner].options, {})
-    run = LEARNERS[learner].run(whole, groups, options, 0, holdout=pairs, group_count=2)
+    run = steps_of(learner, whole, groups, options, holdout=pairs, group_count=2)
     steps = list(run)
     assert [step.number for step in steps] == list(range(len(steps)))
     np.testing.assert_allclose(steps[0].C, 1.0, rtol=0.5)
@@ -45,7 +45,7 @@ def test_the_same_seed_gives_the_same_steps() -> None:
     X, y = table("multinomial")
     loss = build("multinomial", X, y)
     for learner in ("mm", "evidence", "direct"):
-        runs = [list(LEARNERS[learner].run(loss, parameter_groups(loss), {}, 3)) for _ in range(2)]
+        runs = [list(steps_of(learner, loss, parameter_groups(loss), {}, seed=3)) for _ in range(2)]
         for one, other in zip(*runs, strict=True):
             np.testing.assert_array_equal(one.w, other.w)
 
@@ -53,7 +53,7 @@ def test_the_same_seed_gives_the_same_steps() -> None:
 def test_steps_do_not_change_later() -> None:
     X, y = table("logistic")
     loss = build("logistic", X, y)
-    run = LEARNERS["mm"].run(loss, parameter_groups(loss), {})
+    run = steps_of("mm", loss, parameter_groups(loss), {})
     first = next(run)
     w, C = first.w.copy(), first.C.copy()
     list(run)

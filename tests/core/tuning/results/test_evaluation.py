@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from core.errors import UnusableError
 from core.losses.registry import build, parameter_groups
+from core.penalties.problem import PenaltyProblem
 from core.penalties.registry import LEARNERS
 from core.tuning.events import (
     FoldTested,
@@ -66,8 +67,8 @@ def learned_by_mm(X, y, task, seed):
     unit = y.std() / 10.0 if task == "regression" else 1.0
     target = y / unit if task == "regression" else y
     loss = build("linear" if task == "regression" else "logistic", X, target)
-    *_, last = LEARNERS["mm"].run(
-        loss, parameter_groups(loss), options_of_mm(), seed, holdout=None, group_count=1
+    *_, last = LEARNERS["mm"].steps(
+        PenaltyProblem(loss, parameter_groups(loss), group_count=1, seed=seed), options_of_mm()
     )
     noise = loss.noise_variance(last.w) if task == "regression" else None
     return float(last.C[0]), noise

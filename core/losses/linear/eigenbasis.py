@@ -4,7 +4,7 @@
 | --- | --- | --- | --- |
 | λ, V | ``values``, ``V`` | (r,), (p, r) | eigenvalues and eigenvectors of centred XᵀX |
 | v | ``w`` | (r,) | Vᵀ w |
-| c | ``turned`` | (r,) | Vᵀ Xᵀ y / √λ |
+| c | ``projected`` | (r,) | Vᵀ Xᵀ y / √λ |
 | ‖y‖² − ‖c‖² | ``rest`` | | what no weights explain |
 | R | | | Σ (c − √λ v)² + ‖y‖² − ‖c‖², the residual sum of squares |
 
@@ -15,16 +15,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.losses.linear.linear import LinearLoss
-from core.optimize.loss import Costs, Loss, LossAt
+from core.losses.linear.linear import LinearLoss, rank_one
+from core.optimize.loss import Correction, Costs, Loss, LossAt
 
 
-def rotated(loss: LinearLoss) -> RotatedLinear:
+def in_eigenbasis(loss: LinearLoss) -> EigenbasisLoss:
     """The same loss in the eigenbasis of XᵀX, where its majorizer is diagonal."""
-    return RotatedLinear(loss, *_decomposed(loss))
+    return EigenbasisLoss(loss, *_decomposed(loss))
 
 
-class RotatedLinear(Loss):
+class EigenbasisLoss(Loss):
     """A LinearLoss in coordinates v = Vᵀw, where XᵀX is diag(λ); the intercept is always the best.
 
     R(v) = rest + Σ (c − √λ v)², c = Vᵀb/√λ, rest = ‖y‖² − ‖c‖²; ‖v‖ = ‖w‖ for w in the span of the
@@ -34,18 +34,18 @@ class RotatedLinear(Loss):
         whole: the loss in its own coordinates.
         values: λ, shape (r,).
         V: (p, r) with orthonormal columns.
-        turned: Vᵀ b, shape (r,).
+        projected: Vᵀ b, shape (r,).
     """
 
     is_diagonal = True
 
     def __init__(
-        self, whole: LinearLoss, values: np.ndarray, V: np.ndarray, turned: np.ndarray
+        self, whole: LinearLoss, values: np.ndarray, V: np.ndarray, projected: np.ndarray
     ) -> None:
         self.whole, self.values, self._V = whole, values, V
         self._roots = np.sqrt(values)
-        self.turned = turned / self._roots
-        self.rest = max(whole.total - float(self.turned @ self.turned), 0.0)
+        self.projected = projected / self._roots
+        self.rest = max(whole.total - float(self.projected @ self.projected), 0.0)
         self.noise, self.floor_share = whole.noise, whole.floor_share
 
     @property
@@ -69,11 +69,11 @@ class RotatedLinear(Loss):
 
     def rss_and_slope(self, v: np.ndarray) -> tuple[float, np.ndarray]:
         """R(v), and −½ of its gradient, shape (r,)."""
-        left = self.turned - self._roots * v
-        return self.rest + float(left @ left), self._roots * left
+        residual = self.projected - self._roots * v
+        return self.rest + float(residual @ residual), self._roots * residual
 
-    def _at(self, w: np.ndarray) -> RotatedAt:
-        return RotatedAt(self, w)
+    def _at(self, w: np.ndarray) -> EigenbasisAt:
+        return EigenbasisAt(self, w)
 
     @property
     def has_intercept(self) -> bool:
@@ -92,7 +92,7 @@ class RotatedLinear(Loss):
         """Whether the noise variance is held up by its floor."""
         return self.rss_and_slope(w)[0] <= self.noise.floor
 
-    def turned_back(self, v: np.ndarray) -> np.ndarray:
+    def coefficients_of(self, v: np.ndarray) -> np.ndarray:
         """The parameters of the whole loss, the best intercept last."""
         coef = self._V @ v
         if not self.whole.design.intercept:
@@ -100,14 +100,14 @@ class RotatedLinear(Loss):
         return np.append(coef, self.whole.intercept_at(coef))
 
 
-class RotatedAt(LossAt):
+class EigenbasisAt(LossAt):
     """The loss at v: B = diag(λ/σ²), H = B − d s sᵀ with s = −½ of R's gradient."""
 
-    def __init__(self, loss: RotatedLinear, w: np.ndarray) -> None:
+    def __init__(self, loss: EigenbasisLoss, w: np.ndarray) -> None:
         noise = loss.noise
         rss, self._slope = loss.rss_and_slope(w)
         super().__init__(w, noise.value(rss))
-        self._weight, self._bend = 2.0 * noise.slope(rss), -4.0 * noise.bend(rss)
+        self._weight, self._excess = 2.0 * noise.slope(rss), -4.0 * noise.curvature(rss)
         self._diagonal = self._weight * loss.values
 
     @property
@@ -117,12 +117,12 @@ class RotatedAt(LossAt):
 
     def product(self, v: np.ndarray) -> np.ndarray:
         """H v."""
-        bent = self._bend * np.multiply.outer(v @ self._slope, self._slope)
-        return self._diagonal * v - bent
+        excess = self._excess * np.multiply.outer(v @ self._slope, self._slope)
+        return self._diagonal * v - excess
 
     def dense(self) -> np.ndarray:
         """H, shape (r, r)."""
-        return np.diag(self._diagonal) - self._bend * np.outer(self._slope, self._slope)
+        return np.diag(self._diagonal) - self._excess * np.outer(self._slope, self._slope)
 
     def diagonal(self) -> np.ndarray:
         """The diagonal λ/σ² of B."""
@@ -140,9 +140,9 @@ class RotatedAt(LossAt):
         """The diagonal λ/σ² of B, which has nothing else."""
         return self._diagonal
 
-    def correction(self) -> tuple[np.ndarray, float]:
-        """The direction s and the weight of H = B − d s sᵀ."""
-        return self._slope, self._bend
+    def correction(self) -> Correction | None:
+        """The rank-one part of H = B − d s sᵀ; None below the noise floor, where d is 0."""
+        return rank_one(self._slope, self._excess)
 
 
 def _decomposed(whole: LinearLoss) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

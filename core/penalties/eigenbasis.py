@@ -1,4 +1,4 @@
-"""The coordinates where a single penalty is easiest: the eigenbasis of a linear model's XᵀX."""
+"""A linear model with one penalty in the eigenbasis of XᵀX, where every step is diagonal."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from core.losses.linear.eigenbasis import in_eigenbasis
 from core.losses.linear.linear import LinearLoss
-from core.losses.linear.rotated import rotated
 from core.optimize.loss import Loss
 from core.penalties.group_penalty import Grouping
 
@@ -15,12 +15,12 @@ from core.penalties.group_penalty import Grouping
 _LARGEST = 2000
 
 
-def easiest(
+def diagonalized(
     loss: Loss, grouped: Grouping
 ) -> tuple[Loss, Grouping, Callable[[np.ndarray], np.ndarray]]:
-    """The loss and grouping in their easiest coordinates, and the way back for parameters.
+    """The loss and grouping in the eigenbasis, and the way back for parameters.
 
-    A linear model with one group is turned into the eigenbasis of XᵀX: one decomposition then
+    Of a linear model with one group; every other loss stays as it is. One decomposition then
     serves every step. n_j still counts all coefficients.
     """
     if not isinstance(loss, LinearLoss) or grouped.count > 1:
@@ -28,6 +28,6 @@ def easiest(
     design = loss.design
     if min(design.columns, design.columns if design.is_sparse else design.rows) > _LARGEST:
         return loss, grouped, lambda w: w
-    turned = rotated(loss)
-    within = Grouping(np.zeros(turned.size, dtype=np.intp), grouped.sizes)
-    return turned, within, turned.turned_back
+    inner = in_eigenbasis(loss)
+    within = Grouping(np.zeros(inner.size, dtype=np.intp), grouped.sizes)
+    return inner, within, inner.coefficients_of

@@ -1,0 +1,42 @@
+"""Backtracking: ever shorter steps until the function falls enough (Armijo 1966).
+
+numpy alone, so that an exported script can hold this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+# The share of the decrease that the slope promises which must come.
+SUFFICIENT = 1e-4
+Found = TypeVar("Found")
+
+
+def backtracked(
+    along: Callable[[float], tuple[np.ndarray, float] | None],
+    evaluate: Callable[[np.ndarray], tuple[float, Found]],
+    value: float,
+    *,
+    first: float = 1.0,
+    factor: float = 0.5,
+) -> tuple[float, Found] | None:
+    """What was found at the first of the steps that lowers the function enough; None if none does.
+
+    Args:
+        along: size of a step -> (the point there, gᵀ times the way to it, which a descent makes
+            negative); None where it is not worth going.
+        evaluate: point -> (the function there, anything else that is known there).
+        value: the function at the start.
+        first, factor: the sizes are first, first · factor, first · factor² …
+    """
+    size = first
+    while (ahead := along(size)) is not None:
+        x, promised = ahead
+        found = evaluate(x)
+        if promised < 0.0 and found[0] <= value + SUFFICIENT * promised:
+            return found
+        size *= factor
+    return None

@@ -1,0 +1,104 @@
+"""Cholesky factors: of a matrix as it is, with a jitter where rounding made it indefinite, grown.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| A | | (n, n) | symmetric |
+| L | | (n, n) | lower triangular with A = L Lᵀ |
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.linalg import lapack
+
+# The first jitter, as a share of the largest diagonal entry, and the factor to the next.
+_ROUNDING = 1e-14
+_GROWTH = 100.0
+_TRIES = 12
+
+
+def factorize(A: np.ndarray) -> np.ndarray:
+    """L of a matrix as it is; A in Fortran order is overwritten. n³/3 flops.
+
+    Raises:
+        numpy.linalg.LinAlgError: A is not positive definite.
+    """
+    L, info = lapack.dpotrf(A, lower=1, clean=1, overwrite_a=1)
+    if info != 0:
+        raise np.linalg.LinAlgError("the matrix is not positive definite")
+    return L
+
+
+def cholesky(A: np.ndarray) -> np.ndarray:
+    """L, its diagonal lifted a little where rounding made A indefinite.
+
+    Raises:
+        numpy.linalg.LinAlgError: A is not finite.
+    """
+    return jittered(A)[0]
+
+
+def jittered(A: np.ndarray, least: float = _ROUNDING) -> tuple[np.ndarray, float]:
+    """L of A + jitter I, and the jitter: 0 where A is positive definite as it is.
+
+    Args:
+        A: shape (n, n); in Fortran order its lower half is enough.
+        least: the first jitter that is tried, as a share of the largest diagonal entry.
+
+    Raises:
+        numpy.linalg.LinAlgError: A is not finite.
+    """
+    A = A if A.flags.f_contiguous else A.T
+    jitter = 0.0
+    for _ in range(_TRIES):
+        L, info = lapack.dpotrf(A if jitter == 0.0 else _lifted(A, jitter), lower=1)
+        if info == 0 and math.isfinite(L[-1, -1]):
+            return L, jitter
+        jitter = max(_GROWTH * jitter, least * float(np.abs(np.diagonal(A)).max()) + 1e-300)
+    raise np.linalg.LinAlgError("the matrix is not finite, or far from positive definite")
+
+
+def _lifted(A: np.ndarray, jitter: float) -> np.ndarray:
+    A = A.copy(order="F")
+    A[np.diag_indices_from(A)] += jitter
+    return A
+
+
+def extended(L: np.ndarray, side: np.ndarray, corner: np.ndarray) -> np.ndarray:
+    """The factor of [[L Lᵀ, S], [Sᵀ, C]]: S and C of shapes (n, m), (m, m); m n² flops.
+
+    It is [[L, 0], [Rᵀ, chol(C − Rᵀ R)]] with R = L⁻¹ S.
+
+    Raises:
+        numpy.linalg.LinAlgError: the matrix is not positive definite.
+    """
+    n, m = side.shape
+    R = solve_lower(L, np.asfortranarray(side))
+    grown = np.zeros((n + m, n + m), order="F")
+    grown[:n, :n] = L
+    grown[n:, :n] = R.T
+    grown[n:, n:] = factorize(np.asfortranarray(corner - R.T @ R))
+    return grown
+
+
+def solve_lower(L: np.ndarray, B: np.ndarray, *, transposed: bool = False) -> np.ndarray:
+    """L⁻¹ B, or L⁻ᵀ B where `transposed`; n² flops a column."""
+    solution, _ = lapack.dtrtrs(L, B, lower=1, trans=1 if transposed else 0)
+    return solution
+
+
+def solve_factored(L: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A⁻¹ B, for B (n,) or (n, r)."""
+    return np.asarray(lapack.dpotrs(L, B, lower=1)[0])
+
+
+def inverse_diagonal(L: np.ndarray) -> np.ndarray:
+    """The diagonal of A⁻¹, shape (n,); 2 n³/3 flops."""
+    return np.diagonal(lapack.dpotri(L, lower=1)[0])
+
+
+def log_determinant(L: np.ndarray) -> float:
+    """Log |A|."""
+    return 2.0 * float(np.log(np.diagonal(L)).sum())
