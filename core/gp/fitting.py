@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.gp.kernels import Array, Indices
+from core.gp.kernels import Array, Indices, Stationary
 from core.gp.likelihood import Likelihood, learn
-from core.gp.regression import Hyperparameters, Regression
+from core.gp.regression import Regression
 
 SEVERAL_STARTS_BELOW = 40  # observations; a search from several starts costs milliseconds there
 FEW = 100  # observations; more are searched by a draw of so many first
-JITTERS = (0.0, 1e-8, 1e-6, 1e-4)
 
 
 class Fitter:
@@ -30,9 +29,9 @@ class Fitter:
         self.kernel, self.axis_of, self.always = kernel, axis_of, always
         self.theta: Array | None = None
         self.learned_at = self.searched_at = 0
-        self.last: Regression | None = None
+        self.last: Regression[Stationary] | None = None
 
-    def fit(self, X: Array, z: Array, random: np.random.Generator) -> Regression:
+    def fit(self, X: Array, z: Array, random: np.random.Generator) -> Regression[Stationary]:
         """The posterior given points (n, width) and standardized responses (n,)."""
         n = len(X)
         if self.theta is None or self.always or n - self.learned_at >= max(1, n // 25):
@@ -41,19 +40,16 @@ class Fitter:
             self.last = self._extended(X, z) or self._posterior(X, z, self.theta)
         return self.last
 
-    def _extended(self, X: Array, z: Array) -> Regression | None:
+    def _extended(self, X: Array, z: Array) -> Regression[Stationary] | None:
         """The last posterior with the new points; None unless X is its points and new ones."""
         if self.last is None:
             return None
         old = len(self.last.X)
         if old >= len(X) or not np.array_equal(X[:old], self.last.X):
             return None
-        try:
-            return self.last.extended(X[old:], z)
-        except np.linalg.LinAlgError:
-            return None
+        return self.last.extended(X[old:], z)
 
-    def _learned(self, X: Array, z: Array, random: np.random.Generator) -> Regression:
+    def _learned(self, X: Array, z: Array, random: np.random.Generator) -> Regression[Stationary]:
         n = len(X)
         start = self.theta
         if start is None or n < SEVERAL_STARTS_BELOW or n >= 1.5 * self.searched_at:
@@ -85,17 +81,6 @@ class Fitter:
                 break
         return starts[0]
 
-    def _posterior(self, X: Array, z: Array, theta: Array) -> Regression:
-        """The posterior at θ, with more noise where the kernel matrix is not positive definite."""
+    def _posterior(self, X: Array, z: Array, theta: Array) -> Regression[Stationary]:
         hyper = Likelihood(self.kernel, X, z, self.axis_of).hyperparameters(theta)
-        for jitter in JITTERS:
-            try:
-                return Regression(
-                    self.kernel,
-                    Hyperparameters(hyper.lengths, hyper.amplitude, hyper.noise + jitter),
-                    X,
-                    z,
-                )
-            except np.linalg.LinAlgError:
-                continue
-        raise np.linalg.LinAlgError("the kernel matrix is not positive definite at any jitter")
+        return Regression(Stationary(self.kernel, hyper), X, z)

@@ -1,4 +1,4 @@
-"""Correlation functions of a Gaussian process, and their slopes.
+"""Kernels of a Gaussian process: what each offers, correlation functions and their slopes.
 
 Notation:
     A, B    points in the unit cube, shapes (n, width) and (m, width)
@@ -12,11 +12,17 @@ The kernel of Brofos (2013, eq. 4), α exp(−½ Σ Δ²/(2γ²)), is R_se with 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
+
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int_]
+Slopes = Callable[[Array], Array]
+"""Weights w, (n, m) or (n, 1) -> Σ_i w_ij ∂k(x_i, y_j)/∂y_j, shape (m, width)."""
 KERNELS = ("se", "matern32", "matern52")
 
 
@@ -71,3 +77,102 @@ def correlation_and_slope(kernel: str, s: Array) -> tuple[Array, Array]:
         u *= -5.0 / 6.0
         return decay, u
     raise ValueError(f"no kernel called {kernel}")
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """What the marginal likelihood chooses.
+
+    Attributes:
+        lengths: ℓ, one for every entry of the unit vector, shape (width,).
+        amplitude: a, the variance of the standardized function.
+        noise: σ², the variance of the standardized noise.
+    """
+
+    lengths: Array
+    amplitude: float
+    noise: float
+
+
+class Kernel(Protocol):
+    """What a posterior asks of a kernel k with noise variance σ²."""
+
+    @property
+    def prior(self) -> float:
+        """k(x, x), without the noise."""
+
+    @property
+    def lengths(self) -> Array:
+        """ℓ, shape (width,)."""
+
+    def covariance(self, X: Array) -> Array:
+        """k(X, X) + σ² I, shape (n, n), in the memory order of LAPACK."""
+
+    def cross(self, X: Array, points: Array) -> Array:
+        """k(X, points), shape (n, m)."""
+
+    def cross_and_slopes(self, X: Array, points: Array) -> tuple[Array, Slopes]:
+        """k(X, points), and its slopes by the points."""
+
+    def reaching(self, X: Array) -> Self:
+        """The kernel itself, or one that differs in k(x, x) where X needs it."""
+
+    def noisier(self, jitter: float) -> Self:
+        """The same with so much more noise."""
+
+
+@dataclass(frozen=True)
+class Stationary:
+    """k(x, y) = a R(s).
+
+    Attributes:
+        name: of R: se, matern32 or matern52.
+        hyper: lengths, amplitude and noise.
+    """
+
+    name: str
+    hyper: Hyperparameters
+
+    @property
+    def prior(self) -> float:
+        """The amplitude a."""
+        return self.hyper.amplitude
+
+    @property
+    def lengths(self) -> Array:
+        """ℓ, shape (width,)."""
+        return self.hyper.lengths
+
+    def covariance(self, X: Array) -> Array:
+        """K = a R(X, X) + σ² I, shape (n, n)."""
+        s = squared_distances(X, X, self.hyper.lengths)
+        np.fill_diagonal(s, 0.0)
+        K = np.asfortranarray(self.hyper.amplitude * correlation(self.name, s))
+        K[np.diag_indices_from(K)] += self.hyper.noise
+        return K
+
+    def cross(self, X: Array, points: Array) -> Array:
+        """Covariances a R(X, points), shape (n, m)."""
+        return self.hyper.amplitude * correlation(
+            self.name, squared_distances(X, points, self.hyper.lengths)
+        )
+
+    def cross_and_slopes(self, X: Array, points: Array) -> tuple[Array, Slopes]:
+        """The same and ∂k_i/∂x = a R′(s_i) 2 (x − X_i)/ℓ²."""
+        lengths, a = self.hyper.lengths, self.hyper.amplitude
+        R, slope = correlation_and_slope(self.name, squared_distances(X, points, lengths))
+        slope *= 2.0 * a
+        return a * R, lambda weights: gathered(slope * weights, X, points) / lengths**2
+
+    def reaching(self, X: Array) -> Stationary:
+        """Itself."""
+        return self
+
+    def noisier(self, jitter: float) -> Stationary:
+        """The same with so much more noise."""
+        return replace(self, hyper=replace(self.hyper, noise=self.hyper.noise + jitter))
+
+
+def gathered(weights: Array, X: Array, points: Array) -> Array:
+    """Σ_i w_ij (y_j − x_i), shape (m, width), without the (n, m, width) differences."""
+    return np.asarray(points * weights.sum(axis=0)[:, None] - weights.T @ X)

@@ -14,7 +14,6 @@ import numpy as np
 
 from core.gp.acquisition import expected_improvement, probability_of_improvement
 from core.gp.kernels import Array
-from core.gp.regression import Regression
 from core.gp.ruler import contours, frame, placed_along, placed_over, ruler_along
 from core.gp.surrogate import Surrogate, response_to_beat, surrogate_from_dict
 from core.space import Axis, Setting, axis_from_dict, setting_at, unit_vector
@@ -35,7 +34,7 @@ class _View:
             surrogate if isinstance(surrogate, Surrogate) else surrogate_from_dict(surrogate)
         )
         self.space = [a if isinstance(a, Axis) else axis_from_dict(a) for a in space]
-        self.regression: Regression = self.surrogate.regression()
+        self.regression = self.surrogate.regression()
         self.best, where = response_to_beat(self.regression)
         incumbent = self.surrogate.incumbent or self.surrogate.points[where]
         self.incumbent = setting_at(self.space, np.array(incumbent))

@@ -18,8 +18,13 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import minimize
 
-from core.gp.kernels import Array, Indices, correlation_and_slope, squared_distances
-from core.gp.regression import Hyperparameters
+from core.gp.kernels import (
+    Array,
+    Hyperparameters,
+    Indices,
+    correlation_and_slope,
+    squared_distances,
+)
 
 LENGTHS = (0.01, 30.0)
 AMPLITUDES = (0.05, 50.0)

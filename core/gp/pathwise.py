@@ -23,8 +23,9 @@ import numpy as np
 from scipy.special import gammaincinv, ndtri
 from scipy.stats import qmc
 
-from core.gp.kernels import Array
-from core.gp.regression import Regression, factorize, solve_lower
+from core.gp.kernels import Array, Stationary
+from core.gp.regression import Regression
+from core.optimize.cholesky import solve_factored
 
 FREQUENCIES = 512  # twice as many features
 BLOCK = 256  # points evaluated at once: their cosines and kernel values stay in the cache
@@ -73,30 +74,30 @@ class PosteriorDraws:
 
     def __init__(
         self,
-        regression: Regression,
+        regression: Regression[Stationary],
         random: np.random.Generator,
         *,
         draws: int = 1,
         count: int = FREQUENCIES,
     ) -> None:
-        hyper = regression.hyper
+        kernel, hyper = regression.kernel, regression.kernel.hyper
         self.regression = regression
-        omega = [frequencies(regression.kernel, hyper.lengths, count, random) for _ in range(draws)]
+        omega = [frequencies(kernel.name, hyper.lengths, count, random) for _ in range(draws)]
         phase = random.uniform(0.0, 2.0 * np.pi, (draws, count))
         height = np.sqrt(hyper.amplitude / count) * random.rayleigh(size=(draws, count))
         self._omega = [each.T.astype(np.float32) for each in omega]
         self._phase, self._height = phase.astype(np.float32), height.astype(np.float32)
         noise = np.sqrt(hyper.noise) * random.standard_normal((draws, len(regression.X)))
         residual = (regression.z - self._prior(regression.X) - noise).T
-        L = regression.L
-        self._update = solve_lower(L, solve_lower(L, residual), transposed=True).T
+        self._update = solve_factored(regression.L, residual).T
 
     def __call__(self, points: Array) -> Array:
         """The draws' values at points of shape (m, width), shape (draws, m)."""
         values = self._prior(points)
         for start in range(0, len(points), BLOCK):
             block = slice(start, start + BLOCK)
-            values[:, block] += self._update @ self.regression.cross_covariance(points[block])
+            k = self.regression.kernel.cross(self.regression.X, points[block])
+            values[:, block] += self._update @ k
         return values
 
     def _prior(self, points: Array) -> Array:
@@ -109,23 +110,3 @@ class PosteriorDraws:
                 waves += self._phase[k]
                 values[k, block] = np.cos(waves, out=waves) @ self._height[k]
         return values
-
-
-def joint_draws(
-    regression: Regression, points: Array, random: np.random.Generator, *, draws: int = 1
-) -> Array:
-    """Draws at given points by a Cholesky factor of their covariance, shape (draws, m); m³/3 flops.
-
-    What `PosteriorDraws` is measured against.
-
-    Raises:
-        numpy.linalg.LinAlgError: the covariance is not positive definite even with some jitter.
-    """
-    noiseless = regression.covariance(points)
-    noiseless[np.diag_indices_from(noiseless)] -= regression.hyper.noise
-    half = solve_lower(regression.L, regression.cross_covariance(points))
-    covariance = noiseless - half.T @ half
-    covariance[np.diag_indices_from(covariance)] += 1e-9 * regression.hyper.amplitude
-    L = factorize(np.asfortranarray(covariance))
-    mean = half.T @ solve_lower(regression.L, regression.z)
-    return mean + random.standard_normal((draws, len(points))) @ L.T

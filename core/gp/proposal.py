@@ -13,7 +13,7 @@ from core.gp.acquisition import Acquisition
 from core.gp.ascent import climb
 from core.gp.domain import Domain
 from core.gp.kernels import Array
-from core.gp.regression import Regression
+from core.gp.regression import ResponseSurface
 
 ENUMERATED = 2048  # domains up to this size are searched point by point
 SAME = 1e-6  # two points closer than this in every entry are one
@@ -69,7 +69,7 @@ class Search:
 
     def __init__(
         self,
-        regression: Regression,
+        regression: ResponseSurface,
         domain: Domain,
         best: float,
         incumbent: Array,
@@ -113,7 +113,7 @@ class Search:
     def _apart(self, values: Array) -> list[int]:
         """The best few candidates, none close to a better one in units of the length scales."""
         order = np.argsort(-values, kind="stable")[:100]
-        scaled = self.pool[order] / np.minimum(self.regression.hyper.lengths, 1.0)
+        scaled = self.pool[order] / np.minimum(self.regression.lengths, 1.0)
         chosen = [0]
         for k in range(1, len(order)):
             if len(chosen) == STARTS:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from core.gp.kernels import Array
-from core.gp.regression import Hyperparameters, Regression
+from core.gp.kernels import Hyperparameters, Stationary
+from core.gp.regression import Posterior, Regression
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class Surrogate:
         """+1 where larger scores are better, −1 where smaller ones are."""
         return 1.0 if self.maximize else -1.0
 
-    def regression(self) -> Regression:
+    def regression(self) -> Regression[Stationary]:
         """The posterior, refactored from the plain data; n³/3 flops."""
         hyper = Hyperparameters(np.array(self.lengths), self.amplitude, self.noise)
         z = self.sign * (np.array(self.responses) - self.mean) / self.scale
-        return Regression(self.kernel, hyper, np.array(self.points), z)
+        return Regression(Stationary(self.kernel, hyper), np.array(self.points), z)
 
 
 def surrogate_from_dict(plain: Mapping[str, Any]) -> Surrogate:
@@ -69,15 +69,7 @@ def surrogate_from_dict(plain: Mapping[str, Any]) -> Surrogate:
     return Surrogate(**{name: value for name, value in plain.items() if name in known})
 
 
-def standardization(scores: Array) -> tuple[float, float]:
-    """Mean and population standard deviation of scores; scale 1 where all are equal."""
-    largest = float(np.abs(scores).max()) or 1.0
-    shares = scores / largest  # squares of the largest numbers would overflow
-    mean, scale = largest * float(shares.mean()), float(shares.std())
-    return mean, largest * scale if scale > 1e-12 else 1.0
-
-
-def response_to_beat(regression: Regression) -> tuple[float, int]:
+def response_to_beat(regression: Posterior) -> tuple[float, int]:
     """The best observed response, and which (Brofos's y_best).
 
     The largest posterior mean at an observed point would be the other choice; where scores come in

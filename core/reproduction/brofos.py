@@ -32,9 +32,11 @@ Make = Callable[[tuple[Axis, ...], int, str], GpSampler]
 
 def _made(kind: type[GpSampler], **given: Any) -> Make:
     # The paper's kernel; its runs begin from trials that exist already.
-    return lambda space, seed, acquisition: kind(
-        space, seed=seed, start_trials=0, kernel="se", acquisition=acquisition, **given
-    )
+    def make(space: tuple[Axis, ...], seed: int, acquisition: str) -> GpSampler:
+        options = kind.Options(start_trials=0, kernel="se", acquisition=acquisition, **given)
+        return kind(space, options, seed=seed)
+
+    return make
 
 
 METHODS: dict[str, Make] = {

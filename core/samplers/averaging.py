@@ -20,7 +20,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from core.gp.kernels import Array, Indices
-from core.gp.surrogate import standardization
+from core.samplers.responses import scale_of
 
 KINDS = ("uniform", "tempered", "greedy")
 SHARE = 10  # one model in ten
@@ -84,7 +84,7 @@ def tempered_weights(
         temperature: positive; in standard deviations.
     """
     finite = np.array([score for score in scores.values() if math.isfinite(score)])
-    scale = standardization(finite)[1]
+    scale = scale_of(finite, maximize).deviation
     z = np.array([scores[number] for number in chosen]) / scale
     z = z if maximize else -z
     with np.errstate(over="ignore"):  # towards temperature 0 all but the best are −∞

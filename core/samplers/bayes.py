@@ -15,7 +15,8 @@ count as the worst score so far, so that the search leaves a region that keeps f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import dataclass
+from typing import ClassVar, Generic, Literal, TypeVar, cast
 
 import numpy as np
 from optuna.study import Study
@@ -25,12 +26,13 @@ from scipy.stats import qmc
 from core.gp.acquisition import ACQUISITIONS, probability_of_improvement, standard_deviation
 from core.gp.domain import Domain
 from core.gp.fitting import Fitter
-from core.gp.kernels import Array
+from core.gp.kernels import Array, Stationary
 from core.gp.proposal import SAME, Proposal, Search
 from core.gp.regression import Regression
-from core.gp.surrogate import Surrogate, response_to_beat, standardization
-from core.samplers.history import History, HistoryReader
+from core.gp.surrogate import Surrogate, response_to_beat
+from core.samplers.history import History, HistoryReader, conditioned
 from core.samplers.proposing import ProposingSampler, note
+from core.samplers.responses import scale_of
 from core.samplers.search_space import SearchSpace
 from core.space import Axis, Setting
 
@@ -38,40 +40,64 @@ SMALL_IMPROVEMENT = 1e-3  # of the scores' standard deviation
 SMALL_DEVIATION = 0.05
 REPLACEMENTS = 32  # start points at hand where the trial's own is taken
 FIT, SEARCH, COIN = 1, 2, 3  # purposes of a trial's random numbers
+Given = TypeVar("Given", bound="GpOptions")
 
 
-class GpSampler(ProposingSampler):
-    """Tries the point where the acquisition function is largest (Brofos 2013, Algorithm 1).
+@dataclass(frozen=True)
+class GpOptions:
+    """Options of Bayesian optimization.
 
-    Args:
-        space: the axes; None to learn them from the study's trials.
-        seed: of everything random.
+    Attributes:
         kernel: se, matern32 or matern52.
         acquisition: ei, pi or mean.
-        start_trials: how many trials are spread evenly before the surrogate decides; 0 for one
+        start_trials: how many trials are spread evenly before the surrogate decides; None for one
             more than there are axes, but between 4 and 10.
         stop_when_certain: whether the search ends when neither an improvement nor anything unknown
             is left.
         always_learn: learn the hyperparameters at every ask, however many trials there are.
+    """
+
+    kernel: str = "matern52"
+    acquisition: str = "ei"
+    start_trials: int | None = None
+    stop_when_certain: bool = False
+    always_learn: bool = False
+
+
+@dataclass(frozen=True)
+class HybridOptions(GpOptions):
+    """The same, and the probability τ of improving."""
+
+    tau: float = 0.8
+
+
+@dataclass(frozen=True)
+class VariableOptions(HybridOptions):
+    """The same, τ a factor; and the rule: corrected (the paper's text) or printed (its listing)."""
+
+    tau: float = 1.0
+    rule: Literal["corrected", "printed"] = "corrected"
+
+
+class GpSampler(ProposingSampler, Generic[Given]):
+    """Tries the point where the acquisition function is largest (Brofos 2013, Algorithm 1).
+
+    Args:
+        space: the axes; None to learn them from the study's trials.
+        options: of the class ``Options``.
+        seed: of everything random.
 
     Attributes:
         surrogate: as of the last ask; None while there is none.
     """
 
+    Options: ClassVar[type[GpOptions]] = GpOptions
+
     def __init__(
-        self,
-        space: Sequence[Axis] | None = None,
-        *,
-        seed: int = 0,
-        kernel: str = "matern52",
-        acquisition: str = "ei",
-        start_trials: int | None = None,
-        stop_when_certain: bool = False,
-        always_learn: bool = False,
+        self, space: Sequence[Axis] | None = None, options: Given | None = None, *, seed: int = 0
     ) -> None:
         super().__init__(space, seed=seed)
-        self.kernel, self.acquisition, self.start_trials = kernel, acquisition, start_trials
-        self.stop_when_certain, self.always_learn = stop_when_certain, always_learn
+        self.options = cast(Given, self.Options()) if options is None else options
         self.surrogate: Surrogate | None = None
         self._known: SearchSpace | None = None
 
@@ -81,9 +107,11 @@ class GpSampler(ProposingSampler):
             self._known = space
             self._domain = Domain(space.axes)
             self._reader = HistoryReader(space)
-            self._fitter = Fitter(self.kernel, self._domain.axis_of, always=self.always_learn)
+            self._fitter = Fitter(
+                self.options.kernel, self._domain.axis_of, always=self.options.always_learn
+            )
         history = self._reader.read(study, trial)
-        self._finish_finite(history)
+        self.finish_where_last(self._domain, history)
         if trial.number < self._starts() or len(history.points) == 0:
             note(study, trial, "random")
             return space.setting(self._start_point(trial, history))
@@ -94,7 +122,7 @@ class GpSampler(ProposingSampler):
         return space.setting(point)
 
     def _next(
-        self, study: Study, trial: FrozenTrial, history: History, regression: Regression
+        self, study: Study, trial: FrozenTrial, history: History, regression: Regression[Stationary]
     ) -> tuple[Array, str]:
         """The point to try by the fitted surrogate, and the reason."""
         best, where = response_to_beat(regression)
@@ -116,11 +144,11 @@ class GpSampler(ProposingSampler):
     def _choose(self, search: Search, trial: FrozenTrial) -> tuple[Proposal | None, str]:
         """θ* or θᵘ, and the reason; (None, improve) where every setting was tried."""
         rho = float(self.random(trial, COIN).random())
-        improving = search.maximize(ACQUISITIONS[self.acquisition])
+        improving = search.maximize(ACQUISITIONS[self.options.acquisition])
         unknown = search.maximize(standard_deviation) if self._needs_unknown else None
         if improving is None or unknown is None:
             return improving, "improve"
-        if self.stop_when_certain and self._certain(search, unknown):
+        if self.options.stop_when_certain and self._certain(search, unknown):
             self.finish("no better setting is expected, and none is still unknown")
         return (
             (unknown, "explore") if self.explores(search, unknown, rho) else (improving, "improve")
@@ -128,7 +156,7 @@ class GpSampler(ProposingSampler):
 
     @property
     def _needs_unknown(self) -> bool:
-        return self.stop_when_certain or type(self).explores is not GpSampler.explores
+        return self.options.stop_when_certain or type(self).explores is not GpSampler.explores
 
     @staticmethod
     def _certain(search: Search, unknown: Proposal) -> bool:
@@ -139,9 +167,9 @@ class GpSampler(ProposingSampler):
         return bool(small and unknown.sd < SMALL_DEVIATION)
 
     def _starts(self) -> int:
-        if self.start_trials is None:
+        if self.options.start_trials is None:
             return int(np.clip(len(self._domain.space) + 1, 4, 10))
-        return self.start_trials
+        return self.options.start_trials
 
     def _start_point(self, trial: FrozenTrial, history: History) -> Array:
         """The trial's own point of a scrambled Sobol sequence, or the next one not tried yet."""
@@ -154,42 +182,37 @@ class GpSampler(ProposingSampler):
                 return point
         return points[0]
 
-    def _fit(self, trial: FrozenTrial, history: History) -> Regression:
-        mean, scale = standardization(history.scores)
-        sign = 1.0 if history.maximize else -1.0
-        z = sign * (history.scores - mean) / scale
+    def _fit(self, trial: FrozenTrial, history: History) -> Regression[Stationary]:
+        z = scale_of(history.scores, history.maximize).response(history.scores)
         return self._fitter.fit(history.points, z, self.random(trial, FIT))
 
-    def _finish_finite(self, history: History) -> None:
-        """Says that a finite space runs out with the trial that is being asked for."""
-        if np.isfinite(self._domain.size):
-            tried = len(np.unique(np.round(history.taken, 9), axis=0)) if len(history.taken) else 0
-            if tried + 1 >= self._domain.size:
-                self.finish("every setting has been tried")
-
-    def _describe(self, regression: Regression, history: History, point: Array) -> None:
-        mean, scale = standardization(history.scores)
-        hyper = regression.hyper
+    def _describe(self, regression: Regression[Stationary], history: History, point: Array) -> None:
+        scale, hyper = scale_of(history.scores, history.maximize), regression.kernel.hyper
         best = np.argmax(history.scores if history.maximize else -history.scores)
         self.surrogate = Surrogate(
             trials=len(history.scores),
             points=history.points.tolist(),
             responses=history.scores.tolist(),
             numbers=history.numbers,
-            kernel=self.kernel,
+            kernel=self.options.kernel,
             lengths=hyper.lengths.tolist(),
             amplitude=hyper.amplitude,
             noise=hyper.noise,
-            mean=mean,
-            scale=scale,
+            mean=scale.mean,
+            scale=scale.deviation,
             maximize=history.maximize,
-            acquisition=self.acquisition,
+            acquisition=self.options.acquisition,
             incumbent=history.points[best].tolist(),
             next=point.tolist(),
         )
 
     def _note_expectation(
-        self, study: Study, trial: FrozenTrial, reason: str, regression: Regression, point: Array
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        reason: str,
+        regression: Regression[Stationary],
+        point: Array,
     ) -> None:
         assert self.surrogate is not None
         mean, sd = regression.posterior(point[None, :])
@@ -197,85 +220,32 @@ class GpSampler(ProposingSampler):
         note(study, trial, reason, expected, self.surrogate.scale * float(sd[0]))
 
 
-def conditioned(regression: Regression, history: History) -> Regression:
-    """The posterior that also believes in running trials and holds failed ones for the worst.
-
-    Running trials give their posterior mean: it stays, the uncertainty there goes. Failed trials
-    give the smallest standardized response so far.
-    """
-    for points, lie in ((history.pending, None), (history.failed, float(regression.z.min()))):
-        if len(points):
-            believed = regression.posterior(points)[0] if lie is None else np.full(len(points), lie)
-            regression = regression.extended(points, np.concatenate([regression.z, believed]))
-    return regression
-
-
-class HybridSampler(GpSampler):
+class HybridSampler(GpSampler[HybridOptions]):
     """With probability τ the acquisition's arg max, otherwise the most uncertain point.
 
-    Brofos 2013, Algorithm 2; arguments of `GpSampler`, and tau.
+    Brofos 2013, Algorithm 2; arguments of `GpSampler`.
     """
 
-    def __init__(
-        self,
-        space: Sequence[Axis] | None = None,
-        *,
-        tau: float = 0.8,
-        seed: int = 0,
-        kernel: str = "matern52",
-        acquisition: str = "ei",
-        start_trials: int | None = None,
-        stop_when_certain: bool = False,
-    ) -> None:
-        super().__init__(
-            space,
-            seed=seed,
-            kernel=kernel,
-            acquisition=acquisition,
-            start_trials=start_trials,
-            stop_when_certain=stop_when_certain,
-        )
-        self.tau = tau
+    Options = HybridOptions
 
     def explores(self, search: Search, unknown: Proposal, rho: float) -> bool:
         """Whether ρ ≥ τ."""
-        return rho >= self.tau
+        return rho >= self.options.tau
 
 
-class VariableSampler(HybridSampler):
+class VariableSampler(GpSampler[VariableOptions]):
     """Explores with a probability that depends on what the most uncertain point promises.
 
     Brofos 2013, Algorithm 3. ``corrected`` (the prose's rule): explore when ρ < min(1, ντ).
     ``printed`` (the algorithm's line): improve when ρ < ντ, so that a hopeless unknown is always
-    explored. Arguments of `HybridSampler`, and rule.
+    explored. Arguments of `GpSampler`.
     """
 
-    def __init__(
-        self,
-        space: Sequence[Axis] | None = None,
-        *,
-        rule: Literal["corrected", "printed"] = "corrected",
-        tau: float = 1.0,
-        seed: int = 0,
-        kernel: str = "matern52",
-        acquisition: str = "ei",
-        start_trials: int | None = None,
-        stop_when_certain: bool = False,
-    ) -> None:
-        super().__init__(
-            space,
-            tau=tau,
-            seed=seed,
-            kernel=kernel,
-            acquisition=acquisition,
-            start_trials=start_trials,
-            stop_when_certain=stop_when_certain,
-        )
-        self.rule = rule
+    Options = VariableOptions
 
     def explores(self, search: Search, unknown: Proposal, rho: float) -> bool:
         """The chosen rule, at ν = Φ((μ(θᵘ) − best)/sd(θᵘ))."""
         mean, sd = np.array([unknown.mean]), np.array([unknown.sd])
         nu = float(probability_of_improvement(mean, sd, search.best)[0])
-        promising = rho < min(1.0, nu * self.tau)
-        return promising if self.rule == "corrected" else not promising
+        promising = rho < min(1.0, nu * self.options.tau)
+        return promising if self.options.rule == "corrected" else not promising

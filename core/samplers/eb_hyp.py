@@ -15,10 +15,10 @@ is Algorithm 1 as printed.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -28,12 +28,12 @@ from scipy.spatial import cKDTree
 from scipy.stats import qmc
 
 from core.gp.domain import Domain
-from core.gp.kernels import Array
+from core.gp.kernels import Array, Stationary
 from core.gp.pathwise import PosteriorDraws
 from core.gp.proposal import ENUMERATED, SAME, nearby
 from core.gp.regression import Regression
-from core.samplers.bayes import SEARCH, GpSampler, conditioned
-from core.samplers.history import History
+from core.samplers.bayes import SEARCH, GpOptions, GpSampler
+from core.samplers.history import History, conditioned
 from core.samplers.proposing import note_more
 from core.space import Axis
 
@@ -43,19 +43,29 @@ DRAW, PICK = 4, 5  # purposes of a trial's random numbers, beside those of core.
 EFFECTIVE = "effective_candidates"  # the note on a trial
 
 
-class EbHypSampler(GpSampler):
+@dataclass(frozen=True)
+class EbHypOptions(GpOptions):
+    """Options of EB-Hyp; those of the surrogate default to the paper's (Matérn 3/2; §4).
+
+    Attributes:
+        rule: sample draws the setting (eq. 5); thompson takes the arg max (Algorithm 1, line 7).
+        temperature: T, positive; thompson does not need it.
+    """
+
+    kernel: str = "matern32"
+    acquisition: str = "mean"
+    always_learn: bool = True
+    rule: Literal["sample", "thompson"] = "sample"
+    temperature: float = 1.0
+
+
+class EbHypSampler(GpSampler[EbHypOptions]):
     """Tries a draw from p̃(η|X), or its arg max (McInerney 2017, eq. 5; Algorithm 1, lines 5-7).
 
     Args:
         space: the axes; None to learn them from the study's trials.
+        options: of EB-Hyp.
         seed: of everything random.
-        rule: sample draws the setting (eq. 5); thompson takes the arg max (Algorithm 1, line 7).
-        temperature: T, positive; thompson does not need it.
-        kernel: se, matern32 (the paper's) or matern52.
-        start_trials: how many trials are spread evenly before the performance model decides; 0 for
-            one more than there are axes, but between 4 and 10.
-        always_learn: learn the kernel's hyperparameters after every trial, as in the paper (§4);
-            otherwise only when trials have grown by four percent.
 
     Attributes:
         surrogate: the performance model as of the last ask; None while there is none.
@@ -63,41 +73,31 @@ class EbHypSampler(GpSampler):
             while there is none. Also noted on the trial.
     """
 
+    Options = EbHypOptions
+
     def __init__(
         self,
         space: Sequence[Axis] | None = None,
+        options: EbHypOptions | None = None,
         *,
         seed: int = 0,
-        rule: Literal["sample", "thompson"] = "sample",
-        temperature: float = 1.0,
-        kernel: str = "matern32",
-        start_trials: int | None = None,
-        always_learn: bool = True,
     ) -> None:
-        super().__init__(
-            space,
-            seed=seed,
-            kernel=kernel,
-            acquisition="mean",
-            start_trials=start_trials,
-            always_learn=always_learn,
-        )
-        self.rule, self.temperature = rule, temperature
+        super().__init__(space, options, seed=seed)
         self.effective: float | None = None
 
     def _next(
-        self, study: Study, trial: FrozenTrial, history: History, regression: Regression
+        self, study: Study, trial: FrozenTrial, history: History, regression: Regression[Stationary]
     ) -> tuple[Array, str]:
         """A draw of the performance model, and a setting from what it says of the settings."""
         # Trials that are running are not believed in: draws differ, so workers do not crowd.
-        known = dataclasses.replace(history, pending=history.pending[:0])
+        known = replace(history, pending=history.pending[:0])
         candidates, prior = self._candidates(trial, history)
         draw = PosteriorDraws(conditioned(regression, known), self.random(trial, DRAW))
         log_likelihood = draw(candidates)[0]
-        probabilities = posterior(log_likelihood, prior, self.temperature)
+        probabilities = posterior(log_likelihood, prior, self.options.temperature)
         self.effective = float(1.0 / np.sum(probabilities**2))
         note_more(study, trial, EFFECTIVE, self.effective)
-        if self.rule == "thompson":
+        if self.options.rule == "thompson":
             picked = int(np.argmax(log_likelihood))
         else:
             picked = int(self.random(trial, PICK).choice(len(candidates), p=probabilities))
@@ -117,7 +117,7 @@ class EbHypSampler(GpSampler):
             random = self.random(trial, SEARCH)
             sobol = qmc.Sobol(len(domain.space), scramble=True, rng=random)
             points = domain.spread(sobol.random_base2(CANDIDATES.bit_length() - 1))
-            if self.rule == "thompson":
+            if self.options.rule == "thompson":
                 best = np.argsort(history.scores * (-1 if history.maximize else 1), kind="stable")
                 around = [nearby(domain, history.points[k], random) for k in best[:INCUMBENTS]]
                 points = np.vstack([points, *around])

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from core.gp.kernels import Array
+from core.gp.regression import ResponseSurface
 from core.samplers.search_space import SearchSpace
+
+S = TypeVar("S", bound=ResponseSurface)
 
 
 @dataclass(frozen=True)
@@ -82,3 +86,17 @@ def _score(trial: FrozenTrial) -> float | None:
     """The trial's score where it is a finite number."""
     value = trial.values[0] if trial.values else math.nan
     return value if math.isfinite(value) else None
+
+
+def conditioned(surface: S, history: History, worst: float | None = None) -> S:
+    """The posterior that also believes in running trials and takes failed ones for the worst.
+
+    Running trials give their posterior mean: it stays, the uncertainty there goes. Failed trials
+    give the response `worst`, the smallest so far if not given.
+    """
+    worst = float(surface.z.min()) if worst is None else worst
+    for points, lie in ((history.pending, None), (history.failed, worst)):
+        if len(points):
+            believed = surface.posterior(points)[0] if lie is None else np.full(len(points), lie)
+            surface = surface.extended(points, np.concatenate([surface.z, believed]))  # type: ignore[assignment]
+    return surface

@@ -17,6 +17,8 @@ from optuna.search_space import IntersectionSearchSpace
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
+from core.gp.domain import Domain
+from core.samplers.history import History
 from core.samplers.search_space import SearchSpace, distributions
 from core.space import Axis, Setting
 
@@ -95,6 +97,13 @@ class ProposingSampler(BaseSampler):
     def random(self, trial: FrozenTrial, purpose: int) -> np.random.Generator:
         """The random numbers of one trial for one purpose."""
         return np.random.default_rng([self.seed, trial.number, purpose])
+
+    def finish_where_last(self, domain: Domain, history: History) -> None:
+        """Says that a finite space runs out with the trial that is being asked for."""
+        if np.isfinite(domain.size):
+            tried = len(np.unique(np.round(history.taken, 9), axis=0)) if len(history.taken) else 0
+            if tried + 1 >= domain.size:
+                self.finish("every setting has been tried")
 
     def finish(self, reason: str) -> None:
         """Says that asking again gains nothing, and why."""

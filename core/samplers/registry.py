@@ -225,13 +225,13 @@ FEATURES = Option(
 _BROFOS = "Brofos 2013"
 
 
-def _bayes(kind: type[GpSampler]) -> Build:
+def _bayes(kind: type[GpSampler[Any]]) -> Build:
     def build(
         space: Sequence[Axis], options: dict[str, Any], seed: int, memory: Memory
     ) -> BaseSampler:
         start = options["start_trials"]
         given = {**options, "start_trials": None if start < 0 else start}
-        return kind(space, seed=seed, **given)
+        return kind(space, kind.Options(**given), seed=seed)
 
     return build
 

@@ -22,8 +22,9 @@ import optuna
 from optuna.distributions import FloatDistribution
 from optuna.samplers import BaseSampler, GPSampler
 
-from core.samplers.bayes import GpSampler
+from core.samplers.bayes import GpOptions, GpSampler
 
+LEARNING = GpOptions(always_learn=True)
 SIZES = (50, 200, 1000)
 FRESH = 5  # studies whose first ask is timed
 LATER = 5
@@ -67,7 +68,9 @@ def main() -> None:
         firsts = [
             (
                 ask_seconds(study_of(size, GPSampler(seed=seed))),
-                ask_seconds(study_of(size, GpSampler(seed=seed, always_learn=True))),
+                ask_seconds(
+                    study_of(size, GpSampler(options=GpOptions(always_learn=True), seed=seed))
+                ),
             )
             for seed in range(FRESH)
         ]
@@ -76,7 +79,7 @@ def main() -> None:
             study_of(size, sampler)
             for sampler in (
                 GPSampler(seed=0),
-                GpSampler(seed=0, always_learn=True),
+                GpSampler(None, LEARNING),
                 GpSampler(seed=0),
             )
         ]

@@ -23,7 +23,7 @@ import numpy as np
 import optuna
 from optuna.samplers import BaseSampler
 
-from core.samplers.bayes import GpSampler
+from core.samplers.bayes import GpOptions, GpSampler
 from core.samplers.search_space import distributions
 from core.samplers.transfer.past import Memory, PastDataset
 from core.samplers.transfer.sampler import TransferSampler
@@ -37,7 +37,7 @@ AXES = (4, 30)
 Space = tuple[Axis, ...]
 Make = Callable[[Space, Memory], BaseSampler]
 SAMPLERS: dict[str, Make] = {
-    "independent gp": lambda space, memory: GpSampler(space, start_trials=1),
+    "independent gp": lambda space, memory: GpSampler(space, GpOptions(start_trials=1)),
     "transfer mkl": lambda space, memory: TransferSampler(space, memory=memory),
     "transfer sqe": lambda space, memory: TransferSampler(space, memory=memory, kernel="sqe"),
     "scot mkl": lambda space, memory: ScotSampler(

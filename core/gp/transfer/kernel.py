@@ -3,8 +3,8 @@
     k(i, j) = 0.3 [d_i = d_j] exp(−½ Σ (x_i − x_j)²/ℓ²) + 0.7 (c − ‖x_i − x_j‖/√p)
 
 Notation:
-    X       coordinates of the points of all datasets, shape (n, width)
-    d       which dataset a point belongs to, 0 for the present one, shape (n,)
+    X       coordinates x of the points of all datasets, and in the last column d, which dataset a
+            point belongs to, 0 for the present one, shape (n, width + 1)
     p       the number of axes, √p the diameter of the coordinates
     D       ‖x_i − x_j‖/√p, shape (n, n)
     c       the constant: the paper has 1
@@ -22,113 +22,141 @@ the next power of 1.1 elsewhere.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from core.gp.kernels import Array, Indices, squared_distances
-from core.gp.regression import factorize, solve_lower
+from core.gp.kernels import Array, Slopes, gathered, squared_distances
+from core.optimize.cholesky import extended, factorize, solve_lower
 
 WITHIN, ACROSS = 0.3, 0.7  # the paper's weights
 RIDGE = 1e-9  # added to B, where points coincide; far below the smallest noise
 STEP = 1.1  # c grows by this factor, so that it seldom does
+_COINCIDENT = 1e-7  # distances below which the slope of ‖x − y‖ is taken as zero
 
 
 @dataclass(frozen=True)
-class Neighbourhood:
-    """What the marginal likelihood and the points decide.
+class NeighbourKernel:
+    """The kernel above, for any points of the datasets and points of the present one.
 
     Attributes:
         lengths: ℓ, shape (width,).
         noise: σ², of the standardized responses.
         axes: p.
-        constant: c.
+        constant: c; the least that is used, `reaching` raises it where points need more.
+        anchor: what of the points that are reached is kept to tell c for more of them.
     """
 
     lengths: Array
     noise: float
     axes: int
     constant: float = 1.0
+    anchor: Anchored | None = field(default=None, repr=False, compare=False)
 
     @property
     def prior(self) -> float:
         """k(x, x), without the noise."""
         return WITHIN + ACROSS * self.constant
 
+    def covariance(self, X: Array) -> Array:
+        """k(X, X) + σ² I, shape (n, n)."""
+        s = squared_distances(X[:, :-1], X[:, :-1], self.lengths)
+        np.fill_diagonal(s, 0.0)
+        K = WITHIN * same_dataset(X, X) * np.exp(-0.5 * s)
+        K += ACROSS * (self.constant - apart(X, X, self.axes))
+        K[np.diag_indices_from(K)] += self.noise
+        return np.asfortranarray(K)
+
+    def cross(self, X: Array, points: Array) -> Array:
+        """k(X, points) for points of the present dataset, shape (n, m)."""
+        return self._crossed(X, points)[0]
+
+    def cross_and_slopes(self, X: Array, points: Array) -> tuple[Array, Slopes]:
+        """The same, and its slopes by the points' coordinates."""
+        k, D, near = self._crossed(X, points)
+        return k, slopes_of(self, X, points, D, near)
+
+    def _crossed(self, X: Array, points: Array) -> tuple[Array, Array, Array]:
+        """k(X, points), ‖x − y‖ (both (n, m)), and the first kernel at the present's rows."""
+        D = np.sqrt(squared_distances(X[:, :-1], points[:, :-1], np.ones(X.shape[1] - 1)))
+        k = D * (-ACROSS / math.sqrt(self.axes))
+        k += ACROSS * self.constant
+        here = np.flatnonzero(X[:, -1] == 0)
+        near = near_of(self, X[here], points)
+        k[here] += near
+        return k, D, near
+
+    def reaching(self, X: Array) -> NeighbourKernel:
+        """With a constant that is large enough for points whose first ones were reached before."""
+        anchor = reached(self.anchor, X, self.axes)
+        return replace(self, constant=max(self.constant, anchor.constant), anchor=anchor)
+
+    def noisier(self, jitter: float) -> NeighbourKernel:
+        """The same with so much more noise."""
+        return replace(self, noise=self.noise + jitter)
+
+
+class HasLengths(Protocol):
+    """A kernel of coordinates with length scales over p axes."""
+
+    @property
+    def lengths(self) -> Array:
+        """ℓ."""
+
+    @property
+    def axes(self) -> int:
+        """P."""
+
 
 def apart(X: Array, Y: Array, axes: int) -> Array:
-    """D between two sets of coordinates, shape (n, m); zero exactly where they coincide."""
-    return np.asarray(cdist(X, Y)) / math.sqrt(axes)
+    """D between two sets of points, shape (n, m); zero exactly where they coincide."""
+    return np.asarray(cdist(X[:, :-1], Y[:, :-1])) / math.sqrt(axes)
 
 
-def same_dataset(d: Indices, e: Indices) -> Array:
+def same_dataset(X: Array, Y: Array) -> Array:
     """Whether points belong to the same dataset, as numbers, shape (n, m)."""
-    return (d[:, None] == e[None, :]).astype(float)
+    return (X[:, -1:] == Y[None, :, -1]).astype(float)
 
 
-def covariance(hyper: Neighbourhood, X: Array, d: Indices, D: Array | None = None) -> Array:
-    """k(X, X) + σ² I, shape (n, n)."""
-    s = squared_distances(X, X, hyper.lengths)
-    np.fill_diagonal(s, 0.0)
-    D = apart(X, X, hyper.axes) if D is None else D
-    K = WITHIN * same_dataset(d, d) * np.exp(-0.5 * s) + ACROSS * (hyper.constant - D)
-    K[np.diag_indices_from(K)] += hyper.noise
-    return np.asfortranarray(K)
+def near_of(kernel: HasLengths, X: Array, points: Array) -> Array:
+    """The first kernel within a dataset, shape (n, m)."""
+    s = squared_distances(X[:, :-1], points[:, :-1], kernel.lengths)
+    return WITHIN * np.exp(-0.5 * s)
 
 
-def cross_covariance(hyper: Neighbourhood, X: Array, d: Indices, Y: Array) -> Array:
-    """k(X, Y) for coordinates Y in the present dataset, shape (n, m)."""
-    return crossed(hyper, X, d, Y)[0]
-
-
-def crossed(hyper: Neighbourhood, X: Array, d: Indices, Y: Array) -> tuple[Array, Array, Array]:
-    """k(X, Y), ‖x − y‖ (both of shape (n, m)), and the first kernel at the present's rows."""
-    D = np.sqrt(squared_distances(X, Y, np.ones(X.shape[1])))
-    k = D * (-ACROSS / math.sqrt(hyper.axes))
-    k += ACROSS * hyper.constant
-    here = np.flatnonzero(d == 0)
-    near = WITHIN * np.exp(-0.5 * squared_distances(X[here], Y, hyper.lengths))
-    k[here] += near
-    return k, D, near
-
-
-def slopes(
-    hyper: Neighbourhood,
+def slopes_of(
+    kernel: HasLengths,
     X: Array,
-    d: Indices,
-    Y: Array,
+    points: Array,
     D: Array,
     near: Array,
-    weights: list[Array],
     strength: Array | None = None,
-) -> list[Array]:
-    """Σ_i w_ij ∂k(x_i, y_j)/∂y_j for every weight matrix (n, m), each of shape (m, width).
+) -> Slopes:
+    """The slopes by the coordinates of points y of the present dataset.
 
     ∂(−‖y − x‖)/∂y = −(y − x)/‖y − x‖, taken as zero where they coincide.
 
     Args:
-        hyper, X, d: as for `cross_covariance`.
-        Y: coordinates in the present dataset, shape (m, width).
-        D, near: distances and the first kernel, as `crossed` gives them.
-        weights: the w, each of shape (n, m) or (n, 1).
+        kernel: its lengths and axes.
+        X, points: shapes (n, width + 1) and (m, width + 1).
+        D: ‖x − y‖, shape (n, m).
+        near: the first kernel at the rows of the present dataset.
         strength: of the second kernel at every row of X, shape (n,); 1 if not given.
     """
-    pull = np.where(D > 1e-7, -ACROSS / math.sqrt(hyper.axes) / np.maximum(D, 1e-7), 0.0)
+    x, y, here = X[:, :-1], points[:, :-1], np.flatnonzero(X[:, -1] == 0)
+    rate = -ACROSS / math.sqrt(kernel.axes)
+    pull = np.where(D > _COINCIDENT, rate / np.maximum(D, _COINCIDENT), 0.0)
     if strength is not None:
         pull *= strength[:, None]
-    here = np.flatnonzero(d == 0)
-    found = []
-    for w in weights:
-        slope = _gathered(pull * w, X, Y)
-        slope -= _gathered(near * w[here], X[here], Y) / hyper.lengths**2
-        found.append(slope)
-    return found
 
+    def slopes(weights: Array) -> Array:
+        slope = gathered(pull * weights, x, y)
+        slope -= gathered(near * weights[here], x[here], y) / kernel.lengths**2
+        return slope
 
-def _gathered(weights: Array, X: Array, Y: Array) -> Array:
-    """Σ_i w_ij (y_j − x_i), shape (m, width), without the (n, m, width) differences."""
-    return np.asarray(Y * weights.sum(axis=0)[:, None] - weights.T @ X)
+    return slopes
 
 
 @dataclass(frozen=True)
@@ -152,41 +180,28 @@ class Anchored:
         return 1.0 if needed <= 1.0 else STEP ** math.ceil(math.log(needed, STEP) - 1e-9)
 
 
-def anchored(X: Array, axes: int) -> Anchored:
-    """B's factor over points of shape (n, width), n ≥ 1; n³/3 flops."""
+def reached(known: Anchored | None, X: Array, axes: int) -> Anchored:
+    """B's factor over points of shape (n, width + 1), n ≥ 1; that of the first ones is extended.
+
+    n³/3 flops, or m n² where all but m points are known.
+    """
+    x = X[:, :-1]
     r = apart(X, X[:1], axes)[:, 0]
-    L = factorize(_centred(X, X, r, r, axes, RIDGE))
-    return Anchored(X, L, solve_lower(L, r))
-
-
-def anchored_further(known: Anchored, X_new: Array, axes: int) -> Anchored:
-    """B's factor with m more points, extended in m n² flops."""
-    n = len(known.X)
-    r = apart(np.vstack([known.X, X_new]), known.X[:1], axes)[:, 0]
-    side = _centred(known.X, X_new, r[:n], r[n:], axes, 0.0)
-    corner = _centred(X_new, X_new, r[n:], r[n:], axes, RIDGE)
-    L = extended_factor(known.L, side, corner)
-    w_new = solve_lower(np.asfortranarray(L[n:, n:]), r[n:] - L[n:, :n] @ known.w)
-    return Anchored(np.vstack([known.X, X_new]), L, np.concatenate([known.w, w_new]))
+    n = 0 if known is None else len(known.X)
+    if known is None or n > len(x) or not np.array_equal(known.X, x[:n]):
+        L = factorize(_centred(x, x, r, r, axes, RIDGE))
+        return Anchored(x, L, solve_lower(L, r))
+    if n == len(x):
+        return known
+    side = _centred(x[:n], x[n:], r[:n], r[n:], axes, 0.0)
+    corner = _centred(x[n:], x[n:], r[n:], r[n:], axes, RIDGE)
+    L = extended(known.L, side, corner)
+    w = solve_lower(np.asfortranarray(L[n:, n:]), r[n:] - L[n:, :n] @ known.w)
+    return Anchored(x, L, np.concatenate([known.w, w]))
 
 
 def _centred(X: Array, Y: Array, r: Array, q: Array, axes: int, ridge: float) -> Array:
-    B = r[:, None] + q[None, :] - apart(X, Y, axes)
+    B = r[:, None] + q[None, :] - np.asarray(cdist(X, Y)) / math.sqrt(axes)
     if ridge:
         B[np.diag_indices_from(B)] += ridge
     return np.asfortranarray(B)
-
-
-def extended_factor(L: Array, side: Array, corner: Array) -> Array:
-    """The Cholesky factor of [[LLᵀ, S], [Sᵀ, C]]: shapes (n, n), (n, m), (m, m); m n² flops.
-
-    Raises:
-        numpy.linalg.LinAlgError: the matrix is not positive definite.
-    """
-    n, m = side.shape
-    cross = solve_lower(L, np.asfortranarray(side))
-    grown = np.zeros((n + m, n + m), order="F")
-    grown[:n, :n] = L
-    grown[n:, :n] = cross.T
-    grown[n:, n:] = factorize(np.asfortranarray(corner - cross.T @ cross))
-    return grown

@@ -17,12 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from core.gp.kernels import Array
+from core.gp.kernels import Array, Hyperparameters
 from core.gp.lens import MOST_POINTS
-from core.gp.regression import Hyperparameters
 from core.gp.ruler import Ruler, contours, frame, placed_along, placed_over, ruler_along
 from core.gp.transfer.fitting import CommonFitter
-from core.gp.transfer.kernel import Neighbourhood
 from core.gp.transfer.past import PastTrials, Told, past_trials
 from core.gp.transfer.points import Coordinates, usable
 from core.gp.transfer.posterior import CommonRegression
@@ -68,12 +66,10 @@ class _Restored:
     def _regression(self, coordinates: Coordinates) -> CommonRegression:
         surface = self.surface
         lengths, noise = np.array(surface["lengths"]), surface["noise"]
-        hyper: Neighbourhood | Hyperparameters = Hyperparameters(lengths, 1.0, noise)
-        if surface["kernel"] != "sqe":
-            hyper = Neighbourhood(lengths, noise, len(self.space), surface["constant"])
         fitter = CommonFitter(surface["kernel"], coordinates, self.past, most_exact=None)
         z = np.array([*self.responses, *surface["responses"]], dtype=float)
-        return fitter.restored(hyper, self.points, z)
+        hyper = Hyperparameters(lengths, 1.0, noise)
+        return fitter.restored(hyper, surface["constant"], self.points, z)
 
     def scores(self, responses: Array) -> Array:
         """Responses in units of the present dataset's score."""

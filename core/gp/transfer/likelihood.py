@@ -12,31 +12,29 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
-from core.gp.kernels import Array, Indices
+from core.gp.kernels import Array, Hyperparameters, Indices
 from core.gp.likelihood import LENGTH_PRIOR, LENGTHS, NOISE_PRIOR, NOISES, Likelihood
-from core.gp.transfer.kernel import ACROSS, WITHIN, Neighbourhood, anchored, apart
+from core.gp.transfer.kernel import ACROSS, WITHIN, apart, reached
 
 
 class NeighbourLikelihood:
     """f(θ) and its gradient under the kernel of neighbouring datasets.
 
     Args:
-        X: coordinates, shape (n, width).
-        d: the dataset of every point, shape (n,).
+        X: coordinates and the dataset of every point, shape (n, width + 1).
         z: responses, shape (n,).
         axis_of: for every coordinate its axis, shape (width,).
         constant: the least constant c of the kernel; the points may need more.
     """
 
-    def __init__(
-        self, X: Array, d: Indices, z: Array, axis_of: Indices, constant: float = 1.0
-    ) -> None:
+    def __init__(self, X: Array, z: Array, axis_of: Indices, constant: float = 1.0) -> None:
         self.z, self.axis_of = z, np.asarray(axis_of, dtype=int)
         self.axes = int(self.axis_of.max()) + 1
-        self.constant = max(constant, anchored(X, self.axes).constant)
+        self.constant = max(constant, reached(None, X, self.axes).constant)
         self._fixed = ACROSS * (self.constant - apart(X, X, self.axes))
+        x, d = X[:, :-1], X[:, -1]
         self._i, self._j = np.nonzero(np.tril(d[:, None] == d[None, :], -1))
-        squares = (X[self._i] - X[self._j]) ** 2
+        squares = (x[self._i] - x[self._j]) ** 2
         membership = np.eye(self.axes)[self.axis_of]
         self._squares = squares @ membership  # (pairs within a dataset, D)
         length_mean = LENGTH_PRIOR[0] + 0.5 * np.log(self.axes)
@@ -48,10 +46,10 @@ class NeighbourLikelihood:
         """The box in which θ is searched."""
         return [(float(np.log(a)), float(np.log(b))) for a, b in [LENGTHS] * self.axes + [NOISES]]
 
-    def hyperparameters(self, theta: Array) -> Neighbourhood:
+    def hyperparameters(self, theta: Array) -> Hyperparameters:
         """θ in natural units, one length for every coordinate."""
         lengths = np.exp(theta[: self.axes])[self.axis_of]
-        return Neighbourhood(lengths, float(np.exp(theta[-1])), self.axes, self.constant)
+        return Hyperparameters(lengths, 1.0, float(np.exp(theta[-1])))
 
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
         """f(θ) and ∂f/∂θ; −∞ and zeros where K is not positive definite. About n³ flops.

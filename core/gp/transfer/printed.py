@@ -10,19 +10,13 @@ out of the covariances with other points, which otherwise they would swamp.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
-from core.gp.kernels import Array, Indices, squared_distances
-from core.gp.regression import SMALLEST_VARIANCE
-from core.gp.transfer.kernel import (
-    ACROSS,
-    WITHIN,
-    Neighbourhood,
-    apart,
-    crossed,
-    same_dataset,
-    slopes,
-)
+from core.gp.kernels import Array, Indices, Slopes, squared_distances
+from core.gp.regression import Posterior
+from core.gp.transfer.kernel import ACROSS, WITHIN, apart, near_of, same_dataset, slopes_of
 
 
 def printed_mask(statistics: Array, members: Indices, neighbours: int) -> Array:
@@ -44,59 +38,80 @@ def printed_mask(statistics: Array, members: Indices, neighbours: int) -> Array:
     return np.asarray((among + among.T) / 2.0)
 
 
-class PrintedRegression:
+@dataclass(frozen=True)
+class PrintedKernel:
+    """The kernel above over coordinates and, in the last column, datasets.
+
+    Attributes:
+        lengths: ℓ, shape (width,).
+        noise: σ².
+        axes: p.
+        mask: between datasets, its first row the present one's, shape (k, k).
+    """
+
+    lengths: Array
+    noise: float
+    axes: int
+    mask: Array
+
+    @property
+    def prior(self) -> float:
+        """k(x, x), without the noise."""
+        return WITHIN
+
+    def noiseless(self, X: Array, Y: Array) -> Array:
+        """k(X, Y), shape (n, m)."""
+        mask = self.mask[X[:, -1].astype(int)][:, Y[:, -1].astype(int)]
+        k = same_dataset(X, Y) * near_of(self, X, Y)
+        return np.asarray(k + ACROSS * mask * (1.0 - apart(X, Y, self.axes)))
+
+    def covariance(self, X: Array) -> Array:
+        """k(X, X) + σ² I, shape (n, n)."""
+        return np.asfortranarray(self.noiseless(X, X) + self.noise * np.eye(len(X)))
+
+    def cross(self, X: Array, points: Array) -> Array:
+        """k(X, points), shape (n, m)."""
+        return self.noiseless(X, points)
+
+    def cross_and_slopes(self, X: Array, points: Array) -> tuple[Array, Slopes]:
+        """The same for points of the present dataset, and its slopes by their coordinates."""
+        D = np.sqrt(squared_distances(X[:, :-1], points[:, :-1], np.ones(X.shape[1] - 1)))
+        near = near_of(self, X[X[:, -1] == 0], points)
+        strength = self.mask[X[:, -1].astype(int), 0]
+        return self.cross(X, points), slopes_of(self, X, points, D, near, strength)
+
+    def reaching(self, X: Array) -> PrintedKernel:
+        """Itself."""
+        return self
+
+    def noisier(self, jitter: float) -> PrintedKernel:
+        """The same with so much more noise."""
+        return replace(self, noise=self.noise + jitter)
+
+
+class PrintedRegression(Posterior[PrintedKernel]):
     """The posterior with clipped eigenvalues; n³ flops for every further point.
 
     Args:
-        hyper: lengths, noise and number of axes.
-        mask: the mask between datasets, its first row the present one's, shape (k, k).
-        X: coordinates, shape (n, width), n ≥ 1.
-        d: datasets as rows of the mask, shape (n,).
+        kernel: the kernel.
+        X: coordinates and datasets as rows of the mask, shape (n, width + 1), n ≥ 1.
         z: responses, shape (n,).
     """
 
-    def __init__(self, hyper: Neighbourhood, mask: Array, X: Array, d: Indices, z: Array) -> None:
-        self.hyper, self.mask, self.X, self.d, self.z = hyper, mask, X, d, z
-        K = self._kernel(X, d, apart(X, X, hyper.axes))
-        eigenvalues, E = np.linalg.eigh(K)
+    def __init__(self, kernel: PrintedKernel, X: Array, z: Array) -> None:
+        eigenvalues, E = np.linalg.eigh(kernel.noiseless(X, X))
         positive = eigenvalues > 0.0
-        self.F = E[:, positive].T / np.sqrt(eigenvalues[positive] + hyper.noise)[:, None]
-        self.alpha = self.F.T @ (self.F @ z)
+        self.F = E[:, positive].T / np.sqrt(eigenvalues[positive] + kernel.noise)[:, None]
+        super().__init__(kernel, X, z, self.F.T @ (self.F @ z))
 
-    def _kernel(self, Y: Array, e: Indices, D: Array) -> Array:
-        near = WITHIN * np.exp(-0.5 * squared_distances(self.X, Y, self.hyper.lengths))
-        k = same_dataset(self.d, e) * near + ACROSS * self.mask[self.d][:, e] * (1.0 - D)
-        return np.asarray(k)
+    def whitened(self, k: Array) -> Array:
+        """F k."""
+        return np.asarray(self.F @ k)
 
-    def _cross(self, points: Array) -> Array:
-        here = np.zeros(len(points), dtype=int)
-        return self._kernel(points, here, apart(self.X, points, self.hyper.axes))
+    def unwhitened(self, v: Array) -> Array:
+        """Fᵀ v."""
+        return np.asarray(self.F.T @ v)
 
     def extended(self, X_new: Array, z: Array) -> PrintedRegression:
-        """With further present trials; z is of all."""
-        d = np.append(self.d, np.zeros(len(X_new), dtype=int))
-        return PrintedRegression(self.hyper, self.mask, np.vstack([self.X, X_new]), d, z)
-
-    def retold(self, z: Array) -> PrintedRegression:
-        """The same trials with other responses."""
-        return PrintedRegression(self.hyper, self.mask, self.X, self.d, z)
-
-    def posterior(self, points: Array) -> tuple[Array, Array]:
-        """Mean and standard deviation at coordinates in the present dataset."""
-        k = self._cross(points)
-        return k.T @ self.alpha, self._deviation(self.F @ k)
-
-    def posterior_gradients(self, points: Array) -> tuple[Array, Array, Array, Array]:
-        """Mean, deviation and their gradients."""
-        k = self._cross(points)
-        v = self.F @ k
-        sd = self._deviation(v)
-        _, D, near = crossed(self.hyper, self.X, self.d, points)
-        weights = [self.alpha[:, None], self.F.T @ v]
-        strength = self.mask[self.d, 0]
-        rising, falling = slopes(self.hyper, self.X, self.d, points, D, near, weights, strength)
-        return k.T @ self.alpha, sd, rising, -falling / sd[:, None]
-
-    def _deviation(self, v: Array) -> Array:
-        left = WITHIN - np.einsum("ij,ij->j", v, v)
-        return np.asarray(np.sqrt(np.maximum(left, SMALLEST_VARIANCE)))
+        """With further trials; z is of all."""
+        return PrintedRegression(self.kernel, np.vstack([self.X, X_new]), z)

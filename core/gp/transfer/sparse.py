@@ -22,113 +22,73 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.gp.kernels import Array, correlation_and_slope, squared_distances
-from core.gp.regression import SMALLEST_VARIANCE, Hyperparameters, factorize, solve_lower
+from core.gp.kernels import Array, Stationary
+from core.gp.regression import LEAST_JITTER, Posterior
+from core.optimize.cholesky import cholesky, jittered, solve_factored, solve_lower
 
-JITTERS = (1e-10, 1e-8, 1e-6, 1e-4)
+_NUGGET = 1e-10  # on k(U, U), whose points may lie close together
 
 
 @dataclass(frozen=True)
 class SparsePast:
-    """What of the past trials is kept: U, P and W of the notation, and the lengths and noise."""
+    """What of the past trials is kept: U, P and W of the notation, and the kernel."""
 
-    hyper: Hyperparameters
+    kernel: Stationary
     U: Array
     P: Array
     W: Array
 
 
-def sparse_past(hyper: Hyperparameters, U: Array, X: Array) -> SparsePast:
+def sparse_past(kernel: Stationary, U: Array, X: Array) -> SparsePast:
     """The past trials X (n, width) seen through U (m, width); n m² flops, once."""
-    C = _jittered_factor(_kernel(hyper, U, U))
-    V = solve_lower(C, np.asfortranarray(_kernel(hyper, U, X)))
-    own = np.maximum(1.0 - np.einsum("ij,ij->j", V, V), 0.0) + hyper.noise
+    C = cholesky(kernel.cross(U, U) + _NUGGET * np.eye(len(U)))
+    V = solve_lower(C, np.asfortranarray(kernel.cross(U, X)))
+    own = np.maximum(kernel.prior - np.einsum("ij,ij->j", V, V), 0.0) + kernel.hyper.noise
     weighted = V / own
     eigenvalues, E = np.linalg.eigh(np.eye(len(U)) + weighted @ V.T)
     eigenvalues = np.maximum(eigenvalues, 1.0)
     solved = (E / eigenvalues) @ (E.T @ weighted)
     P = solve_lower(C, np.asfortranarray(solved), transposed=True)
     # Eᵀ C⁻¹ = (C⁻ᵀ E)ᵀ
-    turned = solve_lower(C, np.asfortranarray(E), transposed=True).T
-    return SparsePast(hyper, U, P, np.sqrt(1.0 - 1.0 / eigenvalues)[:, None] * turned)
+    whitening = solve_lower(C, np.asfortranarray(E), transposed=True).T
+    return SparsePast(kernel, U, P, np.sqrt(1.0 - 1.0 / eigenvalues)[:, None] * whitening)
 
 
-def _kernel(hyper: Hyperparameters, X: Array, Y: Array) -> Array:
-    return np.asarray(np.exp(-0.5 * squared_distances(X, Y, hyper.lengths)))
-
-
-def _jittered_factor(K: Array) -> Array:
-    for jitter in JITTERS:
-        try:
-            return factorize(np.asfortranarray(K + jitter * np.eye(len(K))))
-        except np.linalg.LinAlgError:
-            continue
-    raise np.linalg.LinAlgError("the kernel matrix is not positive definite at any jitter")
-
-
-class SparseRegression:
+class SparseRegression(Posterior[Stationary]):
     """The posterior given the past through inducing points, and the present trials exactly.
+
+    Its X are the rows U and Y that evaluation costs, shape (m + T, width).
 
     Args:
         past: what is kept of n past trials.
         Y: present trials, shape (T, width), T ≥ 0.
         z: responses of the past and the present trials, shape (n + T,).
-
-    Attributes:
-        X: the rows U and Y that evaluation costs, shape (m + T, width).
     """
 
     def __init__(self, past: SparsePast, Y: Array, z: Array) -> None:
-        self.past, self.Y, self.z = past, Y, z
-        self.X = np.vstack([past.U, Y])
-        n, W = past.P.shape[1], past.W
+        self.past, self.Y = past, Y
+        n, W, kernel = past.P.shape[1], past.W, past.kernel
         by_past = past.P @ z[:n]
-        k = _kernel(past.hyper, past.U, Y)
+        k = kernel.cross(past.U, Y)
         WY = W @ k
-        left = _kernel(past.hyper, Y, Y) - WY.T @ WY
-        left[np.diag_indices_from(left)] += past.hyper.noise
-        L = _present_factor(left)
-        residual = z[n:] - k.T @ by_past
-        gamma = solve_lower(L, solve_lower(L, residual), transposed=True) if len(Y) else residual
-        self.alpha = np.concatenate([by_past - W.T @ (WY @ gamma), gamma])
-        lower = solve_lower(L, np.eye(len(Y))) if len(Y) else np.zeros((0, 0))
-        self.F = np.block([[W, np.zeros((len(W), len(Y)))], [-lower @ (WY.T @ W), lower]])
+        gamma, inverse = np.zeros(0), np.zeros((0, 0))
+        if len(Y):
+            L, _ = jittered(kernel.covariance(Y) - WY.T @ WY, LEAST_JITTER)
+            gamma = solve_factored(L, z[n:] - k.T @ by_past)
+            inverse = solve_lower(L, np.eye(len(Y)))
+        corner = np.zeros((len(W), len(Y)))
+        self.F = np.block([[W, corner], [-inverse @ (WY.T @ W), inverse]])
+        alpha = np.concatenate([by_past - W.T @ (WY @ gamma), gamma])
+        super().__init__(kernel, np.vstack([past.U, Y]), z, alpha)
+
+    def whitened(self, k: Array) -> Array:
+        """F k."""
+        return np.asarray(self.F @ k)
+
+    def unwhitened(self, v: Array) -> Array:
+        """Fᵀ v."""
+        return np.asarray(self.F.T @ v)
 
     def extended(self, X_new: Array, z: Array) -> SparseRegression:
         """With further present trials; responses of all, (n + T + new,), may have changed."""
         return SparseRegression(self.past, np.vstack([self.Y, X_new]), z)
-
-    def retold(self, z: Array) -> SparseRegression:
-        """The same trials with other responses, shape (n + T,)."""
-        return SparseRegression(self.past, self.Y, z)
-
-    def posterior(self, points: Array) -> tuple[Array, Array]:
-        """Mean and standard deviation at points of shape (any, width)."""
-        k = _kernel(self.past.hyper, self.X, points)
-        return k.T @ self.alpha, _deviation(self.F @ k)
-
-    def posterior_gradients(self, points: Array) -> tuple[Array, Array, Array, Array]:
-        """Mean, deviation and their gradients, shapes (any,), (any,), then (any, width) twice."""
-        lengths = self.past.hyper.lengths
-        s = squared_distances(self.X, points, lengths)
-        k, slope = correlation_and_slope("se", s)
-        v = self.F @ k
-        sd = _deviation(v)
-        slope *= 2.0
-        rising = self._gather(slope * self.alpha[:, None], points)
-        widening = -self._gather(slope * (self.F.T @ v), points) / sd[:, None]
-        return k.T @ self.alpha, sd, rising, widening
-
-    def _gather(self, weights: Array, points: Array) -> Array:
-        """Σ_i w_ij (x_j − X_i)/ℓ², shape (any, width)."""
-        total = weights.sum(axis=0)[:, None]
-        return np.asarray((points * total - weights.T @ self.X) / self.past.hyper.lengths**2)
-
-
-def _present_factor(K: Array) -> Array:
-    return _jittered_factor(K) if len(K) else np.zeros((0, 0))
-
-
-def _deviation(v: Array) -> Array:
-    left = 1.0 - np.einsum("ij,ij->j", v, v)
-    return np.asarray(np.sqrt(np.maximum(left, SMALLEST_VARIANCE)))

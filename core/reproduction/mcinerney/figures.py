@@ -21,7 +21,7 @@ from core.reproduction.mcinerney.runs import (
     scores,
 )
 from core.samplers.averaging import ranking
-from core.samplers.eb_hyp import EbHypSampler
+from core.samplers.eb_hyp import EbHypOptions, EbHypSampler
 from core.samplers.search_space import distributions
 from core.space import Setting
 
@@ -150,7 +150,7 @@ def performance_model(problem: Problem, trials: Trials) -> str:
 
 def _surface(problem: Problem, trials: Trials) -> dict[str, Any]:
     """The performance model after all trials, over two hyperparameters through the best trial."""
-    chosen = EbHypSampler(problem.space, start_trials=0)
+    chosen = EbHypSampler(problem.space, EbHypOptions(start_trials=0))
     study = optuna.create_study(direction="maximize", sampler=chosen)
     described = distributions(problem.space)
     for setting, part in trials:

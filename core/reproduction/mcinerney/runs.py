@@ -26,8 +26,8 @@ from optuna.trial import TrialState
 from core.errors import UnusableError
 from core.reproduction.checkpoint import Checkpoint
 from core.reproduction.pool import Pool
-from core.samplers.bayes import GpSampler
-from core.samplers.eb_hyp import EbHypSampler
+from core.samplers.bayes import GpOptions, GpSampler
+from core.samplers.eb_hyp import EbHypOptions, EbHypSampler
 from core.samplers.random import RandomSampler
 from core.samplers.search_space import distributions
 from core.space import Axis, Setting
@@ -109,11 +109,11 @@ def sampler(method: str, space: tuple[Axis, ...], seed: int, rule: str = RULE) -
         rule: of EB-Hyp: thompson, or the temperature of sample as a number.
     """
     if method == EB_HYP and rule == "thompson":
-        return EbHypSampler(space, seed=seed, rule="thompson")
+        return EbHypSampler(space, EbHypOptions(rule="thompson"), seed=seed)
     if method == EB_HYP:
-        return EbHypSampler(space, seed=seed, rule="sample", temperature=float(rule))
+        return EbHypSampler(space, EbHypOptions(rule="sample", temperature=float(rule)), seed=seed)
     if method == BAYES:
-        return GpSampler(space, seed=seed, kernel="matern32", always_learn=True)
+        return GpSampler(space, GpOptions(kernel="matern32", always_learn=True), seed=seed)
     return RandomSampler(space, seed=seed)
 
 

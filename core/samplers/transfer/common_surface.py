@@ -28,16 +28,15 @@ from core.gp.acquisition import ACQUISITIONS
 from core.gp.domain import Domain
 from core.gp.kernels import Array
 from core.gp.proposal import SAME, Search
-from core.gp.regression import Regression
 from core.gp.transfer.fitting import EXACT, CommonFitter
 from core.gp.transfer.past import NEIGHBOURS, PastTrials, Told, past_trials
 from core.gp.transfer.points import Coordinates, usable
 from core.gp.transfer.posterior import CommonRegression
-from core.samplers.history import History, HistoryReader
+from core.samplers.history import History, HistoryReader, conditioned
 from core.samplers.proposing import ProposingSampler, note, uniform_setting
+from core.samplers.responses import Scale
 from core.samplers.search_space import SearchSpace
 from core.samplers.transfer.past import Memory
-from core.samplers.transfer.responses import Scale
 from core.space import Axis, Setting
 
 FIT, SEARCH, REPLACE, DRAW = 1, 2, 3, 4  # purposes of a trial's random numbers
@@ -157,7 +156,7 @@ class CommonSurfaceSampler(ProposingSampler):
         if self._known is not space:
             self._begin(space)
         history = self._reader.read(study, trial)
-        self._finish_finite(history)
+        self.finish_where_last(self._domain, history)
         if len(history.points) + len(self.past.points) == 0:
             note(study, trial, "random")
             return self._drawn(trial, space, history)
@@ -184,21 +183,15 @@ class CommonSurfaceSampler(ProposingSampler):
         self._shown = shown
         self._candidates = self._domain.snap(shown.points)
 
-    def _finish_finite(self, history: History) -> None:
-        """Says that a finite space runs out with the trial that is being asked for."""
-        if np.isfinite(self._domain.size):
-            tried = len(np.unique(np.round(history.taken, 9), axis=0)) if len(history.taken) else 0
-            if tried + 1 >= self._domain.size:
-                self.finish("every setting has been tried")
-
     def _chosen(
         self, trial: FrozenTrial, history: History, told: Responses, regression: CommonRegression
     ) -> Array:
         """The point that the surface proposes, shape (width,)."""
         best, incumbent = self._to_beat(history, told, regression)
+        worst = float(told.present.min()) if len(told.present) else None
         search = CommonSearch(
             self._candidates,
-            believing(regression, history, told.present),
+            conditioned(regression, history, worst),
             self._domain,
             best,
             incumbent,
@@ -317,18 +310,6 @@ def _axis_of_values(axis: Axis, space: SearchSpace) -> Axis:
         return axis
     assert isinstance(kind, FloatDistribution | IntDistribution)
     return Axis(axis.name, axis.label, "float", kind.low, kind.high)
-
-
-def believing(
-    regression: CommonRegression, history: History, present: Array
-) -> CommonRegression | Regression:
-    """The posterior that also believes in running trials and holds failed ones for the worst."""
-    worst = float((present if len(present) else regression.z).min())
-    for points, lie in ((history.pending, None), (history.failed, worst)):
-        if len(points):
-            believed = regression.posterior(points)[0] if lie is None else np.full(len(points), lie)
-            regression = regression.extended(points, np.concatenate([regression.z, believed]))
-    return regression
 
 
 def tried(point: Array, history: History) -> bool:

@@ -20,15 +20,17 @@ Lee & Lin 2014, §4, do with order-statistic trees).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.linalg import solve
 
 from core.gp.kernels import Array, Indices
 from core.losses.compiled import compiled
+from core.optimize.descent import newton_step
+from core.optimize.loss import Costs, Loss, LossAt
+from core.optimize.newton import Newton
 
 ROUNDS = 100  # Newton steps at most
-SUFFICIENT = 1e-4  # Armijo's share of the decrease that the slope promises
 
 
 @dataclass(frozen=True)
@@ -109,34 +111,80 @@ def pair_sums(
     return below_count, below, above_count, above
 
 
-def value_and_gradient(data: Rankings, w: Array, C: float) -> tuple[float, Array]:
-    """The objective and its gradient by w, shape (q,).
+class RankingLoss(Loss):
+    """C Σ max(0, 1 − (s_i − s_j))² over the pairs.
+
+    Args:
+        data: what to rank.
+        C: weight of the pairs.
+    """
+
+    def __init__(self, data: Rankings, C: float = 1.0) -> None:
+        self.data, self.C = data, C
+
+    @property
+    def examples(self) -> int:
+        """How many trials there are (n)."""
+        return len(self.data.X)
+
+    @property
+    def size(self) -> int:
+        """How many features there are (q)."""
+        return int(self.data.X.shape[1])
+
+    @property
+    def costs(self) -> Costs:
+        """A product costs what the Hessian does: no way leads around the sums over pairs."""
+        dense = float(self.examples) * self.size**2
+        return Costs(dense, dense)
+
+    def start(self) -> np.ndarray:
+        """Zeros: all are equal."""
+        return np.zeros(self.size)
+
+    def _at(self, w: np.ndarray) -> RankingAt:
+        return RankingAt(self, w)
+
+
+class RankingAt(LossAt):
+    """The loss at w, its gradient and its generalized Hessian.
 
     The sum of (1 − s_i + s_j)² over j ∈ B_i is |B_i| (1 − s_i)² + 2 (1 − s_i) Σ s_j + Σ s_j², and
     Σ_i Σ_{j ∈ B_i} s_j² = Σ_j |A_j| s_j².
     """
-    s = data.X @ w
-    b, bs, a, as_ = pair_sums(s, data.ranks, data.starts, s[:, None])
-    bs, as_ = bs[:, 0], as_[:, 0]
-    losses = b * (1.0 - s) ** 2 + 2.0 * (1.0 - s) * bs + a * s * s
-    by_s = 2.0 * (a * (1.0 + s) - as_ - b * (1.0 - s) - bs)
-    return float(0.5 * w @ w + C * losses.sum()), np.asarray(w + C * (data.X.T @ by_s))
 
+    def __init__(self, loss: RankingLoss, w: np.ndarray) -> None:
+        self._data, self._C = loss.data, loss.C
+        self._s = s = loss.data.X @ w
+        b, bs, a, as_ = pair_sums(s, loss.data.ranks, loss.data.starts, s[:, None])
+        bs, as_ = bs[:, 0], as_[:, 0]
+        losses = b * (1.0 - s) ** 2 + 2.0 * (1.0 - s) * bs + a * s * s
+        super().__init__(w, float(loss.C * losses.sum()))
+        self._by_s = 2.0 * (a * (1.0 + s) - as_ - b * (1.0 - s) - bs)
 
-def hessian(data: Rankings, w: Array, C: float) -> Array:
-    """The generalized Hessian I + 2C Xᵀ M X, shape (q, q).
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """The gradient, shape (q,)."""
+        return np.asarray(self._C * (self._data.X.T @ self._by_s))
 
-    (M X)_i = (|A_i| + |B_i|) x_i − Σ_{j ∈ A_i ∪ B_i} x_j.
-    """
-    X = data.X
-    b, below, a, above = pair_sums(X @ w, data.ranks, data.starts, X)
-    return np.asarray(np.eye(X.shape[1]) + 2.0 * C * (X.T @ ((a + b)[:, None] * X - below - above)))
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v."""
+        return np.asarray(self.dense() @ v)
+
+    def dense(self) -> np.ndarray:
+        """The generalized Hessian 2C Xᵀ M X, shape (q, q).
+
+        (M X)_i = (|A_i| + |B_i|) x_i − Σ_{j ∈ A_i ∪ B_i} x_j.
+        """
+        X = self._data.X
+        b, below, a, above = pair_sums(self._s, self._data.ranks, self._data.starts, X)
+        return np.asarray(2.0 * self._C * (X.T @ ((a + b)[:, None] * X - below - above)))
 
 
 def solve_ranking(
     data: Rankings, *, C: float = 1.0, tolerance: float = 1e-3, start: Array | None = None
 ) -> Array:
-    """w* by Newton's method with a line search, shape (q,).
+    """w* by Newton's method, shape (q,).
 
     Args:
         data: what to rank.
@@ -145,22 +193,15 @@ def solve_ranking(
             1e-3.
         start: where to begin; zero if not given.
     """
-    zero = np.zeros(data.X.shape[1])
-    enough = tolerance * float(np.linalg.norm(value_and_gradient(data, zero, C)[1]))
-    w = zero if start is None else start
-    value, gradient = value_and_gradient(data, w, C)
+    loss = RankingLoss(data, C)
+    newton, ones = Newton(loss), np.ones(loss.size)
+    enough = tolerance * float(np.linalg.norm(loss.at(loss.start()).gradient))
+    point = loss.at(loss.start() if start is None else start)
     for _ in range(ROUNDS):
-        if np.linalg.norm(gradient) <= enough:
+        if np.linalg.norm(point.gradient + point.w) <= enough:
             break
-        step = solve(hessian(data, w, C), -gradient, assume_a="pos")
-        promised = float(gradient @ step)
-        share = 1.0
-        while True:
-            there, gradient_there = value_and_gradient(data, w + share * step, C)
-            if there <= value + SUFFICIENT * share * promised or share < 1e-8:
-                break
-            share *= 0.5
-        if share < 1e-8:  # rounding: no further decrease can be seen
+        reached = newton_step(newton, point, ones).point
+        if reached is None:  # rounding: no further decrease can be seen
             break
-        w, value, gradient = w + share * step, there, gradient_there
-    return w
+        point = reached
+    return point.w

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.samplers.history import History
+from core.samplers.responses import Scale, pooled_deviation, scale_of
 from core.samplers.search_space import SearchSpace
 from core.samplers.transfer.common_surface import CommonSurfaceSampler, Responses
 from core.samplers.transfer.past import Memory, PastDataset
-from core.samplers.transfer.responses import Scale, pooled_deviation, scale_of
 from core.space import Axis
 
 

@@ -18,11 +18,11 @@ import numpy as np
 from core.gp.kernels import Array, Indices
 from core.gp.transfer.past import NEIGHBOURS, PastTrials
 from core.samplers.history import History
+from core.samplers.responses import Scale, scale_of
 from core.samplers.search_space import SearchSpace
 from core.samplers.transfer.common_surface import CommonSurfaceSampler, Responses, recalled
 from core.samplers.transfer.past import Memory
 from core.samplers.transfer.ranking import rankings, solve_ranking
-from core.samplers.transfer.responses import Scale, scale_of
 from core.space import Axis
 
 FEATURES = 5  # purpose of the random numbers that features are drawn with

@@ -5,8 +5,9 @@ import pytest
 
 from core.gp.acquisition import ACQUISITIONS, standard_deviation
 from core.gp.domain import Domain
+from core.gp.kernels import Hyperparameters, Stationary
 from core.gp.proposal import Search
-from core.gp.regression import Hyperparameters, Regression
+from core.gp.regression import Regression
 from core.space import Axis
 
 REAL = (Axis("x", "", "float"), Axis("y", "", "float"))
@@ -25,7 +26,7 @@ def search_in(space, count=12, seed=0):
     X = domain.spread(random.random((count, len(space))))
     z = np.sin(5 * X[:, 0]) - X[:, 1] ** 2
     hyper = Hyperparameters(np.full(domain.width, 0.4), 1.0, 1e-6)
-    regression = Regression("matern52", hyper, X, z)
+    regression = Regression(Stationary("matern52", hyper), X, z)
     return Search(regression, domain, z.max(), X[z.argmax()], X, random), domain
 
 
@@ -63,6 +64,6 @@ def test_finite_domain_is_searched_exactly():
 def test_nothing_is_left_of_a_finite_domain():
     search, domain = search_in(FINITE)
     points = domain.everything()
-    regression = Regression("se", search.regression.hyper, points, np.arange(18.0))
+    regression = Regression(search.regression.kernel, points, np.arange(18.0))
     done = Search(regression, domain, 17.0, points[-1], points, np.random.default_rng(0))
     assert done.maximize(ACQUISITIONS["ei"]) is None

@@ -141,13 +141,13 @@ def test_the_loss_in_its_eigenbasis_counts_like_the_whole_one(
     loss = build("linear", *make(np.random.default_rng(0)))
     groups = grouping(parameter_groups(loss))
     inner, C = in_eigenbasis(loss), np.array([3.0])
-    inner = Grouping(np.zeros(inner.size, dtype=np.intp), groups.sizes)
+    within = Grouping(np.zeros(inner.size, dtype=np.intp), groups.sizes)
     whole, part = FixedNoise(loss, 0.5), FixedNoise(inner, 0.5)
     newton = Newton(whole)
     newton.dense = True
     none = np.empty((0, 0))
     expected = effective(newton, whole.at(whole.start()), C, groups, none)
-    found = effective(Newton(part), part.at(part.start()), C, inner, none)
+    found = effective(Newton(part), part.at(part.start()), C, within, none)
     np.testing.assert_allclose(found.parameters, expected.parameters, rtol=1e-8)
     assert found.log_determinant == pytest.approx(expected.log_determinant)
 
@@ -192,7 +192,9 @@ def test_updates_in_turns_come_near_it_where_the_table_is_too_large(
     loss = build("linear", X, y)
     groups = parameter_groups(loss)
     exact, _ = learned(loss, groups)
-    monkeypatch.setattr(evidence, "easiest", lambda loss, grouped: (loss, grouped, lambda w: w))
+    monkeypatch.setattr(
+        evidence, "diagonalized", lambda loss, grouped: (loss, grouped, lambda w: w)
+    )
     monkeypatch.setattr(GroupedMarginal, "serves", staticmethod(lambda loss, grouped: False))
     updated, _ = learned(loss, groups, {"max_steps": 40})
     of_column = np.zeros(X.shape[1], dtype=int)

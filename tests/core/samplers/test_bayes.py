@@ -8,7 +8,14 @@ import pytest
 from optuna.trial import TrialState
 
 from core.gp.proposal import Proposal
-from core.samplers.bayes import GpSampler, HybridSampler, VariableSampler
+from core.samplers.bayes import (
+    GpOptions,
+    GpSampler,
+    HybridOptions,
+    HybridSampler,
+    VariableOptions,
+    VariableSampler,
+)
 from core.samplers.search_space import SearchSpace, distributions
 from core.space import Axis
 
@@ -51,7 +58,7 @@ def test_minimizing_the_negative_is_the_same_search(kind, mixed, hill, run):
 @pytest.mark.parametrize("kernel", ["se", "matern32", "matern52"])
 @pytest.mark.parametrize("acquisition", ["ei", "pi", "mean"])
 def test_every_kernel_and_acquisition(kernel, acquisition, mixed, hill, run):
-    sampler = GpSampler(mixed, kernel=kernel, acquisition=acquisition)
+    sampler = GpSampler(mixed, GpOptions(kernel=kernel, acquisition=acquisition))
     study = run(sampler, hill, 12)
     assert len({tuple(s.values()) for s in settings(study)}) == 12
     assert (sampler.surrogate.kernel, sampler.surrogate.acquisition) == (kernel, acquisition)
@@ -75,7 +82,7 @@ def test_defined_by_running_with_all_kinds_of_parameters(kind):
 
 
 def test_a_single_observation_is_enough(run):
-    sampler = GpSampler(LINE, start_trials=1)
+    sampler = GpSampler(LINE, GpOptions(start_trials=1))
     study = run(sampler, lambda s: s["x"], 2, LINE)
     assert study.trials[1].user_attrs["reason"] == "improve"
     assert abs(study.trials[1].params["x"] - study.trials[0].params["x"]) > 0.5
@@ -86,7 +93,7 @@ def test_only_choices_are_tried_once_each_then_it_is_done(run):
         Axis("c", "", "choice", choices=("a", "b", "c")),
         Axis("d", "", "choice", choices=(True, False)),
     )
-    sampler = GpSampler(space, start_trials=2)
+    sampler = GpSampler(space, GpOptions(start_trials=2))
     study = run(sampler, lambda s: float(s["c"] == "b") + s["d"], 6, space)
     assert len({tuple(s.values()) for s in settings(study)}) == 6
     assert sampler.exhausted
@@ -107,7 +114,7 @@ def test_constant_scores_and_enormous_scores(mixed, run):
 
 
 def test_duplicates_in_the_history(run):
-    study = optuna.create_study(sampler=GpSampler(LINE, start_trials=0))
+    study = optuna.create_study(sampler=GpSampler(LINE, GpOptions(start_trials=0)))
     for value in (1.0, 1.0, 1.1):
         study.enqueue_trial({"x": 4.0})
         study.tell(study.ask(distributions(LINE)), value)
@@ -148,7 +155,7 @@ def test_infinite_scores_do_not_reach_the_surrogate(run):
 
 
 def test_all_trials_failed():
-    study = optuna.create_study(sampler=GpSampler(LINE, start_trials=2))
+    study = optuna.create_study(sampler=GpSampler(LINE, GpOptions(start_trials=2)))
     for _ in range(5):
         study.tell(study.ask(distributions(LINE)), state=TrialState.FAIL)
     points = [trial.params["x"] for trial in study.trials]
@@ -169,7 +176,9 @@ def test_what_is_expected_is_the_surrogates_posterior(mixed, hill, run):
 
 
 def test_enqueued_trials_are_the_start_when_there_is_no_other(run):
-    study = optuna.create_study(sampler=GpSampler(LINE, start_trials=0), direction="maximize")
+    study = optuna.create_study(
+        sampler=GpSampler(LINE, GpOptions(start_trials=0)), direction="maximize"
+    )
     for x in (1.0, 2.0, 3.0):
         study.enqueue_trial({"x": x})
     for _ in range(4):
@@ -180,7 +189,7 @@ def test_enqueued_trials_are_the_start_when_there_is_no_other(run):
 
 @pytest.mark.parametrize("tau", [0.0, 0.5, 0.8, 1.0])
 def test_hybrid_explores_as_often_as_it_should(tau):
-    sampler = HybridSampler(tau=tau)
+    sampler = HybridSampler(options=HybridOptions(tau=tau))
     draws = np.random.default_rng(0).random(20_000)
     unknown = Proposal(np.zeros(1), 0.0, 0.0, 1.0)
     share = np.mean([sampler.explores(None, unknown, rho) for rho in draws])
@@ -216,11 +225,14 @@ class BestOf:
 )
 def test_variable_rule_by_hand(rule, tau, mean, rho, explores):
     unknown = Proposal(np.zeros(1), 0.0, mean, 0.5)
-    assert VariableSampler(rule=rule, tau=tau).explores(BestOf, unknown, rho) is explores
+    assert (
+        VariableSampler(options=VariableOptions(rule=rule, tau=tau)).explores(BestOf, unknown, rho)
+        is explores
+    )
 
 
 def test_an_exploring_trial_goes_where_least_is_known(run):
-    sampler = HybridSampler(LINE, tau=0.0, start_trials=3)
+    sampler = HybridSampler(LINE, HybridOptions(tau=0.0, start_trials=3))
     trial = run(sampler, lambda s: s["x"], 8, LINE).trials[-1]
     grid = np.linspace(0, 1, 2001)[:, None]
     assert trial.user_attrs["reason"] == "explore"
@@ -229,13 +241,13 @@ def test_an_exploring_trial_goes_where_least_is_known(run):
 
 
 def test_stops_when_certain_and_only_then(run):
-    sampler = HybridSampler(LINE, tau=0.5, stop_when_certain=True)
+    sampler = HybridSampler(LINE, HybridOptions(tau=0.5, stop_when_certain=True))
     study = optuna.create_study(sampler=sampler, direction="maximize")
     study.optimize(lambda t: -((t.suggest_float("x", 0, 10) - 3) ** 2), n_trials=60)
     assert len(study.trials) < 60
     assert study.best_params["x"] == pytest.approx(3.0, abs=0.05)
     assert "no better setting" in sampler.finished_reason
-    forever = HybridSampler(LINE, tau=0.5)
+    forever = HybridSampler(LINE, HybridOptions(tau=0.5))
     run(forever, lambda s: -((s["x"] - 3) ** 2), len(study.trials) + 5, LINE)
     assert not forever.exhausted
 
@@ -244,8 +256,8 @@ def test_side_lobe_of_the_sinc():
     # Brofos, figure 1: three points on one side lobe; y(x) = sin(x)/(πx) on [−20, 20].
     space = (Axis("x", "", "float", -20, 20),)
     for sampler in (
-        HybridSampler(space, start_trials=0, kernel="se"),
-        VariableSampler(space, start_trials=0, kernel="se"),
+        HybridSampler(space, HybridOptions(start_trials=0, kernel="se")),
+        VariableSampler(space, VariableOptions(start_trials=0, kernel="se")),
     ):
         study = optuna.create_study(sampler=sampler, direction="maximize")
         for x in (6.8, 7.5, 8.9):

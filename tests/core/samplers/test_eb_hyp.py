@@ -1,6 +1,7 @@
 """EB-Hyp: its proposals follow the drawn posterior, by brute force; and it works in any study."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import optuna
@@ -11,7 +12,7 @@ from scipy.stats import chisquare
 from core.gp.domain import Domain
 from core.gp.pathwise import PosteriorDraws
 from core.samplers import eb_hyp
-from core.samplers.eb_hyp import DRAW, PICK, EbHypSampler, posterior, prior_shares
+from core.samplers.eb_hyp import DRAW, PICK, EbHypOptions, EbHypSampler, posterior, prior_shares
 from core.samplers.search_space import SearchSpace, distributions
 from core.space import Axis
 
@@ -26,8 +27,8 @@ class OneDraw(EbHypSampler):
 
     fresh = (PICK,)
 
-    def __init__(self, space, **given):
-        super().__init__(space, always_learn=False, **given)
+    def __init__(self, space, options):
+        super().__init__(space, replace(options, always_learn=False))
 
     def random(self, trial, purpose):
         seed = self.seed if purpose in self.fresh else 7
@@ -62,7 +63,7 @@ def share_by_brute_force(axis):
 
 
 def test_samples_follow_the_drawn_posterior_times_the_prior():
-    sampler = OneDraw(WHOLE, temperature=0.5, start_trials=6)
+    sampler = OneDraw(WHOLE, EbHypOptions(temperature=0.5, start_trials=6))
     study, proposed = asked_often(sampler, WHOLE, lambda s: -((s["k"] - 9) ** 2) / 30, 500)
     counts = np.bincount([setting["k"] for setting in proposed], minlength=25)[1:]
     tried = {trial.params["k"] for trial in study.trials[:6]}
@@ -88,7 +89,7 @@ def test_samples_follow_the_drawn_posterior_times_the_prior():
 
 def test_samples_of_a_real_number_follow_the_draws_density(monkeypatch):
     monkeypatch.setattr(eb_hyp, "CANDIDATES", 256)
-    sampler = OneDraw(LINE, temperature=0.5, start_trials=6)
+    sampler = OneDraw(LINE, EbHypOptions(temperature=0.5, start_trials=6))
     sampler.fresh = (PICK, eb_hyp.SEARCH)
     _, proposed = asked_often(sampler, LINE, lambda s: math.sin(s["x"]), 250)
     fine = (np.arange(4000)[:, None] + 0.5) / 4000
@@ -106,7 +107,7 @@ def test_samples_of_a_real_number_follow_the_draws_density(monkeypatch):
 def test_thompson_is_the_arg_max_and_a_cold_sample_too():
     picked = []
     for options in ({"rule": "thompson"}, {"rule": "sample", "temperature": 1e-300}):
-        sampler = OneDraw(WHOLE, start_trials=6, **options)
+        sampler = OneDraw(WHOLE, EbHypOptions(start_trials=6, **options))
         study, proposed = asked_often(sampler, WHOLE, lambda s: -((s["k"] - 9) ** 2) / 30, 5)
         tried = {trial.params["k"] for trial in study.trials[:6]}
         left = [k for k in range(1, 25) if k not in tried]
@@ -118,7 +119,7 @@ def test_thompson_is_the_arg_max_and_a_cold_sample_too():
 
 
 def test_thompson_comes_close_to_the_largest_value_of_the_draw(run, mixed, hill):
-    sampler = OneDraw(mixed, rule="thompson")
+    sampler = OneDraw(mixed, EbHypOptions(rule="thompson"))
     study = run(sampler, hill, 16, mixed)
     draw = the_draw(sampler, 15)
     domain = Domain(SearchSpace(distributions(mixed)).axes)
@@ -138,7 +139,7 @@ def test_the_kernel_sees_allowed_points_only(rule, mixed, hill, run, monkeypatch
             return super().__call__(points)
 
     monkeypatch.setattr(eb_hyp, "PosteriorDraws", Watched)
-    run(EbHypSampler(mixed, rule=rule), hill, 6)
+    run(EbHypSampler(mixed, EbHypOptions(rule=rule)), hill, 6)
     domain = Domain(mixed)
     assert len(seen) == 2
     for points in seen:
@@ -148,11 +149,11 @@ def test_the_kernel_sees_allowed_points_only(rule, mixed, hill, run, monkeypatch
 
 @pytest.mark.parametrize("rule", RULES)
 def test_same_seed_same_trials_also_when_resumed(rule, mixed, hill, run):
-    whole = run(EbHypSampler(mixed, seed=5, rule=rule), hill, 12)
+    whole = run(EbHypSampler(mixed, EbHypOptions(rule=rule), seed=5), hill, 12)
     recorded = [trial.value for trial in whole.trials[:8]]
-    resumed = run(EbHypSampler(mixed, seed=5, rule=rule), hill, 12, recorded=recorded)
+    resumed = run(EbHypSampler(mixed, EbHypOptions(rule=rule), seed=5), hill, 12, recorded=recorded)
     assert [t.params for t in whole.trials] == [t.params for t in resumed.trials]
-    other = run(EbHypSampler(mixed, seed=6, rule=rule), hill, 6)
+    other = run(EbHypSampler(mixed, EbHypOptions(rule=rule), seed=6), hill, 6)
     assert [t.params for t in whole.trials[:6]] != [t.params for t in other.trials]
 
 
@@ -170,7 +171,7 @@ def test_thousands_of_nats_are_the_same_search(mixed, hill, run):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_finds_better_than_it_began_with(rule, mixed, hill, run):
-    study = run(EbHypSampler(mixed, seed=3, rule=rule, temperature=0.2), hill, 25)
+    study = run(EbHypSampler(mixed, EbHypOptions(rule=rule, temperature=0.2), seed=3), hill, 25)
     values = [trial.value for trial in study.trials]
     assert np.mean(values[-8:]) > np.mean(values[:8]) + 0.3
     assert [t.user_attrs["reason"] for t in study.trials] == ["random"] * 4 + ["sample"] * 21
@@ -184,14 +185,14 @@ def test_in_a_study_that_defines_its_space_by_running():
         c = trial.suggest_categorical("c", ["u", None, 2])
         return math.log10(x) ** 2 + (k - 50) ** 2 / 500 + extra + (c is not None)
 
-    study = optuna.create_study(sampler=EbHypSampler(seed=0, temperature=0.1))
+    study = optuna.create_study(sampler=EbHypSampler(options=EbHypOptions(temperature=0.1), seed=0))
     study.optimize(objective, n_trials=14)
     assert study.trials[-1].user_attrs["reason"] == "sample"
 
 
 def test_a_finite_space_is_tried_once_each_then_it_is_done(run):
     space = (Axis("c", "", "choice", choices=("a", "b", "c")), Axis("k", "", "int", 0, 1))
-    sampler = EbHypSampler(space, start_trials=2)
+    sampler = EbHypSampler(space, EbHypOptions(start_trials=2))
     study = run(sampler, lambda s: float(s["c"] == "b") + s["k"], 6, space)
     assert len({tuple(t.params.values()) for t in study.trials}) == 6
     assert sampler.exhausted
@@ -200,7 +201,7 @@ def test_a_finite_space_is_tried_once_each_then_it_is_done(run):
 
 def test_what_is_running_is_not_tried_again():
     space = (Axis("k", "", "int", 1, 6),)
-    study = optuna.create_study(sampler=EbHypSampler(space, start_trials=1))
+    study = optuna.create_study(sampler=EbHypSampler(space, EbHypOptions(start_trials=1)))
     study.tell(study.ask(distributions(space)), 1.0)
     asked = [study.ask(distributions(space)).params["k"] for _ in range(5)]
     assert len({study.trials[0].params["k"], *asked}) == 6
@@ -208,7 +209,7 @@ def test_what_is_running_is_not_tried_again():
 
 def test_failed_trials_are_left_behind(run):
     study = optuna.create_study(
-        sampler=EbHypSampler(LINE, seed=1, rule="thompson"), direction="maximize"
+        sampler=EbHypSampler(LINE, EbHypOptions(rule="thompson"), seed=1), direction="maximize"
     )
     nan = float("nan")
     study.optimize(lambda t: x if (x := t.suggest_float("x", 0, 10)) < 5 else nan, n_trials=20)

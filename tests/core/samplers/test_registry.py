@@ -35,13 +35,12 @@ def test_own_reasons_of_the_peers(mixed, hill, run):
 
 
 def test_options_reach_the_sampler(mixed):
-    sampler = SAMPLERS["variable"].make(
-        mixed, {"rule": "printed", "tau": "2.5", "kernel": "se", "start_trials": 0}, 0
-    )
-    assert (sampler.rule, sampler.tau, sampler.kernel) == ("printed", 2.5, "se")
-    assert sampler.start_trials == 0
-    assert SAMPLERS["hybrid"].make(mixed, {}, 0).tau == 0.8
-    assert SAMPLERS["gp"].make(mixed, {}, 0).start_trials is None
+    given = {"rule": "printed", "tau": "2.5", "kernel": "se", "start_trials": 0}
+    options = SAMPLERS["variable"].make(mixed, given, 0).options
+    assert (options.rule, options.tau, options.kernel) == ("printed", 2.5, "se")
+    assert options.start_trials == 0
+    assert SAMPLERS["hybrid"].make(mixed, {}, 0).options.tau == 0.8
+    assert SAMPLERS["gp"].make(mixed, {}, 0).options.start_trials is None
 
 
 @pytest.mark.parametrize(

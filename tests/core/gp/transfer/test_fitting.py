@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from core.gp.kernels import Hyperparameters
 from core.gp.transfer.fitting import EXACT, CommonFitter
 from core.gp.transfer.past import Told, past_trials
 from core.gp.transfer.points import Coordinates
@@ -39,7 +40,8 @@ def test_trial_after_trial_equals_all_at_once(kernel):
         grown = fitter.fit(NOW[:count], z, np.random.default_rng(0))
     afresh = CommonFitter(kernel, Coordinates(SPACE), past)
     afresh.theta, afresh._learned_at = fitter.theta, len(NOW)
-    known = afresh.restored(fitter._hyper, NOW, z)
+    hyper = Hyperparameters(fitter.lengths, 1.0, fitter.noise)
+    known = afresh.restored(hyper, fitter.constant, NOW, z)
     for one, other in zip(grown.posterior(PROBES), known.posterior(PROBES), strict=True):
         assert one == pytest.approx(other, abs=1e-6)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from core.gp.transfer.kernel import covariance
+from core.gp.transfer.kernel import NeighbourKernel
 from core.gp.transfer.likelihood import NeighbourLikelihood, WholeLikelihood
 
 RANDOM = np.random.default_rng(2)
@@ -12,6 +12,7 @@ X = RANDOM.random((26, 5))
 X[5] = X[4]
 D = np.sort(RANDOM.integers(0, 4, 26))
 Z = np.sin(4 * X[:, 0]) - X[:, 3] + 0.1 * RANDOM.standard_normal(26)
+ROWS = np.column_stack([X, D])
 AXIS_OF = np.array([0, 1, 2, 2, 3])  # one choice of two
 
 
@@ -29,18 +30,19 @@ def differences(likelihood, theta):
 
 @pytest.mark.parametrize("noise", [1e-4, 0.3])
 def test_neighbours_gradient_is_central_differences(noise):
-    likelihood = NeighbourLikelihood(X, D, Z, AXIS_OF)
+    likelihood = NeighbourLikelihood(ROWS, Z, AXIS_OF)
     theta = np.append(np.log([0.2, 0.7, 1.5, 4.0]), np.log(noise))
     gradient = likelihood.value_and_gradient(theta)[1]
     assert gradient == pytest.approx(differences(likelihood, theta), rel=1e-4, abs=1e-4)
 
 
 def test_neighbours_value_is_the_normal_density_and_the_priors():
-    likelihood = NeighbourLikelihood(X, D, Z, AXIS_OF)
+    likelihood = NeighbourLikelihood(ROWS, Z, AXIS_OF)
     thetas = [np.append(np.log([0.2, 0.7, 1.5, 4.0]), np.log(n)) for n in (0.01, 0.3)]
 
     def expected(theta):
-        K = covariance(likelihood.hyperparameters(theta), X, D)
+        hyper = likelihood.hyperparameters(theta)
+        K = NeighbourKernel(hyper.lengths, hyper.noise, 4, likelihood.constant).covariance(ROWS)
         off = (theta - likelihood.prior_mean) / likelihood.prior_sd
         return multivariate_normal.logpdf(Z, cov=K) - 0.5 * off @ off
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from core.gp.regression import Hyperparameters, Regression
-from core.gp.transfer.kernel import Neighbourhood, anchored
+from core.gp.kernels import Hyperparameters, Stationary
+from core.gp.regression import Regression
+from core.gp.transfer.kernel import NeighbourKernel, reached
 from core.gp.transfer.points import Coordinates
-from core.gp.transfer.posterior import CommonRegression, NeighbourRegression
-from core.gp.transfer.printed import PrintedRegression, printed_mask
+from core.gp.transfer.posterior import CommonRegression
+from core.gp.transfer.printed import PrintedKernel, PrintedRegression, printed_mask
 from core.gp.transfer.sparse import SparseRegression, sparse_past
 from core.space import Axis
 
@@ -17,7 +18,9 @@ D = np.array([1] * 12 + [2] * 12 + [0] * 10)
 Z = np.sin(5 * X[:, 0]) + X[:, 1] + 0.2 * RANDOM.standard_normal(34)
 POINTS = RANDOM.random((7, 5))
 LENGTHS = np.array([0.3, 0.5, 0.9, 2.0, 5.0])
-HYPER = Neighbourhood(LENGTHS, 0.02, 5)
+KERNEL = NeighbourKernel(LENGTHS, 0.02, 5)
+ROWS = np.column_stack([X, D])
+PRESENT = np.column_stack([POINTS, np.zeros(7)])
 
 
 def dense_neighbours(A, B, a, b, constant=1.0):
@@ -39,39 +42,40 @@ def dense_posterior(K, k, own, z, noise):
 def test_neighbours_posterior_is_the_dense_one():
     K = dense_neighbours(X, X, D, D)
     k = dense_neighbours(X, POINTS, D, np.zeros(7, dtype=int))
-    expected = dense_posterior(K, k, 1.0, Z, HYPER.noise)
-    found = NeighbourRegression(HYPER, X, D, Z).posterior(POINTS)
+    expected = dense_posterior(K, k, 1.0, Z, KERNEL.noise)
+    found = Regression(KERNEL, ROWS, Z).posterior(PRESENT)
     assert found[0] == pytest.approx(expected[0], abs=1e-7)
     assert found[1] == pytest.approx(expected[1], abs=1e-7)
 
 
 def test_extension_and_new_responses_agree_with_a_fresh_factor():
-    fresh = NeighbourRegression(HYPER, X, D, Z)
-    first = NeighbourRegression(HYPER, X[:24], D[:24], np.zeros(24))
-    grown = first.extended(X[24:31], np.zeros(31)).extended(X[31:], np.zeros(34)).retold(Z)
+    fresh = Regression(KERNEL, ROWS, Z)
+    grown = Regression(KERNEL, ROWS[:24], np.zeros(24))
+    grown = grown.extended(ROWS[24:31], np.zeros(31)).extended(ROWS[31:], np.zeros(34))
+    grown = grown.extended(ROWS[:0], Z)
     assert pytest.approx(fresh.L, abs=1e-7) == grown.L
-    assert grown.posterior(POINTS)[0] == pytest.approx(fresh.posterior(POINTS)[0], abs=1e-7)
+    assert grown.posterior(PRESENT)[0] == pytest.approx(fresh.posterior(PRESENT)[0], abs=1e-7)
 
 
 def test_the_constant_grows_with_points_that_need_it():
     random = np.random.default_rng(1)
     wide = random.random((600, 30))
     wide[::2] = np.round(wide[::2])
-    d = np.where(np.arange(600) < 20, 1, 0)
-    hyper = Neighbourhood(np.full(30, 2.0), 1e-6, 30)
-    small = NeighbourRegression(hyper, wide[:20], d[:20], np.zeros(20))
-    assert small.hyper.constant == 1.0
-    grown = small.extended(wide[20:], np.zeros(600))
-    assert grown.hyper.constant == anchored(wide, 30).constant > 1.0
-    mean, sd = grown.posterior(random.random((50, 30)))
+    rows = np.column_stack([wide, np.where(np.arange(600) < 20, 1, 0)])
+    small = Regression(NeighbourKernel(np.full(30, 2.0), 1e-6, 30), rows[:20], np.zeros(20))
+    assert small.kernel.constant == 1.0
+    grown = small.extended(rows[20:], np.zeros(600))
+    assert grown.kernel.constant == reached(None, rows, 30).constant > 1.0
+    points = np.column_stack([random.random((50, 30)), np.zeros(50)])
+    mean, sd = grown.posterior(points)
     assert np.isfinite(mean).all()
     assert (sd > 0).all()
 
 
 def test_sparse_through_all_points_is_exact():
-    hyper = Hyperparameters(LENGTHS, 1.0, 0.02)
-    exact = Regression("se", hyper, X, Z)
-    sparse = SparseRegression(sparse_past(hyper, X[:24], X[:24]), X[24:], Z)
+    kernel = Stationary("se", Hyperparameters(LENGTHS, 1.0, 0.02))
+    exact = Regression(kernel, X, Z)
+    sparse = SparseRegression(sparse_past(kernel, X[:24], X[:24]), X[24:], Z)
     for found, expected in zip(
         sparse.posterior_gradients(POINTS), exact.posterior_gradients(POINTS), strict=True
     ):
@@ -80,7 +84,7 @@ def test_sparse_through_all_points_is_exact():
 
 def test_sparse_is_the_partially_independent_conditional():
     """Through few points: the dense joint prior that the approximation stands for."""
-    hyper = Hyperparameters(LENGTHS, 1.0, 0.02)
+    kernel = Stationary("se", Hyperparameters(LENGTHS, 1.0, 0.02))
     U, past, present = X[:8], X[:24], X[24:]
 
     def k(A, B):
@@ -94,7 +98,7 @@ def test_sparse_is_the_partially_independent_conditional():
     K[24:, 24:] = k(present, present)
     cross = np.vstack([q(past, POINTS), k(present, POINTS)])
     expected = dense_posterior(K, cross, 1.0, Z, 0.02)
-    found = SparseRegression(sparse_past(hyper, U, past), X[:0], Z[:24])
+    found = SparseRegression(sparse_past(kernel, U, past), X[:0], Z[:24])
     found = found.extended(present[:4], Z[:28]).extended(present[4:], Z)
     assert found.posterior(POINTS)[0] == pytest.approx(expected[0], abs=1e-6)
     assert found.posterior(POINTS)[1] == pytest.approx(expected[1], abs=1e-6)
@@ -111,9 +115,10 @@ def test_the_printed_kernel_leaves_out_its_negative_part():
     values, E = np.linalg.eigh(K)
     assert values[0] < -0.1
     clipped = (E * np.maximum(values, 0.0)) @ E.T
-    expected = clipped @ np.linalg.solve(clipped + HYPER.noise * np.eye(34), Z)
+    expected = clipped @ np.linalg.solve(clipped + KERNEL.noise * np.eye(34), Z)
     here = D == 0
-    found = PrintedRegression(HYPER, mask, X, D, Z).posterior(X[here])[0]
+    printed = PrintedRegression(PrintedKernel(LENGTHS, KERNEL.noise, 5, mask), ROWS, Z)
+    found = printed.posterior(ROWS[here])[0]
     assert found == pytest.approx(expected[here], abs=1e-6)
 
 
@@ -129,22 +134,19 @@ SPACE = (
 @pytest.mark.parametrize("kind", ["neighbours", "whole", "sparse", "printed"])
 def test_gradients_by_the_unit_vector_are_central_differences(kind, simplex):
     coordinates = Coordinates(SPACE, simplex)
-    rows = coordinates.of(X)
-    further = 0
+    rows = np.column_stack([coordinates.of(X), D])
     if kind == "neighbours":
-        hyper = Neighbourhood(LENGTHS, 0.02, 4)
-        inner = NeighbourRegression(hyper, rows, D, Z)
+        inner = Regression(NeighbourKernel(LENGTHS, 0.02, 4), rows, Z)
     elif kind == "printed":
         mask = np.array([[0.0, 1.0, 0.5], [1.0, 0.0, 1.0], [0.5, 1.0, 0.0]])
-        inner = PrintedRegression(Neighbourhood(LENGTHS, 0.5, 4), mask, rows, D, Z)
+        inner = PrintedRegression(PrintedKernel(LENGTHS, 0.5, 4, mask), rows, Z)
     else:
-        further = 1
-        wide = np.hstack([rows, D[:, None] / 2.0])
-        hyper = Hyperparameters(np.append(LENGTHS, 1.0), 1.0, 0.02)
-        whole = Regression("se", hyper, wide, Z)
-        sparse = SparseRegression(sparse_past(hyper, wide[:15], wide[:24]), wide[24:], Z)
+        rows[:, -1] /= 2.0
+        kernel = Stationary("se", Hyperparameters(np.append(LENGTHS, 1.0), 1.0, 0.02))
+        whole = Regression(kernel, rows, Z)
+        sparse = SparseRegression(sparse_past(kernel, rows[:15], rows[:24]), rows[24:], Z)
         inner = whole if kind == "whole" else sparse
-    common = CommonRegression(inner, coordinates, further, LENGTHS)
+    common = CommonRegression(inner, coordinates, 1)
     points = 0.1 + 0.8 * POINTS
     mean, sd, rising, widening = common.posterior_gradients(points)
     assert (mean, sd) == tuple(pytest.approx(one) for one in common.posterior(points))

@@ -8,13 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from core.samplers.transfer.ranking import (
-    hessian,
-    pair_sums,
-    rankings,
-    solve_ranking,
-    value_and_gradient,
-)
+from core.samplers.transfer.ranking import RankingLoss, pair_sums, rankings, solve_ranking
 
 
 def data_of(seed, sizes=(5, 1, 9, 3), q=3, levels=6):
@@ -76,13 +70,13 @@ def test_the_solution_is_that_of_all_pairs(C):
 def test_value_gradient_and_hessian_are_those_of_all_pairs():
     X, y, starts = data_of(7)
     w, data, pairs = np.array([0.3, -0.2, 0.5]), rankings(X, y, starts), pairs_of(y, starts)
-    value, gradient = value_and_gradient(data, w, 2.0)
-    assert value == pytest.approx(brute(w, X, pairs, 2.0))
+    at = RankingLoss(data, 2.0).at(w)
+    assert at.value + 0.5 * w @ w == pytest.approx(brute(w, X, pairs, 2.0))
     steps = 1e-6 * np.eye(3)
     slope = [(brute(w + e, X, pairs, 2.0) - brute(w - e, X, pairs, 2.0)) / 2e-6 for e in steps]
-    assert gradient == pytest.approx(slope, rel=1e-6)
+    assert at.gradient + w == pytest.approx(slope, rel=1e-6)
     D = np.array([X[i] - X[j] for i, j in pairs if (X[i] - X[j]) @ w < 1.0])
-    assert hessian(data, w, 2.0) == pytest.approx(np.eye(3) + 4.0 * D.T @ D)
+    assert at.dense() == pytest.approx(4.0 * D.T @ D)
 
 
 def test_what_all_trials_of_a_dataset_share_gets_no_weight():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.samplers.transfer.responses import pooled_deviation, scale_of
+from core.samplers.responses import pooled_deviation, scale_of
 
 
 def test_population_mean_and_deviation():
