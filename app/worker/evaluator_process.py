@@ -36,14 +36,14 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             "surrogate", "space", "first", "second", "at"}; "common slice" and "common surface"
             likewise, with the fields of PastRecalled under "past".
     """
-    from core.gp import lens
-    from core.gp.transfer import lens as transfer_lens
+    from core.gp import evaluator
+    from core.gp.transfer import evaluator as transfer_evaluator
 
     common = "past" in request
     past = (request["past"],) if common else ()
     about = (request["surrogate"], *past, request["space"])
-    along = transfer_lens.common_slice if common else lens.slice_through
-    over = transfer_lens.common_image if common else lens.surface
+    along = transfer_evaluator.common_slice if common else evaluator.slice_through
+    over = transfer_evaluator.common_image if common else evaluator.surface
     try:
         if "axis" in request:
             found = along(*about, request["axis"], at=request.get("at"))

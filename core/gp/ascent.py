@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 
 from core.gp.kernels import Array
+from core.optimize.armijo import SUFFICIENT
 
 Climbed = Callable[[Array], tuple[Array, Array]]
-SUFFICIENT = 1e-4  # Armijo's share of the increase that the slope promises
 
 
 def climb(
@@ -87,18 +87,18 @@ def _aim(x: Array, slope: Array, H: Array, fresh: Array) -> Array:
     return direction
 
 
-def _update(H: Array, fresh: Array, which: Array, moved: Array, turned: Array) -> None:
+def _update(H: Array, fresh: Array, which: Array, moved: Array, change: Array) -> None:
     """The BFGS update of H (the inverse of −f's Hessian) for the starts `which`, in place."""
-    product = np.einsum("mi,mi->m", moved, turned)
-    bent = product > 1e-10 * np.linalg.norm(moved, axis=1) * np.linalg.norm(turned, axis=1)
-    which, s, y, sy = which[bent], moved[bent], turned[bent], product[bent]
+    product = np.einsum("mi,mi->m", moved, change)
+    curved = product > 1e-10 * np.linalg.norm(moved, axis=1) * np.linalg.norm(change, axis=1)
+    which, s, y, sy = which[curved], moved[curved], change[curved], product[curved]
     first = fresh[which]
     scale = sy / np.maximum(np.einsum("mi,mi->m", y, y), 1e-300)
     H[which[first]] *= scale[first][:, None, None]
     fresh[which] = False
     Hy = np.einsum("mij,mj->mi", H[which], y)
-    curved = (1.0 + np.einsum("mi,mi->m", y, Hy) / sy)[:, None, None]
+    growth = (1.0 + np.einsum("mi,mi->m", y, Hy) / sy)[:, None, None]
     outer = np.einsum("mi,mj->mij", Hy, s)
-    H[which] += (curved * np.einsum("mi,mj->mij", s, s) - outer - outer.transpose(0, 2, 1)) / sy[
+    H[which] += (growth * np.einsum("mi,mj->mij", s, s) - outer - outer.transpose(0, 2, 1)) / sy[
         :, None, None
     ]

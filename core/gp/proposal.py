@@ -37,7 +37,7 @@ class Proposal:
     sd: float
 
 
-def nearby(domain: Domain, incumbent: Array, random: np.random.Generator) -> Array:
+def scattered_around(domain: Domain, incumbent: Array, random: np.random.Generator) -> Array:
     """Allowed points scattered around one, shape (any number, width), most moved along few axes."""
     axes = len(domain.space)
     radius = 10.0 ** random.uniform(-4.0, -0.5, size=(CLOUD, 1))
@@ -101,7 +101,7 @@ class Search:
         power = int(np.clip(np.log2(4e8 / len(self.regression.X) ** 2), 8, 10))
         axes = len(domain.space)
         sobol = qmc.Sobol(axes, scramble=True, rng=random).random_base2(power)
-        return np.vstack([domain.spread(sobol), nearby(domain, incumbent, random)])
+        return np.vstack([domain.spread(sobol), scattered_around(domain, incumbent, random)])
 
     def _left(self, points: Array) -> Array:
         """The points that were not tried, in their order."""

@@ -1,6 +1,6 @@
 """The surrogate: a Gaussian process fitted to scores, and the plain data that redraws it anywhere.
 
-Scores may be maximized or minimized; inside, responses are standardized and turned so that larger
+Scores may be maximized or minimized; inside, responses are standardized with a sign so that larger
 is better: z = ±(score − mean)/scale.
 """
 

@@ -8,7 +8,7 @@ from core.optimize.descent import Solution, solve
 from core.optimize.loss import Loss
 from core.optimize.newton import Newton
 
-# So many examples for every parameter of a score settle where Newton's last steps begin.
+# So many examples for every parameter of a score are enough for all but Newton's last steps.
 _ROWS_A_COLUMN = 10
 _FEWEST_ROWS = 1000
 # A start this close, as a share of the loss without weights, is all that the steps after it need.

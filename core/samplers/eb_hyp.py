@@ -30,7 +30,7 @@ from scipy.stats import qmc
 from core.gp.domain import Domain
 from core.gp.kernels import Array, Stationary
 from core.gp.pathwise import PosteriorDraws
-from core.gp.proposal import ENUMERATED, SAME, nearby
+from core.gp.proposal import ENUMERATED, SAME, scattered_around
 from core.gp.regression import Regression
 from core.samplers.bayes import SEARCH, GpOptions, GpSampler
 from core.samplers.history import History, conditioned
@@ -89,7 +89,7 @@ class EbHypSampler(GpSampler[EbHypOptions]):
         self, study: Study, trial: FrozenTrial, history: History, regression: Regression[Stationary]
     ) -> tuple[Array, str]:
         """A draw of the performance model, and a setting from what it says of the settings."""
-        # Trials that are running are not believed in: draws differ, so workers do not crowd.
+        # Running trials are left out: draws differ, so that workers do not crowd.
         known = replace(history, pending=history.pending[:0])
         candidates, prior = self._candidates(trial, history)
         draw = PosteriorDraws(conditioned(regression, known), self.random(trial, DRAW))
@@ -119,7 +119,9 @@ class EbHypSampler(GpSampler[EbHypOptions]):
             points = domain.spread(sobol.random_base2(CANDIDATES.bit_length() - 1))
             if self.options.rule == "thompson":
                 best = np.argsort(history.scores * (-1 if history.maximize else 1), kind="stable")
-                around = [nearby(domain, history.points[k], random) for k in best[:INCUMBENTS]]
+                around = [
+                    scattered_around(domain, history.points[k], random) for k in best[:INCUMBENTS]
+                ]
                 points = np.vstack([points, *around])
             prior = np.ones(len(points))
         left = _untried(points, history.taken)

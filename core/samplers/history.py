@@ -89,7 +89,7 @@ def _score(trial: FrozenTrial) -> float | None:
 
 
 def conditioned(surface: S, history: History, worst: float | None = None) -> S:
-    """The posterior that also believes in running trials and takes failed ones for the worst.
+    """The posterior with running and failed trials, a kriging believer (Ginsbourger et al. 2010).
 
     Running trials give their posterior mean: it stays, the uncertainty there goes. Failed trials
     give the response `worst`, the smallest so far if not given.

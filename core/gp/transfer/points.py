@@ -57,15 +57,15 @@ class Coordinates:
 
         With shares h_k = v_k/Σv: ∂/∂u_j = v_j′ (g_j − Σ_k h_k g_k)/Σv.
         """
-        turned = gradient * self._scale
+        pulled = gradient * self._scale
         if self._shared:
             shares, slopes, total = self._shares(points)
             g = gradient[:, self._entries]
             along = np.einsum("ij,ij->i", shares, g)[:, None]
-            turned[:, self._entries] = np.where(
+            pulled[:, self._entries] = np.where(
                 total > 0, slopes * (g - along) / np.where(total > 0, total, 1.0), 0.0
             )
-        return turned
+        return pulled
 
     def _shares(self, points: Array) -> tuple[Array, Array, Array]:
         """Shares h, slopes v′ by the unit value, and the sums Σv, of the simplex' numbers."""
@@ -94,7 +94,7 @@ def _number(axis: Axis, units: Array) -> tuple[Array, Array]:
 
 
 def usable(space: Sequence[Axis], setting: Mapping[str, Any]) -> Setting | None:
-    """The setting of an earlier dataset as this space has it; None where it cannot be told.
+    """The setting of an earlier dataset as this space has it; None where it is unusable.
 
     Numbers out of range are moved to the nearest end. A missing axis, a choice that is not known,
     and anything but a finite number where a number is due make a setting unusable.

@@ -140,8 +140,8 @@ class CrfLoss(Loss):
         taken as the same for all.
         """
         at, K = self.known(w), self.states
-        spread = self._chains.gathered(at.p * (1.0 - at.p), self.threads)
-        states = self._chains.features.back(spread, self.threads, power=2)
+        variances = self._chains.gathered(at.p * (1.0 - at.p), self.threads)
+        states = self._chains.features.back(variances, self.threads, power=2)
         firsts, steps = at.counts[:K], at.counts[K : K + K * K]
         inner = max(self.tokens.count - self.examples, 1)
         return np.concatenate(

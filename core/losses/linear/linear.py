@@ -7,7 +7,7 @@
 | G, b | ``G``, ``b`` | (p, p), (p,) | XᵀX and Xᵀy of centred X and y |
 | r | | (m,) | residuals y − Xw − intercept |
 | R | ``rss`` | | Σ r² |
-| F | ``floor`` | | m times the smallest noise variance that is believed |
+| F | ``floor`` | | m times the smallest noise variance that is allowed |
 
 loss = φ(R) with φ(R) = (m/2) log(R/2) for R ≥ F, and its tangent at F below: where m ≤ n the
 residuals can vanish, and the logarithm would have no lower bound. φ is concave, so that
@@ -45,8 +45,8 @@ class Noise:
 
     def value(self, rss: float) -> float:
         """φ(R)."""
-        half, believed = 0.5 * self.examples, max(rss, self.floor)
-        return half * math.log(0.5 * believed) + half * min(0.0, (rss - believed) / believed)
+        half, floored = 0.5 * self.examples, max(rss, self.floor)
+        return half * math.log(0.5 * floored) + half * min(0.0, (rss - floored) / floored)
 
     def slope(self, rss: float) -> float:
         """φ'(R) = m / (2 max(R, F))."""
@@ -204,8 +204,8 @@ class LinearLoss(Loss):
         X, m, centred = self.design.X, self.examples, self.y - self.y_mean
         raw = X.T @ X
         raw = raw.toarray() if self.design.is_sparse else raw
-        spread = np.diagonal(raw) - m * self.means**2
-        if (m * self.means**2 > 1e8 * spread).any() and not self.design.is_sparse:
+        variances = np.diagonal(raw) - m * self.means**2
+        if (m * self.means**2 > 1e8 * variances).any() and not self.design.is_sparse:
             X = X - self.means  # the difference below would lose half of the digits
             return X.T @ X, X.T @ centred
         raw -= m * np.outer(self.means, self.means)

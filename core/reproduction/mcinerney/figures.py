@@ -11,7 +11,7 @@ import optuna
 from core.export.report.html import paragraphs, section
 from core.export.report.style import style_sheet
 from core.export.report.svg import Drawing, frame, padded, plain
-from core.gp.lens import surface
+from core.gp.evaluator import surface
 from core.reproduction.mcinerney.runs import (
     BAYES,
     EB_HYP,

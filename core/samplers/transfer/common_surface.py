@@ -1,8 +1,8 @@
 """What samplers share that tune with a response surface common to all datasets.
 
 Yogatama & Mann 2014, Algorithm 2, and Bardenet et al. 2013: a Gaussian process over the trials of
-the present dataset and of earlier ones, whose scores are turned into comparable responses. How they
-are turned is what the samplers differ in.
+the present dataset and of earlier ones, whose scores are made comparable. How they are is what
+the samplers differ in.
 
 The first trial goes to the largest posterior mean, given the past alone: expected improvement wants
 a best response of this dataset, and there is none yet; what has been good elsewhere is also the
@@ -117,7 +117,7 @@ class CommonSurfaceSampler(ProposingSampler):
     Args:
         space: the axes; None to learn them from the study's trials.
         seed: of everything random.
-        memory: what is remembered of earlier datasets.
+        memory: the history of earlier datasets.
         kernel: mkl (neighbours), sqe (everything, by statistics) or printed.
         replacement: with which probability each element of a proposal is drawn anew.
 

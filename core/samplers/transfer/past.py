@@ -1,4 +1,4 @@
-"""What is remembered of earlier datasets, as the strategies that learn from it are given it.
+"""The history of earlier datasets, as the strategies that learn from it are given it.
 
 Only descriptive statistics of a dataset are known, never the data (Yogatama & Mann 2014, §3.1).
 """
@@ -37,7 +37,7 @@ class PastDataset:
 
 @dataclass(frozen=True)
 class Memory:
-    """What a strategy is told of the past, and how the present dataset compares.
+    """The history that a strategy is given, and the present dataset's statistics.
 
     Attributes:
         past: earlier datasets that were tuned over the same space, in the order they came in.
@@ -53,7 +53,7 @@ class Memory:
         """Euclidean distance of every past dataset to the present one, shape (datasets,).
 
         In units of the statistics' standard deviations over all of them (Yogatama & Mann 2014,
-        §3.4); a statistic that is the same everywhere tells nothing.
+        §3.4); a statistic that is the same everywhere counts for nothing.
         """
         table = np.array([*(one.statistics for one in self.past), self.statistics], dtype=float)
         deviation = table.std(axis=0)

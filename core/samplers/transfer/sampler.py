@@ -1,4 +1,4 @@
-"""Tuning with the experience of earlier datasets: deviations from each dataset's own mean.
+"""Tuning with the history of earlier datasets: deviations from each dataset's own mean.
 
 Yogatama & Mann 2014, Algorithm 2. At every trial μ and σ of the present dataset are computed anew
 and with them its responses, O(T); the responses of the past stay as they are.
@@ -25,7 +25,7 @@ class TransferSampler(CommonSurfaceSampler):
     Args:
         space: the axes; None to learn them from the study's trials.
         seed: of everything random.
-        memory: what is remembered of earlier datasets.
+        memory: the history of earlier datasets.
         kernel: mkl, the paper's multiple kernel over the twenty nearest datasets, made positive
             definite (core.gp.transfer.kernel); sqe, a squared exponential over settings and
             statistics of all datasets; printed, the multiple kernel as printed.

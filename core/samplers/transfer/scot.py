@@ -1,4 +1,4 @@
-"""Surrogate-based collaborative tuning (SCoT): earlier datasets speak through a ranking.
+"""Surrogate-based collaborative tuning (SCoT): earlier datasets count through a ranking.
 
 Bardenet et al. 2013: a ranker learns from the pairs within every dataset which of two settings is
 better; its latent scores, standardized over all trials, are the responses of a Gaussian process
@@ -35,7 +35,7 @@ class ScotSampler(CommonSurfaceSampler):
     Args:
         space: the axes; None to learn them from the study's trials.
         seed: of everything random.
-        memory: what is remembered of earlier datasets.
+        memory: the history of earlier datasets.
         kernel: of the Gaussian process: mkl or sqe, as for `TransferSampler`.
         features: of the ranker: rbf for a Gaussian kernel's random features, or linear.
         C: weight of the ranker's pairs.
@@ -60,7 +60,7 @@ class ScotSampler(CommonSurfaceSampler):
         self._starts: Indices = np.zeros(1, dtype=int)
 
     def recall(self, space: SearchSpace) -> PastTrials:
-        """The past trials of the kernel; the ranker is told of all datasets whatever the kernel."""
+        """The past trials of the kernel; the ranker learns from all datasets with any."""
         self._everyone = recalled(self.memory, space)
         return self._everyone if self.kernel == "sqe" else self._everyone.nearest(NEIGHBOURS)
 

@@ -8,8 +8,8 @@ import pytest
 
 from app.worker.evaluator import SurrogateEvaluator
 from app.worker.evaluator_process import answer
-from core.gp import lens as direct
-from core.gp.transfer import lens as transfer_lens
+from core.gp import evaluator as direct
+from core.gp.transfer import evaluator as transfer_evaluator
 from core.space import Axis
 
 SPACE = [
@@ -104,9 +104,9 @@ def test_a_common_surface_is_restored_from_both_events():
     }  # fmt: skip
     about = {"past": past, "surrogate": surface, "space": SPACE}
     found = answer({**about, "what": "common slice", "axis": "g"})["answer"]
-    assert found == transfer_lens.common_slice(surface, past, SPACE, "g")
+    assert found == transfer_evaluator.common_slice(surface, past, SPACE, "g")
     found = answer({**about, "what": "common surface", "first": "C", "second": "g"})["answer"]
-    assert found == transfer_lens.common_image(surface, past, SPACE, "C", "g")
+    assert found == transfer_evaluator.common_image(surface, past, SPACE, "C", "g")
     nothing = {**surface, "neighbours": [], "past_responses": [], "points": [], "responses": []}
     empty = {**about, "surrogate": {**nothing, "numbers": []}, "axis": "g"}
     assert answer({**empty, "what": "common slice"}) == {"problem": "ValueError"}

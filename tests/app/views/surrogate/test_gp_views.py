@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QImage
 
 from app.worker.evaluator_process import answer
-from core.gp import lens
+from core.gp import evaluator
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def looked(board, feed, streams):
 def test_slice_equals_the_evaluator(looked, streams):
     view = looked.views["slice"]
     plain = dict(vars(streams.surrogate()).items())
-    found = lens.slice_through(plain, [axis.as_dict() for axis in streams.space], "C")
+    found = evaluator.slice_through(plain, [axis.as_dict() for axis in streams.space], "C")
     mean, sd = np.array(found["mean"]), np.array(found["sd"])
     assert np.allclose(view.mean.x, np.log10(found["x"]))
     assert np.allclose(view.mean.y, mean)
@@ -96,7 +96,7 @@ def test_one_request_at_a_time_and_late_answers_are_dropped(board, feed, streams
 def test_surface_equals_the_evaluator(looked, streams):
     view = looked.views["surface"]
     plain = dict(vars(streams.surrogate()))
-    found = lens.surface(plain, [a.as_dict() for a in streams.space], "C", "depth")
+    found = evaluator.surface(plain, [a.as_dict() for a in streams.space], "C", "depth")
     assert np.allclose(view.image.image, found["mean"])
     rect = view.image.mapRectToParent(view.image.boundingRect())
     assert rect.left() < -3.0 < 3.0 < rect.right()

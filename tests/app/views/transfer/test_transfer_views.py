@@ -13,7 +13,7 @@ from PySide6.QtCore import QPointF
 
 from app.text.datasets import best_setting, size_in_words, speaking
 from app.worker.evaluator_process import answer
-from core.gp.transfer import lens as transfer_lens
+from core.gp.transfer import evaluator as transfer_evaluator
 from core.space import Axis
 from core.tuning.events import TrialExcluded, TrialFinished, TrialStarted
 
@@ -70,7 +70,7 @@ def test_only_runs_with_a_past_have_these(told, feed, streams, past):
 def test_the_slice_equals_the_evaluator(told):
     board = told()
     view = board.views["common slice"]
-    found = transfer_lens.common_slice(*surfaces(board), "C")
+    found = transfer_evaluator.common_slice(*surfaces(board), "C")
     mean, sd = np.array(found["mean"]), np.array(found["sd"])
     assert np.allclose(view.mean.x, np.log10(found["x"]))
     assert np.allclose(view.mean.y, mean)
@@ -120,7 +120,7 @@ def test_another_axis_asks_the_evaluator_anew(told, feed):
 def test_the_surface_equals_the_evaluator(told):
     board = told()
     view = board.views["common surface"]
-    found = transfer_lens.common_image(*surfaces(board), "C", "tol")
+    found = transfer_evaluator.common_image(*surfaces(board), "C", "tol")
     assert np.allclose(view.image.image, found["mean"])
     assert len(view.past.x) == len(found["past"])
     assert np.isnan(view.contours.x).sum() == len(found["contours"])

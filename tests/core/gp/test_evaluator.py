@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.gp.acquisition import expected_improvement, probability_of_improvement
-from core.gp.lens import slice_through, surface
+from core.gp.evaluator import slice_through, surface
 from core.gp.surrogate import Surrogate, response_to_beat, surrogate_from_dict
 from core.space import Axis, setting_at, unit_vector
 
@@ -152,6 +152,6 @@ def test_plain_dict_with_other_entries():
 
 def test_imports_nothing_heavy():
     heavy = "('optuna', 'sklearn', 'pandas', 'scipy.stats', 'scipy.optimize', 'PySide6')"
-    code = f"import sys, core.gp.lens; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, core.gp.evaluator; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -6,7 +6,7 @@ import numpy as np
 import optuna
 import pytest
 
-from core.gp.transfer.lens import common_image, common_slice, restored
+from core.gp.transfer.evaluator import common_image, common_slice, restored
 from core.samplers.search_space import distributions
 from core.samplers.transfer.past import Memory, PastDataset
 from core.samplers.transfer.sampler import TransferSampler

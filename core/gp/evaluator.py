@@ -1,6 +1,6 @@
-"""Looking at a surrogate: its slice along one axis and its surface over two, as plain lists.
+"""Evaluates a surrogate: its slice along one axis and its surface over two, as plain lists.
 
-The window redraws with these two functions; they need numpy, scipy and contourpy only.
+The window draws with these two functions; they need numpy, scipy and contourpy only.
 Scores, means and standard deviations are in the units of the score; positions along an axis are its
 own values, or for a choice the index of its value.
 """

@@ -1,10 +1,10 @@
-"""Looking at a common response surface: its slice along one axis and its image over two.
+"""Evaluates a common response surface: its slice along one axis and its image over two.
 
-The posterior is restored from the two events that carry it as plain data: what is remembered of
-earlier datasets (core.tuning.events.PastRecalled), and the surface (CommonSurfaceFitted). It is the
-posterior that the trial was chosen by, before what is believed of running and failed trials. Under
-the kernel sqe with more than 300 past trials it is the exact posterior of the twenty nearest
-datasets' trials, where the choice was made by an approximation that hears all of them.
+The posterior is restored from the two events that carry it as plain data: the history of earlier
+datasets (core.tuning.events.PastRecalled), and the surface (CommonSurfaceFitted). It is the
+posterior that the trial was chosen by, before running and failed trials are added to it. Under the
+kernel sqe with more than 300 past trials it is the exact posterior of the twenty nearest datasets'
+trials, where the choice was made by an approximation to that of all of them.
 
 Heights are responses: how many of its dataset's standard deviations a score is better than its
 dataset's mean; beside them those of the present dataset in units of its score.
@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from core.gp.evaluator import MOST_POINTS
 from core.gp.kernels import Array, Hyperparameters
-from core.gp.lens import MOST_POINTS
 from core.gp.ruler import Ruler, contours, frame, placed_along, placed_over, ruler_along
 from core.gp.transfer.fitting import CommonFitter
 from core.gp.transfer.past import PastTrials, Told, past_trials
