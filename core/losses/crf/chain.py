@@ -47,10 +47,7 @@ def log_likelihoods(w: np.ndarray, K: int, tokens: Any, codes: np.ndarray) -> np
     """Log p(labels | tokens) of every sequence, shape (sequences,); −inf where a code is −1."""
     initial, transition, scores = parts(w, K, tokens)
     codes = np.asarray(codes, dtype=np.int64)
-    ahead = np.empty((len(tokens.unit), K))
-    logs = np.empty(len(tokens.starts) - 1)
-    _likelihoods(tokens.starts, tokens.unit, scores, initial, transition, codes, ahead, logs)
-    return logs
+    return _likelihoods(tokens.starts, tokens.unit, scores, initial, transition, codes)
 
 
 def parts(w: np.ndarray, K: int, tokens: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -58,10 +55,8 @@ def parts(w: np.ndarray, K: int, tokens: Any) -> tuple[np.ndarray, np.ndarray, n
     w = np.ascontiguousarray(w, dtype=np.float64)
     scores = np.empty((len(tokens.begins) - 1, K))
     W = w[K + K * K :].reshape(-1, K)
-    add_scores(
-        W, tokens.begins, tokens.features, tokens.numbers, tokens.number_features,
-        0, len(scores), scores,
-    )  # fmt: skip
+    add_rows(W, tokens.begins, tokens.features, 0, len(scores), scores)
+    add_numbers(W, tokens.numbers, tokens.number_features, 0, len(scores), scores)
     return w[:K], w[K : K + K * K].reshape(K, K), scores
 
 
@@ -86,10 +81,9 @@ def add_rows(R, begins, members, first, last, out):  # type: ignore[no-untyped-d
 
 
 @compiled
-def add_scores(W, begins, features, numbers, number_features, first, last, scores):  # type: ignore[no-untyped-def]
-    """State scores of the units from first to last, as the sum of rows of W (F, K)."""
+def add_numbers(W, numbers, number_features, first, last, scores):  # type: ignore[no-untyped-def]
+    """Adds to the state scores of the units from first to last numbers times rows of W (F, K)."""
     K = W.shape[1]
-    add_rows(W, begins, features, first, last, scores)
     for u in range(first, last):
         for q in range(len(number_features)):
             x = numbers[u, q]
@@ -213,10 +207,12 @@ def labeling_score(first, last, unit, scores, initial, transition, codes):  # ty
 
 
 @compiled
-def _likelihoods(starts, unit, scores, initial, transition, codes, ahead, logs):  # type: ignore[no-untyped-def]
-    """Fills log p of the given labels of every sequence."""
+def _likelihoods(starts, unit, scores, initial, transition, codes):  # type: ignore[no-untyped-def]
+    """Log p of the given labels of every sequence."""
+    ahead, logs = np.empty((len(unit), len(initial))), np.empty(len(starts) - 1)
     for s in range(len(starts) - 1):
         first, last = starts[s], starts[s + 1]
         log_z = log_forward(first, last, unit, scores, initial, transition, ahead)
         own = labeling_score(first, last, unit, scores, initial, transition, codes)
         logs[s] = own - log_z
+    return logs

@@ -16,7 +16,7 @@ import numpy as np
 
 from core.losses.compiled import compiled
 from core.losses.crf.expected import At, Chains
-from core.losses.crf.sweep import sweep_change
+from core.losses.crf.sweep import Direction, Layout, Messages, Sums, sweep_change
 
 
 def dense_hessian(chains: Chains, at: At) -> np.ndarray:
@@ -27,10 +27,8 @@ def dense_hessian(chains: Chains, at: At) -> np.ndarray:
     own, rows = K + K * K, features.size * (K - 1)
     D = np.empty((own + rows, lanes.unit.size, K))
     pairs, firsts = np.zeros((own + rows, K, K)), np.zeros((own + rows, K))
-    _changes(
-        lanes.groups, lanes.unit, lanes.length, at.wide, at.M, at.alpha, at.beta, at.e,
-        X, D, pairs, firsts,
-    )  # fmt: skip
+    layout = Layout(lanes.groups, lanes.unit, lanes.length, at.wide)
+    _changes(layout, at.M, Messages(at.alpha, at.beta, at.e), X, D, pairs, firsts)
     pairs *= at.M
     place = np.arange(K * K)
     pairs.reshape(-1, K * K)[K + place, place] += at.steps.ravel()
@@ -49,24 +47,22 @@ def dense_hessian(chains: Chains, at: At) -> np.ndarray:
 
 
 @compiled
-def _changes(groups, unit, length, wide, M, alpha, beta, e, X, D, pairs, firsts):  # type: ignore[no-untyped-def]
+def _changes(layout, M, messages, X, D, pairs, firsts):  # type: ignore[no-untyped-def]
     """Fills D, and adds the changes of Ξ and of the first labels for every direction."""
     K, units = M.shape[0], X.shape[0]
-    turns, v_initial, MV = np.zeros((units, K)), np.zeros(K), np.zeros((K, K))
+    scores, initial, MV = np.zeros((units, K)), np.zeros(K), np.zeros((K, K))
     for i in range(len(D)):
         if i < K:
-            v_initial[i] = 1.0
+            initial[i] = 1.0
         elif i < K + K * K:
             x, y = (i - K) // K, (i - K) % K
             MV[x, y] = M[x, y]
         else:
             f, y = (i - K - K * K) // (K - 1), (i - K - K * K) % (K - 1)
             for u in range(units):
-                turns[u, y] = X[u, f]
-        sweep_change(
-            0, len(groups) - 1, groups, unit, length, wide, M, alpha, beta, e,
-            turns, v_initial, MV, D[i], pairs[i], firsts[i],
-        )  # fmt: skip
-        v_initial[:] = 0.0
+                scores[u, y] = X[u, f]
+        direction, sums = Direction(scores, initial, MV), Sums(D[i], pairs[i], firsts[i])
+        sweep_change(0, len(layout.groups) - 1, layout, M, messages, direction, sums)
+        initial[:] = 0.0
         MV[:] = 0.0
-        turns[:] = 0.0
+        scores[:] = 0.0

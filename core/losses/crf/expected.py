@@ -18,7 +18,18 @@ from core.losses.crf.chunks import each_part, parts_of
 from core.losses.crf.encoding import Tokens
 from core.losses.crf.features import Features
 from core.losses.crf.lanes import LANES, lanes_of
-from core.losses.crf.sweep import WIDEST, center, gather_units, sweep, sweep_change
+from core.losses.crf.sweep import (
+    WIDEST,
+    Direction,
+    Layout,
+    Messages,
+    Potentials,
+    Sums,
+    center,
+    gather_units,
+    sweep,
+    sweep_change,
+)
 from core.losses.crf.wide import wide_change, wide_counts
 
 
@@ -96,12 +107,12 @@ class Chains:
         alpha, beta, e = (self._room(name, len(lanes.unit), K, LANES) for name in "αβe")
         p = self._room("p", lanes.unit.size, K)
         pairs, first_labels, sizes = self._sums()
+        layout, messages = self._layout(wide), Messages(alpha, beta, e)
+        model = Potentials(potentials, top, start, M)
 
         def work(part: int, first: int, last: int) -> None:
-            sizes[part] = sweep(
-                first, last, lanes.groups, lanes.unit, lanes.length, wide, potentials, top,
-                start, M, alpha, beta, e, p, pairs[part], first_labels[part],
-            )  # fmt: skip
+            sums = Sums(p, pairs[part], first_labels[part])
+            sizes[part] = sweep(first, last, layout, model, messages, sums)
 
         each_part(work, self._groups, threads)
         plain = lanes.length[~wide]
@@ -112,8 +123,8 @@ class Chains:
         all_steps, logs = steps.copy(), []
         for s in self._sequences(wide):
             slots, units = self._tokens(s)
-            ahead, behind, own = np.empty((3, len(slots), K))
-            log_z += wide_counts(units, scores, initial, transition, ahead, behind, own, all_steps)
+            own_z, ahead, behind, own = wide_counts(units, scores, initial, transition, all_steps)
+            log_z += own_z
             p[slots] = own
             firsts += own[0]
             logs.append((s, ahead, behind))
@@ -122,34 +133,34 @@ class Chains:
 
     def change(self, at: At, v: np.ndarray, threads: int) -> np.ndarray:
         """The derivative of the expected counts along v: the Hessian times v, shape (n,)."""
-        K, lanes, units = self.states, self.lanes, self.features.units
+        K, units = self.states, self.features.units
         v_initial, v_step = v[:K], v[K : K + K * K].reshape(K, K)
-        turns = self._room("v", units + 1, K)
-        turns[units] = 0.0
-        self.features.scores(v[K + K * K :].reshape(-1, K), turns[:units], threads)
-        MV = at.M * v_step
+        v_scores = self._room("v", units + 1, K)
+        v_scores[units] = 0.0
+        self.features.scores(v[K + K * K :].reshape(-1, K), v_scores[:units], threads)
+        direction = Direction(v_scores, v_initial, at.M * v_step)
+        layout, messages = self._layout(at.wide), Messages(at.alpha, at.beta, at.e)
         p = self._room("dp", *at.p.shape)
         pairs, first_labels, _ = self._sums()
 
         def work(part: int, first: int, last: int) -> None:
-            sweep_change(
-                first, last, lanes.groups, lanes.unit, lanes.length, at.wide, at.M,
-                at.alpha, at.beta, at.e, turns, v_initial, MV, p, pairs[part], first_labels[part],
-            )  # fmt: skip
+            sums = Sums(p, pairs[part], first_labels[part])
+            sweep_change(first, last, layout, at.M, messages, direction, sums)
 
         each_part(work, self._groups, threads)
         steps = at.M * pairs.sum(axis=0) + v_step * at.steps
         firsts = first_labels.sum(axis=0)
         for s, ahead, behind in at.logs:
             slots, units_of = self._tokens(s)
-            own = np.empty((len(slots), K))
-            wide_change(
-                units_of, at.scores, at.transition, ahead, behind,
-                turns, v_initial, v_step, own, steps,
-            )  # fmt: skip
+            along = (v_scores, v_initial, v_step)
+            own = wide_change(units_of, at.scores, at.transition, ahead, behind, along, steps)
             p[slots] = own
             firsts += own[0]
         return self._gather(firsts, steps, p, threads)
+
+    def _layout(self, wide: np.ndarray) -> Layout:
+        lanes = self.lanes
+        return Layout(lanes.groups, lanes.unit, lanes.length, wide)
 
     def _room(self, name: str, *shape: int) -> np.ndarray:
         """Zeros where it is asked for the first time, and what was left there afterwards.

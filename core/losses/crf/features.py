@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from core.losses.crf.chain import add_rows, add_scores
+from core.losses.crf.chain import add_numbers, add_rows
 from core.losses.crf.chunks import each_part, parts_of
 from core.losses.crf.encoding import Tokens
 
@@ -66,7 +66,8 @@ class Features:
         t = self.tokens
 
         def work(part: int, first: int, last: int) -> None:
-            add_scores(W, t.begins, t.features, t.numbers, t.number_features, first, last, out)
+            add_rows(W, t.begins, t.features, first, last, out)
+            add_numbers(W, t.numbers, t.number_features, first, last, out)
 
         if self.is_dense:
             np.matmul(self.dense, W, out=out)

@@ -22,6 +22,7 @@ they need neither exponentials nor divisions.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,48 @@ from core.losses.compiled import compiled
 from core.losses.crf.lanes import LANES
 
 WIDEST = 600.0  # exp(−600) squared by the number of labels is still a normal number
+
+
+class Layout(NamedTuple):
+    """Where the tokens of every group lie (lanes.py), and which groups are wide."""
+
+    groups: np.ndarray
+    unit: np.ndarray
+    length: np.ndarray
+    wide: np.ndarray
+
+
+class Potentials(NamedTuple):
+    """ψ, the largest score of every unit, exp of the initial scores less their largest, and M."""
+
+    potentials: np.ndarray
+    top: np.ndarray
+    start: np.ndarray
+    M: np.ndarray
+
+
+class Messages(NamedTuple):
+    """α, β and e."""
+
+    alpha: np.ndarray
+    beta: np.ndarray
+    e: np.ndarray
+
+
+class Direction(NamedTuple):
+    """A direction v: state scores (U + 1, K), 0 for padding; initial; M ∘ v's transitions."""
+
+    scores: np.ndarray
+    initial: np.ndarray
+    MV: np.ndarray
+
+
+class Sums(NamedTuple):
+    """What a sweep fills, p or dp, and what it adds to: Ξ and the expected first labels."""
+
+    counts: np.ndarray
+    pairs: np.ndarray
+    initial: np.ndarray
 
 
 @compiled
@@ -46,31 +89,30 @@ def center(scores, first, last, potentials, top, span):  # type: ignore[no-untyp
 
 
 @compiled
-def sweep(  # type: ignore[no-untyped-def]
-    first, last, groups, unit, length, wide, potentials, top, start, M,
-    alpha, beta, e, counts, pairs, initial,
-):  # fmt: skip
-    """α, β, e and p of the groups from first to last.
+def sweep(first, last, layout, model, messages, sums):  # type: ignore[no-untyped-def]
+    """α, β, e and p of the groups from first to last; returns Σ log c + top.
 
-    Adds to pairs Ξ and to initial the expected first labels; returns Σ log c + top.
+    Args:
+        first, last: groups.
+        layout: a Layout. model: a Potentials. messages: a Messages. sums: a Sums.
     """
-    K = len(start)
     total = 0.0
-    h = np.empty((K, LANES))
-    back = M.T.copy()
+    h = np.empty((len(model.start), LANES))
+    back = model.M.T.copy()
     for g in range(first, last):
-        if not wide[g]:
-            total += _forward(
-                groups[g], groups[g + 1], unit, length[g], potentials, top, start, M, alpha, e, h
-            )
-            _backward(groups[g], groups[g + 1], length[g], back, alpha, beta, e, h, pairs)
-            _count(groups[g], groups[g + 1], length[g], alpha, beta, counts, initial)
+        if not layout.wide[g]:
+            total += _forward(g, layout, model, messages, h)
+            _backward(g, layout, back, messages, h, sums.pairs)
+            _count(g, layout, messages, sums.counts, sums.initial)
     return total
 
 
 @compiled
-def _forward(begin, end, unit, length, potentials, top, start, M, alpha, e, h):  # type: ignore[no-untyped-def]
+def _forward(g, layout, model, messages, h):  # type: ignore[no-untyped-def]
     """α and e of one group; returns Σ log c + top."""
+    begin, end = layout.groups[g], layout.groups[g + 1]
+    unit, length, alpha, e = layout.unit, layout.length[g], messages.alpha, messages.e
+    potentials, top, start, M = model.potentials, model.top, model.start, model.M
     K = len(start)
     total = 0.0
     product, c = np.ones(LANES), np.empty(LANES)
@@ -161,8 +203,10 @@ def _add_steps(ahead, behind, steps):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _backward(begin, end, length, back, alpha, beta, e, h, steps):  # type: ignore[no-untyped-def]
+def _backward(g, layout, back, messages, h, steps):  # type: ignore[no-untyped-def]
     """β of one group; adds to Ξ."""
+    begin, end, length = layout.groups[g], layout.groups[g + 1], layout.length[g]
+    alpha, beta, e = messages.alpha, messages.beta, messages.e
     K = back.shape[0]
     beta[end - 1] = 1.0
     for row in range(end - 1, begin, -1):
@@ -179,8 +223,10 @@ def _backward(begin, end, length, back, alpha, beta, e, h, steps):  # type: igno
 
 
 @compiled
-def _count(begin, end, length, alpha, beta, counts, initial):  # type: ignore[no-untyped-def]
+def _count(g, layout, messages, counts, initial):  # type: ignore[no-untyped-def]
     """P of one group, and its first labels."""
+    begin, end, length = layout.groups[g], layout.groups[g + 1], layout.length[g]
+    alpha, beta = messages.alpha, messages.beta
     K = len(initial)
     for row in range(begin, end):
         for lane in range(LANES):
@@ -193,36 +239,36 @@ def _count(begin, end, length, alpha, beta, counts, initial):  # type: ignore[no
 
 
 @compiled
-def sweep_change(  # type: ignore[no-untyped-def]
-    first, last, groups, unit, length, wide, M, alpha, beta, e,
-    turns, v_initial, MV, counts, pairs, initial,
-):  # fmt: skip
+def sweep_change(first, last, layout, M, messages, direction, sums):  # type: ignore[no-untyped-def]
     """Fills dp in counts for the groups from first to last; adds Σ dα ⊗ h + α ⊗ dh to pairs.
 
-    MV is M ∘ v's transition part, turns (U + 1, K) v's state scores with zeros for padding.
+    Args:
+        first, last: groups.
+        layout: a Layout. M: shape (K, K). messages: a Messages.
+        direction: a Direction. sums: a Sums.
     """
-    K = len(v_initial)
+    groups, unit, MV = layout.groups, layout.unit, direction.MV
+    K = len(direction.initial)
     rows = 0
     for g in range(first, last):
         rows = max(rows, groups[g + 1] - groups[g])
     A, v = np.empty((rows, K, LANES)), np.empty((rows, K, LANES))
     back, back_v = M.T.copy(), MV.T.copy()
     for g in range(first, last):
-        if not wide[g]:
+        if not layout.wide[g]:
             begin, end = groups[g], groups[g + 1]
             for row in range(begin, end):
                 for lane in range(LANES):
                     for y in range(K):
-                        v[row - begin, y, lane] = turns[unit[row, lane], y]
-            _forward_change(begin, end, M, MV, alpha, e, v, v_initial, A)
-            _backward_change(
-                begin, end, length[g], back, back_v, alpha, beta, e, v, A, counts, pairs, initial
-            )
+                        v[row - begin, y, lane] = direction.scores[unit[row, lane], y]
+            _forward_change(begin, end, M, messages, direction, v, A)
+            _backward_change(g, layout, (back, back_v), messages, v, A, sums)
 
 
 @compiled
-def _forward_change(begin, end, M, MV, alpha, e, v, v_initial, A):  # type: ignore[no-untyped-def]
+def _forward_change(begin, end, M, messages, direction, v, A):  # type: ignore[no-untyped-def]
     """Fills A of one group."""
+    alpha, e, MV, v_initial = messages.alpha, messages.e, direction.MV, direction.initial
     K = len(v_initial)
     for y in range(K):
         for lane in range(LANES):
@@ -238,10 +284,12 @@ def _forward_change(begin, end, M, MV, alpha, e, v, v_initial, A):  # type: igno
 
 
 @compiled
-def _backward_change(  # type: ignore[no-untyped-def]
-    begin, end, length, back, back_v, alpha, beta, e, v, A, counts, steps, initial
-):
-    """Fills dp of one group; adds to the change of Ξ."""
+def _backward_change(g, layout, transposed, messages, v, A, sums):  # type: ignore[no-untyped-def]
+    """Fills dp of one group; adds to the change of Ξ. Transposed are M and MV."""
+    begin, end, length = layout.groups[g], layout.groups[g + 1], layout.length[g]
+    alpha, beta, e = messages.alpha, messages.beta, messages.e
+    counts, steps, initial = sums.counts, sums.pairs, sums.initial
+    back, back_v = transposed
     K = back.shape[0]
     total = np.zeros(LANES)
     for lane in range(LANES):
@@ -254,8 +302,8 @@ def _backward_change(  # type: ignore[no-untyped-def]
         for lane in range(LANES):
             real = 1.0 if t < length[lane] else 0.0
             for y in range(K):
-                bent = B[y, lane] - total[lane] * beta[row, y, lane]
-                change = A[t, y, lane] * beta[row, y, lane] + alpha[row, y, lane] * bent
+                rest = B[y, lane] - total[lane] * beta[row, y, lane]
+                change = A[t, y, lane] * beta[row, y, lane] + alpha[row, y, lane] * rest
                 counts[row * LANES + lane, y] = real * change
         if t == 0:
             break

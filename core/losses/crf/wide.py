@@ -5,8 +5,7 @@
 | α, β | ``ahead``, ``behind`` | (T, K) | as in chain.py, logarithms, of one sequence of T tokens |
 | p_t(y) | ``counts`` | (T, K) | p(y_t = y | tokens) |
 | ξ(x, y) | ``pairs`` | (K, K) | expected number of steps from x to y |
-| v_t(y) | ``turns`` | (U, K) | state scores of a direction v |
-| | ``v_initial``, ``v_step`` | (K,), (K, K) | its other parts |
+| v | ``v`` | | a direction: state scores (U, K), initial (K,) and transition scores (K, K) |
 | a_t(y) | ``a`` | (T, K) | E[v-score of the labels up to t given y_t = y] |
 | b_t(y) | ``b`` | (T, K) | E[v-score of the labels after t given y_t = y] |
 
@@ -25,11 +24,10 @@ from core.losses.crf.chain import log_backward, log_forward, normalize
 
 
 @compiled
-def wide_counts(  # type: ignore[no-untyped-def]
-    unit, scores, initial, transition, ahead, behind, counts, pairs
-):
-    """Fills α, β and p of one sequence, adds to ξ; returns log Z."""
+def wide_counts(unit, scores, initial, transition, pairs):  # type: ignore[no-untyped-def]
+    """Log Z, α, β and p of one sequence; adds to ξ."""
     K, last = len(initial), len(unit)
+    ahead, behind, counts = np.empty((last, K)), np.empty((last, K)), np.empty((last, K))
     log_z = log_forward(0, last, unit, scores, initial, transition, ahead)
     log_backward(0, last, unit, scores, transition, behind)
     own = np.empty((K, K))
@@ -40,26 +38,26 @@ def wide_counts(  # type: ignore[no-untyped-def]
             for x in range(K):
                 for y in range(K):
                     pairs[x, y] += math.exp(own[x, y])
-    return log_z
+    return log_z, ahead, behind, counts
 
 
 @compiled
-def wide_change(  # type: ignore[no-untyped-def]
-    unit, scores, transition, ahead, behind, turns, v_initial, v_step, counts, pairs
-):
-    """Fills dp of one sequence in counts, adds dξ to pairs."""
+def wide_change(unit, scores, transition, ahead, behind, v, pairs):  # type: ignore[no-untyped-def]
+    """The change dp of one sequence; adds dξ to pairs."""
+    v_scores, v_initial, v_step = v
     K, last = len(v_initial), len(unit)
+    counts = np.empty((last, K))
     a, b = np.empty((last, K)), np.empty((last, K))
     row, own = np.empty(K), np.empty((K, K))
     for y in range(K):
-        a[0, y] = v_initial[y] + turns[unit[0], y]
+        a[0, y] = v_initial[y] + v_scores[unit[0], y]
         b[last - 1, y] = 0.0
     for t in range(1, last):
         for y in range(K):
             for x in range(K):
                 row[x] = ahead[t - 1, x] + transition[x, y]
             normalize(row)
-            a[t, y] = turns[unit[t], y]
+            a[t, y] = v_scores[unit[t], y]
             for x in range(K):
                 a[t, y] += math.exp(row[x]) * (a[t - 1, x] + v_step[x, y])
     total = 0.0
@@ -73,16 +71,17 @@ def wide_change(  # type: ignore[no-untyped-def]
             normalize(row)
             b[t - 1, x] = 0.0
             for y in range(K):
-                b[t - 1, x] += math.exp(row[y]) * (v_step[x, y] + turns[u, y] + b[t, y])
+                b[t - 1, x] += math.exp(row[y]) * (v_step[x, y] + v_scores[u, y] + b[t, y])
         _pair_logs(ahead[t - 1], transition, scores[u], behind[t], own)
         for x in range(K):
             for y in range(K):
-                change = a[t - 1, x] + v_step[x, y] + turns[u, y] + b[t, y] - total
+                change = a[t - 1, x] + v_step[x, y] + v_scores[u, y] + b[t, y] - total
                 pairs[x, y] += math.exp(own[x, y]) * change
     for t in range(last):
         _probabilities(ahead[t], behind[t], counts[t])
         for y in range(K):
             counts[t, y] *= a[t, y] + b[t, y] - total
+    return counts
 
 
 @compiled

@@ -68,7 +68,7 @@ def test_plain_python_from_the_source_gives_the_same(tiny, mixed_table) -> None:
         rtol=1e-12,
     )
     assert not hasattr(script.marginals, "py_func")
-    assert hasattr(chain.add_scores, "py_func")
+    assert hasattr(chain.add_rows, "py_func")
 
 
 def test_a_long_sequence_keeps_its_precision() -> None:
