@@ -25,6 +25,7 @@ from core.errors import UnusableError
 from core.losses.crf.dense import dense_hessian
 from core.losses.crf.encoding import Encoding, Tokens, encoding_of
 from core.losses.crf.expected import At, Chains
+from core.losses.labels import codes_of
 from core.losses.threads import available
 from core.optimize.loss import Costs, Loss, LossAt
 
@@ -98,10 +99,10 @@ class CrfLoss(Loss):
         """The same parameters, on other tokens.
 
         Raises:
-            ValueError: a label is not among the classes.
+            UnusableError: a label is not among the classes.
         """
         tokens = self.encoding.tokens(table)
-        return CrfLoss(self.encoding, self.classes, tokens, codes_among(y, self.classes))
+        return CrfLoss(self.encoding, self.classes, tokens, codes_of(y, self.classes))
 
     @property
     def costs(self) -> Costs:
@@ -195,8 +196,7 @@ def build_crf(table: pd.DataFrame, sequence: str, y: Any, classes: Sequence[Any]
         classes: the labels, also such as these tokens do not have.
 
     Raises:
-        UnusableError: there is one label only, or no feature.
-        ValueError: a label is not among the classes.
+        UnusableError: there is one label only, no feature, or a label not among the classes.
     """
     if len(classes) < 2:
         raise UnusableError(
@@ -209,20 +209,7 @@ def build_crf(table: pd.DataFrame, sequence: str, y: Any, classes: Sequence[Any]
             cure="keep at least one column with different values as a feature",
         )
     tokens = encoding.tokens(table)
-    return CrfLoss(encoding, tuple(classes), tokens, codes_among(y, tuple(classes)))
-
-
-def codes_among(y: Any, classes: tuple[Any, ...]) -> np.ndarray:
-    """The place of every label among the classes, shape (N,).
-
-    Raises:
-        ValueError: a label is not among them.
-    """
-    codes = pd.Index(list(classes)).get_indexer(pd.Index(np.asarray(y)))
-    if (codes < 0).any():
-        unknown = np.asarray(y)[np.argmax(codes < 0)]
-        raise ValueError(f"label {unknown!r} is not among the classes")
-    return np.asarray(codes, dtype=np.int64)
+    return CrfLoss(encoding, tuple(classes), tokens, codes_of(y, classes))
 
 
 def _names(encoding: Encoding, classes: tuple[Any, ...]) -> tuple[list[str], list[str]]:

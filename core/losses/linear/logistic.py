@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from core.losses.labels import codes_of, two_or_more
 from core.losses.linear.design import Design, design_of
-from core.losses.linear.labels import codes_of, two_or_more
 from core.optimize.loss import Costs, Loss, LossAt
 
 

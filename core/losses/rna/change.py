@@ -32,27 +32,23 @@ def change_of_uses(
         return in_logarithms(codes, terms, along, shortest)[1]
     bases = codes.size - 2
     weights, hairpin = weights_of(terms, bases, folded.c)
-    given, moved = folded.tables, room_for(bases, room)
-    inner, outer = tuple(given.inner), tuple(given.outer)
+    tables, moved = folded.tables, room_for(bases, room)
+    inner, outer = tuple(tables.inner), tuple(tables.outer)
     moving, rising = tuple(moved.inner), tuple(moved.outer)
-    change = np.zeros(TERMS)
+    given, change = (codes, weights, hairpin, shortest), np.zeros(TERMS)
     tangent_inside(
-        codes,
-        weights,
+        given,
         along,
-        hairpin,
-        shortest,
-        inner,
-        given.loose[0],
-        given.ends[0],
-        moving,
-        moved.loose[0],
-        moved.ends[0],
+        (inner, tables.loose[0], tables.ends[0]),
+        (moving, moved.loose[0], moved.ends[0]),
     )
     tangent_outside(
-        codes, weights, along, hairpin, shortest, inner, outer, tuple(given.loose), given.ends,
-        moving, rising, tuple(moved.loose), moved.ends, change,
-    )  # fmt: skip
+        given,
+        along,
+        (inner, outer, tuple(tables.loose), tables.ends),
+        (moving, rising, tuple(moved.loose), moved.ends),
+        change,
+    )
     loops = slice(LOOPS, RATES)
     change[loops] += folded.uses[loops] * along[loops]
     if not np.isfinite(change).all():

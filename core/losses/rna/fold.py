@@ -20,7 +20,7 @@ from core.losses.rna.inside import inside
 from core.losses.rna.logspace import log_inside
 from core.losses.rna.logspace_outside import log_outside
 from core.losses.rna.outside import outside
-from core.losses.rna.terms import LOOPS, MARGIN, RATES, TERMS, codes_of, terms_of, weights_of
+from core.losses.rna.terms import LOOPS, MARGIN, RATES, TERMS, letter_codes, terms_of, weights_of
 
 FIRST_C = 0.4  # log Z a base of many molecules, within the range that 500 bases allow
 _SAFE = 1e150
@@ -99,7 +99,7 @@ def fold(
     """Log Z, expected uses and pair probabilities of a molecule.
 
     Args:
-        codes: as `codes_of` gives them, shape (n + 2,).
+        codes: as `letter_codes` gives them, shape (n + 2,).
         terms: as `terms_of` gives them, shape (TERMS,).
         shortest: the fewest bases in a hairpin loop.
         c: a guess of (log Z)/n.
@@ -126,19 +126,19 @@ def _scaled(
     others = np.concatenate([weights[:LOOPS], weights[RATES : RATES + 5]])
     if not (others.max() < _SAFE_WEIGHT and others.min() > 1.0 / _SAFE_WEIGHT):
         return None
-    F, B = tables.ends
-    G, D = tables.loose
-    z = inside(codes, weights, hairpin, shortest, *tables.inner, G, F)
+    given, inner, outer = (
+        (codes, weights, hairpin, shortest),
+        tuple(tables.inner),
+        tuple(tables.outer),
+    )
+    z = inside(given, inner, tables.loose[0], tables.ends[0])
     if not (0.0 < z < math.inf):
         return None
     log_z = math.log(z) + c * bases
     if not (1.0 / _SAFE < z < _SAFE):
         return log_z
     uses = np.zeros(TERMS)
-    outer = tuple(tables.outer)
-    largest = outside(
-        codes, weights, hairpin, shortest, tuple(tables.inner), G, F, outer, D, B, uses
-    )
+    largest = outside(given, inner, outer, tuple(tables.loose), tables.ends, uses)
     ranges = (table.max() for table in (tables.inner, tables.outer, tables.loose, tables.ends))
     if not all(top < _SAFE for top in (*ranges, largest)):
         return None
@@ -156,7 +156,7 @@ def log_partition(w: np.ndarray, letters: str, shortest_hairpin: int = 0) -> flo
     Raises:
         ValueError: a letter is none of these.
     """
-    return fold(codes_of(letters), terms_of(w), shortest_hairpin).log_z
+    return fold(letter_codes(letters), terms_of(w), shortest_hairpin).log_z
 
 
 def pair_probabilities(w: np.ndarray, letters: str, shortest_hairpin: int = 0) -> np.ndarray:
@@ -164,7 +164,7 @@ def pair_probabilities(w: np.ndarray, letters: str, shortest_hairpin: int = 0) -
 
     Args and errors as for `log_partition`.
     """
-    return fold(codes_of(letters), terms_of(w), shortest_hairpin).pairs()
+    return fold(letter_codes(letters), terms_of(w), shortest_hairpin).pairs()
 
 
 def log_partition_of(codes: np.ndarray, terms: np.ndarray, shortest: int) -> float:
@@ -183,7 +183,7 @@ def in_logarithms(
     """
     tables, change, F, dF = _log_tables(codes, terms, along, shortest)
     q, uses = np.zeros((2, *tables.shape)), np.zeros((2, TERMS))
-    log_outside(codes, terms, along, shortest, tables, change, F, dF, q, uses)
+    log_outside((codes, terms, along, shortest), tables, change, F, dF, q, uses)
     return Folded(float(F[-1]), uses[0], math.nan, None, q[0, 0]), uses[1]
 
 
@@ -193,5 +193,5 @@ def _log_tables(
     wide = codes.size
     tables, change = np.full((4, wide, wide), -np.inf), np.zeros((4, wide, wide))
     F, dF = np.zeros(wide - 1), np.zeros(wide - 1)
-    log_inside(codes, terms, along, shortest, tables, change, F, dF)
+    log_inside((codes, terms, along, shortest), tables, change, F, dF)
     return tables, change, F, dF

@@ -63,18 +63,18 @@ def two_branches(M1, M, M2, i, n):
 
 
 @compiled
-def inside(codes, weights, hairpin, shortest, P, M1, M2, M, G, F):
+def inside(given, inner, G, F):
     """Fills the tables (given as zeros) and returns Z, the sum over all structures.
 
     Args:
-        codes: the letters, shape (n + 2,).
-        weights: as `terms.weights_of` gives them.
-        hairpin: weights of hairpin loops of 0 … n bases.
-        shortest: the fewest bases in a hairpin loop.
-        P, M1, M2, M: shape (n + 2, n + 2).
+        given: the letters, shape (n + 2,); weights as `terms.weights_of` gives them; weights of
+            hairpin loops of 0 … n bases; the fewest bases in a hairpin loop.
+        inner: P, M1, M2, M, each of shape (n + 2, n + 2).
         G: shape (n + 2, n + 2 + MARGIN), its columns behind the margin.
         F: shape (n + 2,).
     """
+    codes, weights, hairpin, shortest = given
+    P, M1, M2, M = inner
     n = codes.size - 2
     close, branch, stack, pair, bulge, square, loops, rates = views(weights)
     wide = widened(loops)

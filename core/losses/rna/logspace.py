@@ -97,8 +97,9 @@ def log_hairpin(codes, terms, i, j):
 
 
 @compiled
-def log_pair(codes, terms, along, shortest, tables, change, i, j):
+def log_pair(given, tables, change, i, j):
     """Log P[i, j] and its change."""
+    codes, terms, along, shortest = given
     P, M2 = tables[0], tables[2]
     top, total, moved = -np.inf, 0.0, 0.0
     if j - i > shortest:
@@ -120,17 +121,16 @@ def log_pair(codes, terms, along, shortest, tables, change, i, j):
 
 
 @compiled
-def log_inside(codes, terms, along, shortest, tables, change, F, dF):
+def log_inside(given, tables, change, F, dF):
     """Fills the tables (given as −inf and zeros); log Z and its change are the last of F and dF.
 
     Args:
-        codes: letters, shape (n + 2,).
-        terms: S w, shape (TERMS,).
-        along: S v of a direction v, shape (TERMS,).
-        shortest: the fewest bases in a hairpin loop.
+        given: letters, shape (n + 2,); S w, shape (TERMS,); S v of a direction v, shape (TERMS,);
+            the fewest bases in a hairpin loop.
         tables, change: shape (4, n + 2, n + 2).
         F, dF: shape (n + 1,).
     """
+    codes, terms, along, _ = given
     n = codes.size - 2
     P, M1, M2, M = tables[0], tables[1], tables[2], tables[3]
     rates, rising = terms[RATES:HAIRPIN], along[RATES:HAIRPIN]
@@ -138,7 +138,7 @@ def log_inside(codes, terms, along, shortest, tables, change, F, dF):
         for j in range(i + 1, n + 1):
             top, total, moved = -np.inf, 0.0, 0.0
             if PAIRS[codes[i], codes[j]]:
-                found, rise = log_pair(codes, terms, along, shortest, tables, change, i, j)
+                found, rise = log_pair(given, tables, change, i, j)
                 P[i, j], change[0, i, j] = found, rise
                 x = found + log_branch(codes, terms, i, j) + rates[2]
                 dx = rise + log_branch(codes, along, i, j) + rising[2]

@@ -48,8 +48,9 @@ def handed(q, table, i, j, probability, rise):
 
 
 @compiled
-def use_close(codes, uses, i, j, p, q, probability, rise):
+def use_close(codes, uses, outer, inner, probability, rise):
     """The terms of an inner pair p, q behind the pair i, j."""
+    (i, j), (p, q) = outer, inner
     if p == i + 1 and q == j - 1:
         used(uses, STACK + around(codes, i, j), probability, rise)
         return
@@ -59,8 +60,9 @@ def use_close(codes, uses, i, j, p, q, probability, rise):
 
 
 @compiled
-def pair_outside(codes, terms, along, shortest, tables, change, q, uses, i, j):
+def pair_outside(given, tables, change, q, uses, i, j):
     """Hands the probability of the pair i, j to what is inside it."""
+    codes, terms, along, shortest = given
     whole, drift = q[0, 0, i, j], q[1, 0, i, j]
     if whole == 0.0:
         return
@@ -80,7 +82,7 @@ def pair_outside(codes, terms, along, shortest, tables, change, q, uses, i, j):
                 share = np.exp(x + log_close(codes, terms, i, j, first, last) - base)
                 dx = change[0, first, last] + log_close(codes, along, i, j, first, last)
                 rise = share * (drift + whole * (dx - rising))
-                use_close(codes, uses, i, j, first, last, whole * share, rise)
+                use_close(codes, uses, (i, j), (first, last), whole * share, rise)
                 handed(q, 0, first, last, whole * share, rise)
     x = tables[2, i + 1, j - 1]
     if x > -np.inf:
@@ -93,8 +95,9 @@ def pair_outside(codes, terms, along, shortest, tables, change, q, uses, i, j):
 
 
 @compiled
-def row_outside(codes, terms, along, tables, change, q, uses, i):
+def row_outside(given, tables, change, q, uses, i):
     """Hands the probabilities of row i of M, M2 and M1 on."""
+    codes, terms, along, _ = given
     n = codes.size - 2
     for j in range(n, i, -1):
         whole, drift = q[0, 3, i, j], q[1, 3, i, j]
@@ -137,8 +140,9 @@ def row_outside(codes, terms, along, tables, change, q, uses, i):
 
 
 @compiled
-def log_outside(codes, terms, along, shortest, tables, change, F, dF, q, uses):
+def log_outside(given, tables, change, F, dF, q, uses):
     """Fills ``q`` and ``uses``, given as zeros; the arguments as for the inside part."""
+    codes, terms, along, _ = given
     n = codes.size - 2
     whole, drift = np.zeros(n + 1), np.zeros(n + 1)
     whole[n] = 1.0
@@ -160,7 +164,7 @@ def log_outside(codes, terms, along, shortest, tables, change, F, dF, q, uses):
                 used(uses, BRANCH + about(codes, k, j), whole[j] * share, rise)
                 used(uses, RATES + 4, whole[j] * share, rise)
     for i in range(1, n + 1):
-        row_outside(codes, terms, along, tables, change, q, uses, i)
+        row_outside(given, tables, change, q, uses, i)
         for j in range(i + 1, n + 1):
             if PAIRS[codes[i], codes[j]]:
-                pair_outside(codes, terms, along, shortest, tables, change, q, uses, i, j)
+                pair_outside(given, tables, change, q, uses, i, j)

@@ -26,7 +26,7 @@ from core.losses.rna.change import change_of_uses
 from core.losses.rna.fold import FIRST_C, Folded, fold, room_size
 from core.losses.rna.parameters import MOTIF_OF, MOTIFS, NAMES
 from core.losses.rna.structure import structure_uses
-from core.losses.rna.terms import codes_of, counts_of, terms_of
+from core.losses.rna.terms import counts_of, letter_codes, terms_of
 from core.losses.threads import available
 from core.optimize.loss import Loss, LossAt
 
@@ -54,7 +54,7 @@ class RnaLoss(Loss):
     ) -> None:
         self.molecules, self.shortest_hairpin = list(molecules), shortest_hairpin
         self.threads = threads or available()
-        self._codes = [codes_of(one.letters) for one in self.molecules]
+        self._codes = [letter_codes(one.letters) for one in self.molecules]
         self._known = [structure_uses(one.letters, one.structure) for one in self.molecules]
         self._truth = np.sum([uses for uses, _ in self._known], axis=0)
         self._derivations = float(sum(logarithm for _, logarithm in self._known))

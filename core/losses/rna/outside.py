@@ -101,23 +101,26 @@ def outer_outside(codes, weights, P, F, B, dP, uses):
 
 
 @compiled
-def outside(codes, weights, hairpin, shortest, inner, G, F, outer, D, B, uses):
+def outside(given, inner, outer, loose, ends, uses):
     """Fills the outside tables and ``uses``, all given as zeros.
 
     Args:
-        codes, weights, hairpin, shortest, F: as given to, and filled by, the inside recursion.
-        inner, G: P, M1, M2, M, and G as filled by the inside recursion.
+        given, inner: as given to, and filled by, the inside recursion.
         outer: dP, dG, dM1, dM2, dM.
-        D: shape (n + 2, n + 2 + MARGIN), the margin behind the columns.
-        B: shape (n + 2,).
+        loose: G as filled by the inside recursion, and D, of the same shape, the margin behind the
+            columns.
+        ends: F as filled by the inside recursion, and B, shape (2, n + 2).
         uses: shape (TERMS,).
 
     Returns:
         The largest count of loops before their weight: an underflow of that weight shows in it.
     """
+    codes, weights, hairpin, shortest = given
     n = codes.size - 2
     P, M1, M2, M = inner
     dP, dG, dM1, dM2, dM = outer
+    G, D = loose
+    F, B = ends[0], ends[1]
     close, branch, stack, pair, bulge, square, loops, rates = views(weights)
     closes, branches, stacks, pairs, bulges, squares, looped, rated = views(uses)
     hairpins = uses[HAIRPIN:]

@@ -24,7 +24,7 @@ from core.losses.rna.terms import (
     SQUARE,
     STACK,
     TERMS,
-    codes_of,
+    letter_codes,
 )
 
 
@@ -35,7 +35,7 @@ def structure_uses(letters: str, structure: str) -> tuple[np.ndarray, float]:
         letters: in A, C, G, U, N.
         structure: dots and round brackets, such as `molecule.understood` returns.
     """
-    codes, uses, derivations = codes_of(letters), np.zeros(TERMS), 0.0
+    codes, uses, derivations = letter_codes(letters), np.zeros(TERMS), 0.0
     pairs = [(i + 1, j + 1) for i, j in bracket_pairs(structure)]
     inside = neighbours(pairs)
     within = {one for inner in inside.values() for one in inner}

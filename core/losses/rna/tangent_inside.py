@@ -32,8 +32,10 @@ def loops_tangent(G, tG, wide, twide, i, j):
 
 
 @compiled
-def small_loops_tangent(G, tG, bulge, tbulge, square, tsquare, codes, i, j):
-    """The same for loops of one base, or one on each side."""
+def small_loops_tangent(G, tG, weights, changes, codes, i, j):
+    """The same for loops of one base, or one on each side: weights of bulges and squares."""
+    bulge, square = weights
+    tbulge, tsquare = changes
     c, d, q = codes[i + 1], codes[j - 1], j - 2 + MARGIN
     return (
         bulge[d] * (G[i + 1, q] * tbulge[d] + tG[i + 1, q])
@@ -55,16 +57,18 @@ def two_branches_tangent(M1, M, tM1, tM, tM2, i, n):
 
 
 @compiled
-def tangent_inside(codes, weights, along, hairpin, shortest, inner, G, F, moving, tG, tF):
+def tangent_inside(given, along, filled, changes):
     """Fills the changes of the inside tables, given as zeros.
 
     Args:
-        codes, weights, hairpin, shortest, F: as given to, and filled by, the inside recursion.
+        given: as given to the inside recursion.
         along: changes of the terms, shape (TERMS,).
-        inner, G: P, M1, M2, M, and G as filled by the inside recursion.
-        moving, tG: their changes.
-        tF: shape (n + 2,).
+        filled: the inner tables P, M1, M2, M, then G and F as filled by the inside recursion.
+        changes: theirs, of the same shapes.
     """
+    codes, weights, hairpin, shortest = given
+    inner, G, F = filled
+    moving, tG, tF = changes
     n = codes.size - 2
     P, M1, M2, M = inner
     tP, tM1, tM2, tM = moving
@@ -80,7 +84,7 @@ def tangent_inside(codes, weights, along, hairpin, shortest, inner, G, F, moving
                 continue
             c, d = codes[i + 1], codes[j - 1]
             total = loops_tangent(G, tG, wide, twide, i, j)
-            total += small_loops_tangent(G, tG, bulge, tbulge, square, tsquare, codes, i, j)
+            total += small_loops_tangent(G, tG, (bulge, square), (tbulge, tsquare), codes, i, j)
             if j - i > shortest:
                 total += hairpin[j - i - 1] * along[HAIRPIN + min(j - i - 1, LONGEST)]
             stacked = stack[a, b, c, d] * P[i + 1, j - 1]

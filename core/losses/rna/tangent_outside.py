@@ -33,8 +33,10 @@ def loops_tangent_outside(D, tD, forward, tforward, p, q):
 
 
 @compiled
-def small_loops_tangent_outside(D, tD, bulge, tbulge, square, tsquare, codes, p, q):
-    """The same for loops of one base, or one on each side."""
+def small_loops_tangent_outside(D, tD, weights, changes, codes, p, q):
+    """The same for loops of one base, or one on each side: weights of bulges and squares."""
+    bulge, square = weights
+    tbulge, tsquare = changes
     c, d = codes[p - 1], codes[q + 1]
     total = bulge[d] * (tD[p - 1, q + 2] + D[p - 1, q + 2] * tbulge[d])
     if p >= 3:
@@ -60,23 +62,32 @@ def count_loops_tangent(G, tG, counted, i, j, factor, moving):
 
 
 @compiled
-def branches_tangent_outside(M1, M, tM1, tM, dM2, tdM1, tdM2, tdM, i, n):
+def branches_tangent_outside(inner, moving, dM2, rising, i, n):
     """The change of what row i of M2 passes on to the first branch and to the others."""
+    M1, M = inner
+    tM1, tM = moving
+    tdM1, tdM2, tdM = rising
     for k in range(i + 1, n - 1):
-        first, moving = M1[i, k], tM1[i, k]
+        first, change = M1[i, k], tM1[i, k]
         others, changes = M[k + 1, k + 2 :], tM[k + 1, k + 2 :]
         passed = tdM[k + 1, k + 2 :]
-        row, rising = dM2[i, k + 2 :], tdM2[i, k + 2 :]
+        row, growing = dM2[i, k + 2 :], tdM2[i, k + 2 :]
         total = 0.0
         for place in range(n - k - 1):
-            total += rising[place] * others[place] + row[place] * changes[place]
-            passed[place] += rising[place] * first + row[place] * moving
+            total += growing[place] * others[place] + row[place] * changes[place]
+            passed[place] += growing[place] * first + row[place] * change
         tdM1[i, k] += total
 
 
 @compiled
-def outer_tangent_outside(codes, weights, along, P, F, B, tP, tF, tB, tdP, uses):
-    """The change of what the letters outside of all pairs pass on to P, and of their uses."""
+def outer_tangent_outside(given, along, filled, changes, tdP, uses):
+    """The change of what the letters outside of all pairs pass on to P, and of their uses.
+
+    Filled are P, F and B; changes theirs, that of B to be filled.
+    """
+    codes, weights, _, _ = given
+    P, F, B = filled
+    tP, tF, tB = changes
     n = codes.size - 2
     branch, rates = views(weights)[1], views(weights)[7]
     tbranch, trates = views(along)[1], views(along)[7]
@@ -103,34 +114,20 @@ def outer_tangent_outside(codes, weights, along, P, F, B, tP, tF, tB, tdP, uses)
 
 
 @compiled
-def tangent_outside(
-    codes,
-    weights,
-    along,
-    hairpin,
-    shortest,
-    inner,
-    outer,
-    loose,
-    ends,
-    moving,
-    rising,
-    tloose,
-    tends,
-    uses,
-):
+def tangent_outside(given, along, filled, changes, uses):
     """Fills the changes of the outside tables and of the uses, all given as zeros.
 
     Args:
-        codes, weights, along, hairpin, shortest: as given to the inside part.
-        inner, outer, loose, ends: P, M1, M2, M; dP, dG, dM1, dM2, dM; G, D; F, B; all filled.
-        moving: changes of the inside tables, filled.
-        rising: room for the changes of the outside tables.
-        tloose: the change of G, filled, and room for that of D.
-        tends: the change of F, filled, and room for that of B.
+        given, along: as given to the inside part.
+        filled: the tables (P, M1, M2, M), (dP, dG, dM1, dM2, dM), (G, D) and (F, B).
+        changes: those of the inside tables, G and F filled, and room for those of the outside
+            tables, D and B, in the same order.
         uses: room for the changes of the uses, shape (TERMS,), but for the part of loops' lengths
             that comes from their own weights: the uses times ``along``.
     """
+    codes, weights, hairpin, shortest = given
+    inner, outer, loose, ends = filled
+    moving, rising, tloose, tends = changes
     n = codes.size - 2
     P, M1, M2, M = inner
     G, D = loose
@@ -146,9 +143,8 @@ def tangent_outside(
     forward = wide[:, ::-1].copy()
     tforward = widened(loops * tloops)[:, ::-1].copy()
     counted = np.zeros(wide.shape)
-    outer_tangent_outside(
-        codes, weights, along, P, ends[0], ends[1], tP, tends[0], tends[1], tdP, uses
-    )
+    sides, tsides = (P, ends[0], ends[1]), (tP, tends[0], tends[1])
+    outer_tangent_outside(given, along, sides, tsides, tdP, uses)
     for i in range(1, n + 1):
         for j in range(n, i, -1):
             tdM2[i, j] += tdM[i, j]
@@ -157,7 +153,7 @@ def tangent_outside(
             change = tdM[i, j] * rates[1] + factor * trates[1]
             tdM[i, j - 1] += change
             rated[1] += change * M[i, j - 1] + factor * tM[i, j - 1]
-        branches_tangent_outside(M1, M, tM1, tM, dM2, tdM1, tdM2, tdM, i, n)
+        branches_tangent_outside((M1, M), (tM1, tM), dM2, (tdM1, tdM2, tdM), i, n)
         for j in range(i + 1, n + 1):
             factor = dM1[i, j] * rates[1]
             change = tdM1[i, j] * rates[1] + factor * trates[1]
@@ -177,9 +173,8 @@ def tangent_outside(
             rated[2] += used
             if i > 1 and j < n:
                 change = loops_tangent_outside(D, tD, forward, tforward, i, j)
-                change += small_loops_tangent_outside(
-                    D, tD, bulge, tbulge, square, tsquare, codes, i, j
-                )
+                small, tsmall = (bulge, square), (tbulge, tsquare)
+                change += small_loops_tangent_outside(D, tD, small, tsmall, codes, i, j)
                 tdG[i, j] = change
                 tdP[i, j] += (change + dG[i, j] * tclose[b, a, c, d]) * close[b, a, c, d]
                 closes[b, a, c, d] += change * G[i, j + MARGIN] + dG[i, j] * tG[i, j + MARGIN]

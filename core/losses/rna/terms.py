@@ -45,7 +45,7 @@ for _first, _second in ("AU", "CG", "GU"):
     PAIRS[LETTERS.index(_second), LETTERS.index(_first)] = True
 
 
-def codes_of(letters: str) -> np.ndarray:
+def letter_codes(letters: str) -> np.ndarray:
     """Codes of a molecule's letters, with one UNKNOWN before and behind, shape (bases + 2,).
 
     Raises:

@@ -25,6 +25,7 @@ import numpy as np
 
 from core.errors import UnusableError
 from core.evaluation import influence
+from core.losses.labels import places_of
 from core.tuning.scores.document_metrics import COMPLETED, DOCUMENTS, say_of_documents
 from core.tuning.scores.metric import Metric, Said, mean, ratio
 from core.tuning.scores.structured_metrics import STRUCTURED, say_of_molecules, say_of_tokens
@@ -242,12 +243,7 @@ def codes_of(y: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
     """
     if not len(classes):
         return np.asarray(y, dtype=float)
-    known = np.asarray(classes)
-    own = np.asarray(y)
-    if own.dtype.kind == "O" or (own.dtype.kind == "U") != (known.dtype.kind == "U"):
-        own = own.astype(known.dtype)
-    place = np.minimum(np.searchsorted(known, own), len(known) - 1)
-    return np.where(known[place] == own, place, -1)
+    return places_of(y, classes)
 
 
 def targets_of(y: np.ndarray, task: str, classes: Sequence[Any]) -> np.ndarray:

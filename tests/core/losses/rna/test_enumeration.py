@@ -13,7 +13,7 @@ from core.datasets.molecules import understood
 from core.losses.rna import RnaLoss, log_partition, pair_probabilities
 from core.losses.rna.fold import in_logarithms
 from core.losses.rna.parameters import NAMES
-from core.losses.rna.terms import codes_of, counts_of, terms_of
+from core.losses.rna.terms import counts_of, letter_codes, terms_of
 
 Pairs = tuple[tuple[int, int], ...]
 COLUMN = {name: place for place, name in enumerate(NAMES)}
@@ -170,7 +170,7 @@ def test_sums_over_all_structures(letters: str, shortest: int) -> None:
     np.testing.assert_allclose(gradient, mean - counts[row], atol=1e-10)
     np.testing.assert_allclose(loss.hessian_product(w, v), product, atol=1e-10)
 
-    folded, change = in_logarithms(codes_of(letters), terms_of(w), terms_of(v), shortest)
+    folded, change = in_logarithms(letter_codes(letters), terms_of(w), terms_of(v), shortest)
     assert folded.log_z == pytest.approx(log_z, abs=1e-10)
     np.testing.assert_allclose(counts_of(folded.uses), mean, atol=1e-10)
     np.testing.assert_allclose(counts_of(change), product, atol=1e-10)

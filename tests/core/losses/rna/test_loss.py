@@ -11,7 +11,7 @@ from core.losses.rna import fold as fold_module
 from core.losses.rna import loss as loss_module
 from core.losses.rna.fold import fold, in_logarithms
 from core.losses.rna.parameters import MOTIFS, NAMES
-from core.losses.rna.terms import TERMS, codes_of, terms_of
+from core.losses.rna.terms import TERMS, letter_codes, terms_of
 from core.optimize.loss import Loss
 
 STRUCTURE = "(((..((((...))))..(((....)))....)))......((.((((....)))).))."
@@ -101,7 +101,7 @@ def test_threads_and_kept_tables_do_not_change_results(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("bases", [31, 250])
 def test_scaled_sums_equal_those_in_logarithms(bases: int) -> None:
-    codes = codes_of(molecule(bases, bases))
+    codes = letter_codes(molecule(bases, bases))
     w = 0.5 * np.random.default_rng(bases).normal(size=708)
     scaled = fold(codes, terms_of(w), 3)
     logs, _ = in_logarithms(codes, terms_of(w), np.zeros(TERMS), 3)
@@ -115,7 +115,7 @@ def test_scaled_sums_equal_those_in_logarithms(bases: int) -> None:
 def test_extreme_parameters_give_the_same_in_both_arithmetics_or_fall_back(size: float) -> None:
     letters = molecule(568, 5)
     w = np.random.default_rng(int(size)).uniform(-size, size, 708)
-    codes, terms = codes_of(letters), terms_of(w)
+    codes, terms = letter_codes(letters), terms_of(w)
     found = fold(codes, terms, 3)
     logs, _ = in_logarithms(codes, terms, np.zeros(TERMS), 3)
     assert found.log_z == pytest.approx(logs.log_z, rel=1e-11)
@@ -140,13 +140,13 @@ def test_hessian_product_where_logarithms_are_needed(monkeypatch: pytest.MonkeyP
     loss = build_rna([molecule(80, 9)], ["." * 80])
     expected = loss.hessian_product(w, v)
     monkeypatch.setattr(fold_module, "_SAFE", 1.0)
-    assert fold(codes_of(molecule(80, 9)), terms_of(w), 3).tables is None
+    assert fold(letter_codes(molecule(80, 9)), terms_of(w), 3).tables is None
     found = build_rna([molecule(80, 9)], ["." * 80]).hessian_product(w, v)
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
 def test_a_first_guess_of_the_scale_that_is_far_off_is_corrected() -> None:
-    codes, terms = codes_of(molecule(500, 1)), np.zeros(TERMS)
+    codes, terms = letter_codes(molecule(500, 1)), np.zeros(TERMS)
     right = fold(codes, terms, 3)
     for c in (-1.0, 2.5):
         assert fold(codes, terms, 3, c).log_z == pytest.approx(right.log_z, rel=1e-12)

@@ -47,7 +47,7 @@ def test_logarithms_without_numba() -> None:
     plain = run_plain()
     plain["_SAFE"] = 1.0  # no range is safe
     letters = LETTERS[:22]
-    folded = plain["fold"](plain["codes_of"](letters), plain["terms_of"](w), 3)
+    folded = plain["fold"](plain["letter_codes"](letters), plain["terms_of"](w), 3)
     assert folded.tables is None
     np.testing.assert_allclose(folded.pairs(), pair_probabilities(w, letters, 3), atol=1e-11)
 

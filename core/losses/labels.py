@@ -1,10 +1,12 @@
-"""Class labels and their codes 0 … K − 1, in the sorted order of the labels."""
+"""Class labels and their codes 0 … K − 1: their places among the classes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from core.errors import UnusableError
 
@@ -29,18 +31,23 @@ def two_or_more(y: Any, exactly_two: bool = False) -> tuple[np.ndarray, np.ndarr
     return classes, codes.ravel()
 
 
-def codes_of(y: Any, classes: np.ndarray) -> np.ndarray:
-    """The codes of labels among known classes.
+def places_of(y: Any, classes: Sequence[Any] | np.ndarray) -> np.ndarray:
+    """The place of every label among the classes, shape (m,); −1 where it is none of them."""
+    places = pd.Index(list(classes)).get_indexer(pd.Index(np.asarray(y)))
+    return np.asarray(places, dtype=np.int64)
+
+
+def codes_of(y: Any, classes: Sequence[Any] | np.ndarray) -> np.ndarray:
+    """The same where every label must be one of the classes.
 
     Raises:
         UnusableError: a label that is none of them.
     """
-    y = np.asarray(y)
-    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    strange = classes[codes] != y
+    codes = places_of(y, classes)
+    strange = codes < 0
     if strange.any():
         raise UnusableError(
-            f"the class “{y[strange][0]}” does not occur in the training rows",
+            f"the class “{np.asarray(y)[strange][0]}” does not occur in the training rows",
             where="target",
             cure="leave its rows out or give more of them",
         )

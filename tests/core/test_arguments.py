@@ -1,0 +1,53 @@
+"""No function takes more than seven arguments: what belongs together is one frozen dataclass."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+MOST = 7
+
+# What is left; nothing may be added. Constructors of scikit-learn's kind have one argument a
+# hyperparameter, which that library requires.
+REST = {
+    "core/datasets/reading.py: read_dataset",
+    "core/datasets/understanding/assembling.py: assemble",
+    "core/datasets/understanding/molecule_table.py: from_molecules",
+    "core/datasets/understanding/table.py: from_table",
+    "core/datasets/understanding/token_table.py: from_tokens",
+    "core/estimators/dlgm/estimator.py: __init__",
+    "core/estimators/lda/estimator.py: __init__",
+    "core/estimators/lda/inference.py: _infer",
+    "core/estimators/lda/inference.py: _settle",
+    "core/estimators/vote7/classifier.py: __init__",
+    "core/tuning/learning/run.py: _at_penalties",
+    "core/tuning/results/takeaway.py: takeaway_of",
+    "core/tuning/tune.py: _stream",
+}
+
+
+def functions_with_many_arguments(folder: Path, root: Path) -> Iterator[str]:
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                given = node.args
+                names = [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+                if len([name for name in names if name not in ("self", "cls")]) > MOST:
+                    yield f"{path.relative_to(root).as_posix()}: {node.name}"
+
+
+def test_no_function_takes_more_than_seven_arguments() -> None:
+    found = {
+        one for part in ("app", "core") for one in functions_with_many_arguments(ROOT / part, ROOT)
+    }
+    assert found <= REST
+
+
+def test_what_counts_as_many(tmp_path: Path) -> None:
+    (tmp_path / "some.py").write_text(
+        "def few(self, a, b, c, d, e, *, g, h): ...\n"
+        "async def many(a, b, c, d, /, e, f, g, *rest, h): ...\n"
+    )
+    assert list(functions_with_many_arguments(tmp_path, tmp_path)) == ["some.py: many"]
