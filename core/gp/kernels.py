@@ -12,9 +12,10 @@ The kernel of Brofos (2013, eq. 4), α exp(−½ Σ Δ²/(2γ²)), is R_se with 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,35 +95,41 @@ class Hyperparameters:
     noise: float
 
 
-class Kernel(Protocol):
+class Kernel(ABC):
     """What a posterior asks of a kernel k with noise variance σ²."""
 
     @property
+    @abstractmethod
     def prior(self) -> float:
         """k(x, x), without the noise."""
 
-    @property
-    def lengths(self) -> Array:
-        """ℓ, shape (width,)."""
+    @abstractmethod
+    def scales(self) -> Array:
+        """The length scales ℓ, shape (width,)."""
 
+    @abstractmethod
     def covariance(self, X: Array) -> Array:
         """k(X, X) + σ² I, shape (n, n), in the memory order of LAPACK."""
 
+    @abstractmethod
     def cross(self, X: Array, points: Array) -> Array:
         """k(X, points), shape (n, m)."""
 
+    @abstractmethod
     def cross_and_slopes(self, X: Array, points: Array) -> tuple[Array, Slopes]:
         """k(X, points), and its slopes by the points."""
 
-    def reaching(self, X: Array) -> Self:
-        """The kernel itself, or one that differs in k(x, x) where X needs it."""
-
+    @abstractmethod
     def noisier(self, jitter: float) -> Self:
         """The same with so much more noise."""
 
+    def reaching(self, X: Array) -> Self:
+        """The kernel itself, or one that differs in k(x, x) where X needs it."""
+        return self
+
 
 @dataclass(frozen=True)
-class Stationary:
+class Stationary(Kernel):
     """k(x, y) = a R(s).
 
     Attributes:
@@ -138,8 +145,7 @@ class Stationary:
         """The amplitude a."""
         return self.hyper.amplitude
 
-    @property
-    def lengths(self) -> Array:
+    def scales(self) -> Array:
         """ℓ, shape (width,)."""
         return self.hyper.lengths
 
@@ -163,10 +169,6 @@ class Stationary:
         R, slope = correlation_and_slope(self.name, squared_distances(X, points, lengths))
         slope *= 2.0 * a
         return a * R, lambda weights: gathered(slope * weights, X, points) / lengths**2
-
-    def reaching(self, X: Array) -> Stationary:
-        """Itself."""
-        return self
 
     def noisier(self, jitter: float) -> Stationary:
         """The same with so much more noise."""

@@ -64,7 +64,7 @@ class Posterior(ABC, Generic[K]):
     @property
     def lengths(self) -> Array:
         """The kernel's length scales."""
-        return self.kernel.lengths
+        return self.kernel.scales()
 
     @abstractmethod
     def whitened(self, k: Array) -> Array:
@@ -98,6 +98,22 @@ class Posterior(ABC, Generic[K]):
         prior = self.kernel.prior
         variance = prior - np.einsum("ij,ij->j", v, v)
         return np.asarray(np.sqrt(np.maximum(variance, SMALLEST_VARIANCE * prior)))
+
+
+class Approximation(Posterior[K]):
+    """A posterior that is given its α and F."""
+
+    def __init__(self, kernel: K, X: Array, z: Array, alpha: Array, F: Array) -> None:
+        super().__init__(kernel, X, z, alpha)
+        self.F = F
+
+    def whitened(self, k: Array) -> Array:
+        """F k."""
+        return np.asarray(self.F @ k)
+
+    def unwhitened(self, v: Array) -> Array:
+        """Fᵀ v."""
+        return np.asarray(self.F.T @ v)
 
 
 class Regression(Posterior[K]):

@@ -337,8 +337,8 @@ def _remarks(state: _State) -> tuple[str, ...]:
     remarks = without_error(state.inner) if held else ()
     if determined < _LEAST_SHARE * min(float(_most_determined(state).sum()), state.loss.examples):
         remarks += (
-            "The data settle next to none of the weights: the columns say little or nothing about"
-            " the target, as far as a linear model can use them.",
+            "The data determine next to none of the weights: the columns say little or nothing"
+            " about the target, as far as a linear model can use them.",
         )
     return remarks
 

@@ -23,12 +23,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from core.gp.kernels import Array, Slopes, gathered, squared_distances
+from core.gp.kernels import Array, Kernel, Slopes, gathered, squared_distances
 from core.optimize.cholesky import extended, factorize, solve_lower
 
 WITHIN, ACROSS = 0.3, 0.7  # the paper's weights
@@ -38,20 +38,37 @@ _COINCIDENT = 1e-7  # distances below which the slope of ‖x − y‖ is taken 
 
 
 @dataclass(frozen=True)
-class NeighbourKernel:
-    """The kernel above, for any points of the datasets and points of the present one.
+class OverDatasets(Kernel):
+    """A kernel over coordinates and datasets.
 
     Attributes:
         lengths: ℓ, shape (width,).
         noise: σ², of the standardized responses.
         axes: p.
-        constant: c; the least that is used, `reaching` raises it where points need more.
-        anchor: what of the points that are reached is kept to tell c for more of them.
     """
 
     lengths: Array
     noise: float
     axes: int
+
+    def scales(self) -> Array:
+        """ℓ, shape (width,)."""
+        return self.lengths
+
+    def noisier(self, jitter: float) -> Self:
+        """The same with so much more noise."""
+        return replace(self, noise=self.noise + jitter)
+
+
+@dataclass(frozen=True)
+class NeighbourKernel(OverDatasets):
+    """The kernel above, for any points of the datasets and points of the present one.
+
+    Attributes:
+        constant: c; the least that is used, `reaching` raises it where points need more.
+        anchor: what of the points that are reached is kept to find c for more of them.
+    """
+
     constant: float = 1.0
     anchor: Anchored | None = field(default=None, repr=False, compare=False)
 
@@ -93,22 +110,6 @@ class NeighbourKernel:
         anchor = reached(self.anchor, X, self.axes)
         return replace(self, constant=max(self.constant, anchor.constant), anchor=anchor)
 
-    def noisier(self, jitter: float) -> NeighbourKernel:
-        """The same with so much more noise."""
-        return replace(self, noise=self.noise + jitter)
-
-
-class HasLengths(Protocol):
-    """A kernel of coordinates with length scales over p axes."""
-
-    @property
-    def lengths(self) -> Array:
-        """ℓ."""
-
-    @property
-    def axes(self) -> int:
-        """P."""
-
 
 def apart(X: Array, Y: Array, axes: int) -> Array:
     """D between two sets of points, shape (n, m); zero exactly where they coincide."""
@@ -120,14 +121,14 @@ def same_dataset(X: Array, Y: Array) -> Array:
     return (X[:, -1:] == Y[None, :, -1]).astype(float)
 
 
-def near_of(kernel: HasLengths, X: Array, points: Array) -> Array:
+def near_of(kernel: OverDatasets, X: Array, points: Array) -> Array:
     """The first kernel within a dataset, shape (n, m)."""
     s = squared_distances(X[:, :-1], points[:, :-1], kernel.lengths)
     return WITHIN * np.exp(-0.5 * s)
 
 
 def slopes_of(
-    kernel: HasLengths,
+    kernel: OverDatasets,
     X: Array,
     points: Array,
     D: Array,

@@ -10,13 +10,21 @@ out of the covariances with other points, which otherwise they would swamp.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from core.gp.kernels import Array, Indices, Slopes, squared_distances
-from core.gp.regression import Posterior
-from core.gp.transfer.kernel import ACROSS, WITHIN, apart, near_of, same_dataset, slopes_of
+from core.gp.regression import Approximation
+from core.gp.transfer.kernel import (
+    ACROSS,
+    WITHIN,
+    OverDatasets,
+    apart,
+    near_of,
+    same_dataset,
+    slopes_of,
+)
 
 
 def printed_mask(statistics: Array, members: Indices, neighbours: int) -> Array:
@@ -39,19 +47,13 @@ def printed_mask(statistics: Array, members: Indices, neighbours: int) -> Array:
 
 
 @dataclass(frozen=True)
-class PrintedKernel:
-    """The kernel above over coordinates and, in the last column, datasets.
+class PrintedKernel(OverDatasets):
+    """The kernel above.
 
     Attributes:
-        lengths: ℓ, shape (width,).
-        noise: σ².
-        axes: p.
         mask: between datasets, its first row the present one's, shape (k, k).
     """
 
-    lengths: Array
-    noise: float
-    axes: int
     mask: Array
 
     @property
@@ -80,16 +82,8 @@ class PrintedKernel:
         strength = self.mask[X[:, -1].astype(int), 0]
         return self.cross(X, points), slopes_of(self, X, points, D, near, strength)
 
-    def reaching(self, X: Array) -> PrintedKernel:
-        """Itself."""
-        return self
 
-    def noisier(self, jitter: float) -> PrintedKernel:
-        """The same with so much more noise."""
-        return replace(self, noise=self.noise + jitter)
-
-
-class PrintedRegression(Posterior[PrintedKernel]):
+class PrintedRegression(Approximation[PrintedKernel]):
     """The posterior with clipped eigenvalues; n³ flops for every further point.
 
     Args:
@@ -101,16 +95,8 @@ class PrintedRegression(Posterior[PrintedKernel]):
     def __init__(self, kernel: PrintedKernel, X: Array, z: Array) -> None:
         eigenvalues, E = np.linalg.eigh(kernel.noiseless(X, X))
         positive = eigenvalues > 0.0
-        self.F = E[:, positive].T / np.sqrt(eigenvalues[positive] + kernel.noise)[:, None]
-        super().__init__(kernel, X, z, self.F.T @ (self.F @ z))
-
-    def whitened(self, k: Array) -> Array:
-        """F k."""
-        return np.asarray(self.F @ k)
-
-    def unwhitened(self, v: Array) -> Array:
-        """Fᵀ v."""
-        return np.asarray(self.F.T @ v)
+        F = E[:, positive].T / np.sqrt(eigenvalues[positive] + kernel.noise)[:, None]
+        super().__init__(kernel, X, z, F.T @ (F @ z), F)
 
     def extended(self, X_new: Array, z: Array) -> PrintedRegression:
         """With further trials; z is of all."""

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.gp.kernels import Array, Stationary
-from core.gp.regression import LEAST_JITTER, Posterior
+from core.gp.regression import LEAST_JITTER, Approximation
 from core.optimize.cholesky import cholesky, jittered, solve_factored, solve_lower
 
 _NUGGET = 1e-10  # on k(U, U), whose points may lie close together
@@ -54,7 +54,7 @@ def sparse_past(kernel: Stationary, U: Array, X: Array) -> SparsePast:
     return SparsePast(kernel, U, P, np.sqrt(1.0 - 1.0 / eigenvalues)[:, None] * whitening)
 
 
-class SparseRegression(Posterior[Stationary]):
+class SparseRegression(Approximation[Stationary]):
     """The posterior given the past through inducing points, and the present trials exactly.
 
     Its X are the rows U and Y that evaluation costs, shape (m + T, width).
@@ -77,17 +77,9 @@ class SparseRegression(Posterior[Stationary]):
             gamma = solve_factored(L, z[n:] - k.T @ by_past)
             inverse = solve_lower(L, np.eye(len(Y)))
         corner = np.zeros((len(W), len(Y)))
-        self.F = np.block([[W, corner], [-inverse @ (WY.T @ W), inverse]])
+        F = np.block([[W, corner], [-inverse @ (WY.T @ W), inverse]])
         alpha = np.concatenate([by_past - W.T @ (WY @ gamma), gamma])
-        super().__init__(kernel, np.vstack([past.U, Y]), z, alpha)
-
-    def whitened(self, k: Array) -> Array:
-        """F k."""
-        return np.asarray(self.F @ k)
-
-    def unwhitened(self, v: Array) -> Array:
-        """Fᵀ v."""
-        return np.asarray(self.F.T @ v)
+        super().__init__(kernel, np.vstack([past.U, Y]), z, alpha, F)
 
     def extended(self, X_new: Array, z: Array) -> SparseRegression:
         """With further present trials; responses of all, (n + T + new,), may have changed."""

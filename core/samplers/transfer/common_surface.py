@@ -119,7 +119,8 @@ class CommonSurfaceSampler(ProposingSampler):
         seed: of everything random.
         memory: the history of earlier datasets.
         kernel: mkl (neighbours), sqe (everything, by statistics) or printed.
-        replacement: with which probability each element of a proposal is drawn anew.
+        replacement: with which probability each element of a proposal is drawn anew, so that mean
+            and deviation are not those of good settings alone (the paper's is 0.25).
 
     Attributes:
         state: as of the last ask; None while there is none.
@@ -134,7 +135,7 @@ class CommonSurfaceSampler(ProposingSampler):
         seed: int = 0,
         memory: Memory | None = None,
         kernel: str = "mkl",
-        replacement: float = 0.0,
+        replacement: float = 0.25,
     ) -> None:
         super().__init__(space, seed=seed)
         self.memory = memory if memory is not None else Memory()

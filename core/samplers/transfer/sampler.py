@@ -7,7 +7,6 @@ and with them its responses, O(T); the responses of the past stay as they are.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,36 +14,18 @@ from core.samplers.history import History
 from core.samplers.responses import Scale, pooled_deviation, scale_of
 from core.samplers.search_space import SearchSpace
 from core.samplers.transfer.common_surface import CommonSurfaceSampler, Responses
-from core.samplers.transfer.past import Memory, PastDataset
-from core.space import Axis
+from core.samplers.transfer.past import PastDataset
 
 
 class TransferSampler(CommonSurfaceSampler):
     """Maximizes expected improvement on the responses of this dataset and of its neighbours.
 
-    Args:
-        space: the axes; None to learn them from the study's trials.
-        seed: of everything random.
-        memory: the history of earlier datasets.
-        kernel: mkl, the paper's multiple kernel over the twenty nearest datasets, made positive
-            definite (core.gp.transfer.kernel); sqe, a squared exponential over settings and
-            statistics of all datasets; printed, the multiple kernel as printed.
-        replacement: with which probability each element of a proposal is drawn anew, so that mean
-            and deviation are not those of good settings alone (the paper's is 0.25).
+    Its kernels are mkl, the paper's multiple kernel over the twenty nearest datasets, made positive
+    definite (core.gp.transfer.kernel); sqe, a squared exponential over settings and statistics of
+    all datasets; and printed, the multiple kernel as printed.
     """
 
     method = "transfer"
-
-    def __init__(
-        self,
-        space: Sequence[Axis] | None = None,
-        *,
-        seed: int = 0,
-        memory: Memory | None = None,
-        kernel: str = "mkl",
-        replacement: float = 0.25,
-    ) -> None:
-        super().__init__(space, seed=seed, memory=memory, kernel=kernel, replacement=replacement)
 
     def respond(self, history: History) -> Responses:
         """Responses of the present with its running mean and deviation; the past keeps its own."""

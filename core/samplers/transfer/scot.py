@@ -53,7 +53,7 @@ class ScotSampler(CommonSurfaceSampler):
         features: Literal["linear", "rbf"] = "rbf",
         C: float = 1.0,
     ) -> None:
-        super().__init__(space, seed=seed, memory=memory, kernel=kernel)
+        super().__init__(space, seed=seed, memory=memory, kernel=kernel, replacement=0.0)
         self.features, self.C = features, C
         self._w: Array | None = None
         self._ranked_past = self._past_scores = np.zeros(0)
