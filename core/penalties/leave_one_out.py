@@ -20,8 +20,8 @@ from core.penalties import evidence
 from core.penalties.left_out import can_leave_out, left_out
 from core.penalties.problem import PenaltyProblem
 from core.penalties.scale_search import (
-    HIGHEST,
     NEAR,
+    SWITCHED_OFF,
     ScaleSearch,
     log_prior_variance,
     negative_log_prior,
@@ -94,7 +94,7 @@ def _step(search: ScaleSearch, number: int, done: bool = False) -> Step:
         objective=best.value,
         loss=search.loss.at(w).value,
         norms=np.sqrt(search.grouped.squares(w)),
-        switched_off=(np.log(C) > HIGHEST - 2.0) | search.grouped.empty,
+        switched_off=(np.log(C) > SWITCHED_OFF) | search.grouped.empty,
         iterations=search.iterations,
         fits=search.fits,
         remarks=(_AT_END,) if done and at_end else (),

@@ -42,6 +42,7 @@ _NEGLIGIBLE = 0.2
 _ACCURACY = 1e-3  # nats that the last step of a fit promises; leaving out takes another one
 _EXACT = 1e-6  # tolerance of the final fit, as a share of the loss
 LOWEST, HIGHEST = -14.0, 16.0  # log C
+SWITCHED_OFF = HIGHEST - 2.0  # from here on a group's weights are zero to all purposes
 _MODEL_ROWS = 8000  # of a local model at most; with K classes a K²-th of them
 _MODEL_POINTS, _MODEL_REACH = 13, 3.0  # where a local model is evaluated: so many t, so far away
 _USUAL = math.log(2.0)  # log V up to which the prior is flat
@@ -73,10 +74,11 @@ class ScaleSearch:
         self._K = loss.K if isinstance(loss, MultinomialLoss) else 1
         self.evaluated: list[Evaluation] = []
         # Groups that the evidence has switched off stay so, wherever the others go.
-        logs = np.log(C[~grouped.empty & (np.log(C) < HIGHEST)])
+        logs = np.log(C[~grouped.empty & (np.log(C) < SWITCHED_OFF)])
+        # The range ends where all the others are at the same end of theirs.
         self.bounds = (
-            LOWEST - float(logs.min(initial=0.0)),
-            HIGHEST - float(logs.max(initial=LOWEST)),
+            LOWEST - float(logs.max(initial=LOWEST)),
+            HIGHEST - float(logs.min(initial=HIGHEST)),
         )
         self._log_variance = log_prior_variance(loss, grouped.per_parameter(C))
         self.evaluate(0.0)

@@ -11,8 +11,10 @@ from core.errors import UnusableError
 from core.losses import build, parameter_groups
 from core.optimize.descent import solve
 from core.options import complete
+from core.penalties.group_penalty import grouping
 from core.penalties.left_out import left_out
 from core.penalties.registry import LEARNERS
+from core.penalties.scale_search import ScaleSearch
 
 
 def exactly(name: str, X: np.ndarray, y: np.ndarray, penalties: np.ndarray) -> float:
@@ -195,3 +197,16 @@ def test_a_search_after_the_evidence_does_not_end_at_its_limit_of_steps():
     assert last.number < options["max_steps"]
     *_, cut = steps_of("loo", loss, np.array([0, 0, 1, 1, 2, 2, -1]), {"max_steps": 4})
     assert cut.number <= 4
+
+
+def test_a_group_that_is_nearly_switched_off_sets_the_others_no_limit():
+    X, y = table("logistic", rows=150, columns=6, useless=3, seed=5)
+    loss = build("logistic", X, y)
+    grouped = grouping(np.array([0, 0, 0, 1, 1, 1, -1]))
+    search = ScaleSearch(loss, grouped, np.array([1.0, np.exp(13.5)]), loss.start())
+    while (t := search.next()) is not None:
+        search.evaluate(t)
+    low, high = search.bounds
+    assert low < search.best.t - 1.0
+    assert search.best.t + 1.0 < high
+    assert high > 10.0
