@@ -70,7 +70,7 @@ def test_a_run_from_outside_is_tuned_and_exported(example, tmp_path):
     again = subprocess.run(
         [sys.executable, tmp_path / "again.py"], capture_output=True, text=True, check=True
     )
-    score = f"accuracy on unseen rows, tuned: {result['test']['accuracy']:.6f}"
+    score = f"accuracy on test rows, tuned: {result['test']['accuracy']:.6f}"
     assert score in again.stdout
 
 

@@ -225,7 +225,7 @@ class Surface(SurfaceView):
 
     def describe(self) -> str:
         """The best pair, and the range of the expected score."""
-        answer, best = self.answer, self.record.best()
+        answer, best = self.answer, self.run.best
         mean = np.array(answer["mean"])
         said = "Expected score over {} and {}, from {} to {}.".format(
             answer["first"], answer["second"], plain(mean.min()), plain(mean.max())
