@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from core.errors import UnusableError
+from core.penalties.problem import PenaltyProblem
 from core.tuning.events import (
     HyperGradientStep,
     PenaltyStep,
@@ -355,7 +356,8 @@ def test_a_refit_is_the_model_that_was_learned_where_columns_outnumber_rows(stra
     plan = Plan(DataPlan(str(path), target="y"), "linear", strategy)
     problem = build_problem(plan, read_data(plan.data))
     training = training_of(problem)
-    *_, last = problem.strategy.make(training.loss, training.groups, problem.options, 0)
+    work = PenaltyProblem(training.loss, training.groups)
+    *_, last = problem.strategy.make(work, problem.options)
     state = SimpleNamespace(step=step_event(last, training.group_names, problem.strategy))
     again = recorded(problem, state)
     assert np.linalg.norm(again.w - last.w) < 1e-3 * np.linalg.norm(last.w)

@@ -177,5 +177,5 @@ def test_what_cannot_be_learned_is_refused() -> None:
     with pytest.raises(UnusableError, match="no column"):
         build_crf(table[["id"]], "id", np.array(["N", "V"]), ["N", "V"])
     loss = build_crf(table, "id", np.array(["N", "V"]), ["N", "V"])
-    with pytest.raises(ValueError, match="'X'"):
+    with pytest.raises(UnusableError, match="“X”"):
         loss.on(table, np.array(["N", "X"]))
