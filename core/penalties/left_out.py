@@ -22,11 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeGuard
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import expit, softmax
+from scipy.special import expit
 
 from core.losses.linear.design import Design
 from core.losses.linear.logistic import LogisticLoss
@@ -44,7 +45,6 @@ _DECOMPOSED = 300
 _BLOCK = 1 << 22
 # The prior variance that stands for none, where the intercept is one more column of the rows.
 _UNPENALIZED = 1e6
-_AT_FIT, _ONE = np.zeros(1), np.ones(1)
 
 
 def can_leave_out(loss: object) -> TypeGuard[LogisticLoss | MultinomialLoss]:
@@ -70,6 +70,15 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
+class Fit:
+    """Scores of every row, shape (m, K), S of every row, and the mean variance of the classes."""
+
+    Z: np.ndarray
+    S: np.ndarray
+    class_variance: float
+
+
+@dataclass(frozen=True)
 class LocalModel:
     """The leave-one-out loss as a function of t, at penalties eᵗ c, with σ H for the Hessian there.
 
@@ -90,18 +99,35 @@ class LocalModel:
     scale: float
     V: np.ndarray | None
 
+    @cached_property
+    def fit(self) -> Fit:
+        """Scores after a Newton step at t = 0, and what follows from them."""
+        Z = self.R @ ((self.response - self.gradient)[:, None])
+        if self.R.shape[1] == 1:
+            P = expit(Z[:, :, 0])
+            S = P * (1.0 - P)
+            return Fit(Z[:, :, 0], S, float(S.mean()))
+        P = _softmax(Z[:, :, 0])
+        return Fit(Z[:, :, 0], _multinomial_variances(P), 1.0 - float((P * P).sum(axis=1).mean()))
+
+    def here(self) -> float:
+        """The leave-one-out loss at t = 0, scaled up to all rows."""
+        if self.R.shape[1] == 1:
+            G = np.square(self.R[:, 0]).sum(axis=1)
+            value = float(_binary(self.fit.Z[:, 0], G, self.fit.S[:, 0], self.codes))
+        else:
+            value = _multinomial(self.fit.Z, self.R, self.fit.S, self.codes)
+        return value * self.scale
+
     def values(self, t: np.ndarray) -> np.ndarray:
         """The leave-one-out loss at every t, scaled up to all rows; t and it of shape (T,)."""
         sigma = self._sigma(t)
         W, D = self._coordinates(t, 0.5 * (1.0 + sigma)), self._variances(t, sigma)
-        Z = self.R @ self._coordinates(_AT_FIT, _ONE)[0]
         if self.R.shape[1] == 1:
-            R, p = self.R[:, 0], expit(Z[:, 0])
-            S = np.multiply.outer(sigma, p * (1.0 - p))
-            return _binary((R @ W.T).T, (np.square(R) @ D.T).T, S, self.codes) * self.scale
-        S = _multinomial_variances(softmax(Z, axis=1))
+            R, S = self.R[:, 0], np.multiply.outer(sigma, self.fit.S[:, 0])
+            return _binary(W @ R.T, D @ np.square(R).T, S, self.codes) * self.scale
         each = [
-            _multinomial(self.R @ w, self.R * np.sqrt(d), factor * S, self.codes)
+            _multinomial(self.R @ w, self.R * np.sqrt(d), factor * self.fit.S, self.codes)
             for w, d, factor in zip(W, D, sigma, strict=True)
         ]
         return np.array(each) * self.scale
@@ -116,21 +142,20 @@ class LocalModel:
     def thinned(self, most: int) -> LocalModel:
         """The same by at most so many of the rows, about."""
         step = max(1, len(self.R) // most)
+        if step == 1:
+            return self
         scale = self.scale * len(self.R) / len(self.R[::step])
-        return replace(self, R=self.R[::step], codes=self.codes[::step], scale=scale)
+        return replace(self, R=self.R[::step].copy(), codes=self.codes[::step], scale=scale)
 
     def _sigma(self, t: np.ndarray) -> np.ndarray:
         """σ: the mean class variance after a Newton step to t over that at the fit, shape (T,)."""
-        there = self._class_variances(self._coordinates(t, np.ones(len(t))))
-        return np.clip(there / self._class_variances(self._coordinates(_AT_FIT, _ONE)), 0.2, 5.0)
-
-    def _class_variances(self, W: np.ndarray) -> np.ndarray:
-        """The mean variance of the classes with weights V w, for w the rows of (T, n)."""
-        Z = np.moveaxis(self.R @ W.T, -1, 0)
+        Z = np.moveaxis(self.R @ self._coordinates(t, np.ones(len(t))).T, -1, 0)
         if Z.shape[-1] == 1:
             P = expit(Z)
-            return (P * (1.0 - P)).mean(axis=(1, 2))
-        return 1.0 - np.square(softmax(Z, axis=-1)).sum(axis=-1).mean(axis=1)
+            there = (P * (1.0 - P)).mean(axis=(1, 2))
+        else:
+            there = 1.0 - np.square(_softmax(Z)).sum(axis=-1).mean(axis=1)
+        return np.clip(there / self.fit.class_variance, 0.2, 5.0)
 
     def _coordinates(self, t: np.ndarray, sigma: np.ndarray) -> np.ndarray:
         """The weights' coordinates in V after a Newton step to t, shape (T, n)."""
@@ -170,7 +195,7 @@ def _by_columns(
     for own, R in _scored(loss, V, rows):
         scale = loss.examples / len(rows)
         part = LocalModel(R, prior_shares, response, gradient, codes[own], scale, V)
-        total, parts = total + float(part.values(_AT_FIT)[0]), parts + 1
+        total, parts = total + part.here(), parts + 1
     model = part if parts == 1 and len(V) <= _DECOMPOSED else None
     return LeftOut(total, V @ (response - gradient), model)
 
@@ -181,7 +206,7 @@ def _weighted_scores(loss: LogisticLoss | MultinomialLoss, w: np.ndarray) -> np.
         z, S = _binary_variances(loss, w)
         return S * z
     Z = loss.design.scores(w.reshape(loss.K, -1))
-    P = softmax(Z, axis=0)
+    P = _softmax(Z.T).T
     return np.asarray(P * (Z - (P * Z).sum(axis=0)))
 
 
@@ -216,7 +241,7 @@ def _by_rows(loss: LogisticLoss, w: np.ndarray, penalties: np.ndarray) -> LeftOu
         values = np.maximum(values, 0.0)
         R, shares = Q * np.sqrt(values / (values + 1.0)) / roots[:, None], 1.0 / (values + 1.0)
         model = LocalModel(R[:, None], shares, R.T @ (S * z), R.T @ g, codes, 1.0, None)
-        return LeftOut(float(model.values(_AT_FIT)[0]), None, model)
+        return LeftOut(model.here(), None, model)
     B.flat[:: len(B) + 1] += 1.0
     inverse = solve_triangular(cholesky(B), np.eye(len(B)), lower=True)
     # G = S^−½ (1 − B⁻¹) S^−½
@@ -245,11 +270,17 @@ def _binary(z: np.ndarray, G: np.ndarray, S: np.ndarray, codes: np.ndarray) -> n
 def _multinomial(Z: np.ndarray, root: np.ndarray, S: np.ndarray, codes: np.ndarray) -> float:
     """The same by scores (m, K), a square root of G (m, K, n) and S (m, K, K)."""
     G = root @ root.transpose(0, 2, 1)
-    g, at = softmax(Z, axis=1), np.arange(len(Z))
+    g, at = _softmax(Z), np.arange(len(Z))
     g[at, codes] -= 1.0
     inner = np.linalg.solve(np.eye(Z.shape[1]) - S @ G, g[:, :, None])
     moved = Z + (G @ inner)[:, :, 0]
     return float((np.logaddexp.reduce(moved, axis=1) - moved[at, codes]).sum())
+
+
+def _softmax(Z: np.ndarray) -> np.ndarray:
+    """Probabilities of scores whose last axis runs over the classes."""
+    P = np.exp(Z - Z.max(axis=-1, keepdims=True))
+    return np.asarray(P / P.sum(axis=-1, keepdims=True))
 
 
 def _multinomial_variances(P: np.ndarray) -> np.ndarray:
@@ -273,7 +304,9 @@ def _scored(
         own = rows[first : first + block]
         X = design.X[own]
         X = X.toarray() if design.is_sparse else X
-        R = np.stack([X @ part[: design.columns] for part in stacked], axis=1)
+        R = np.empty((len(own), K, n))
+        for k, part in enumerate(stacked):
+            np.matmul(X, part[: design.columns], out=R[:, k])
         if design.intercept:
             R += stacked[:, -1]
         yield own, R

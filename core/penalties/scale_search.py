@@ -39,12 +39,12 @@ _LONGEST_STEP = 4.0
 NEAR = 0.35
 # Nats of all rows together, below which a difference is sampling error.
 _NEGLIGIBLE = 0.2
-_ACCURACY = 1e-3  # nats that the last step of a fit promises; leaving out takes another one
+_ACCURACY = 3e-2  # nats that the last step of a fit promises; leaving out takes another one
 _EXACT = 1e-6  # tolerance of the final fit, as a share of the loss
 LOWEST, HIGHEST = -14.0, 16.0  # log C
 SWITCHED_OFF = HIGHEST - 2.0  # from here on a group's weights are zero to all purposes
 _MODEL_ROWS = 8000  # of a local model at most; with K classes a K²-th of them
-_MODEL_POINTS, _MODEL_REACH = 13, 3.0  # where a local model is evaluated: so many t, so far away
+_MODEL_STEP, _MODEL_REACH = 0.5, 3.0  # between the t where a local model is evaluated, and how far
 _USUAL = math.log(2.0)  # log V up to which the prior is flat
 
 
@@ -141,16 +141,14 @@ class ScaleSearch:
         self, model: LocalModel, best: Evaluation, neighbour: Evaluation | None
     ) -> float | None:
         """The nearest minimum of the best point's model; None where it is confirmed already."""
-        moves = np.linspace(-_MODEL_REACH, _MODEL_REACH, _MODEL_POINTS)
-        values = model.values(moves) + negative_log_prior(self._log_variance - best.t - moves)
-        t = best.t + _nearest_minimum(moves, values)
+        predicted = _Predicted(model, self._log_variance - best.t)
+        t = best.t + predicted.nearest_minimum()
         if neighbour is not None and (neighbour.t - best.t) * (t - neighbour.t) > -NEAR:
             t = 0.5 * (best.t + neighbour.t)  # it is worse there than was predicted
         t = min(max(t, self.bounds[0]), self.bounds[1])
         if neighbour is None or abs(t - best.t) >= NEAR:
             return t
-        back = model.values(np.array([neighbour.t - best.t]))[0]
-        back += negative_log_prior(self._log_variance - neighbour.t) - values[_MODEL_POINTS // 2]
+        back = predicted(neighbour.t - best.t) - predicted(0.0)
         known = neighbour.value - best.value
         return None if abs(back - known) < max(0.5 * known, _NEGLIGIBLE) else t
 
@@ -173,6 +171,45 @@ class ScaleSearch:
         return min(max(t, low), high)
 
 
+class _Predicted:
+    """What a local model predicts of f, less what does not move: evaluated on a grid as asked for.
+
+    Args:
+        model: around one point.
+        log_variance: log V there.
+    """
+
+    def __init__(self, model: LocalModel, log_variance: float) -> None:
+        self.model, self.log_variance = model, log_variance
+        self._known: dict[float, float] = {}
+
+    def __call__(self, move: float) -> float:
+        """F at the point's t plus a move."""
+        if move not in self._known:
+            self._evaluate([move])
+        return self._known[move]
+
+    def nearest_minimum(self) -> float:
+        """The first minimum downhill, by a parabola where it is not at the end of the grid."""
+        self._evaluate([-_MODEL_STEP, 0.0, _MODEL_STEP])
+        downhill = _MODEL_STEP if self(_MODEL_STEP) < self(-_MODEL_STEP) else -_MODEL_STEP
+        move = 0.0
+        while self(move + downhill) < self(move):
+            move += downhill
+            if abs(move) >= _MODEL_REACH:
+                return move
+            if move + downhill not in self._known:
+                self._evaluate([move + downhill, move + 2.0 * downhill])
+        left, middle, right = self(move - downhill), self(move), self(move + downhill)
+        curvature = left - 2.0 * middle + right
+        return move + (0.5 * (left - right) / curvature * downhill if curvature > 0.0 else 0.0)
+
+    def _evaluate(self, moves: list[float]) -> None:
+        at = np.array(moves)
+        values = self.model.values(at) + negative_log_prior(self.log_variance - at)
+        self._known.update(zip(moves, values.tolist(), strict=True))
+
+
 def log_prior_variance(loss: LogisticLoss | MultinomialLoss, penalties: np.ndarray) -> float:
     """Log V of penalties c, shape (n,)."""
     X, K = loss.design.X, loss.K if isinstance(loss, MultinomialLoss) else 1
@@ -185,19 +222,6 @@ def log_prior_variance(loss: LogisticLoss | MultinomialLoss, penalties: np.ndarr
 def negative_log_prior(log_variance: float | np.ndarray) -> Any:
     """−log of the prior density at log V, less its least value."""
     return 2.0 * np.log1p(np.square(np.maximum(log_variance - _USUAL, 0.0)))
-
-
-def _nearest_minimum(moves: np.ndarray, values: np.ndarray) -> float:
-    """The first minimum downhill from the middle, by a parabola where it is not at an end."""
-    at = len(moves) // 2
-    while 0 < at < len(moves) - 1 and (move := int(values[at - 1 : at + 2].argmin()) - 1):
-        at += move
-    if not 0 < at < len(moves) - 1:
-        return float(moves[at])
-    left, middle, right = values[at - 1 : at + 2]
-    curvature = left - 2.0 * middle + right
-    vertex = 0.5 * (left - right) / curvature if curvature > 0.0 else 0.0
-    return float(moves[at] + vertex * (moves[1] - moves[0]))
 
 
 def _within(left: Evaluation, middle: Evaluation, right: Evaluation) -> float | None:
