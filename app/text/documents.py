@@ -60,7 +60,7 @@ def facts(structured: Mapping[str, Any]) -> list[tuple[str, str]]:
 def rules(structured: Mapping[str, Any]) -> str:
     """Which words count."""
     language, rare = structured["language"], "or in one only."
-    size = f"The {whole(structured['size'])} commonest"
+    size = f"The {whole(structured['size'])} most frequent"
     if not structured["column"]:
         return f"{size}; not those in nearly every text, {rare}"
     if language == BY_FREQUENCY:

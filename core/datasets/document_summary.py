@@ -20,14 +20,14 @@ def describe_documents(dataset: Dataset) -> dict[str, Any]:
     Returns:
         kind (document), column (of texts; "" where words are counted already), count, rows, items
         ("400 texts of 25 words on average"), shortest, longest, mean (words a document), empty
-        (documents without a word), vocabulary (how many words are kept), words (the commonest:
+        (documents without a word), vocabulary (how many words are kept), words (the most frequent:
         [word, how often]), test_count (of the second file), size (how many words may be kept),
         language (whose stop words are left out, one of stop_words.CHOICES).
     """
     documents = dataset.documents
     lengths = documents.tokens
     totals = np.asarray(documents.counts.sum(axis=0)).ravel()
-    commonest = np.argsort(-totals, kind="stable")[:MOST_WORDS]
+    most_frequent = np.argsort(-totals, kind="stable")[:MOST_WORDS]
     mean = float(lengths.mean())
     texts = "1 text" if dataset.rows == 1 else f"{dataset.rows:,} texts"
     return {
@@ -41,7 +41,7 @@ def describe_documents(dataset: Dataset) -> dict[str, Any]:
         "mean": round(mean, 1),
         "empty": int((lengths == 0).sum()),
         "vocabulary": len(documents.vocabulary),
-        "words": [[documents.vocabulary[w], int(totals[w])] for w in commonest],
+        "words": [[documents.vocabulary[w], int(totals[w])] for w in most_frequent],
         "test_count": dataset.test.rows if dataset.test is not None else 0,
         "size": dataset.words.size,
         "language": dataset.words.language,

@@ -2,9 +2,9 @@
 
 | task | what it says |
 | --- | --- |
-| classes | the commonest class, and the share of every class |
+| classes | the most frequent class, and the share of every class |
 | numbers | the mean |
-| sequences | the commonest label of a token's value in the most telling column |
+| sequences | the most frequent label of a token's value in the most telling column |
 | structures | no base pair; all structures equally likely |
 | topics | every word by its share of all words |
 """
@@ -29,7 +29,7 @@ from core.losses.rna.parameters import NAMES
 
 WORDS = {
     "regression": "the mean",
-    "sequence": "the commonest label of each value",
+    "sequence": "the most frequent label of each value",
     "structure": "no base pairs",
     "topics": "how often each word occurs",
 }
@@ -37,14 +37,14 @@ WORDS = {
 
 def baseline_in_words(task: str) -> str:
     """What the baseline of a task says, as a noun."""
-    return WORDS.get(task, "the commonest class")
+    return WORDS.get(task, "the most frequent class")
 
 
 def baseline_pipeline(task: str, preparation: Any) -> Pipeline:
     """The unfitted baseline of a task, behind the preparation that the other models have."""
     estimators = {
         "regression": DummyRegressor(),
-        "sequence": CommonestLabel(),
+        "sequence": MostFrequentLabel(),
         "structure": NoPairs(),
         "topics": WordShares(),
     }
@@ -52,8 +52,8 @@ def baseline_pipeline(task: str, preparation: Any) -> Pipeline:
     return Pipeline([("prepare", preparation), ("model", model)])
 
 
-class CommonestLabel(ClassifierMixin, BaseEstimator):
-    """The commonest training label of a token's value in one column; of all tokens if unseen.
+class MostFrequentLabel(ClassifierMixin, BaseEstimator):
+    """The most frequent training label of a token's value in one column; of all tokens if unseen.
 
     The column is the one whose values tell most labels of training tokens when a token's own
     label is not counted. Probabilities are shares, with one token's worth of the overall shares.
@@ -67,7 +67,7 @@ class CommonestLabel(ClassifierMixin, BaseEstimator):
 
     decoding = "posterior"
 
-    def fit(self, X: pd.DataFrame, y: Any) -> CommonestLabel:
+    def fit(self, X: pd.DataFrame, y: Any) -> MostFrequentLabel:
         """Count the labels of tokens.
 
         Args:
@@ -114,7 +114,7 @@ def _counted(
 
 
 def _told(counts: np.ndarray, codes: np.ndarray, places: np.ndarray) -> int:
-    """Tokens whose label is the commonest of the other tokens with their value."""
+    """Tokens whose label is the most frequent of the other tokens with their value."""
     own = counts[places, codes]
     others = counts.copy()
     best = np.argmax(counts, axis=1)
@@ -123,6 +123,9 @@ def _told(counts: np.ndarray, codes: np.ndarray, places: np.ndarray) -> int:
     second = others.max(axis=1)
     rival = np.where(best[places] == codes, second[places], first[places])
     return int(((own - 1) > rival).sum())
+
+
+CommonestLabel = MostFrequentLabel  # in the models of earlier versions
 
 
 class NoPairs(BaseEstimator):

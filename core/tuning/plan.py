@@ -29,7 +29,7 @@ class DataPlan:
         test_file: a second file to test on; "" to hold rows out.
         test_size: the share of rows held out when there is no second file; None for the usual one,
             `share_tested`.
-        vocabulary: how many words of texts count, the commonest.
+        vocabulary: how many words of texts count, the most frequent.
         stop_words: whose stop words are left out of texts (core.datasets.texts.stop_words).
         together: whether equal rows, and molecules of one family, stay on one side of every split;
             off in plans of before, whose runs go on with the rows they began with.

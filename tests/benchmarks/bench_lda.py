@@ -3,8 +3,8 @@
 Both learn from the same documents with the same priors and learning rate, and predict one half of
 every held-out document from the other. Without --data the documents are drawn from planted topics;
 with it they are the 20 Newsgroups counts of that folder (20news_train_counts.libsvm.gz and
-20news_vocabulary.csv), their commonest 1,000 words, 80 % to train on and 10 % held out. Likelihoods
-are means over seeds, for they differ from start to start; times are the median over them.
+20news_vocabulary.csv), their most frequent 1,000 words, 80 % to train on and 10 % held out.
+Likelihoods are means over seeds, for they differ from start to start; times are the median.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def generated(documents: int = 11_314, words: int = 1000) -> sparse.csr_matrix:
 
 
 def newsgroups(folder: Path) -> sparse.csr_matrix:
-    """The training posts' commonest thousand words."""
+    """The training posts' most frequent thousand words."""
     counts, _ = load_svmlight_file(str(folder / "20news_train_counts.libsvm.gz"))
     words = pd.read_csv(folder / "20news_vocabulary.csv", keep_default_na=False)["term"]
     return documents_of_counts(counts, words.tolist(), where=str(folder)).counts

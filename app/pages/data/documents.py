@@ -26,7 +26,7 @@ _GAP = 22  # pixels between columns
 
 
 class DocumentsCard(Card):
-    """Figures about the documents, their commonest words, and the rules by which these count."""
+    """Figures about the documents, their most frequent words, and the rules for counting."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -35,7 +35,7 @@ class DocumentsCard(Card):
         holder = QWidget()
         self._facts = FlowLayout(holder, gap=16, column_width=150)
         self.body.addWidget(holder)
-        self.body.addWidget(label("The commonest, and how often they come", "small"))
+        self.body.addWidget(label("The most frequent, and how often they come", "small"))
         self.words = CommonWords()
         self.body.addWidget(self.words)
 
@@ -83,13 +83,13 @@ def _fact(what: str, count: str) -> QWidget:
 
 
 class CommonWords(QWidget):
-    """Words with bars, the commonest first, column by column."""
+    """Words with bars, the most frequent first, column by column."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._words: list[tuple[str, int]] = []
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("The commonest words")
+        self.setAccessibleName("The most frequent words")
         appearance.notifier.themed.connect(self._themed)
 
     def show_words(self, words: list[tuple[str, int]]) -> None:

@@ -25,6 +25,7 @@ class BesideDefault(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
+        self.wide = False
         self.table = DataTable("")
         self.table.setWordWrap(True)
         self.body.addWidget(self.table, 1)
@@ -74,6 +75,7 @@ class BesideDefault(Card):
         self._show(["measure", *models], rows)
 
     def _show(self, headers: list[str], rows: list[list[str]]) -> None:
+        self.wide = len(headers) > 3  # three scores beside their measure
         self.table.setAccessibleName(self.accessibleName())
         self.table.setAccessibleDescription("; ".join(", ".join(row) for row in rows))
         self.table.set_table((headers, rows))

@@ -17,7 +17,7 @@ MIXING = 0.12  # of the Dirichlet distribution of subjects
 _EVERYDAY = 0.25
 _SENTENCES = (8, 20)
 
-# subject: (things, doings, kinds), the commonest first
+# subject: (things, doings, kinds), the most frequent first
 SUBJECTS: dict[str, tuple[str, str, str]] = {
     "sea": (
         "ship harbour captain wave sailor anchor island tide storm lighthouse crew deck",

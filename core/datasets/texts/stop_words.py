@@ -1,7 +1,7 @@
 """Words without a meaning of their own, in several languages, and which language texts are in.
 
-The lists hold the commonest articles, pronouns, prepositions, conjunctions and auxiliary verbs of
-three or more letters; shorter words are no words here. The English list is scikit-learn's.
+The lists hold the most frequent articles, pronouns, prepositions, conjunctions and auxiliary verbs
+of three or more letters; shorter words are no words here. The English list is scikit-learn's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which words count: the commonest that are no stop words, not everywhere, and not in one text.
+"""Which words count: the most frequent that are no stop words, not everywhere, and not in one text.
 
 The rules are those of McInerney 2017, section 4.1. What the paper leaves open is settled here: what
 a word is (`words`), whose stop words are left out (`stop_words`); equally common words are taken in
@@ -33,7 +33,7 @@ class WordRules:
     """What makes a word worth counting.
 
     Attributes:
-        size: how many words are kept, the commonest.
+        size: how many words are kept, the most frequent.
         most: share of the documents that a word may be in.
         fewest: documents that it must be in.
         stop_words: words that are left out; None for those of the language.
@@ -115,8 +115,8 @@ def common_words(
             cure="give more or longer texts",
         )
     names = np.array(words)[columns] if words else columns
-    commonest = np.lexsort((names, -total[columns]))[: rules.size]
-    return np.sort(columns[commonest])
+    most_frequent = np.lexsort((names, -total[columns]))[: rules.size]
+    return np.sort(columns[most_frequent])
 
 
 def counted_documents(count: int) -> str:

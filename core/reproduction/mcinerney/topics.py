@@ -61,7 +61,7 @@ def fit_topics(problem: Problem, setting: Setting, seed: int, validated: bool) -
 
 @cache
 def counts_of(folder: str, documents: int) -> sparse.csr_matrix:
-    """The commonest thousand words of documents, counted; CSR of shape (documents, words)."""
+    """The most frequent thousand words of documents, counted; CSR of shape (documents, words)."""
     if not folder:
         X = drawn_documents(documents or DRAWN_DOCUMENTS, DRAWN_WORDS)
     else:

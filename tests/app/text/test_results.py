@@ -158,7 +158,7 @@ def test_how_far_validation_was_above_is_said_once():
 def beside(**over):
     baseline = {"metric": "accuracy", "difference": 0.2, "low": 0.1, "high": 0.3, "real": True}
     return results(
-        baseline="the commonest class",
+        baseline="the most frequent class",
         baseline_test={"accuracy": 0.677},
         gain_over_baseline=baseline | over,
         rows=81,
@@ -168,13 +168,13 @@ def beside(**over):
 def test_knowing_nothing_stands_beside_both():
     assert "84.0 % with the default setting and 67.7 % knowing nothing" in line(beside())
     said = " ".join(in_plain_words(beside(), run()))
-    words = "Knowing nothing (the commonest class) gives 67.7 %; the tuned model is 20.0 points"
+    words = "Knowing nothing (the most frequent class) gives 67.7 %; the tuned model is 20.0 points"
     assert words in said
 
 
 def test_a_model_no_better_than_knowing_nothing_is_the_headline():
     worse = beside(difference=-0.01, low=-0.05, high=0.03, real=False)
-    assert headline(worse, 81) == "The tuned model is not better than the commonest class"
+    assert headline(worse, 81) == "The tuned model is not better than the most frequent class"
 
 
 def test_p_and_the_test_are_named_with_the_interval():

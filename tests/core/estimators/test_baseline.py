@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from core.estimators.baseline import CommonestLabel, NoPairs, WordShares, baseline_pipeline
+from core.estimators.baseline import MostFrequentLabel, NoPairs, WordShares, baseline_pipeline
 from core.estimators.lda.likelihood import HALVES, halves
 
 
-def test_classes_get_their_shares_and_the_commonest_is_said():
+def test_classes_get_their_shares_and_the_most_frequent_is_said():
     X, y = np.zeros((10, 2)), np.array(["a"] * 3 + ["b"] * 7)
     model = baseline_pipeline("binary", "passthrough").fit(X, y)
     assert model.predict(X[:2]).tolist() == ["b", "b"]
@@ -36,8 +36,8 @@ TOKENS = pd.DataFrame(
 LABELS = np.array(["D", "N", "D", "N", "D", "V", "V", "D"])
 
 
-def test_tokens_get_the_commonest_label_of_their_word():
-    model = CommonestLabel().fit(TOKENS, LABELS)
+def test_tokens_get_the_most_frequent_label_of_their_word():
+    model = MostFrequentLabel().fit(TOKENS, LABELS)
     assert TOKENS.columns[model.column_] == "word"
     asked = pd.DataFrame({"sequence": "s9", "noise": "x", "word": ["the", "dog", "cat"], "n": "0"})
     assert model.predict(asked).tolist() == ["D", "N", "D"]

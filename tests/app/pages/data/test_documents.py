@@ -218,6 +218,6 @@ def test_stop_words_and_the_size_of_the_vocabulary_can_be_chosen(page_of):
     assert last_read(page).vocabulary == 300
     chosen = page_of("sample:texts", stop_words="none", vocabulary=300)
     assert chosen.documents.stop_words.currentText() == "None are left out"
-    assert "The 300 commonest of three or more letters; not those in nearly" in (
+    assert "The 300 most frequent of three or more letters; not those in nearly" in (
         chosen.documents._caption.text()
     )

@@ -51,7 +51,7 @@ def test_words_in_nearly_every_text_are_left_out():
     assert documents_of_texts([*texts[:-1], "anchor ship"]).vocabulary == ("anchor",)
 
 
-def test_the_commonest_are_kept_and_equals_by_the_alphabet():
+def test_the_most_frequent_are_kept_and_equals_by_the_alphabet():
     texts = ["ccc bbb aaa", "ccc bbb aaa", "ccc ddd", "ddd", "zzz zzz"]
     rules = WordRules(size=3)
     assert documents_of_texts(texts, rules=rules).vocabulary == ("aaa", "bbb", "ccc")

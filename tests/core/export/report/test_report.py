@@ -95,7 +95,7 @@ def test_knowing_nothing_is_in_the_table_and_in_the_headline(make_run: Callable[
     run = finished_run(make_run().folder)
     over = {"metric": "accuracy", "difference": 0.1, "low": 0.0, "high": 0.2, "real": False}
     scores = {"baseline_test": {"accuracy": 0.5432}, "baseline_interval": [0.4, 0.6]}
-    scores |= {"baseline": "the commonest class"}
+    scores |= {"baseline": "the most frequent class"}
     text = page(changed(run, gain_over_baseline=over, **scores))
     as_tree(text)
     assert text.count("54.3\N{NO-BREAK SPACE}%") >= 3  # in short, in the picture, in the table
