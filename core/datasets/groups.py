@@ -125,6 +125,10 @@ def groups_from_file(file: str | Path) -> dict[str, list[str]]:
         ) from None
     except UnicodeDecodeError:
         raise UnusableError("the file is no text", where=path.name, cure=_EXAMPLE) from None
+    except RecursionError:
+        raise UnusableError(
+            "there are no groups in the file", where=path.name, cure=_EXAMPLE
+        ) from None
     except _SameGroupError as error:
         raise UnusableError(
             f"the group “{error}” is there twice", where=path.name, cure="put it together"

@@ -241,7 +241,9 @@ def _extra_of(header: tuple[str, ...], rows: list[list[str]], width: int) -> str
 
 def _is_padded(lines: list[str], delimiter: str) -> bool:
     start = "".join(lines[:200])
-    return start.count(delimiter + " ") > 0.5 * start.count(delimiter)
+    # Names are told apart without the blanks in front: a header alone may have them.
+    first = next((line for line in lines if line.strip()), "")
+    return delimiter + " " in first or start.count(delimiter + " ") > 0.5 * start.count(delimiter)
 
 
 def _decimal_of(rows: list[list[str]], delimiter: str) -> tuple[str, str]:

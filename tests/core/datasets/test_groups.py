@@ -82,6 +82,7 @@ def test_a_file(tmp_path: Path) -> None:
         ('{"blood": [\n  "iron" "salt"]}', r"groups\.json, line 2, column 10: this is no JSON"),
         ("", r"line 1, column 1"),
         ("{}", "no groups"),
+        ("[" * 100_000, "no groups"),
         ('["blood"]', "no groups"),
         ('{"blood": "iron"}', r"group “blood”: the group is no list"),
         ('{"blood": [1]}', "no list of column names"),

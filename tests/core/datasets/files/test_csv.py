@@ -157,6 +157,14 @@ def test_padded_cells_as_in_the_adult_file(write: Write) -> None:
     agree(dataset)
 
 
+def test_blanks_in_the_header_alone(write: Write) -> None:
+    rows = "".join(f"{i},{i % 7},{i % 2}\n" for i in range(20))
+    dataset = read_dataset(str(write("size, price,y\n" + rows)), target="price")
+    assert next(c.name for c in dataset.columns if c.role == "target") == "price"
+    molecules = "name,sequence, structure\nm1,GGGGAAAACCCC,((((....))))\nm2,ACGUACGU,........\n"
+    assert read_dataset(str(write(molecules))).task == "structure"
+
+
 def test_numbers_with_signs_between_thousands(write: Write) -> None:
     english = "p,q,y\n" + "".join(f'{i % 7},"{i % 9 + 1},{i:03d}.50",{i % 2}\n' for i in range(40))
     german = "p;q;y\n" + "".join(f"{i % 7};{i % 9 + 1}.{i:03d},50;{i % 2}\n" for i in range(40))
