@@ -55,10 +55,10 @@ NUMBERS = (
     b"0 1 -1 00 1e999 -1e999 1e-320 1e200 nan NaN inf -inf 99999999999999999999 0x1f 1_000 1,5"
 )
 WORDS = (
-    b'" "" \' , ; | \t : # \r \n \r\n \x00 \xff\xfe \xef\xbb\xbf \xe2\x82\xac \x80 \xed\xa0\x80 \\ {}'
-    b" {} [] null true false =1+1 @x -- ?? NA N/A <b> %s {0} ((((( )))) AUGC"
-).split(b" ")
-PIECES = (*NUMBERS.split(), *WORDS, b" ", b"\n\n", b"a" * 5000, b"[" * 3000, b"1:1 2:2 ")
+    rb'" "" , ; | : # \ {} [] null true false =1+1 @x -- ?? NA N/A <b> %s ((((( )))) AUGC'.split()
+)
+BYTES = b"\t/\r/\n/\r\n/\x00/\xff\xfe/\xef\xbb\xbf/\xe2\x82\xac/\x80/\xed\xa0\x80".split(b"/")
+PIECES = (*NUMBERS.split(), *WORDS, *BYTES, b" ", b"\n\n", b"a" * 5000, b"[" * 3000, b"1:1 2:2 ")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ import pytest
 def _fuzzing() -> ModuleType:
     path = Path(__file__).parents[2] / "benchmarks" / "fuzz_readers.py"
     spec = importlib.util.spec_from_file_location("fuzz_readers", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look for it
     spec.loader.exec_module(module)
