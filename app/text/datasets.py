@@ -9,7 +9,8 @@ from typing import Any
 from PySide6.QtCore import QLocale
 
 from app.text.numbers import plain, shown
-from core.tuning.events import CommonSurfaceFitted, PastRecalled, RecalledDataset
+from core.tuning.events import CommonSurfaceFitted, PastRecalled
+from core.tuning.payloads import RecalledDataset
 
 NAMED_AXES = 3  # of a setting, in a sentence
 SPEAK = 20  # datasets that are listed while nobody knows yet which ones speak

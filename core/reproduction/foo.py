@@ -18,6 +18,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.losses.registry import TableLoss, build, parameter_groups
@@ -149,7 +150,7 @@ def _files(folder: Path | None, name: str) -> list[Path] | None:
 def _splits(files: list[Path], quick: bool, task: str) -> Iterator[tuple[Rows, Rows, int]]:
     """(training set, test set, seed) of every run; 30 % are held out where no file is."""
     test_file = str(files[1]) if len(files) > 1 else ""
-    dataset = read_dataset(str(files[0]), task=task, test_file=test_file)
+    dataset = read_dataset(str(files[0]), Choices(task=task), test_file=test_file)
     of_classes = dataset.task != "regression"
     whole = Rows(_with_ones(dataset.matrix), dataset.target, of_classes)
     for seed in range(QUICK_SEEDS if quick else SEEDS):

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.evaluation.power import power
 from core.tuning.events import RunFinished
@@ -84,7 +85,7 @@ def result(case: Case, seed: int, trials: int | None, folder: Path) -> dict[str,
     plan = Plan(data, case.model, case.strategy, trials=trials, seed=seed, folds=FOLDS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        last = list(tune(plan, read_dataset(data.file, target="y")))[-1]
+        last = list(tune(plan, read_dataset(data.file, Choices(target="y"))))[-1]
     if not isinstance(last, RunFinished):
         raise RuntimeError(str(last))
     return last.results

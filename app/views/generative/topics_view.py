@@ -14,7 +14,8 @@ from app.views.plot.data_table import Table
 from app.views.plot.legend import Entry
 from app.views.plot.painted_page import PaintedPage
 from app.views.plot.view import View
-from core.tuning.events import RunStarted, Topic, TopicsFound
+from core.tuning.events import RunStarted, TopicsFound
+from core.tuning.payloads import Topic
 
 DESCRIBED, NAMED = 3, 4  # topics in the description, and words of each
 

@@ -22,7 +22,8 @@ from app.views.plot.data_table import Table
 from app.views.plot.record import Record
 from app.views.plot.scrolled_bars import ScrolledBars
 from app.views.surrogate.surrogate_view import WITH_PAST
-from core.tuning.events import CommonSurfaceFitted, PastRecalled, RecalledDataset, RunStarted
+from core.tuning.events import CommonSurfaceFitted, PastRecalled, RunStarted
+from core.tuning.payloads import RecalledDataset
 
 NAMES = 0.42  # share of the width that the sizes may take
 WORDS = 0.6  # share of the rest that the words beside the longest bar may take

@@ -32,13 +32,8 @@ from core.tuning.averaging.averaged_said import (
     log_densities,
 )
 from core.tuning.averaging.disagreement import members_disagree
-from core.tuning.events import (
-    EnsembleUpdated,
-    Event,
-    LeftOut,
-    TrialExcluded,
-    TrialFinished,
-)
+from core.tuning.events import EnsembleUpdated, Event, TrialExcluded, TrialFinished
+from core.tuning.payloads import LeftOut
 from core.tuning.problem import Problem
 from core.tuning.scores.metric import Said
 from core.tuning.scores.metrics import targets_of

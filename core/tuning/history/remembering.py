@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from core.errors import UnusableError
 from core.samplers.transfer.past import Memory, PastDataset
-from core.tuning.events import Event, Noticed, PastRecalled, RecalledDataset, TrialFinished
+from core.tuning.events import Event, Noticed, PastRecalled, TrialFinished
 from core.tuning.history.store import Facts, History, statistics_of
+from core.tuning.payloads import RecalledDataset
 from core.tuning.problem import Problem
 
 

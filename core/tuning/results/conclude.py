@@ -19,7 +19,7 @@ from core.tuning.plan import Plan
 from core.tuning.problem import Problem, as_begun, build_problem
 from core.tuning.results.comparison import Comparison, results_of
 from core.tuning.results.judging import Course, repeats, told_of_folds, told_of_test
-from core.tuning.results.takeaway import takeaway_of
+from core.tuning.results.takeaway import NO_PENALTIES, Penalties, takeaway_of
 from core.tuning.results.threshold import of_costs
 from core.tuning.results.winner import Winner, taken_away, winner_of
 from core.tuning.runs.clock import Clock
@@ -186,7 +186,7 @@ def _record(
 
 def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> None:
     """Write the model that is kept, and what must be known of it and of the one that was judged."""
-    dataset, learned = problem.dataset, last.learned
+    dataset = problem.dataset
     test_rows = np.arange(dataset.test.rows) if dataset.test else problem.test_rows
     once = problem.averages and problem.judged == "validation"
     takeaway = takeaway_of(
@@ -195,12 +195,14 @@ def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> 
         test_rows,
         fitted_rows=problem.splits[0][0] if once else (),
         output_names=_prepared_names(problem, last),
-        penalties=learned.penalties if learned else None,
-        group_of_output=learned.group_of_output if learned else (),
-        noise_variance=learned.noise_variance if learned else None,
+        penalties=_penalties(last.learned),
+    )
+    other = judged.learned if last is not judged else None
+    takeaway = replace(
+        takeaway,
         standardize=problem.plan.standardize,
         threshold=judged.threshold.value if judged.threshold else None,
-        judged=judged.learned if last is not judged else None,
+        judged=_penalties(other).as_dict() if other else {},
         refitted=last is not judged,
     )
     draft = folder.model_path.with_name(folder.model_path.name + ".part")
@@ -213,6 +215,12 @@ def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> 
         raise cannot_write("the model", folder.path, error, cure, room=cure) from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _penalties(learned: Learned | None) -> Penalties:
+    if learned is None:
+        return NO_PENALTIES
+    return Penalties(learned.penalties, learned.group_of_output, learned.noise_variance)
 
 
 def _prepared_names(problem: Problem, winner: Winner) -> list[str]:

@@ -11,7 +11,7 @@ import contextlib
 import math
 from collections import deque
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,7 @@ class Course:
     state: RunState
     clock: Clock
     recalled: PastRecalled | None = None
-    requests: deque[Event] | None = None
+    requests: deque[Event] = field(default_factory=deque)
     stopped: bool = False
 
 

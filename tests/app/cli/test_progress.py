@@ -6,12 +6,12 @@ from app.cli.progress import ProgressLine
 from core.tuning.events import (
     Noticed,
     PastRecalled,
-    RecalledDataset,
     RunResumed,
     RunStarted,
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.payloads import RecalledDataset
 
 
 def test_a_resumed_run_is_told_in_its_own_metric_and_against_its_own_best():

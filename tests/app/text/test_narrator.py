@@ -12,7 +12,6 @@ from core.tuning.events import (
     Noticed,
     PastRecalled,
     PenaltyStep,
-    RecalledDataset,
     RunFailed,
     RunFinished,
     RunResumed,
@@ -24,6 +23,7 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.payloads import RecalledDataset
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.state import folded
 

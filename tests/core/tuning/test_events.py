@@ -9,20 +9,22 @@ import numpy as np
 import pytest
 
 from core.tuning.events import (
-    DisputedRow,
     Event,
-    FoldedMolecule,
-    LabelledSequence,
-    LeftOut,
     PenaltyStep,
     Progress,
-    RecalledDataset,
     SurrogateFitted,
-    Topic,
     TopicsFound,
     TrialFinished,
     from_json,
     to_json,
+)
+from core.tuning.payloads import (
+    DisputedRow,
+    FoldedMolecule,
+    LabelledSequence,
+    LeftOut,
+    RecalledDataset,
+    Topic,
 )
 
 DATASET = RecalledDataset("d", [1.0, 2.0, 0.0], [[0.1, "a"], [3, None]], [0.5], True, False, 0.25)

@@ -11,11 +11,11 @@ from core.tuning.events import (
     CommonSurfaceFitted,
     PastRecalled,
     Progress,
-    RecalledDataset,
     RunStarted,
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.payloads import RecalledDataset
 
 SPACE = (
     Axis("C", "Penalty weight", "float", 1e-3, 1e3, log=True, default=1.0),
