@@ -25,10 +25,10 @@ from core.losses.registry import TableLoss, build, parameter_groups
 from core.optimize.descent import solve
 from core.options import complete
 from core.penalties.problem import PenaltyProblem
-from core.penalties.registry import LEARNERS
 from core.penalties.step import Step
 from core.reproduction.papers import FOO_TABLE_1, FOO_TABLE_2, FOO_TABLE_3A
 from core.reproduction.table import Cells
+from core.tuning.strategies.registry import STRATEGIES
 
 SEEDS, QUICK_SEEDS, QUICK_ROWS = 10, 2, 1500
 FOLDS = 5
@@ -240,9 +240,9 @@ def _learner(name: str) -> Callable[[str, Rows, int], Fit]:
 def _last_step(
     name: str, loss: TableLoss, seed: int, holdout: list[tuple[TableLoss, TableLoss]] | None
 ) -> Step:
-    learner = LEARNERS[name]
+    learner = STRATEGIES[name]
     options = complete(learner.options, {})
-    steps = learner.steps(
+    steps = learner.make(
         PenaltyProblem(loss, parameter_groups(loss), holdout=holdout, seed=seed), options
     )
     return deque(steps, maxlen=1)[-1]

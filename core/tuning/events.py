@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 from core.tuning.payloads import (
     DisputedRow,
     FoldedMolecule,
+    HistoryDataset,
     LabelledSequence,
     LeftOut,
-    RecalledDataset,
     Topic,
 )
 from core.tuning.typed_json import finite, read_as
@@ -126,25 +126,25 @@ class SurrogateFitted(Event):
 
 
 @dataclass(frozen=True)
-class PastRecalled(Event):
-    """What is remembered of earlier datasets and may decide this run's trials."""
+class HistoryRead(Event):
+    """What the history holds of earlier datasets and may decide this run's trials."""
 
     statistics: list[float] = field(
         default_factory=list
-    )  # core.samplers.transfer.past.Statistics, now
+    )  # core.samplers.transfer.history.Statistics, now
     axes: list[str] = field(default_factory=list)  # names, in the order of `values`
-    datasets: list[RecalledDataset] = field(default_factory=list)  # in the order they came in
-    simplex: list[str] = field(default_factory=list)  # Memory.simplex
+    datasets: list[HistoryDataset] = field(default_factory=list)  # in the order they came in
+    simplex: list[str] = field(default_factory=list)  # TuningHistory.simplex
 
 
 @dataclass(frozen=True)
 class CommonSurfaceFitted(Event):
-    """What a view needs, beside PastRecalled, to evaluate the common response surface anywhere."""
+    """What a view needs, beside HistoryRead, to evaluate the common response surface anywhere."""
 
     trials: int = 0  # of this run that it has seen
     method: str = "transfer"  # how scores become responses: transfer, scot
     kernel: str = "mkl"  # sqe, mkl, printed
-    neighbours: list[int] = field(default_factory=list)  # of PastRecalled.datasets, nearest first
+    neighbours: list[int] = field(default_factory=list)  # of HistoryRead.datasets, nearest first
     past_responses: list[list[float]] = field(default_factory=list)  # a list for each neighbour
     points: list[list[float]] = field(default_factory=list)  # this run's, unit vectors, n × width
     responses: list[float] = field(default_factory=list)  # this run's, larger is better, n
@@ -308,6 +308,9 @@ class RunFailed(Event):
     sentence: str = ""
 
 
+_FORMER_NAMES = {"PastRecalled": "HistoryRead"}  # in the run folders of earlier versions
+
+
 def to_json(event: Event) -> str:
     """One line of strict JSON (no NaN: not-a-number becomes null), without the line's end."""
     plain = {"event": type(event).__name__, **asdict(event)}
@@ -324,7 +327,8 @@ def from_json(line: str | bytes) -> Event:
         plain = json.loads(line)
     except ValueError as error:
         raise ValueError("not JSON") from error
-    kind = Event.names.get(str(plain.get("event"))) if isinstance(plain, dict) else None
+    name = str(plain.get("event")) if isinstance(plain, dict) else ""
+    kind = Event.names.get(_FORMER_NAMES.get(name, name))
     if kind is None:
         raise ValueError("not an event")
     return read_as(kind, plain)

@@ -7,17 +7,17 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class RecalledDataset:
-    """An earlier dataset with its trials, as it was remembered.
+class HistoryDataset:
+    """An earlier dataset with its trials, as the history held it.
 
     Attributes:
         id: its fingerprint in the history.
-        statistics: core.samplers.transfer.past.Statistics of it.
+        statistics: core.samplers.transfer.history.Statistics of it.
         values: of the axes, one list a trial.
         scores: one a trial.
         maximize: whether larger scores are better there.
         starter: whether it came with the program.
-        distance: to this run's dataset (Memory.distances).
+        distance: to this run's dataset (TuningHistory.distances).
     """
 
     id: str

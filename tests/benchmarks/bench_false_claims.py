@@ -37,7 +37,7 @@ from core.tuning.plan import DataPlan, Plan
 from core.tuning.results.comparison import Comparison, results_of
 from core.tuning.scores.metric import Said
 from core.tuning.scores.metrics import METRICS
-from core.tuning.scores.told import Told
+from core.tuning.scores.predictions import Told
 from core.tuning.tune import tune
 
 SHAPES = {"small": (200, 10), "wide": (100, 200)}

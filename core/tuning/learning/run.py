@@ -228,7 +228,7 @@ def _said_of_effective(training: Training, last: Step) -> tuple[str, ...]:
     penalized = int((training.groups >= 0).sum())
     effective = float(np.sum(last.parameters))
     return (
-        f"The data determines {effective:.0f} of {penalized:,} weights (their effective number).",
+        f"The data determine {effective:.0f} of {penalized:,} weights (their effective number).",
     )
 
 

@@ -13,12 +13,12 @@ from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names
 from core.errors import cannot_write
 from core.tuning.events import Event, RunFailed, RunStopped
-from core.tuning.history.remembering import recalled_before
+from core.tuning.history.run_history import read_before
 from core.tuning.learning.run import Learned, recorded
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, as_begun, build_problem
 from core.tuning.results.comparison import Comparison, results_of
-from core.tuning.results.judging import Course, repeats, told_of_folds, told_of_test
+from core.tuning.results.judging import Course, predictions_of_folds, predictions_of_test, repeats
 from core.tuning.results.takeaway import NO_PENALTIES, Penalties, takeaway_of
 from core.tuning.results.threshold import of_costs
 from core.tuning.results.winner import Winner, taken_away, winner_of
@@ -58,7 +58,7 @@ def conclude(
         sentence = f"The run was stopped before its first {first} ended; there is nothing to keep."
         last: Event = RunFailed(sentence=sentence)
     else:
-        course = Course(state, clock, recalled_before(events), stopped=True)
+        course = Course(state, clock, read_before(events), stopped=True)
         results = _drained(conclusion(problem, course, because, folder, None))
         last = RunStopped(because=because, results=results)
     last = replace(last, seconds=round(clock.seconds, 4))
@@ -95,7 +95,7 @@ def conclusion(
         kept: {trial: fitted estimator} of the members of an average, likewise.
 
     Yields:
-        What is told while outer folds are tested.
+        What is said while outer folds are tested.
 
     Returns:
         The results as described in core.tuning.results.comparison.
@@ -104,12 +104,12 @@ def conclusion(
     if problem.strategy.kind == "penalties" and learned is None:
         learned = recorded(problem, state)
     if problem.nested:
-        told = yield from told_of_folds(problem, course, learned)
+        predictions = yield from predictions_of_folds(problem, course, learned)
         winner = winner_of(problem, state, learned, kept or {})
     else:
         winner = winner_of(problem, state, learned, kept or {})
-        told = told_of_test(problem, winner.pipeline)
-    results = results_of(told, _comparison(problem, winner))
+        predictions = predictions_of_test(problem, winner.pipeline)
+    results = results_of(predictions, _comparison(problem, winner))
     seconds = course.clock.seconds
     last, said = taken_away(problem, winner)
     facts = _evaluation(problem, refitted=last is not winner, repeated=repeats(problem, course))
@@ -125,7 +125,7 @@ def conclusion(
         tuned = given if winner.gamma is None else winner.gamma
         results["gamma"] = {"tuned": tuned, "default": given}
     if winner.threshold is not None:
-        results["costs"] = of_costs(problem, winner.threshold, told)
+        results["costs"] = of_costs(problem, winner.threshold, predictions)
     results |= _record(state, winner, seconds, because, problem)
     if folder is not None:
         _keep(problem, folder, winner, last)

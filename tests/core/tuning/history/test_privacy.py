@@ -77,7 +77,7 @@ def test_a_dataset_of_marks_leaves_none_in_the_files_or_the_export(tmp_path, tas
                 history.add(id, event.number, event.setting, event.score)
                 finished += 1
         history.export_to(kept / "history.json")
-        (past,) = history.recall(facts)
+        (past,) = history.datasets_for(facts)
         assert len(past.scores) == finished == 4
         names = {found.name for found in kept.iterdir()}
         assert {"history.sqlite3", "history.sqlite3-wal", "history.json"} <= names
