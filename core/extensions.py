@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 _faults: dict[tuple[str, str], str] = {}  # by group and entry point
 
@@ -33,6 +34,7 @@ class Registry(Mapping[str, T], Generic[T]):
         self.group = group
         self.own = {_name_of(entry): entry for entry in own}
         self._check = check
+        self._points: dict[str, Any] = {}  # by the names of the entries that they gave
 
     @cached_property
     def _all(self) -> dict[str, T]:
@@ -52,10 +54,29 @@ class Registry(Mapping[str, T], Generic[T]):
                 name = _name_of(entry)
                 if name in found:
                     raise ValueError(f"the name “{name}” is taken")
-                found[name] = entry
+                found[name], self._points[name] = entry, point
             except (Exception, SystemExit) as error:  # whatever fails, the program goes on
-                what = f"The extension “{point.name}” ({point.value}) is left out"
-                _faults[self.group, point.name] = f"{what}: {_said(error)}."
+                self._name_fault(point, error)
+        return found
+
+    def _name_fault(self, point: Any, error: BaseException) -> None:
+        what = f"The extension “{point.name}” ({point.value}) is left out"
+        _faults[self.group, point.name] = f"{what}: {_said(error)}."
+
+    def answers(self, ask: Callable[[T], R]) -> dict[str, R]:
+        """{name: what `ask` gives of an entry}.
+
+        An entry of a package for which it raises is left out from then on, and `faults` names it.
+        """
+        found = {}
+        for name, entry in list(self.items()):
+            try:
+                found[name] = ask(entry)
+            except Exception as error:
+                if name in self.own:
+                    raise
+                del self._all[name]
+                self._name_fault(self._points[name], error)
         return found
 
     def __getitem__(self, name: str) -> T:

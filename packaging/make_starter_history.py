@@ -28,7 +28,6 @@ from threadpoolctl import threadpool_limits
 from core.estimators.model import Model
 from core.estimators.registry import MODELS
 from core.estimators.tables.elastic_net import STANDARD
-from core.samplers.registry import SAMPLERS
 from core.samplers.search_space import distributions
 from core.space import Axis, Setting, default_setting
 from core.tuning.history.exchange import as_json, records_in
@@ -37,6 +36,7 @@ from core.tuning.history.records import Record, Trial, settings_in
 from core.tuning.runs.run_folder import write_whole
 from core.tuning.scores.metrics import METRICS, default_metric
 from core.tuning.scores.scoring import FoldData, Outcome, Work
+from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.trials.executors import Executor
 
 FILE = Path(__file__).resolve().parent.parent / "resources" / "starter_history.json"
@@ -159,7 +159,7 @@ def tune(table: Table, model: Model) -> Record:
     space, metric = space_of(model, table, prepared), METRICS[default_metric(table.task)]
     classes = tuple(range(table.classes))
     work = Work(model.name, table.task, metric.name, SEED, classes, prepared)
-    sampler = SAMPLERS["gp"].make(space, {"start_trials": START + 1}, SEED)
+    sampler = STRATEGIES["gp"].sampler(space, {"start_trials": START + 1}, SEED)
     direction = "maximize" if metric.maximize else "minimize"
     study = optuna.create_study(sampler=sampler, direction=direction)
     study.enqueue_trial(default_setting(space))

@@ -86,6 +86,26 @@ def broken(tmp_path) -> Path:
 
 
 @pytest.fixture
+def late(tmp_path) -> Path:
+    """A folder with a package whose model and strategy read well and fail when they are asked."""
+    (tmp_path / "broken").mkdir()
+    code = """
+        from dataclasses import replace
+        from core.estimators.tables.svm import SVM
+        from core.tuning.strategies.searches import RANDOM
+        model = replace(SVM, name="late", suggests=lambda facts: facts.no_such_fact)
+        strategy = replace(RANDOM, name="tardy", suits=lambda space: 1 / 0)
+        """
+    (tmp_path / "broken" / "rest.py").write_text(code.replace("        ", ""))
+    points = {
+        "tunescope.models": {"late": "broken.rest:model"},
+        "tunescope.strategies": {"tardy": "broken.rest:strategy"},
+    }
+    record_package(tmp_path, "broken", points)
+    return tmp_path
+
+
+@pytest.fixture
 def installed(monkeypatch):
     """Installs the packages of a folder for the length of a test."""
 

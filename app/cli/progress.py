@@ -12,9 +12,9 @@ from core.tuning.events import (
     EnsembleUpdated,
     Event,
     FoldTested,
+    HistoryRead,
     HyperGradientStep,
     Noticed,
-    PastRecalled,
     PenaltyStep,
     Progress,
     RunResumed,
@@ -42,7 +42,7 @@ class ProgressLine:
 
         self._run = RunState()
 
-    def remember(self, past: Iterable[Event]) -> None:
+    def replay(self, past: Iterable[Event]) -> None:
         """Take note of an earlier part of the run without telling it again."""
         for event in past:
             self._run.consume(event)
@@ -59,7 +59,7 @@ class ProgressLine:
                 )
             case RunResumed():
                 self.say(f"Going on after {event.done} trials.")
-            case PastRecalled() if event.datasets:
+            case HistoryRead() if event.datasets:
                 count = len(event.datasets)
                 self.say(f"{count} earlier dataset{'' if count == 1 else 's'} can help.")
             case Noticed():

@@ -32,10 +32,10 @@ def add_to(commands: Any) -> None:
 def run(given: argparse.Namespace) -> int:
     """Tune, print the result, export."""
     from core.export.exporters import check_export
+    from core.tuning.guidance.power_words import power_of
     from core.tuning.history.store import History
     from core.tuning.problem import build_problem, read_data
     from core.tuning.runs.run_folder import RunFolder
-    from core.tuning.scores.power_words import power_of
     from core.tuning.tune import tune
 
     data = data_of(given)
@@ -120,7 +120,7 @@ def follow(
 
     status, last = 0, None
     line = ProgressLine(sys.stderr)
-    line.remember(past)
+    line.replay(past)
     try:
         with contextlib.closing(stream):
             for last in stream:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from core.tuning.results.evaluation import evaluation_in_words
+from core.tuning.evaluation import evaluation_in_words
 
 if TYPE_CHECKING:
     from core.tuning.plan import Plan

@@ -20,7 +20,7 @@ from app.look import appearance
 from app.widgets.buttons import PlainButton, PrimaryButton
 from app.widgets.labels import label
 from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
-from app.worker.messages import TakeIn
+from app.worker.messages import ImportHistory
 
 MOST = 2_000_000_000
 USUAL = (1000, 10, 2)  # rows, columns and classes where nobody says otherwise
@@ -113,9 +113,9 @@ class OptunaDialog(QDialog):
         return foot
 
     @property
-    def wanted(self) -> TakeIn:
+    def wanted(self) -> ImportHistory:
         """What is to be imported."""
-        return TakeIn(
+        return ImportHistory(
             storage=self.storage.text().strip(),
             model=self.model.currentData(),
             rows=self.rows.value(),
@@ -124,7 +124,7 @@ class OptunaDialog(QDialog):
             study=self.study.text().strip(),
         )
 
-    def ask(self) -> TakeIn | None:
+    def ask(self) -> ImportHistory | None:
         """Show the dialog; what is wanted, or None if the person thinks better of it."""
         return self.wanted if self.exec() == QDialog.DialogCode.Accepted else None
 

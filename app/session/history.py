@@ -20,7 +20,7 @@ from app.text.history import (
     switched,
     taken_in,
 )
-from app.worker.messages import TakeIn
+from app.worker.messages import ImportHistory
 
 if TYPE_CHECKING:
     from core.tuning.history.store import Entry, History
@@ -51,7 +51,7 @@ class SessionHistory(QObject):
     Signals:
         said: (sentence, whether it went well) after every change.
         changed: something was added, deleted or switched.
-        import_wanted: a TakeIn for the worker; `take_answer` or `refuse` ends it.
+        import_wanted: a ImportHistory for the worker; `take_answer` or `refuse` ends it.
     """
 
     said = Signal(str, bool)
@@ -121,7 +121,7 @@ class SessionHistory(QObject):
 
         self._do(work)
 
-    def import_optuna(self, wanted: TakeIn) -> None:
+    def import_optuna(self, wanted: ImportHistory) -> None:
         """Import Optuna studies; the worker does it, for a storage may be large or far away."""
         self.import_wanted.emit(wanted)
 

@@ -45,7 +45,7 @@ class Session(QObject):
         plan: what would be tuned now; the recommendation until a person chooses.
         estimate: {"seconds", "trials", "sentence"}; with "unusable": True, the sentence says why
             the plan cannot be carried out; "values" are those that a grid tries, {label: values}.
-        known: what the history holds for the plan's model, as `Recalled` tells it; {} while
+        known: what the history holds for the plan's model, as `HistorySummary` tells it; {} while
             nobody knows.
         state: idle, running, paused, stopping, interrupted or finished.
         details: what "Copy details" copies for the last problem; no data in it.
@@ -163,9 +163,9 @@ class Session(QObject):
 
     def _ask_known(self) -> None:
         if self.plan is not None and not self._is_tuning():
-            self._asked.ask(m.Recall(self.plan))
+            self._asked.ask(m.SummarizeHistory(self.plan))
 
-    def _take_in(self, wanted: m.TakeIn) -> None:
+    def _take_in(self, wanted: m.ImportHistory) -> None:
         self.busy_changed.emit("Reading the studies …")
         self._asked.ask(wanted)
 
@@ -368,12 +368,12 @@ class Session(QObject):
             case m.Estimated():
                 self.estimate = answer.estimate
                 self.estimate_changed.emit()
-            case m.Recalled():
+            case m.HistorySummary():
                 self.known = answer.known
                 self.known_changed.emit()
-            case m.TakenIn():
+            case m.HistoryImported():
                 self.busy_changed.emit("")
-                self._asked.forget(m.TakeIn)
+                self._asked.forget(m.ImportHistory)
                 self.history.take_answer(answer.imported)
             case m.FolderMade():
                 self.shown.folder = Path(answer.folder)
@@ -413,6 +413,8 @@ class Session(QObject):
         self._estimate_timer.start()
         if self._is_given:
             self.file_opened.emit()
+        if left_out := opened.advice["left_out"]:
+            self.problem.emit(" ".join(left_out))
 
     def _take_event(self, event: Event) -> None:
         self.shown.take(event)
@@ -433,10 +435,10 @@ class Session(QObject):
             self.estimate = {**nothing, "sentence": sentence, "unusable": True}
             self.estimate_changed.emit()
             return
-        if kind is m.Recall and not self.details:
+        if kind is m.SummarizeHistory and not self.details:
             return  # the estimate says why the plan cannot be carried out
         self.busy_changed.emit("")
-        if kind is m.TakeIn:
+        if kind is m.ImportHistory:
             self._asked.forget(kind)
             self.history.refuse(sentence)
             if not self.details:
@@ -450,7 +452,7 @@ class Session(QObject):
 
     def _take_death(self, died: m.Died) -> None:
         self.busy_changed.emit("")
-        if self._asked.forget(m.TakeIn):
+        if self._asked.forget(m.ImportHistory):
             self.history.refuse(died.sentence)
         if not self._is_tuning():
             self.problem.emit(died.sentence)

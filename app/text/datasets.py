@@ -9,7 +9,8 @@ from typing import Any
 from PySide6.QtCore import QLocale
 
 from app.text.numbers import plain, shown
-from core.tuning.events import CommonSurfaceFitted, PastRecalled, RecalledDataset
+from core.tuning.events import CommonSurfaceFitted, HistoryRead
+from core.tuning.payloads import HistoryDataset
 
 NAMED_AXES = 3  # of a setting, in a sentence
 SPEAK = 20  # datasets that are listed while nobody knows yet which ones speak
@@ -40,8 +41,8 @@ def likeness(distance: float) -> float:
     return 1.0 / (1.0 + distance)
 
 
-def best_setting(dataset: RecalledDataset, axes: Sequence[str]) -> dict[str, Any]:
-    """The setting of a recalled dataset's best trial; empty where it has no score."""
+def best_setting(dataset: HistoryDataset, axes: Sequence[str]) -> dict[str, Any]:
+    """The setting of an earlier dataset's best trial; empty where it has no score."""
     scored = [at for at, score in enumerate(dataset.scores) if _is_number(score)]
     if not scored:
         return {}
@@ -61,19 +62,19 @@ def setting_in_words(setting: Mapping[str, Any], most: int = NAMED_AXES) -> str:
 
 
 def speaking(
-    past: PastRecalled | None, common: CommonSurfaceFitted | None
-) -> list[RecalledDataset]:
-    """The recalled datasets that decide trials now, nearest first."""
-    if past is None:
+    history: HistoryRead | None, common: CommonSurfaceFitted | None
+) -> list[HistoryDataset]:
+    """The earlier datasets that decide trials now, nearest first."""
+    if history is None:
         return []
     if common is not None and common.neighbours:
-        return [past.datasets[at] for at in common.neighbours]
-    return sorted(past.datasets, key=lambda dataset: dataset.distance)[:SPEAK]
+        return [history.datasets[at] for at in common.neighbours]
+    return sorted(history.datasets, key=lambda dataset: dataset.distance)[:SPEAK]
 
 
-def recalled_in_words(past: PastRecalled, common: CommonSurfaceFitted | None) -> str:
+def history_in_words(history: HistoryRead, common: CommonSurfaceFitted | None) -> str:
     """How many earlier datasets are known, and how many of them speak."""
-    known, speak = len(past.datasets), len(speaking(past, common))
+    known, speak = len(history.datasets), len(speaking(history, common))
     if not known:
         return "The history holds no other dataset with this model yet."
     if known == 1:
@@ -84,17 +85,17 @@ def recalled_in_words(past: PastRecalled, common: CommonSurfaceFitted | None) ->
     return words.format(known=known, speak=speak)
 
 
-def standard_in_words(mean: float, scale: float, settled: bool, scores: int, past: bool) -> str:
+def standard_in_words(mean: float, scale: float, settled: bool, scores: int, known: bool) -> str:
     """By what scores are standardized, and whose these numbers are.
 
     Args:
         mean, scale, settled: as in CommonSurfaceFitted.
         scores: of this dataset so far.
-        past: whether there is a past that they could be borrowed from.
+        known: whether the history holds datasets that they could be borrowed from.
     """
     if settled:
         words = "Mean {mean}, standard deviation {scale}: from this dataset's {scores} scores."
-    elif past:
+    elif known:
         words = (
             "Mean {mean}, standard deviation {scale}: from earlier datasets until two scores "
             "differ."

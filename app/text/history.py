@@ -67,7 +67,7 @@ def known_in_words(known: Mapping[str, Any] | None) -> str:
     """What a strategy that uses the history can start from; "" while nobody knows.
 
     Args:
-        known: {datasets, similar, starter, enabled}, or {"problem": why nothing can be recalled}.
+        known: {datasets, similar, starter, enabled}, or {"problem": why it cannot be used}.
     """
     if not known:
         return ""

@@ -17,10 +17,10 @@ from app.text.numbers import plain, shown
 from app.text.strategies import how_it_works, what_is_held_out, why_proposed
 from app.text.structured import of_molecules, of_sequences, what_is_learned
 from app.text.transfer import (
-    first_from_past,
+    first_from_history,
+    history_in_use,
     measured_against,
-    what_is_recalled,
-    why_from_past,
+    why_from_history,
 )
 from app.text.units import units
 from core.tuning.events import (
@@ -62,14 +62,14 @@ def _task(run: RunState) -> str:
 
 
 def _found(run: RunState) -> list[str]:
-    """What is known of the data and the past, and how good the best trial is."""
+    """What is known of the data and from the history, and how good the best trial is."""
     said = [what_is_held_out(run.started)]
-    if run.past is not None:
-        said.append(what_is_recalled(run.past, run.common))
+    if run.history is not None:
+        said.append(history_in_use(run.history, run.common))
     if run.common is not None:
-        said.append(measured_against(run.common, run.past))
+        said.append(measured_against(run.common, run.history))
     if _first_is_from_the_past(run):
-        said.append(first_from_past())
+        said.append(first_from_history())
     said += run.notices
     best, default = run.best, run.default
     if best is not None and default is not None and best.number != default.number:
@@ -194,7 +194,7 @@ def _why(event: TrialStarted) -> str:
         return why_drawn(event)
     reasons = {
         "default": "Now: the default setting ({setting}) is tried, to have a comparison.",
-        "past": why_from_past(),
+        "past": why_from_history(),
         "start": "Now: {setting} is tried, to get a first picture.",
         "explore": "Now: {setting} is tried because nothing is known there.",
         "improve": "Now: {setting} is tried because it may be better than the best.",

@@ -30,7 +30,11 @@ def run_in_two_lines(run: Any) -> tuple[str, str]:
 
 
 def _what(run: Any) -> str:
-    return f"{str(run.dataset).removesuffix('.csv')} · {run.strategy}"
+    from core.tuning.strategies.registry import STRATEGIES  # not needed for the first paint
+
+    known = STRATEGIES.get(run.strategy)
+    title = known.title if known is not None else run.strategy
+    return f"{str(run.dataset).removesuffix('.csv')} · {title}"
 
 
 def _score(run: Any) -> str:

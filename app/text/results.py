@@ -17,8 +17,8 @@ from app.text.scores import (
 from app.text.strategies import lists_values
 from app.text.structured import found_in_short, pairs_in_words, sequences_in_words
 from app.text.units import counted, size_of_test_set, task_of, units
+from core.tuning.evaluation import evaluation_in_words
 from core.tuning.events import RunStarted
-from core.tuning.results.evaluation import evaluation_in_words
 from core.tuning.scores.cost_words import costs_in_words
 
 SURE = 1.96  # standard errors, beyond which a difference is more than chance

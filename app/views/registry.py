@@ -20,9 +20,9 @@ from app.views.structured.dot_plot import DotPlotView
 from app.views.structured.sequence_view import SequenceView
 from app.views.surrogate.gp_slice import GpSlice
 from app.views.surrogate.surface_view import Surface
-from app.views.transfer.common_slice import CommonSlice
-from app.views.transfer.common_surface import CommonSurface
 from app.views.transfer.nearest_datasets import NearestDatasets
+from app.views.transfer.posterior_slice import PosteriorSlice
+from app.views.transfer.posterior_surface import PosteriorSurface
 from app.views.transfer.standardizing import Standardizing
 from app.views.trials.best_so_far import BestSoFar
 from app.views.trials.parallel import Parallel
@@ -40,7 +40,7 @@ VIEWS: Registry[type[View]] = Registry(
     "tunescope.views",
     (
         GpSlice,
-        CommonSlice,
+        PosteriorSlice,
         Members,
         AverageAgainstBest,
         BestSoFar,
@@ -49,7 +49,7 @@ VIEWS: Registry[type[View]] = Registry(
         TopicsView,
         PicturesView,
         Surface,
-        CommonSurface,
+        PosteriorSurface,
         TrialsTable,
         Disagreement,
         Focus,

@@ -22,7 +22,7 @@ from core.export.exporters import EXPORTERS, export_run
 from core.export.finished_run import FinishedRun, finished_run
 from core.tuning.events import Event, TrialExcluded
 from core.tuning.guidance.advice import advise, estimate
-from core.tuning.history.remembering import facts_of
+from core.tuning.history.run_history import facts_of
 from core.tuning.history.store import History, statistics_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
@@ -53,17 +53,19 @@ class Engine:
             for form, held in one.forms.items()
         ]
 
-    def answer(self, asked: m.Open | m.Estimate | m.Recall | m.TakeIn | m.Export) -> m.Answer:
+    def answer(
+        self, asked: m.Open | m.Estimate | m.SummarizeHistory | m.ImportHistory | m.Export
+    ) -> m.Answer:
         """What a request that one answer ends wants to know."""
         match asked:
             case m.Open(data=data):
                 return self._open(data)
             case m.Estimate(plan=plan):
                 return m.Estimated(estimate(plan, self._dataset_of(plan)))
-            case m.Recall(plan=plan):
-                return m.Recalled(self._recall(plan))
-            case m.TakeIn():
-                return m.TakenIn(self._take_in(asked))
+            case m.SummarizeHistory(plan=plan):
+                return m.HistorySummary(self._summary_of_history(plan))
+            case m.ImportHistory():
+                return m.HistoryImported(self._take_in(asked))
             case m.Export():
                 return m.Exported(self._export(asked))
 
@@ -75,7 +77,7 @@ class Engine:
         self._data, self._dataset = data, dataset
         return m.Opened(data, summary, advice)
 
-    def _recall(self, plan: Plan) -> dict[str, Any]:
+    def _summary_of_history(self, plan: Plan) -> dict[str, Any]:
         """How many earlier datasets can help a plan's model, and how many of them are alike."""
         learning = next((s.name for s in STRATEGIES.values() if s.uses_history), "")
         if not learning:
@@ -88,7 +90,7 @@ class Engine:
         except UnusableError as error:
             return {"problem": error.sentence}
 
-    def _take_in(self, request: m.TakeIn) -> dict[str, Any]:
+    def _take_in(self, request: m.ImportHistory) -> dict[str, Any]:
         """Take Optuna studies into the history; what came of it."""
         statistics = statistics_of(request.rows, request.columns, request.classes)
         with History() as history:

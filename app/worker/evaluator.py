@@ -13,14 +13,14 @@ from app.worker.evaluator_process import serve
 from core.processes import LEAVES, OwnedProcess
 
 PATIENCE = 30.0  # seconds for one answer, the first start of the process included
-HEAVY = ("surrogate", "past")  # what of a request does not come back with its answer
+HEAVY = ("surrogate", "history")  # what of a request does not come back with its answer
 
 
 class SurrogateEvaluator(QThread):
     """Answers the requests of views, the latest of each view only.
 
     The process starts with the first request, and again when it was killed. `arrived` carries the
-    request's own keys, without surrogate and past, and "answer" or "problem".
+    request's own keys, without surrogate and history, and "answer" or "problem".
     """
 
     arrived = Signal(object)  # dict

@@ -34,14 +34,14 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     Args:
         request: {"what": "slice", "surrogate", "space", "axis", "at"} or {"what": "surface",
             "surrogate", "space", "first", "second", "at"}; "common slice" and "common surface"
-            likewise, with the fields of PastRecalled under "past".
+            likewise, with the fields of HistoryRead under "history".
     """
     from core.gp import evaluator
     from core.gp.transfer import evaluator as transfer_evaluator
 
-    common = "past" in request
-    past = (request["past"],) if common else ()
-    about = (request["surrogate"], *past, request["space"])
+    common = "history" in request
+    history = (request["history"],) if common else ()
+    about = (request["surrogate"], *history, request["space"])
     along = transfer_evaluator.common_slice if common else evaluator.slice_through
     over = transfer_evaluator.common_image if common else evaluator.surface
     try:

@@ -30,14 +30,14 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Recall:
+class SummarizeHistory:
     """Say how many earlier datasets can help a plan's model."""
 
     plan: Plan
 
 
 @dataclass(frozen=True)
-class TakeIn:
+class ImportHistory:
     """Take Optuna studies into the history.
 
     Attributes:
@@ -112,7 +112,7 @@ class Exclude:
 
 
 Control = Pause | Resume | Stop | Exclude
-Work = Open | Estimate | Recall | TakeIn | Tune | Conclude | Export
+Work = Open | Estimate | SummarizeHistory | ImportHistory | Tune | Conclude | Export
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Estimated:
 
 
 @dataclass(frozen=True)
-class Recalled:
+class HistorySummary:
     """What the history holds that can help: {datasets, similar, starter, enabled}.
 
     {"problem": sentence} where the history cannot be used; {} where no strategy uses it.
@@ -166,7 +166,7 @@ class Recalled:
 
 
 @dataclass(frozen=True)
-class TakenIn:
+class HistoryImported:
     """What came into the history: {datasets, trials, known_already, left_out}."""
 
     imported: dict[str, Any]
@@ -239,8 +239,8 @@ Answer = (
     Ready
     | Opened
     | Estimated
-    | Recalled
-    | TakenIn
+    | HistorySummary
+    | HistoryImported
     | FolderMade
     | Event
     | Paused

@@ -6,13 +6,13 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from core.datasets.dataset import Dataset
 from core.datasets.files import libsvm
-from core.datasets.files.csv_table import CsvTable, first_cells, read_csv_table
+from core.datasets.files.csv_table import first_cells, read_csv_table
 from core.datasets.files.opening import HEAD_BYTES, check_path, compression_of, read_head
 from core.datasets.files.sniffing import MISSING, decode, looks_like_libsvm
+from core.datasets.raw_table import NO_CHOICES, Choices, RawTable
 from core.datasets.samples.registry import SAMPLES
 from core.datasets.splits.units import shared_finding, with_units
 from core.datasets.texts.vocabulary import USUAL_RULES, WordRules
@@ -27,43 +27,24 @@ _LIBSVM_ENDINGS = (".libsvm", ".svm", ".svmlight")
 
 def read_dataset(
     file: str,
+    choices: Choices = NO_CHOICES,
     *,
-    target: str = "",
-    task: str = "",
-    roles: Mapping[str, str] | None = None,
-    kinds: Mapping[str, str] | None = None,
     test_file: str = "",
     words: WordRules = USUAL_RULES,
-    together: bool = True,
-    latest: str = "",
 ) -> Dataset:
     """Read a dataset.
 
     Args:
         file: a path, or ``sample:NAME``.
-        target: the target column; "" for target, label, class or y, or the last one. For topics,
-            the column of texts.
-        task: regression, binary, multiclass, sequence, structure or topics; "" to tell from the
-            table.
-        roles: {column: target, feature, group, ignore or sequence} where a person decided.
-        kinds: {column: number, category, yes/no, date, …} where a person decided.
+        choices: what a person decided.
         test_file: a second file of the same format to test on.
         words: which words of texts count.
-        together: whether equal items, and molecules of one family, stay on one side of a split.
-        latest: the column by which the latest rows test; "" to test on rows drawn at random.
 
     Raises:
         UnusableError: whatever makes the file unusable, in one sentence with place and cure.
     """
-    check_task(task)
-    choices: dict[str, Any] = {
-        "target": target,
-        "task": task,
-        "roles": roles or {},
-        "kinds": kinds or {},
-    }
-    splitting = {"together": together, "latest": latest}
-    if latest and test_file:
+    check_task(choices.task)
+    if choices.latest and test_file:
         raise UnusableError(
             "the latest rows cannot test where a second file does",
             where=test_file,
@@ -74,31 +55,26 @@ def read_dataset(
             raise UnusableError(
                 "a sample has no second file", where=test_file, cure="leave the test file out"
             )
-        sample = _sample(file.removeprefix("sample:"), choices | splitting)
-        return with_words(sample, words)
+        return with_words(_sample(file.removeprefix("sample:"), choices), words)
     path = check_path(file)
     compression = compression_of(path)
     head = read_head(path, compression)
     if _is_libsvm(path, head):
-        if task in STRUCTURED:
+        if choices.task in STRUCTURED:
             raise UnusableError(
                 "a LIBSVM file holds neither sequences nor molecules",
                 where=path.name,
                 cure="give a CSV file, or another task",
             )
-        dataset = libsvm.from_rows(
-            libsvm.read_rows(path, compression, head),
-            path,
-            compression,
-            **choices,
-        )
-        if latest:
+        rows = libsvm.read_rows(path, compression, head)
+        dataset = libsvm.from_rows(rows, path, compression, choices)
+        if choices.latest:
             raise UnusableError(
                 "a LIBSVM file has no dates", where=path.name, cure="test on rows drawn at random"
             )
-        dataset = with_units(with_words(dataset, words), together)
+        dataset = with_units(with_words(dataset, words), choices.together)
         return _tested(_with_libsvm_test(dataset, test_file)) if test_file else dataset
-    dataset = with_words(_from_csv(path, compression, head, choices, splitting), words)
+    dataset = with_words(_from_csv(path, compression, head, choices), words)
     if not test_file:
         return dataset
     return _tested(replace(dataset, test=_table_test(dataset, test_file)))
@@ -112,44 +88,26 @@ def _tested(dataset: Dataset) -> Dataset:
     return replace(dataset, findings=(*kept, *shared_finding(dataset, test)))
 
 
-def _from_csv(
-    path: Path,
-    compression: str,
-    head: bytes,
-    choices: Mapping[str, Any],
-    splitting: Mapping[str, Any],
-) -> Dataset:
+def _from_csv(path: Path, compression: str, head: bytes, choices: Choices) -> Dataset:
     """The dataset of a CSV file; its first rows say how the others are to be read."""
-    target, task, roles, kinds = (choices[key] for key in ("target", "task", "roles", "kinds"))
+    target, kinds = choices.target, choices.kinds
     cells = first_cells(head, path.name, complete=len(head) < HEAD_BYTES, wanted=target)
-    shape = recognize(cells, target, task, roles)
+    shape = recognize(cells, target, choices.task, choices.roles)
     read = _read_table(path, compression, head, kinds, shape, target)
     if shape is not None and not confirmed(shape, read.table):
         shape = None
         read = _read_table(path, compression, head, kinds, None, target)
     if shape is None:
-        roles = roles_of_rows(cells, target, task, roles)
-    return assemble(
-        read.table,
-        path.name,
-        read.source,
-        shape,
-        target=target,
-        task=task,
-        roles=roles,
-        kinds=kinds,
-        found=read.findings,
-        line_of=read.line_of,
-        **splitting,
-    )
+        choices = roles_of_rows(cells, choices)
+    return assemble(read, shape, choices)
 
 
-def _sample(name: str, choices: Mapping[str, Any]) -> Dataset:
+def _sample(name: str, choices: Choices) -> Dataset:
     if name not in SAMPLES:
         near = difflib.get_close_matches(name, SAMPLES, n=1)
         cure = f"did you mean sample:{near[0]}" if near else f"choose one of {', '.join(SAMPLES)}"
         raise UnusableError("there is no such sample", where=f"sample:{name}", cure=cure)
-    return SAMPLES[name].read(**choices)
+    return SAMPLES[name].read(choices)
 
 
 def _is_libsvm(path: Path, head: bytes) -> bool:
@@ -167,7 +125,7 @@ def _read_table(
     kinds: Mapping[str, str],
     shape: Shape | None,
     wanted: str,
-) -> CsvTable:
+) -> RawTable:
     complete = len(head) < HEAD_BYTES
     missing: tuple[str, ...] = MISSING
     if shape is not None:
@@ -211,7 +169,7 @@ def _table_test(train: Dataset, file: str) -> Dataset:
         shape = Shape(train.task, train.sequence_name, train.target_name, given=True)
     wanted = train.target_name or train.feature_names[0]
     read = _read_table(path, compression, head, kinds, shape, wanted)
-    return assemble_test(train, read.table, path.name, read.source, read.line_of)
+    return assemble_test(train, read)
 
 
 def _other_format(path: Path, wanted: str) -> UnusableError:

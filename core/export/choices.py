@@ -134,7 +134,7 @@ def _trials(state: RunState, metric: str) -> list[Choice]:
         Choice(
             str(trial.number),
             f"Trial {trial.number}",
-            f"One of {len(trials)} settings that competed in validation, which flatters the best. "
+            f"One of {len(trials)} settings that competed in validation: its score is optimistic. "
             "The test set has not judged it.",
             dict(trial.setting),
             metric,

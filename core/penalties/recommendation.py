@@ -66,6 +66,6 @@ def recommend_update(
         )
     return Recommendation(
         "evidence",
-        f"{given}: the evidence counts only the weights that the data determines, in about the "
+        f"{given}: the evidence counts only the weights that the data determine, in about the "
         "time of one fit.",
     )

@@ -18,16 +18,17 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.losses.registry import TableLoss, build, parameter_groups
 from core.optimize.descent import solve
 from core.options import complete
 from core.penalties.problem import PenaltyProblem
-from core.penalties.registry import LEARNERS
 from core.penalties.step import Step
 from core.reproduction.papers import FOO_TABLE_1, FOO_TABLE_2, FOO_TABLE_3A
 from core.reproduction.table import Cells
+from core.tuning.strategies.registry import STRATEGIES
 
 SEEDS, QUICK_SEEDS, QUICK_ROWS = 10, 2, 1500
 FOLDS = 5
@@ -149,7 +150,7 @@ def _files(folder: Path | None, name: str) -> list[Path] | None:
 def _splits(files: list[Path], quick: bool, task: str) -> Iterator[tuple[Rows, Rows, int]]:
     """(training set, test set, seed) of every run; 30 % are held out where no file is."""
     test_file = str(files[1]) if len(files) > 1 else ""
-    dataset = read_dataset(str(files[0]), task=task, test_file=test_file)
+    dataset = read_dataset(str(files[0]), Choices(task=task), test_file=test_file)
     of_classes = dataset.task != "regression"
     whole = Rows(_with_ones(dataset.matrix), dataset.target, of_classes)
     for seed in range(QUICK_SEEDS if quick else SEEDS):
@@ -239,9 +240,9 @@ def _learner(name: str) -> Callable[[str, Rows, int], Fit]:
 def _last_step(
     name: str, loss: TableLoss, seed: int, holdout: list[tuple[TableLoss, TableLoss]] | None
 ) -> Step:
-    learner = LEARNERS[name]
+    learner = STRATEGIES[name]
     options = complete(learner.options, {})
-    steps = learner.steps(
+    steps = learner.make(
         PenaltyProblem(loss, parameter_groups(loss), holdout=holdout, seed=seed), options
     )
     return deque(steps, maxlen=1)[-1]

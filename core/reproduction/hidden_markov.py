@@ -17,8 +17,8 @@ from core.losses.crf.loss import CrfLoss, build_crf
 from core.optimize.descent import solve
 from core.options import complete
 from core.penalties.problem import PenaltyProblem
-from core.penalties.registry import LEARNERS
 from core.penalties.step import Step
+from core.tuning.strategies.registry import STRATEGIES
 
 FEATURES, LENGTH = 40, 10
 HOLDOUT, TEST = 10, 1000  # sequences
@@ -104,9 +104,9 @@ def _groups(loss: CrfLoss, grouping: str, relevant: int) -> np.ndarray:
 
 
 def _steps(name: str, loss: CrfLoss, groups: np.ndarray, pair: Any, **given: Any) -> list[Step]:
-    learner = LEARNERS[name]
+    learner = STRATEGIES[name]
     options = complete(learner.options, given)
-    return list(learner.steps(PenaltyProblem(loss, groups, holdout=[pair]), options))
+    return list(learner.make(PenaltyProblem(loss, groups, holdout=[pair]), options))
 
 
 def _grid(loss: CrfLoss, fit: CrfLoss, held: CrfLoss) -> tuple[np.ndarray, np.ndarray]:

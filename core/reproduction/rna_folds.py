@@ -23,7 +23,6 @@ from core.losses.rna.parameters import MOTIFS
 from core.losses.rna.scores import roc_area
 from core.options import complete
 from core.penalties.problem import PenaltyProblem
-from core.penalties.registry import LEARNERS
 from core.reproduction.checkpoint import Checkpoint
 from core.reproduction.papers import (
     DO_FIGURE_3,
@@ -34,6 +33,7 @@ from core.reproduction.papers import (
 )
 from core.reproduction.table import Cells
 from core.tuning.guidance.forecast import in_time
+from core.tuning.strategies.registry import STRATEGIES
 
 FILE = "rna_s151rfam.csv"
 FOLDS = ("A", "B")
@@ -124,11 +124,11 @@ def _learning(folds: dict[str, Fold], name: str, grouping: str, fold: str) -> It
     """The numbers of the steps, then the finished run as plain data."""
     loss = build_rna(*folds[fold])
     groups = _groups(loss, grouping)
-    learner = LEARNERS[name]
+    learner = STRATEGIES[name]
     options = complete(learner.options, {})
-    holdout = [_halves(loss, folds[fold])] if learner.needs_holdout else None
+    holdout = [_halves(loss, folds[fold])] if learner.holds_out else None
     last = None
-    for last in learner.steps(PenaltyProblem(loss, groups, holdout=holdout), options):
+    for last in learner.make(PenaltyProblem(loss, groups, holdout=holdout), options):
         yield last.number
     assert last is not None  # a learner reports at least its start
     test_letters, test_structures = folds[FOLDS[1 - FOLDS.index(fold)]]

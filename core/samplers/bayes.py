@@ -30,7 +30,7 @@ from core.gp.kernels import Array, Stationary
 from core.gp.proposal import SAME, Proposal, Search
 from core.gp.regression import Regression
 from core.gp.surrogate import Surrogate, response_to_beat
-from core.samplers.history import History, HistoryReader, conditioned
+from core.samplers.observations import ObservationReader, Observations, conditioned
 from core.samplers.proposing import ProposingSampler, note
 from core.samplers.responses import scale_of
 from core.samplers.search_space import SearchSpace
@@ -106,36 +106,40 @@ class GpSampler(ProposingSampler, Generic[Given]):
         if self._known is not space:
             self._known = space
             self._domain = Domain(space.axes)
-            self._reader = HistoryReader(space)
+            self._reader = ObservationReader(space)
             self._fitter = Fitter(
                 self.options.kernel, self._domain.axis_of, always=self.options.always_learn
             )
-        history = self._reader.read(study, trial)
-        self.finish_where_last(self._domain, history)
-        if trial.number < self._starts() or len(history.points) == 0:
+        observed = self._reader.read(study, trial)
+        self.finish_where_last(self._domain, observed)
+        if trial.number < self._starts() or len(observed.points) == 0:
             note(study, trial, "random")
-            return space.setting(self._start_point(trial, history))
-        regression = self._fit(trial, history)
-        point, reason = self._next(study, trial, history, regression)
-        self._describe(regression, history, point)
+            return space.setting(self._start_point(trial, observed))
+        regression = self._fit(trial, observed)
+        point, reason = self._next(study, trial, observed, regression)
+        self._describe(regression, observed, point)
         self._note_expectation(study, trial, reason, regression, point)
         return space.setting(point)
 
     def _next(
-        self, study: Study, trial: FrozenTrial, history: History, regression: Regression[Stationary]
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        observed: Observations,
+        regression: Regression[Stationary],
     ) -> tuple[Array, str]:
         """The point to try by the fitted surrogate, and the reason."""
         best, where = response_to_beat(regression)
         search = Search(
-            conditioned(regression, history),
+            conditioned(regression, observed),
             self._domain,
             best,
-            history.points[where],
-            history.taken,
+            observed.points[where],
+            observed.taken,
             self.random(trial, SEARCH),
         )
         proposal, reason = self._choose(search, trial)
-        return history.points[where] if proposal is None else proposal.point, reason
+        return observed.points[where] if proposal is None else proposal.point, reason
 
     def explores(self, search: Search, unknown: Proposal, rho: float) -> bool:
         """Whether this trial goes to θᵘ instead of θ*: never."""
@@ -171,38 +175,40 @@ class GpSampler(ProposingSampler, Generic[Given]):
             return int(np.clip(len(self._domain.space) + 1, 4, 10))
         return self.options.start_trials
 
-    def _start_point(self, trial: FrozenTrial, history: History) -> Array:
+    def _start_point(self, trial: FrozenTrial, observed: Observations) -> Array:
         """The trial's own point of a scrambled Sobol sequence, or the next one not tried yet."""
         sobol = qmc.Sobol(len(self._domain.space), scramble=True, rng=self.seed)
         power = (trial.number + REPLACEMENTS).bit_length()
         columns = sobol.random_base2(power)[trial.number : trial.number + REPLACEMENTS]
         points = self._domain.spread(columns)
         for point in points:
-            if len(history.taken) == 0 or np.abs(history.taken - point).max(axis=1).min() > SAME:
+            if len(observed.taken) == 0 or np.abs(observed.taken - point).max(axis=1).min() > SAME:
                 return point
         return points[0]
 
-    def _fit(self, trial: FrozenTrial, history: History) -> Regression[Stationary]:
-        z = scale_of(history.scores, history.maximize).response(history.scores)
-        return self._fitter.fit(history.points, z, self.random(trial, FIT))
+    def _fit(self, trial: FrozenTrial, observed: Observations) -> Regression[Stationary]:
+        z = scale_of(observed.scores, observed.maximize).response(observed.scores)
+        return self._fitter.fit(observed.points, z, self.random(trial, FIT))
 
-    def _describe(self, regression: Regression[Stationary], history: History, point: Array) -> None:
-        scale, hyper = scale_of(history.scores, history.maximize), regression.kernel.hyper
-        best = np.argmax(history.scores if history.maximize else -history.scores)
+    def _describe(
+        self, regression: Regression[Stationary], observed: Observations, point: Array
+    ) -> None:
+        scale, hyper = scale_of(observed.scores, observed.maximize), regression.kernel.hyper
+        best = np.argmax(observed.scores if observed.maximize else -observed.scores)
         self.surrogate = Surrogate(
-            trials=len(history.scores),
-            points=history.points.tolist(),
-            responses=history.scores.tolist(),
-            numbers=history.numbers,
+            trials=len(observed.scores),
+            points=observed.points.tolist(),
+            responses=observed.scores.tolist(),
+            numbers=observed.numbers,
             kernel=self.options.kernel,
             lengths=hyper.lengths.tolist(),
             amplitude=hyper.amplitude,
             noise=hyper.noise,
             mean=scale.mean,
             scale=scale.deviation,
-            maximize=history.maximize,
+            maximize=observed.maximize,
             acquisition=self.options.acquisition,
-            incumbent=history.points[best].tolist(),
+            incumbent=observed.points[best].tolist(),
             next=point.tolist(),
         )
 

@@ -33,7 +33,7 @@ from core.gp.pathwise import PosteriorDraws
 from core.gp.proposal import ENUMERATED, SAME, scattered_around
 from core.gp.regression import Regression
 from core.samplers.bayes import SEARCH, GpOptions, GpSampler
-from core.samplers.history import History, conditioned
+from core.samplers.observations import Observations, conditioned
 from core.samplers.proposing import note_more
 from core.space import Axis
 
@@ -86,12 +86,16 @@ class EbHypSampler(GpSampler[EbHypOptions]):
         self.effective: float | None = None
 
     def _next(
-        self, study: Study, trial: FrozenTrial, history: History, regression: Regression[Stationary]
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        observed: Observations,
+        regression: Regression[Stationary],
     ) -> tuple[Array, str]:
         """A draw of the performance model, and a setting from what it says of the settings."""
         # Running trials are left out: draws differ, so that workers do not crowd.
-        known = replace(history, pending=history.pending[:0])
-        candidates, prior = self._candidates(trial, history)
+        known = replace(observed, pending=observed.pending[:0])
+        candidates, prior = self._candidates(trial, observed)
         draw = PosteriorDraws(conditioned(regression, known), self.random(trial, DRAW))
         log_likelihood = draw(candidates)[0]
         probabilities = posterior(log_likelihood, prior, self.options.temperature)
@@ -103,7 +107,7 @@ class EbHypSampler(GpSampler[EbHypOptions]):
             picked = int(self.random(trial, PICK).choice(len(candidates), p=probabilities))
         return candidates[picked], "sample"
 
-    def _candidates(self, trial: FrozenTrial, history: History) -> tuple[Array, Array]:
+    def _candidates(self, trial: FrozenTrial, observed: Observations) -> tuple[Array, Array]:
         """Allowed points that were not tried, shape (m, width), and their p(η), shape (m,).
 
         Every point of a small finite space, otherwise a scrambled Sobol set, which is uniform by
@@ -118,13 +122,13 @@ class EbHypSampler(GpSampler[EbHypOptions]):
             sobol = qmc.Sobol(len(domain.space), scramble=True, rng=random)
             points = domain.spread(sobol.random_base2(CANDIDATES.bit_length() - 1))
             if self.options.rule == "thompson":
-                best = np.argsort(history.scores * (-1 if history.maximize else 1), kind="stable")
+                best = np.argsort(observed.scores * (-1 if observed.maximize else 1), kind="stable")
                 around = [
-                    scattered_around(domain, history.points[k], random) for k in best[:INCUMBENTS]
+                    scattered_around(domain, observed.points[k], random) for k in best[:INCUMBENTS]
                 ]
                 points = np.vstack([points, *around])
             prior = np.ones(len(points))
-        left = _untried(points, history.taken)
+        left = _untried(points, observed.taken)
         return (points[left], prior[left]) if left.any() else (points, prior)
 
 

@@ -18,7 +18,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from core.gp.domain import Domain
-from core.samplers.history import History
+from core.samplers.observations import Observations
 from core.samplers.search_space import SearchSpace, distributions
 from core.space import Axis, Setting
 
@@ -98,10 +98,12 @@ class ProposingSampler(BaseSampler):
         """The random numbers of one trial for one purpose."""
         return np.random.default_rng([self.seed, trial.number, purpose])
 
-    def finish_where_last(self, domain: Domain, history: History) -> None:
+    def finish_where_last(self, domain: Domain, observed: Observations) -> None:
         """Says that a finite space runs out with the trial that is being asked for."""
         if np.isfinite(domain.size):
-            tried = len(np.unique(np.round(history.taken, 9), axis=0)) if len(history.taken) else 0
+            tried = (
+                len(np.unique(np.round(observed.taken, 9), axis=0)) if len(observed.taken) else 0
+            )
             if tried + 1 >= domain.size:
                 self.finish("every setting has been tried")
 

@@ -7,8 +7,8 @@ import numpy as np
 from core.datasets.dataset import Dataset
 from core.datasets.splits.splitting import folds, hold_out
 from core.errors import UnusableError
+from core.tuning.evaluation import OUTER_FOLDS, evaluation_of
 from core.tuning.plan import Plan
-from core.tuning.results.evaluation import OUTER_FOLDS, evaluation_of
 
 
 def divided(

@@ -11,6 +11,14 @@ import math
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
+from core.tuning.payloads import (
+    DisputedRow,
+    FoldedMolecule,
+    HistoryDataset,
+    LabelledSequence,
+    LeftOut,
+    Topic,
+)
 from core.tuning.typed_json import finite, read_as
 
 
@@ -118,48 +126,25 @@ class SurrogateFitted(Event):
 
 
 @dataclass(frozen=True)
-class RecalledDataset:
-    """An earlier dataset with its trials, as it was remembered.
-
-    Attributes:
-        id: its fingerprint in the history.
-        statistics: core.samplers.transfer.past.Statistics of it.
-        values: of the axes, one list a trial.
-        scores: one a trial.
-        maximize: whether larger scores are better there.
-        starter: whether it came with the program.
-        distance: to this run's dataset (Memory.distances).
-    """
-
-    id: str
-    statistics: list[float]
-    values: list[list[Any]]
-    scores: list[float]
-    maximize: bool
-    starter: bool
-    distance: float
-
-
-@dataclass(frozen=True)
-class PastRecalled(Event):
-    """What is remembered of earlier datasets and may decide this run's trials."""
+class HistoryRead(Event):
+    """What the history holds of earlier datasets and may decide this run's trials."""
 
     statistics: list[float] = field(
         default_factory=list
-    )  # core.samplers.transfer.past.Statistics, now
+    )  # core.samplers.transfer.history.Statistics, now
     axes: list[str] = field(default_factory=list)  # names, in the order of `values`
-    datasets: list[RecalledDataset] = field(default_factory=list)  # in the order they came in
-    simplex: list[str] = field(default_factory=list)  # Memory.simplex
+    datasets: list[HistoryDataset] = field(default_factory=list)  # in the order they came in
+    simplex: list[str] = field(default_factory=list)  # TuningHistory.simplex
 
 
 @dataclass(frozen=True)
 class CommonSurfaceFitted(Event):
-    """What a view needs, beside PastRecalled, to evaluate the common response surface anywhere."""
+    """What a view needs, beside HistoryRead, to evaluate the common response surface anywhere."""
 
     trials: int = 0  # of this run that it has seen
     method: str = "transfer"  # how scores become responses: transfer, scot
     kernel: str = "mkl"  # sqe, mkl, printed
-    neighbours: list[int] = field(default_factory=list)  # of PastRecalled.datasets, nearest first
+    neighbours: list[int] = field(default_factory=list)  # of HistoryRead.datasets, nearest first
     past_responses: list[list[float]] = field(default_factory=list)  # a list for each neighbour
     points: list[list[float]] = field(default_factory=list)  # this run's, unit vectors, n × width
     responses: list[float] = field(default_factory=list)  # this run's, larger is better, n
@@ -212,21 +197,6 @@ class HyperGradientStep(Event):
 
 
 @dataclass(frozen=True)
-class LabelledSequence:
-    """A sequence of T tokens, and what the model says of each.
-
-    Attributes:
-        marginals: probabilities, one list of K a token, in the order of the event's classes.
-    """
-
-    name: str
-    tokens: list[str]
-    truth: list[str]
-    labels: list[str]
-    marginals: list[list[float]]
-
-
-@dataclass(frozen=True)
 class SequencesLabelled(Event):
     """What the model of the latest step says about a few training sequences."""
 
@@ -236,36 +206,11 @@ class SequencesLabelled(Event):
 
 
 @dataclass(frozen=True)
-class FoldedMolecule:
-    """A molecule, and how the model folds it.
-
-    Attributes:
-        sequence: its letters.
-        truth, predicted: structures in dot-bracket notation.
-        pairs: [i, j, probability] with 0 <= i < j, those of 0.01 and more.
-    """
-
-    name: str
-    sequence: str
-    truth: str
-    predicted: str
-    pairs: list[list[float]]
-
-
-@dataclass(frozen=True)
 class MoleculesFolded(Event):
     """How the model of the latest step folds a few training molecules."""
 
     step: int = 0
     molecules: list[FoldedMolecule] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A trial that is not in the average although it has a score, and why (a sentence)."""
-
-    number: int
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -285,25 +230,6 @@ class EnsembleUpdated(Event):
 
 
 @dataclass(frozen=True)
-class DisputedRow:
-    """A held-out row, and what the members of the average say of it.
-
-    Attributes:
-        row: of the dataset, from 0.
-        about: its values in words.
-        truth: as text; "" where it is not known.
-        spread: of what they say, in nats; for numbers the standard deviation.
-        said: one a member: a list of probabilities, a number, or a log density.
-    """
-
-    row: int
-    about: str
-    truth: str
-    spread: float
-    said: list[Any]
-
-
-@dataclass(frozen=True)
 class MembersDisagree(Event):
     """The held-out rows about which the members of the average say the most different things."""
 
@@ -312,15 +238,6 @@ class MembersDisagree(Event):
     classes: list[str] = field(default_factory=list)  # empty for numbers, texts and molecules
     rows: list[DisputedRow] = field(default_factory=list)  # the largest spread first
     spread: float = 0.0  # mean over all held-out rows
-
-
-@dataclass(frozen=True)
-class Topic:
-    """A topic: its share of all words, and its likeliest words with their probabilities."""
-
-    share: float
-    words: list[str]
-    weights: list[float]
 
 
 @dataclass(frozen=True)
@@ -391,6 +308,9 @@ class RunFailed(Event):
     sentence: str = ""
 
 
+_FORMER_NAMES = {"PastRecalled": "HistoryRead"}  # in the run folders of earlier versions
+
+
 def to_json(event: Event) -> str:
     """One line of strict JSON (no NaN: not-a-number becomes null), without the line's end."""
     plain = {"event": type(event).__name__, **asdict(event)}
@@ -407,7 +327,8 @@ def from_json(line: str | bytes) -> Event:
         plain = json.loads(line)
     except ValueError as error:
         raise ValueError("not JSON") from error
-    kind = Event.names.get(str(plain.get("event"))) if isinstance(plain, dict) else None
+    name = str(plain.get("event")) if isinstance(plain, dict) else ""
+    kind = Event.names.get(_FORMER_NAMES.get(name, name))
     if kind is None:
         raise ValueError("not an event")
     return read_as(kind, plain)

@@ -86,7 +86,7 @@ class Plan:
         costs: {class: what it costs to call a row of it the other one} for two classes, by which
             the threshold between them is chosen; empty for none.
         evaluation: how the result is judged: by one test set (test), by nested cross-validation
-            (nested); "" for what suits the data, `core.tuning.results.evaluation.evaluation_of`.
+            (nested); "" for what suits the data, `core.tuning.evaluation.evaluation_of`.
         refit: whether the exported model is fitted on all rows once it has been judged.
         gamma: how much a base pair counts beside an unpaired base when molecules are folded.
         gamma_by: how γ comes about: hand (as `gamma` says), or on training molecules held out, for

@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names, preparation
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.datasets.splits.splitting import folds
 from core.datasets.texts.documents import refuse_too_few
@@ -236,17 +237,9 @@ def take(features: Any, rows: np.ndarray) -> Any:
 
 def read_data(data: DataPlan) -> Dataset:
     """The dataset of a data plan. Raises UnusableError as `read_dataset` does."""
-    return read_dataset(
-        data.file,
-        target=data.target,
-        task=data.task,
-        roles=data.roles,
-        kinds=data.kinds,
-        test_file=data.test_file,
-        words=chosen_rules(data.vocabulary, data.stop_words),
-        together=data.together,
-        latest=data.latest,
-    )
+    given = Choices(data.target, data.task, data.roles, data.kinds, data.together, data.latest)
+    words = chosen_rules(data.vocabulary, data.stop_words)
+    return read_dataset(data.file, given, test_file=data.test_file, words=words)
 
 
 def build_problem(plan: Plan, dataset: Dataset) -> Problem:

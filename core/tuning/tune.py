@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
-from core.tuning.events import Event, PastRecalled, RunFailed, RunFinished, RunStarted
-from core.tuning.history.remembering import Remembering, recalled_before
+from core.tuning.events import Event, HistoryRead, RunFailed, RunFinished, RunStarted
+from core.tuning.history.run_history import RunHistory, read_before
 from core.tuning.history.store import History
 from core.tuning.learning.run import LearningRun
 from core.tuning.plan import Plan
@@ -50,11 +51,11 @@ def tune(
         more_trials: that many trials beyond the budget of `past`.
         requests: what a person asks for while it runs (TrialExcluded, RunResumed with a new
             total); taken from the left and made part of the stream.
-        history: opens the history of past datasets, where trials are left for later runs and
-            where strategies that remember look; None to neither keep nor recall anything.
+        history: opens the history of earlier datasets, where trials are kept for later runs
+            and which some strategies use; None to neither keep nor read anything.
 
     Yields:
-        RunStarted (or RunResumed), PastRecalled for a strategy that remembers, the strategy's own
+        RunStarted (or RunResumed), HistoryRead for a strategy that uses it, the strategy's own
         events, then RunFinished or RunFailed.
 
     Raises:
@@ -64,50 +65,46 @@ def tune(
     problem = as_begun(build_problem(plan, dataset), state.started if past else None)
     _check_same_data(state, dataset)
     clock = Clock(state.seconds)
+    course = Course(state, clock, read_before(past), deque() if requests is None else requests)
+    stream = _stream(problem, course, past, more_trials, folder, history)
     if folder is None:
-        stream = _stream(problem, state, clock, past, more_trials, requests, None, history)
         yield from clock.stamped(stream)
         return
-    with folder.owned():
-        stream = _stream(problem, state, clock, past, more_trials, requests, folder, history)
-        with contextlib.closing(stream):
-            for event in clock.stamped(stream):
-                folder.append(event)
-                yield event
+    with folder.owned(), contextlib.closing(stream):
+        for event in clock.stamped(stream):
+            folder.append(event)
+            yield event
 
 
 def _stream(
     problem: Problem,
-    state: RunState,
-    clock: Clock,
+    course: Course,
     past: Sequence[Event],
     more_trials: int,
-    requests: deque[Event] | None,
     folder: RunFolder | None,
     history: Callable[[], History] | None,
 ) -> Generator[Event, None, None]:
-    requests = deque() if requests is None else requests
+    state = course.state
     name = state.started.remembered_as
-    with contextlib.closing(Remembering(problem, history, name)) as remembering:
+    with contextlib.closing(RunHistory(problem, history, name)) as run_history:
         run: TrialRun | LearningRun
         if problem.strategy.kind == "trials":
-            run = TrialRun(problem, state, clock, requests, remembering)
+            run = TrialRun(problem, state, course.clock, course.requests, run_history)
         else:
-            run = LearningRun(problem, state, clock, requests)
-        fresh = started(problem, run.groups, folder, remembering.name)
+            run = LearningRun(problem, state, course.clock, course.requests)
+        fresh = started(problem, run.groups, folder, run_history.name)
         first = extended(state, more_trials) if past else fresh
         state.consume(first)
         yield first
-        recalled = recalled_before(past)
         with contextlib.closing(run.events(past)) as events:
             for event in events:
-                recalled = event if isinstance(event, PastRecalled) else recalled
+                if isinstance(event, HistoryRead):
+                    course = replace(course, history=event)
                 yield event
     if problem.strategy.kind == "trials" and state.best is None:
         yield RunFailed(sentence=_all_failed(state))
         return
     kept = run.ensemble.models.models() if isinstance(run, TrialRun) and run.ensemble else {}
-    course = Course(state, clock, recalled, requests)
     results = yield from conclusion(problem, course, run.because, folder, run.learned, kept)
     yield RunFinished(because=run.because, results=results)
 

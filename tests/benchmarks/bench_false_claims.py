@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.evaluation.power import power
 from core.tuning.events import RunFinished
@@ -36,7 +37,7 @@ from core.tuning.plan import DataPlan, Plan
 from core.tuning.results.comparison import Comparison, results_of
 from core.tuning.scores.metric import Said
 from core.tuning.scores.metrics import METRICS
-from core.tuning.scores.told import Told
+from core.tuning.scores.predictions import Told
 from core.tuning.tune import tune
 
 SHAPES = {"small": (200, 10), "wide": (100, 200)}
@@ -84,7 +85,7 @@ def result(case: Case, seed: int, trials: int | None, folder: Path) -> dict[str,
     plan = Plan(data, case.model, case.strategy, trials=trials, seed=seed, folds=FOLDS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        last = list(tune(plan, read_dataset(data.file, target="y")))[-1]
+        last = list(tune(plan, read_dataset(data.file, Choices(target="y"))))[-1]
     if not isinstance(last, RunFinished):
         raise RuntimeError(str(last))
     return last.results

@@ -84,7 +84,7 @@ def reading(folder: Path, datasets: int) -> None:
             id = history.begin(FACTS)
             for at in range(11):
                 history.add(id, at, SETTING, 0.5)
-        own = tell("recall", [timed(lambda: history.recall(FACTS)) for _ in range(10)])
+        own = tell("recall", [timed(lambda: history.datasets_for(FACTS)) for _ in range(10)])
         tell("known (of the strategy card)", [timed(lambda: history.known(FACTS))])
         tell("entries (of the page)", [timed(history.entries)])
     tell("open", [timed(lambda: History(path).close())])

@@ -38,7 +38,7 @@ from core.losses import build, parameter_groups
 from core.losses.fitted import as_estimator
 from core.penalties.problem import PenaltyProblem
 from core.penalties.recommendation import recommend_update
-from core.penalties.registry import LEARNERS
+from core.tuning.strategies.registry import STRATEGIES
 
 GRID = 2.0 ** np.arange(-10, 11)
 FILES = {
@@ -92,7 +92,7 @@ def learn(name: str, X: np.ndarray, y: np.ndarray, kind: str) -> tuple[Any, Any]
     """The loss and the last step of a learner with one penalty."""
     loss = build(kind, X, y)
     step = None
-    for step in LEARNERS[name].steps(PenaltyProblem(loss, parameter_groups(loss)), {}):  # noqa: B007
+    for step in STRATEGIES[name].make(PenaltyProblem(loss, parameter_groups(loss)), {}):  # noqa: B007
         pass
     return loss, step
 

@@ -35,7 +35,7 @@ from core.losses import build, parameter_groups
 from core.losses.fitted import as_estimator
 from core.penalties.problem import PenaltyProblem
 from core.penalties.recommendation import recommend_update
-from core.penalties.registry import LEARNERS
+from core.tuning.strategies.registry import STRATEGIES
 
 CLASSES, GRID, ROOT = bench_penalties.FILES, bench_penalties.GRID, bench_penalties.ROOT
 NUMBERS = {
@@ -167,7 +167,7 @@ def learn(X: np.ndarray, y: np.ndarray, numbers: bool) -> tuple[str, Any]:
     groups = parameter_groups(loss)
     name = recommend_update(int((groups >= 0).sum()), len(y), classes).strategy
     step = None
-    for step in LEARNERS[name].steps(PenaltyProblem(loss, groups), {}):  # noqa: B007
+    for step in STRATEGIES[name].make(PenaltyProblem(loss, groups), {}):  # noqa: B007
         pass
     model = as_estimator(loss, step.w)
     if numbers:

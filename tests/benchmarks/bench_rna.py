@@ -84,7 +84,7 @@ def published(folder: Path, repeats: int) -> None:
             f"for CONTRAfold-SE on one core ({len(rows) * PEER_SECONDS / gradient:.0f} times)"
         )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"largest memory of this process: {peak:.0f} MB")
+    print(f"largest history of this process: {peak:.0f} MB")
 
 
 def main() -> None:

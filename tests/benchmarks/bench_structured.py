@@ -23,10 +23,10 @@ from core.datasets.reading import read_dataset
 from core.optimize.descent import solve
 from core.options import complete
 from core.penalties.problem import PenaltyProblem
-from core.penalties.registry import LEARNERS
 from core.tuning.learning.run import training_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem
+from core.tuning.strategies.registry import STRATEGIES
 
 FILES = {
     "sequence": ("sample:tags", "pos_ewt_train.csv"),
@@ -97,12 +97,12 @@ def measure(task, file):
             "separate": np.arange(len(training.groups)),
         }
         for grouping, groups in of_grouping.items():
-            learner = LEARNERS[name]
+            learner = STRATEGIES[name]
             holdout = [tuple(Counted(part, whole, asked) for part in pair)]
             options = complete(learner.options, {})
             begun = time.perf_counter()
             last = deque(
-                learner.steps(PenaltyProblem(loss, groups, holdout=holdout), options), maxlen=1
+                learner.make(PenaltyProblem(loss, groups, holdout=holdout), options), maxlen=1
             )[-1]
             took = time.perf_counter() - begun
             total = cost()

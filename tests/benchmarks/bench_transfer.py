@@ -25,7 +25,7 @@ from optuna.samplers import BaseSampler
 
 from core.samplers.bayes import GpOptions, GpSampler
 from core.samplers.search_space import distributions
-from core.samplers.transfer.past import Memory, PastDataset
+from core.samplers.transfer.history import EarlierDataset, TuningHistory
 from core.samplers.transfer.sampler import TransferSampler
 from core.samplers.transfer.scot import ScotSampler
 from core.space import Axis
@@ -35,16 +35,16 @@ TRIALS = 11
 AXES = (4, 30)
 
 Space = tuple[Axis, ...]
-Make = Callable[[Space, Memory], BaseSampler]
+Make = Callable[[Space, TuningHistory], BaseSampler]
 SAMPLERS: dict[str, Make] = {
-    "independent gp": lambda space, memory: GpSampler(space, GpOptions(start_trials=1)),
-    "transfer mkl": lambda space, memory: TransferSampler(space, memory=memory),
-    "transfer sqe": lambda space, memory: TransferSampler(space, memory=memory, kernel="sqe"),
-    "scot mkl": lambda space, memory: ScotSampler(
-        space, memory=memory, kernel="mkl", features="linear"
+    "independent gp": lambda space, history: GpSampler(space, GpOptions(start_trials=1)),
+    "transfer mkl": lambda space, history: TransferSampler(space, history=history),
+    "transfer sqe": lambda space, history: TransferSampler(space, history=history, kernel="sqe"),
+    "scot mkl": lambda space, history: ScotSampler(
+        space, history=history, kernel="mkl", features="linear"
     ),
-    "scot sqe": lambda space, memory: ScotSampler(
-        space, memory=memory, kernel="sqe", features="linear"
+    "scot sqe": lambda space, history: ScotSampler(
+        space, history=history, kernel="sqe", features="linear"
     ),
 }
 
@@ -59,7 +59,7 @@ def score(x: np.ndarray, centre: float) -> float:
     return float(-np.mean((x - centre) ** 2) + 0.05 * np.sin(9.0 * x[0]))
 
 
-def memory_of(datasets: int, space: Space) -> Memory:
+def history_of(datasets: int, space: Space) -> TuningHistory:
     """Bowls with centres near 0.6, each on its own scale."""
     random = np.random.default_rng(0)
     past = []
@@ -71,13 +71,13 @@ def memory_of(datasets: int, space: Space) -> Memory:
         )
         scores = tuple(height + scale * score(row, centre) for row in points)
         rows, columns, classes = random.random(3)
-        past.append(PastDataset(str(k), (rows, columns, classes), settings, scores))
-    return Memory(tuple(past), (0.5, 0.5, 0.5))
+        past.append(EarlierDataset(str(k), (rows, columns, classes), settings, scores))
+    return TuningHistory(tuple(past), (0.5, 0.5, 0.5))
 
 
-def milliseconds(make: Make, space: Space, memory: Memory) -> tuple[float, float]:
+def milliseconds(make: Make, space: Space, history: TuningHistory) -> tuple[float, float]:
     """Of the first trial, and the median of the others."""
-    study = optuna.create_study(sampler=make(space, memory), direction="maximize")
+    study = optuna.create_study(sampler=make(space, history), direction="maximize")
     took = []
     for _ in range(TRIALS):
         start = time.process_time()
@@ -92,10 +92,10 @@ def main(most: int) -> None:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     sizes = [size for size in DATASETS if size <= most]
     for make in SAMPLERS.values():  # compiles and imports outside of the clock
-        milliseconds(make, space_of(2), memory_of(2, space_of(2)))
+        milliseconds(make, space_of(2), history_of(2, space_of(2)))
     for axes in AXES:
         space = space_of(axes)
-        memories = {size: memory_of(size, space) for size in sizes}
+        memories = {size: history_of(size, space) for size in sizes}
         print(f"\np = {axes}: ms of a trial (of the first)")
         print(f"{'':<15}" + "".join(f"{size:>14}" for size in sizes) + f"{'growth':>9}")
         for name, make in SAMPLERS.items():

@@ -88,3 +88,21 @@ def test_a_model_of_our_own_is_found_without_looking_for_packages():
         "sys.exit(any(n in sys.modules for n in ('importlib.metadata', 'optuna', 'scipy')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_what_fails_when_it_is_asked_is_named_and_left_out_too(installed, late, iris):
+    usual = advise(summarize(iris))
+    installed(late)
+    advice = advise(summarize(iris))
+    said = advice.pop("left_out")
+    assert usual.pop("left_out") == []
+    assert advice == usual
+    assert [sentence.partition(":")[0] for sentence in said] == [
+        "The extension “late” (broken.rest",
+        "The extension “tardy” (broken.rest",
+    ]
+    assert all("is left out: " in sentence for sentence in said)
+    assert said == faults()
+    assert "late" not in MODELS
+    assert "tardy" not in STRATEGIES
+    assert advise(summarize(iris))["left_out"] == []  # each is named once

@@ -17,8 +17,8 @@ from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.card import Card, clear
 from app.widgets.labels import label
 from core.export.choices import TUNED, forms_of
+from core.tuning.evaluation import evaluation_in_words
 from core.tuning.events import RunStarted
-from core.tuning.results.evaluation import evaluation_in_words
 
 if TYPE_CHECKING:
     from app.session.session import Session

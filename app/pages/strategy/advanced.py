@@ -19,8 +19,8 @@ from app.widgets.fold import Fold
 from app.widgets.labels import label
 from app.widgets.option_form import OptionForm
 from core.options import Option, option_from_dict
+from core.tuning.evaluation import FEW_ROWS, OUTER_FOLDS, TABLES
 from core.tuning.plan import DECODINGS, EVALUATIONS, GAMMA_CHOICES
-from core.tuning.results.evaluation import FEW_ROWS, OUTER_FOLDS, TABLES
 
 if TYPE_CHECKING:
     from app.session.session import Session

@@ -24,7 +24,7 @@ from app.widgets.choice_card import Choice, ChoiceCards
 from app.widgets.flow_layout import FlowLayout
 from app.widgets.quiet_controls import QuietComboBox
 from core.estimators.registry import MODELS
-from core.tuning.results.evaluation import OUTER_FOLDS, evaluation_of
+from core.tuning.evaluation import OUTER_FOLDS, evaluation_of
 
 if TYPE_CHECKING:
     from app.session.session import Session

@@ -20,7 +20,8 @@ from app.views.plot.items import Dots, Lines, clear_colour, pen, symbol_path
 from app.views.plot.legend import Entry, Legend
 from app.views.plot.record import Record
 from app.views.plot.scrolled_bars import ScrolledBars
-from core.tuning.events import DisputedRow, MembersDisagree, RunStarted
+from core.tuning.events import MembersDisagree, RunStarted
+from core.tuning.payloads import DisputedRow
 
 NAMES = 0.5  # share of the width that the words about rows may take
 ALL_CLASSES = 8  # classes up to which the table has a column for each

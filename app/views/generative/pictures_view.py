@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QWidget
-
 from app.views.generative.picture_rows import PictureRow, PictureRows, grey_picture
 from app.views.plot.data_table import Table
-from app.views.plot.painted_page import PaintedPage
-from app.views.plot.view import View
+from app.views.plot.painted_page import PaintedView
 from core.tuning.events import ImagesDrawn, RunStarted
 
 
-class PicturesView(View):
+class PicturesView(PaintedView):
     """Pictures of the data over the same as the model sees them; below, those that it makes up."""
 
     name = "pictures"
@@ -19,27 +16,16 @@ class PicturesView(View):
     question = "Has the model understood what the pictures are made of?"
     waiting = "Pictures that the best setting so far draws appear here after a trial."
     listens = (ImagesDrawn,)
-    wide = True
-    interval = 0.2
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Models that draw, of columns that are the pixels of pictures."""
         return bool(started.dataset.get("pictures"))
 
-    def make_content(self) -> QWidget:
-        """Rows of pictures; they scroll where they do not fit."""
+    def make_drawing(self) -> PictureRows:
+        """Rows of pictures."""
         self.pictures = PictureRows()
-        self.page = PaintedPage(self.pictures)
-        return self.page
-
-    def picture(self) -> QWidget:
-        """All rows, scrolled or not."""
-        return self.page.whole()
-
-    def start(self, started: RunStarted) -> None:
-        """From the top again."""
-        self.page.verticalScrollBar().setValue(0)
+        return self.pictures
 
     @property
     def drawn(self) -> ImagesDrawn | None:
@@ -72,10 +58,6 @@ class PicturesView(View):
             if made:
                 rows.append(PictureRow(caption, made, words))
         self.pictures.set_data(rows)
-        self.page.fit()
-
-    def paint_theme(self) -> None:
-        """The captions may have another size now."""
         self.page.fit()
 
     def describe(self) -> str:

@@ -12,7 +12,7 @@ from app.look import appearance
 from app.text.numbers import percent
 from app.views.plot.axes import small_font
 from app.views.plot.legend import Entry, height_of, paint_entries
-from core.tuning.events import Topic
+from core.tuning.payloads import Topic
 from resources.theme import FONT_SMALL, RADIUS
 
 EDGE, GAP = 6, 8  # pixels around everything, and between cards

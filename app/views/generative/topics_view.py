@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
-from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.text.numbers import percent
@@ -12,14 +11,14 @@ from app.views.generative.topic_cards import BAR, TopicCards
 from app.views.plot.axes import small_font
 from app.views.plot.data_table import Table
 from app.views.plot.legend import Entry
-from app.views.plot.painted_page import PaintedPage
-from app.views.plot.view import View
-from core.tuning.events import RunStarted, Topic, TopicsFound
+from app.views.plot.painted_page import PaintedView
+from core.tuning.events import RunStarted, TopicsFound
+from core.tuning.payloads import Topic
 
 DESCRIBED, NAMED = 3, 4  # topics in the description, and words of each
 
 
-class TopicsView(View):
+class TopicsView(PaintedView):
     """A card for each of the largest topics; the words of a topic are larger where likelier."""
 
     name = "topics"
@@ -27,27 +26,16 @@ class TopicsView(View):
     question = "What are the texts about?"
     waiting = "The topics of the best setting so far appear here after the first trial."
     listens = (TopicsFound,)
-    wide = True
-    interval = 0.2
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Runs that find topics."""
         return started.dataset.get("task") == "topics"
 
-    def make_content(self) -> QWidget:
-        """Cards that scroll."""
+    def make_drawing(self) -> TopicCards:
+        """A card a topic."""
         self.cards = TopicCards()
-        self.page = PaintedPage(self.cards)
-        return self.page
-
-    def picture(self) -> QWidget:
-        """All cards, scrolled or not."""
-        return self.page.whole()
-
-    def start(self, started: RunStarted) -> None:
-        """From the top again."""
-        self.page.verticalScrollBar().setValue(0)
+        return self.cards
 
     @property
     def found(self) -> TopicsFound | None:
@@ -77,10 +65,6 @@ class TopicsView(View):
             Entry(_letters, "larger words are likelier in the topic"),
         ]
         self.cards.set_data(self.topics(), self.said(), entries)
-        self.page.fit()
-
-    def paint_theme(self) -> None:
-        """The text may have another size now."""
         self.page.fit()
 
     def describe(self) -> str:

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QPen,
     QResizeEvent,
     QWheelEvent,
 )
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import QToolTip
 
 from app.look import appearance
 from app.views.plot.plot import Plot
+from app.views.plot.ringed_area import Ringed
 from app.views.plot.scales import Scale
 from app.views.plot.zoom import Zoom
 
@@ -30,7 +30,7 @@ EDGES = (4, 6, 14, 4)  # pixels around the plots: left, top, right, bottom
 REACH = 12.0  # pixels from a dot within which a click or the pointer means it
 
 
-class Canvas(pg.GraphicsLayoutWidget):
+class Canvas(Ringed, pg.GraphicsLayoutWidget):
     """The drawing area of a view; dots that it was told of can be clicked and pointed at."""
 
     picked = Signal(int)
@@ -180,21 +180,9 @@ class Canvas(pg.GraphicsLayoutWidget):
         super().resizeEvent(event)
         self.resized.emit()
 
-    def focusInEvent(self, event: QEvent) -> None:
-        """Show the focus ring."""
-        super().focusInEvent(event)
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QEvent) -> None:
-        """Hide the focus ring."""
-        super().focusOutEvent(event)
-        self.viewport().update()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         """The plots, and a ring around them while the keyboard is here."""
         super().paintEvent(event)
-        if self.hasFocus():
-            painter = QPainter(self.viewport())
-            painter.setPen(QPen(QColor(appearance.current().focus), 2))
-            painter.drawRect(self.viewport().rect().adjusted(1, 1, -1, -1))
-            painter.end()
+        painter = QPainter(self.viewport())
+        self.paint_ring(painter)
+        painter.end()

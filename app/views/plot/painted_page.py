@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QFrame, QToolTip, QWidget
 
 from app.look import appearance
 from app.views.plot.ringed_area import RingedArea
+from app.views.plot.view import View
+from core.tuning.events import RunStarted
 
 STEP = 30  # pixels of an arrow key
 LOWEST = 110  # pixels
@@ -91,6 +93,34 @@ class PaintedPage(RingedArea):
             QToolTip.showText(event.globalPos(), self.drawing.told_at(place))
             return True
         return super().viewportEvent(event)
+
+
+class PaintedView(View):
+    """A view that is such a page; `make_drawing` gives what is painted on it."""
+
+    wide = True
+    interval = 0.2
+
+    def make_drawing(self) -> Drawing:
+        """What is painted."""
+        raise NotImplementedError
+
+    def make_content(self) -> QWidget:
+        """The page, which scrolls."""
+        self.page = PaintedPage(self.make_drawing())
+        return self.page
+
+    def picture(self) -> QWidget:
+        """All of it, scrolled or not."""
+        return self.page.whole()
+
+    def start(self, started: RunStarted) -> None:
+        """From the top again."""
+        self.page.verticalScrollBar().setValue(0)
+
+    def paint_theme(self) -> None:
+        """The text may have another size now."""
+        self.page.fit()
 
 
 class _Whole(QWidget):

@@ -11,8 +11,8 @@ from app.look import appearance
 WIDTH = 2  # pixels
 
 
-class RingedArea(QAbstractScrollArea):
-    """Painted anew whenever the keyboard comes or goes; `paint_ring` is for the painting."""
+class Ringed:
+    """Beside a scrolled area: painted anew whenever the keyboard comes or goes."""
 
     def paint_ring(self, painter: QPainter) -> None:
         """The ring, inside the edge, while the keyboard is here."""
@@ -31,3 +31,7 @@ class RingedArea(QAbstractScrollArea):
         """Hide the focus ring."""
         super().focusOutEvent(event)
         self.viewport().update()
+
+
+class RingedArea(Ringed, QAbstractScrollArea):
+    """Such an area that is painted by hand."""

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.views.plot.view import View
 from app.widgets.quiet_controls import QuietComboBox
-from core.tuning.events import FoldedMolecule, LabelledSequence, RunStarted
+from core.tuning.events import RunStarted
+from core.tuning.payloads import FoldedMolecule, LabelledSequence
 
 Example = LabelledSequence | FoldedMolecule
 

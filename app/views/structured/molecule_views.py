@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.views.structured.examples_view import ExamplesView
 from core.datasets.molecules import bracket_pairs
-from core.tuning.events import FoldedMolecule, MoleculesFolded
+from core.tuning.events import MoleculesFolded
+from core.tuning.payloads import FoldedMolecule
 
 LOWEST = 225  # pixels of the canvas
 

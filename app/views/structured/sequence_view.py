@@ -16,7 +16,8 @@ from app.views.plot.items import clear_colour
 from app.views.plot.legend import SAMPLE, Entry
 from app.views.structured.examples_view import ExamplesView
 from app.views.structured.token_grid import Labelled, TokenGrid, draw_said, draw_true, draw_wrong
-from core.tuning.events import LabelledSequence, RunStarted, SequencesLabelled
+from core.tuning.events import RunStarted, SequencesLabelled
+from core.tuning.payloads import LabelledSequence
 
 FEW = 20  # labels up to which each has a row, likely or not
 LIKELY = 0.05  # of more labels, those that are as likely as this somewhere have one

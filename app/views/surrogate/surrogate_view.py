@@ -15,7 +15,7 @@ from core.tuning.events import Event, RunStarted, SurrogateFitted, TrialExcluded
 
 # Surrogates that are told of earlier datasets too (`Strategy.surrogate`), and the one of these
 # whose responses are ranks instead of standardized scores.
-WITH_PAST = ("common", "ranks")
+WITH_HISTORY = ("common", "ranks")
 RANKING = "ranks"
 
 NARROWEST = 84  # pixels of a chooser

@@ -9,8 +9,8 @@ from app.look import appearance
 from app.text.datasets import (
     best_setting,
     counts,
+    history_in_words,
     likeness,
-    recalled_in_words,
     setting_in_words,
     size_in_words,
     speaking,
@@ -21,8 +21,9 @@ from app.views.plot.axes import small_font
 from app.views.plot.data_table import Table
 from app.views.plot.record import Record
 from app.views.plot.scrolled_bars import ScrolledBars
-from app.views.surrogate.surrogate_view import WITH_PAST
-from core.tuning.events import CommonSurfaceFitted, PastRecalled, RecalledDataset, RunStarted
+from app.views.surrogate.surrogate_view import WITH_HISTORY
+from core.tuning.events import CommonSurfaceFitted, HistoryRead, RunStarted
+from core.tuning.payloads import HistoryDataset
 
 NAMES = 0.42  # share of the width that the sizes may take
 WORDS = 0.6  # share of the rest that the words beside the longest bar may take
@@ -39,7 +40,7 @@ class NearestDatasets(ScrolledBars):
     )
     waiting = "The earlier datasets that are most like this one appear here at once."
     listed = "Datasets shown"
-    listens = (PastRecalled, CommonSurfaceFitted)
+    listens = (HistoryRead, CommonSurfaceFitted)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
@@ -47,12 +48,12 @@ class NearestDatasets(ScrolledBars):
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        """Runs whose strategy is told of the past."""
-        return surrogate_of(started) in WITH_PAST
+        """Runs whose strategy learns from earlier datasets."""
+        return surrogate_of(started) in WITH_HISTORY
 
-    def datasets(self) -> list[RecalledDataset]:
+    def datasets(self) -> list[HistoryDataset]:
         """Those that speak, nearest first."""
-        return speaking(self.run.past, self.run.common)
+        return speaking(self.run.history, self.run.common)
 
     def count(self) -> int:
         """The datasets."""
@@ -64,7 +65,7 @@ class NearestDatasets(ScrolledBars):
 
     def waits_for(self) -> str:
         """Why there is nothing."""
-        if self.run.past is None:
+        if self.run.history is None:
             return super().waits_for()
         return (
             "The history holds no other dataset with this model yet. When this run has "
@@ -92,7 +93,7 @@ class NearestDatasets(ScrolledBars):
         self.plot.hold_x(0.0, max(ends) / (1 - room), exact=True)
         self.show_window()
 
-    def _name(self, datasets: list[RecalledDataset]) -> None:
+    def _name(self, datasets: list[HistoryDataset]) -> None:
         metrics, most = QFontMetricsF(small_font()), NAMES * self.canvas.width()
         for short in (False, True):
             names = [size_in_words(one.statistics, short) for one in datasets]
@@ -101,7 +102,7 @@ class NearestDatasets(ScrolledBars):
         self.name_rows(names, NAMES)
 
     def _fitting_words(
-        self, datasets: list[RecalledDataset], ends: list[float], room: float
+        self, datasets: list[HistoryDataset], ends: list[float], room: float
     ) -> tuple[list[str], float]:
         """The most that can be said beside the bars, and its width in pixels."""
         metrics = QFontMetricsF(small_font())
@@ -115,20 +116,20 @@ class NearestDatasets(ScrolledBars):
                 break
         return words, wide
 
-    def _said_of(self, dataset: RecalledDataset, end: float) -> list[str]:
+    def _said_of(self, dataset: HistoryDataset, end: float) -> list[str]:
         """What is said beside a bar, the most important first."""
         number = len(dataset.scores)
         trials = "1 trial" if number == 1 else f"{number} trials"
         said = [f"{round(end)} % alike", trials]
         if dataset.starter:
             said.append("shipped with Tunescope")
-        if setting := best_setting(dataset, self.run.past.axes):
+        if setting := best_setting(dataset, self.run.history.axes):
             said.append(f"best at {setting_in_words(setting, 2)}")
         return said
 
     def describe(self) -> str:
         """How many are known and speak, and the nearest."""
-        said = recalled_in_words(self.run.past, self.run.common)
+        said = history_in_words(self.run.history, self.run.common)
         nearest = self.datasets()[0]
         alike = f"{round(100 * likeness(nearest.distance))} % alike"
         words = f"{alike}, distance {plain(nearest.distance)}."
@@ -137,7 +138,7 @@ class NearestDatasets(ScrolledBars):
     def rows(self) -> Table:
         """Rows, columns, classes, likeness, distance, trials, best setting, where it came from."""
         headers = ["rows", "columns", "classes", "alike, %", "distance", "trials", "best setting"]
-        axes = self.run.past.axes
+        axes = self.run.history.axes
         rows = [
             [
                 *counts(one.statistics),

@@ -117,13 +117,13 @@ class Standardizing(View):
     def describe(self) -> str:
         """The current mean and deviation, and whose they are."""
         number, now = self._known()[-1]
-        past = self.run.past is not None and bool(self.run.past.datasets)
-        return standard_in_words(now.mean, now.scale, now.settled, number, past)
+        known = self.run.history is not None and bool(self.run.history.datasets)
+        return standard_in_words(now.mean, now.scale, now.settled, number, known)
 
     def rows(self) -> Table:
         """The standard after each number of scores."""
         headers = ["scores seen", "mean", "standard deviation", "taken from"]
-        own, borrowed = "this dataset", "the past"
+        own, borrowed = "this dataset", "earlier datasets"
         rows = [
             [at, one.mean, one.scale, own if one.settled else borrowed] for at, one in self._known()
         ]

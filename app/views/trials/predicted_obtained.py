@@ -15,7 +15,7 @@ from app.views.plot.highlight import Highlight
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.record import Record
 from app.views.plot.view import View
-from app.views.surrogate.surrogate_view import WITH_PAST
+from app.views.surrogate.surrogate_view import WITH_HISTORY
 from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
 from core.tuning.runs.competition import Trial
 
@@ -28,7 +28,7 @@ class PredictedObtained(View):
     name = "predicted"
     title = "Predicted and obtained"
     question = "Do trials come out as predicted? On the line they do."
-    of_the_past = "Do first trials come out as the past predicted? On the line they do."
+    of_history = "Do first trials come out as earlier datasets predict? On the line they do."
     waiting = "Trials appear here as soon as the strategy predicts their scores."
     listens = (TrialFinished, TrialFailed, TrialExcluded)
 
@@ -53,9 +53,9 @@ class PredictedObtained(View):
         return bool(surrogate_of(started))
 
     def start(self, started: RunStarted) -> None:
-        """Whether it is the past that predicts."""
-        past = surrogate_of(started) in WITH_PAST
-        self.question = self.of_the_past if past else type(self).question
+        """Whether earlier datasets predict."""
+        earlier = surrogate_of(started) in WITH_HISTORY
+        self.question = self.of_history if earlier else type(self).question
         self.set_words(self.title, self.question)
 
     def paint_theme(self) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,26 +19,13 @@ from core.datasets.files import csv_faults
 from core.datasets.files.delimiters import is_number
 from core.datasets.files.opening import GuardedFile, fingerprint, open_bytes
 from core.datasets.files.sniffing import MISSING, Dialect, is_missing, sniff
+from core.datasets.raw_table import RawTable
 from core.errors import UnusableError
 
 # A column stays a column of numbers when at most this share, and this many different ones, of its
 # values are no numbers; those then count as missing.
 STRAY_SHARE = 0.1
 STRAY_KINDS = 20
-
-
-@dataclass(frozen=True)
-class CsvTable:
-    """A table as read, how it was read, and what was found on the way.
-
-    Attributes:
-        line_of: tells the file's line of a row (from 0), by a slow second look.
-    """
-
-    table: pd.DataFrame
-    source: Source
-    findings: tuple[Finding, ...]
-    line_of: Callable[[int], int]
 
 
 def read_csv_table(
@@ -50,7 +37,7 @@ def read_csv_table(
     kinds: Mapping[str, str],
     missing: Sequence[str] = MISSING,
     wanted: str = "",
-) -> CsvTable:
+) -> RawTable:
     """Read a delimited text file.
 
     Args:
@@ -86,7 +73,7 @@ def read_csv_table(
     def line_of(row: int) -> int:
         return csv_faults.line_of(path, compression, dialect, row)
 
-    return CsvTable(table, source, tuple(strays or ()), line_of)
+    return RawTable(path.name, table, source, line_of, tuple(strays or ()))
 
 
 def first_cells(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from core.datasets.dataset import Column, Dataset, Finding, Source
 from core.datasets.files import libsvm_faults
 from core.datasets.files.numbered_columns import NumberedColumns
 from core.datasets.files.opening import GuardedFile, fingerprint, open_bytes
+from core.datasets.raw_table import Choices
 from core.datasets.understanding.table import settle_target_like
 from core.datasets.understanding.target import settle_target, target_findings
 from core.errors import UnusableError
@@ -86,22 +86,14 @@ def _refuse_stray_zeros(matrix: sparse.csr_matrix, path: Path, compression: str)
         )
 
 
-def from_rows(
-    rows: LibsvmRows,
-    path: Path,
-    compression: str,
-    *,
-    target: str,
-    task: str,
-    roles: Mapping[str, str],
-    kinds: Mapping[str, str],
-) -> Dataset:
+def from_rows(rows: LibsvmRows, path: Path, compression: str, choices: Choices) -> Dataset:
     """The dataset of a LIBSVM file.
 
     Raises:
         UnusableError: an unusable target, or choices that only a table knows.
     """
-    if target not in ("", TARGET) or roles.keys() - {TARGET} or kinds.keys() - {TARGET}:
+    columns = {choices.target, *choices.roles, *choices.kinds}
+    if columns - {"", TARGET}:
         raise UnusableError(
             "a LIBSVM file has its target in front of each row and only numbers behind it",
             where=path.name,
@@ -112,10 +104,10 @@ def from_rows(
         libsvm_faults.check_lines(path, compression)
     if rows.matrix.shape[1] == 0:
         raise UnusableError("no row has a feature", where=path.name, cure="choose another file")
-    if task == "topics":
+    if choices.task == "topics":
         return _counted_documents(rows, path, compression)
     values, settled, classes = settle_target(
-        pd.Series(rows.target[known]), task, f"{path.name}, target"
+        pd.Series(rows.target[known]), choices.task, f"{path.name}, target"
     )
     set_aside = int(len(known) - known.sum())
     return Dataset(
@@ -130,7 +122,7 @@ def from_rows(
         row_groups=None if rows.queries is None else rows.queries[known],
         set_aside=set_aside,
         findings=(
-            *target_findings(TARGET, values, settled, classes, bool(task), set_aside),
+            *target_findings(TARGET, values, settled, classes, bool(choices.task), set_aside),
             *_unused(rows.matrix),
         ),
     )

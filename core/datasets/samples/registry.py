@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from core.datasets.dataset import Dataset, Source, Task
 from core.datasets.files.delimiters import SAMPLE_ROWS
+from core.datasets.raw_table import NO_CHOICES, Choices, RawTable
 from core.datasets.samples.molecules import molecules_table
 from core.datasets.samples.tables import clinic_table, groups_table, prices_table
 from core.datasets.samples.tags import tags_table
@@ -39,39 +40,21 @@ class Sample:
     target: str
     table: Callable[[], pd.DataFrame]
 
-    def read(
-        self,
-        target: str = "",
-        task: str = "",
-        roles: dict[str, str] | None = None,
-        kinds: dict[str, str] | None = None,
-        together: bool = True,
-        latest: str = "",
-    ) -> Dataset:
+    def read(self, choices: Choices = NO_CHOICES) -> Dataset:
         """The sample as a dataset, with a person's choices where there are any."""
         table = self.table()
         lines = table.to_csv(index=False).encode()
         source = Source("", "sample", fingerprint=hashlib.sha256(lines).hexdigest())
-        target = target or self.target
-        task = task or (self.task if target == self.target else "")
+        target = choices.target or self.target
+        task = choices.task or (self.task if target == self.target else "")
+        choices = replace(choices, target=target, task=task)
         head = table.head(SAMPLE_ROWS)
         cells = {str(c): head[c].dropna().astype(str).tolist() for c in table.columns}
-        shape = recognize(cells, target, task, roles or {})
+        shape = recognize(cells, target, task, choices.roles)
         if shape is not None and not confirmed(shape, table):
             shape = None
-        return assemble(
-            table,
-            self.name,
-            source,
-            shape,
-            target=target,
-            task=task,
-            roles=(roles or {}) if shape else roles_of_rows(cells, target, task, roles or {}),
-            kinds=kinds or {},
-            line_of=lambda row: row + 2,
-            together=together,
-            latest=latest,
-        )
+        read = RawTable(self.name, table, source, line_of=lambda row: row + 2)
+        return assemble(read, shape, choices if shape else roles_of_rows(cells, choices))
 
 
 def _bundled(name: str) -> Callable[[], pd.DataFrame]:

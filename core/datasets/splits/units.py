@@ -1,8 +1,8 @@
 """What belongs together: equal items and their relatives become one unit of every split.
 
 Items are rows, whole sequences, molecules or texts. Equal items are copies, and copies on both
-sides of a split flatter. In a table of few values equal rows are no copies but chance: there, and
-where the units would be too few to divide, the items are divided one by one.
+sides of a split make scores optimistic. In a table of few values equal rows are no copies but
+chance: there, and where the units would be too few to divide, the items are divided one by one.
 """
 
 from __future__ import annotations

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import get_args
 
 import numpy as np
 import pandas as pd
 
 from core.datasets.columns import check_names, count_distinct, unknown_column
-from core.datasets.dataset import Column, Dataset, Finding, Kind, Role, Source
+from core.datasets.dataset import Column, Dataset, Finding, Kind, Role
 from core.datasets.molecules import (
     CROSSING,
     LONG_LOOP,
@@ -23,13 +23,13 @@ from core.datasets.molecules import (
     plain_letters,
     understood,
 )
+from core.datasets.raw_table import Choices, RawTable
 from core.datasets.splits.proposals import FEWEST_GROUPS, family_column
 from core.datasets.understanding.recognition import Shape
 from core.datasets.understanding.table import left_out, row_groups
 from core.errors import UnusableError
 
 NAME_COLUMNS = ("id", "name", "molecule", "accession", "family")
-LineOf = Callable[[int], int]
 _WORDS = {
     NOT_CANONICAL: "join bases that do not pair (all but AU, CG and GU)",
     SHORT_HAIRPIN: "leave fewer than 3 bases in a hairpin",
@@ -38,38 +38,27 @@ _WORDS = {
 }
 
 
-def from_molecules(
-    table: pd.DataFrame,
-    name: str,
-    source: Source,
-    shape: Shape,
-    *,
-    roles: Mapping[str, str],
-    kinds: Mapping[str, str],
-    found: Sequence[Finding],
-    line_of: LineOf,
-) -> Dataset:
+def from_molecules(read: RawTable, shape: Shape, choices: Choices) -> Dataset:
     """The dataset of a table with one row a molecule.
 
     Args:
-        table: letters and structures as text.
-        name: the file's name, for errors.
-        source: where the table came from.
+        read: letters and structures as text.
         shape: the columns of letters and structures.
-        roles, kinds: a person's choices.
-        found: what reading the file found.
-        line_of: the file's line of a row.
+        choices: what a person decided.
 
     Raises:
         UnusableError: an empty, unknown or unbalanced letter or bracket, different lengths, with
             the line; a role that molecules have no use for.
     """
-    columns = _columns(table, shape, roles, kinds)
-    structures = _checked(table, shape, name, line_of)
+    table, roles = read.table, choices.roles
+    if choices.together:
+        roles = roles_with_family(table, roles)
+    columns = _columns(table, shape, roles, choices.kinds)
+    structures = _checked(read, shape)
     named = _name_column(table, shape, roles)
     return Dataset(
-        name=name,
-        source=source,
+        name=read.name,
+        source=read.source,
         columns=columns,
         table=table[[shape.sequence]],
         matrix=None,
@@ -77,7 +66,7 @@ def from_molecules(
         task="structure",
         row_groups=row_groups(table, columns),
         row_names=_names(table, named),
-        findings=(*found, *_findings(table[shape.sequence], structures, shape)),
+        findings=(*read.findings, *_findings(table[shape.sequence], structures, shape)),
         left_out=left_out(table, [c for c in columns if c.role != "sequence"]),
     )
 
@@ -92,23 +81,22 @@ def roles_with_family(table: pd.DataFrame, roles: Mapping[str, str]) -> Mapping[
     return {**roles, name: "group"} if enough else roles
 
 
-def molecules_test_part(
-    train: Dataset, table: pd.DataFrame, name: str, source: Source, line_of: LineOf
-) -> Dataset:
+def molecules_test_part(train: Dataset, read: RawTable) -> Dataset:
     """A second file's molecules.
 
     Raises:
         UnusableError: as for the first file.
     """
+    table = read.table
     for column in (train.sequence_name, train.target_name):
         if column not in table.columns:
-            raise unknown_column(column, [str(c) for c in table.columns], name)
+            raise unknown_column(column, [str(c) for c in table.columns], read.name)
     shape = Shape("structure", train.sequence_name, train.target_name, True)
-    structures = _checked(table, shape, name, line_of)
+    structures = _checked(read, shape)
     lost = _lost_pairs(table[shape.sequence], structures, "In the test file, ")
     return Dataset(
-        name=name,
-        source=source,
+        name=read.name,
+        source=read.source,
         columns=train.columns,
         table=table[[shape.sequence]],
         matrix=None,
@@ -178,14 +166,14 @@ def _names(table: pd.DataFrame, column: str) -> np.ndarray | None:
     return np.array([str(one) for one in names], dtype=str)
 
 
-def _checked(table: pd.DataFrame, shape: Shape, name: str, line_of: LineOf) -> np.ndarray:
+def _checked(read: RawTable, shape: Shape) -> np.ndarray:
     """Every structure, in one notation.
 
     Raises:
         UnusableError: letters or structure cannot be understood, with the line.
     """
-    found = np.empty(len(table), dtype=object)
-    columns = (table[shape.sequence], table[shape.target])
+    found = np.empty(len(read.table), dtype=object)
+    columns = (read.table[shape.sequence], read.table[shape.target])
     for row, (letters, structure) in enumerate(zip(*columns, strict=True)):
         column = shape.sequence
         try:
@@ -195,7 +183,7 @@ def _checked(table: pd.DataFrame, shape: Shape, name: str, line_of: LineOf) -> n
         except UnusableError as fault:
             raise UnusableError(
                 fault.what,
-                where=f"{name}, line {line_of(row)}, column {column}",
+                where=f"{read.name}, line {read.line_of(row)}, column {column}",
                 cure=fault.cure,
             ) from None
     return found

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.columns import describe_columns, sentence_columns, unknown_column
-from core.datasets.dataset import Column, Dataset, Finding, Source
+from core.datasets.dataset import Column, Dataset, Finding
+from core.datasets.raw_table import Choices, RawTable
 from core.datasets.understanding.findings import copies_of_target, table_findings
 from core.datasets.understanding.target import (
     refuse_fractions,
@@ -26,36 +27,26 @@ _COPY = "it says the target in other words and would give it away"
 HEAD_ROWS = 50  # of the columns that are left out, so that a person can judge them
 
 
-def from_table(
-    table: pd.DataFrame,
-    name: str,
-    source: Source,
-    *,
-    target: str = "",
-    task: str = "",
-    roles: Mapping[str, str] | None = None,
-    kinds: Mapping[str, str] | None = None,
-    found: Sequence[Finding] = (),
-) -> Dataset:
+def from_table(read: RawTable, choices: Choices) -> Dataset:
     """The dataset of a table, with the person's choices where there are any.
 
     Raises:
         UnusableTargetError: an unusable target; it names the other columns.
         UnusableError: choices that do not fit the table, no feature left.
     """
-    roles = dict(roles or {})
+    table, name, roles, task = read.table, read.name, choices.roles, choices.task
     names = [str(column) for column in table.columns]
     if len(names) < 2:
         raise UnusableError(
             "there is only one column", where=name, cure="give a target and at least one feature"
         )
     by_role = [column for column, role in roles.items() if role == "target" and column in names]
-    wanted = target or (by_role[0] if by_role else "")
+    wanted = choices.target or (by_role[0] if by_role else "")
     ends = [c for c in names if c.startswith("Unnamed: ") and table[c].isna().all()]
     chosen = target_column(names, wanted, name, ends if len(ends) < len(names) else ())
     # Whatever else was said to be the target is an ordinary column now.
     roles = {c: r for c, r in roles.items() if c != chosen and r != "target"}
-    columns = describe_columns(table, chosen, roles, kinds or {})
+    columns = describe_columns(table, chosen, roles, choices.kinds)
     known = table[chosen].notna().to_numpy()
     where = f"{name}, column {chosen}"
     try:
@@ -74,7 +65,7 @@ def from_table(
     rows = table if not set_aside else table[known].reset_index(drop=True)
     dataset = Dataset(
         name=name,
-        source=source,
+        source=read.source,
         columns=columns,
         table=rows[features],
         matrix=None,
@@ -86,7 +77,7 @@ def from_table(
         left_out=left_out(rows, columns),
         findings=(
             *target_findings(chosen, values, settled, classes, bool(task), set_aside),
-            *found,
+            *read.findings,
         ),
     )
     dataset = _without_copies(dataset, rows, roles, sentence_columns(table))
@@ -162,12 +153,13 @@ def row_groups(rows: pd.DataFrame, columns: Sequence[Column]) -> np.ndarray | No
     return codes
 
 
-def test_part(train: Dataset, table: pd.DataFrame, name: str, source: Source) -> Dataset:
+def test_part(train: Dataset, read: RawTable) -> Dataset:
     """A second file's rows, understood as the first file's were.
 
     Raises:
         UnusableError: columns are missing, or a value's kind is another one.
     """
+    table, name = read.table, read.name
     needed = [*train.feature_names, train.target_name]
     groups = [column.name for column in train.columns if column.role == "group"]
     for column in needed:
@@ -191,7 +183,7 @@ def test_part(train: Dataset, table: pd.DataFrame, name: str, source: Source) ->
     own = [column for column in train.columns if column.name in groups and column.name in rows]
     return Dataset(
         name=name,
-        source=source,
+        source=read.source,
         columns=train.columns,
         table=rows[train.feature_names],
         matrix=None,

@@ -21,7 +21,8 @@ from core.datasets.columns import (
     text_length,
     unknown_column,
 )
-from core.datasets.dataset import Column, Dataset, Finding, Kind, Role, Source
+from core.datasets.dataset import Column, Dataset, Finding, Kind, Role
+from core.datasets.raw_table import Choices, RawTable
 from core.datasets.texts.documents import language_of_texts, refuse_lonely_words
 from core.datasets.texts.stop_words import AUTO, LANGUAGES, NONE
 from core.datasets.texts.vocabulary import WordRules
@@ -32,49 +33,38 @@ from core.errors import UnusableError
 _NO_TARGET = ("identifier", "constant", "date", "text")  # kinds of columns that nobody predicts
 
 
-def from_texts(
-    table: pd.DataFrame,
-    name: str,
-    source: Source,
-    *,
-    texts: str = "",
-    roles: Mapping[str, str] | None = None,
-    kinds: Mapping[str, str] | None = None,
-    found: Sequence[Finding] = (),
-) -> Dataset:
+def from_texts(read: RawTable, choices: Choices) -> Dataset:
     """The dataset of a table with one row a document; its words are settled by `with_words`.
 
     Args:
-        table: the rows.
-        name: the file's name, for errors.
-        source: where the table came from.
-        texts: the column of texts; "" for the one with the longest.
-        roles, kinds: a person's choices; of the roles only group counts.
-        found: what reading the file found.
+        read: the rows.
+        choices: what a person decided; the target is the column of texts, "" for the one with the
+            longest. Of the roles only group counts.
 
     Raises:
         UnusableError: no column holds texts.
     """
-    roles, names = dict(roles or {}), [str(column) for column in table.columns]
+    table, roles, kinds = read.table, choices.roles, choices.kinds
+    names = [str(column) for column in table.columns]
     check_names(roles, names, "role", get_args(Role))
-    check_names(kinds or {}, names, "kind", get_args(Kind))
-    chosen = _chosen(table, names, texts, roles, name)
+    check_names(kinds, names, "kind", get_args(Kind))
+    chosen = _chosen(table, names, choices.target, roles, read.name)
     columns = tuple(
         _documents_column(table[column])
         if column == chosen
-        else _other(table[column], i == 0, roles.get(column, ""), (kinds or {}).get(column, ""))
+        else _other(table[column], i == 0, roles.get(column, ""), kinds.get(column, ""))
         for i, column in enumerate(names)
     )
     return Dataset(
-        name=name,
-        source=source,
+        name=read.name,
+        source=read.source,
         columns=columns,
         table=table[[chosen]],
         matrix=None,
         target=np.zeros(len(table)),
         task="topics",
         row_groups=row_groups(table, columns),
-        findings=(*found, *_findings(columns, chosen)),
+        findings=(*read.findings, *_findings(columns, chosen)),
         left_out=left_out(table, columns) if len(names) > 1 else None,
     )
 
@@ -115,19 +105,20 @@ def _of_language(language: str, told: bool) -> list[Finding]:
     ]
 
 
-def texts_test_part(train: Dataset, table: pd.DataFrame, name: str, source: Source) -> Dataset:
+def texts_test_part(train: Dataset, read: RawTable) -> Dataset:
     """A second file's documents.
 
     Raises:
         UnusableError: it has no such column, or numbers in it.
     """
+    table, name = read.table, read.name
     [column] = train.feature_names
     if column not in table.columns:
         raise unknown_column(column, [str(c) for c in table.columns], name)
     _refuse_numbers(table[column], name)
     return Dataset(
-        name=name,
-        source=source,
+        name=read.name,
+        source=read.source,
         columns=train.columns,
         table=table[[column]],
         matrix=None,

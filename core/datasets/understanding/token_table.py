@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast, get_args
 
@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.columns import check_names, describe_column, unknown_column
-from core.datasets.dataset import Column, Dataset, Finding, Kind, Role, Source
+from core.datasets.dataset import Column, Dataset, Finding, Kind, Role
+from core.datasets.raw_table import Choices, RawTable
 from core.datasets.splits.units import joined
 from core.datasets.understanding.findings import table_findings
 from core.datasets.understanding.recognition import Shape
@@ -24,45 +25,31 @@ from core.datasets.understanding.unusable_target import UnusableTargetError
 from core.errors import UnusableError
 
 MOST_LABELS = 500
-LineOf = Callable[[int], int]
 
 
-def from_tokens(
-    table: pd.DataFrame,
-    name: str,
-    source: Source,
-    shape: Shape,
-    *,
-    roles: Mapping[str, str],
-    kinds: Mapping[str, str],
-    found: Sequence[Finding],
-    line_of: LineOf,
-) -> Dataset:
+def from_tokens(read: RawTable, shape: Shape, choices: Choices) -> Dataset:
     """The dataset of a table with one row a token.
 
     Args:
-        table: ids of sequences and labels as text, categories as text, numbers as numbers.
-        name: the file's name, for errors.
-        source: where the table came from.
+        read: ids of sequences and labels as text, categories as text, numbers as numbers.
         shape: the columns of sequences and labels.
-        roles, kinds: a person's choices.
-        found: what reading the file found.
-        line_of: the file's line of a row.
+        choices: what a person decided.
 
     Raises:
         UnusableTargetError: one label, or too many.
         UnusableError: a sequence or label is missing, a sequence comes back, no feature.
     """
-    columns = _columns(table, shape, roles, kinds)
+    table, name = read.table, read.name
+    columns = _columns(table, shape, choices)
     features = [column.name for column in columns if column.role == "feature"]
     if not features:
         raise no_feature(columns, name)
-    names, labels = _checked(table, shape, name, line_of)
+    names, labels = _checked(read, shape)
     classes = tuple(np.unique(labels).tolist())
     _check_labels(classes, labels, f"{name}, column {shape.target}", table, shape)
     dataset = Dataset(
-        name=name,
-        source=source,
+        name=read.name,
+        source=read.source,
         columns=columns,
         table=table[[shape.sequence, *features]],
         matrix=None,
@@ -71,27 +58,26 @@ def from_tokens(
         classes=classes,
         row_groups=names,
         units=_units(table, names, columns),
-        findings=(*found, *_findings(names, labels, shape)),
+        findings=(*read.findings, *_findings(names, labels, shape)),
         left_out=left_out(table, [c for c in columns if c.role != "sequence"]),
     )
     return replace(dataset, findings=(*dataset.findings, *table_findings(dataset)))
 
 
-def tokens_test_part(
-    train: Dataset, table: pd.DataFrame, name: str, source: Source, line_of: LineOf
-) -> Dataset:
+def tokens_test_part(train: Dataset, read: RawTable) -> Dataset:
     """A second file's tokens; labels that the first file has not are kept, and told.
 
     Raises:
         UnusableError: columns or values are missing, a sequence comes back, another kind of value.
     """
+    table, name = read.table, read.name
     for column in [*train.feature_names, train.target_name]:
         if column not in table.columns:
             raise unknown_column(column, [str(c) for c in table.columns], name)
     for column in train.feature_names:
         check_same_kind(train, table[column], name)
     shape = Shape("sequence", train.sequence_name, train.target_name, True)
-    names, labels = _checked(table, shape, name, line_of)
+    names, labels = _checked(read, shape)
     new = ~np.isin(labels, train.classes)
     findings = []
     if new.any():
@@ -109,8 +95,8 @@ def tokens_test_part(
             )
         )
     return Dataset(
-        name=name,
-        source=source,
+        name=read.name,
+        source=read.source,
         columns=train.columns,
         table=table[train.feature_names],
         matrix=None,
@@ -122,13 +108,11 @@ def tokens_test_part(
     )
 
 
-def _columns(
-    table: pd.DataFrame, shape: Shape, roles: Mapping[str, str], kinds: Mapping[str, str]
-) -> tuple[Column, ...]:
+def _columns(table: pd.DataFrame, shape: Shape, choices: Choices) -> tuple[Column, ...]:
     """Every column, the sequence first; words are categories, however many there are."""
     names = [str(column) for column in table.columns]
-    check_names(roles, names, "role", get_args(Role))
-    check_names(kinds, names, "kind", get_args(Kind))
+    check_names(choices.roles, names, "role", get_args(Role))
+    check_names(choices.kinds, names, "kind", get_args(Kind))
     others = [name for name in names if name != shape.sequence]
     return (
         Column(
@@ -138,7 +122,10 @@ def _columns(
             distinct=int(table[shape.sequence].nunique()),
             note="rows with the same value are one sequence, in their order",
         ),
-        *(_column(table[name], name == shape.target, roles.get(name, "")) for name in others),
+        *(
+            _column(table[name], name == shape.target, choices.roles.get(name, ""))
+            for name in others
+        ),
     )
 
 
@@ -174,15 +161,14 @@ def _column(values: pd.Series, is_target: bool, role: str) -> Column:
     return replace(column, role=cast(Role, role), note=column.note if role == "ignore" else "")
 
 
-def _checked(
-    table: pd.DataFrame, shape: Shape, name: str, line_of: LineOf
-) -> tuple[np.ndarray, np.ndarray]:
+def _checked(read: RawTable, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
     """The sequence and the label of every token, as text.
 
     Raises:
         UnusableError: one is missing, or a sequence comes back after another.
     """
-    sequence, target = table[shape.sequence], table[shape.target]
+    name, line_of = read.name, read.line_of
+    sequence, target = read.table[shape.sequence], read.table[shape.target]
     nameless = np.flatnonzero(sequence.isna().to_numpy())
     if len(nameless):
         raise UnusableError(
@@ -191,7 +177,7 @@ def _checked(
             cure="say in every row which sequence it belongs to",
         )
     codes, names = pd.factorize(sequence)
-    _refuse_return(codes, np.asarray(names.astype(str)), f"{name}", shape, line_of)
+    _refuse_return(codes, np.asarray(names.astype(str)), read, shape)
     unlabelled = np.flatnonzero(target.isna().to_numpy())
     if len(unlabelled):
         raise UnusableError(
@@ -206,9 +192,7 @@ def _checked(
     )
 
 
-def _refuse_return(
-    codes: np.ndarray, names: np.ndarray, file: str, shape: Shape, line_of: LineOf
-) -> None:
+def _refuse_return(codes: np.ndarray, names: np.ndarray, read: RawTable, shape: Shape) -> None:
     starts = np.concatenate(([0], np.flatnonzero(np.diff(codes)) + 1))
     again = pd.Series(codes[starts]).duplicated().to_numpy()
     if not again.any():
@@ -217,8 +201,8 @@ def _refuse_return(
     code, row = codes[starts[run]], int(starts[run])
     last = int(np.flatnonzero(codes[:row] == code)[-1])
     raise UnusableError(
-        f"the sequence “{names[code]}” comes back, which had ended in line {line_of(last)}",
-        where=f"{file}, line {line_of(row)}, column {shape.sequence}",
+        f"the sequence “{names[code]}” comes back, which had ended in line {read.line_of(last)}",
+        where=f"{read.name}, line {read.line_of(row)}, column {shape.sequence}",
         cure="put the rows of a sequence together, or give every sequence a name of its own",
     )
 

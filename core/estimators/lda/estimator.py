@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state, check_scalar, gen_batches
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from core.estimators.lda.inference import (
+    Ending,
     WordRows,
     expected_counts,
     expected_topics,
@@ -122,7 +123,9 @@ class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X = self._checked(X, "OnlineLda.transform", reset=False)
         B = expected_topics(np.ascontiguousarray(self.components_.T))
         everyone = np.arange(X.shape[0], dtype=np.int64)
-        return infer(word_rows(X), everyone, B, self.alpha_, self.tolerance, self.iterations)
+        return infer(
+            word_rows(X), everyone, B, self.alpha_, Ending(self.tolerance, self.iterations)
+        )
 
     def score(self, X: Any, y: Any = None) -> float:
         """The variational bound on log p(X), in nats."""
@@ -173,7 +176,9 @@ class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         order = np.asarray(order, dtype=np.int64)
         for part in gen_batches(len(order), self.minibatch):
             chosen, B = order[part], expected_topics(lam)
-            found = expected_counts(rows, chosen, B, self.alpha_, self.tolerance, self.iterations)
+            found = expected_counts(
+                rows, chosen, B, self.alpha_, Ending(self.tolerance, self.iterations)
+            )
             rho = (self.tau0 + self.steps_) ** -self.kappa
             found *= rho * whole / len(chosen)
             found += rho * self.eta_

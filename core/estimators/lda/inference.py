@@ -46,6 +46,18 @@ class WordRows(NamedTuple):
     counts: np.ndarray
 
 
+class Ending(NamedTuple):
+    """When a document's steps end.
+
+    Attributes:
+        tolerance: mean change of its γ in a step.
+        iterations: most steps.
+    """
+
+    tolerance: float
+    iterations: int
+
+
 def word_rows(X: sparse.csr_matrix) -> WordRows:
     """The arrays of a CSR matrix in the types that the loops are compiled for."""
     return WordRows(
@@ -73,12 +85,7 @@ def expected_topics(lam: np.ndarray) -> np.ndarray:
 
 
 def infer(
-    rows: WordRows,
-    chosen: np.ndarray,
-    B: np.ndarray,
-    alpha: float,
-    tolerance: float,
-    iterations: int,
+    rows: WordRows, chosen: np.ndarray, B: np.ndarray, alpha: float, ending: Ending
 ) -> np.ndarray:
     """γ of the chosen documents, shape (chosen, K): the fixed point reached from equal topics.
 
@@ -86,25 +93,19 @@ def infer(
         rows: all documents. chosen: numbers of those asked for, int64.
         B: shape (V, K).
         alpha: prior of a document's topics.
-        tolerance: mean change of a document's γ in a step with which it ends.
-        iterations: most steps for a document.
+        ending: of a document's steps.
     """
     gamma = np.empty((len(chosen), B.shape[1]))
-    _infer(*rows, chosen, B, alpha, tolerance, iterations, gamma, np.empty((0, 0)))
+    _infer(rows, chosen, B, alpha, ending, gamma, np.empty((0, 0)))
     return gamma
 
 
 def expected_counts(
-    rows: WordRows,
-    chosen: np.ndarray,
-    B: np.ndarray,
-    alpha: float,
-    tolerance: float,
-    iterations: int,
+    rows: WordRows, chosen: np.ndarray, B: np.ndarray, alpha: float, ending: Ending
 ) -> np.ndarray:
     """Σ_d n_dw φ_dwk over the chosen documents, shape (V, K); the arguments are those of infer."""
     gamma, shares = np.empty((len(chosen), B.shape[1])), np.zeros_like(B)
-    _infer(*rows, chosen, B, alpha, tolerance, iterations, gamma, shares)
+    _infer(rows, chosen, B, alpha, ending, gamma, shares)
     shares *= B
     return shares
 
@@ -141,8 +142,9 @@ def _exp_digamma(x, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _infer(begins, words, counts, chosen, B, alpha, tolerance, iterations, gamma, shares):  # type: ignore[no-untyped-def]
+def _infer(rows, chosen, B, alpha, ending, gamma, shares):  # type: ignore[no-untyped-def]
     """Fills γ of the chosen, and adds n_dw e_k / Σ_j e_j B_wj to shares if these have rows."""
+    begins, words, counts = rows
     K = B.shape[1]
     longest = 0
     for i in range(len(chosen)):
@@ -161,7 +163,7 @@ def _infer(begins, words, counts, chosen, B, alpha, tolerance, iterations, gamma
         for j in range(size, padded):
             n[j] = 0.0
             own[j] = 1.0
-        _settle(own, n, padded, alpha, tolerance, iterations, gamma[i], e)
+        _settle(own, n, padded, alpha, ending, gamma[i], e)
         if len(shares) > 0:
             for j in range(size):
                 norm = _LEAST
@@ -174,14 +176,14 @@ def _infer(begins, words, counts, chosen, B, alpha, tolerance, iterations, gamma
 
 
 @compiled
-def _settle(own, n, padded, alpha, tolerance, iterations, gamma, e):  # type: ignore[no-untyped-def]
+def _settle(own, n, padded, alpha, ending, gamma, e):  # type: ignore[no-untyped-def]
     """Fills γ and e of one document, whose words' rows of B are own."""
     K = len(e)
     into = np.empty(K)
     for k in range(K):
         gamma[k] = 1.0
         e[k] = 1.0
-    for _ in range(iterations):
+    for _ in range(ending.iterations):
         for k in range(K):
             into[k] = 0.0
         for j in range(0, padded, 4):
@@ -202,5 +204,5 @@ def _settle(own, n, padded, alpha, tolerance, iterations, gamma, e):  # type: ig
             change += abs(new - gamma[k])
             gamma[k] = new
         _exp_digamma(gamma, e)
-        if change < tolerance * K:
+        if change < ending.tolerance * K:
             break

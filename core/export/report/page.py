@@ -16,7 +16,7 @@ from core.export.report.pictures import picture_sections
 from core.export.report.results import result_sections, score_words
 from core.export.report.structured import result_words, topic_sections, unit
 from core.export.report.style import style_sheet
-from core.tuning.results.evaluation import evaluation_in_words
+from core.tuning.evaluation import evaluation_in_words
 from core.tuning.scores.cost_words import costs_in_words
 from core.tuning.scores.metrics import METRICS
 from core.tuning.strategies.registry import STRATEGIES

@@ -10,7 +10,8 @@ from core.export.finished_run import FinishedRun
 from core.export.report import example_figures, figures
 from core.export.report.html import folded, paragraphs, section, table
 from core.export.report.svg import plain
-from core.tuning.events import FoldedMolecule, MoleculesFolded, SequencesLabelled, TopicsFound
+from core.tuning.events import MoleculesFolded, SequencesLabelled, TopicsFound
+from core.tuning.payloads import FoldedMolecule
 
 USUAL_GAMMA = 4.0
 MOST_TOPICS = 60

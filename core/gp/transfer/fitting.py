@@ -1,8 +1,8 @@
-"""Fitting a common response surface: what the past costs is paid once, the present is added to it.
+"""Fitting a common response surface: earlier trials cost once, the present are added.
 
-Lengths and noise are learned on the past and the present together when the first trial is asked
-for, and again, starting from the last ones, each time the present dataset has grown by four percent
-of what they are learned on. For each of them the past's block is factored once and extended by the
+Lengths and noise are learned on all of them together when the first trial is asked for, and again,
+starting from the last ones, each time the present dataset has grown by four percent of what they
+are learned on. For each of them the earlier trials' block is factored once and extended by the
 present dataset's trials.
 """
 
@@ -15,16 +15,16 @@ import numpy as np
 from core.gp.kernels import Array, Hyperparameters, Indices, Kernel, Stationary
 from core.gp.likelihood import Likelihood, learn
 from core.gp.regression import Posterior, Regression
+from core.gp.transfer.earlier_trials import NEIGHBOURS, EarlierTrials
 from core.gp.transfer.kernel import NeighbourKernel
 from core.gp.transfer.likelihood import NeighbourLikelihood, WholeLikelihood
-from core.gp.transfer.past import NEIGHBOURS, PastTrials
 from core.gp.transfer.points import Coordinates
 from core.gp.transfer.posterior import CommonRegression, present_rows
 from core.gp.transfer.printed import PrintedKernel, PrintedRegression, printed_mask
-from core.gp.transfer.sparse import SparseRegression, sparse_past
+from core.gp.transfer.sparse import SparseRegression, sparse_earlier
 
 KERNELS = ("mkl", "sqe", "printed")
-EXACT = 300  # past trials up to which nothing is approximated, and on which θ is learned at most
+EXACT = 300  # earlier trials up to which nothing is approximated, and on which θ is learned at most
 INDUCING = 256  # points through which more are seen
 SEVERAL_STARTS_BELOW = 40
 
@@ -40,8 +40,8 @@ class CommonFitter:
     Args:
         kernel: mkl, sqe or printed.
         coordinates: of the space.
-        past: the earlier trials; may be empty.
-        most_exact: past trials up to which sqe is not approximated; None for any number.
+        earlier: the earlier trials; may be empty.
+        most_exact: earlier trials up to which sqe is not approximated; None for any number.
 
     Attributes:
         lengths: of every coordinate, and for sqe of the statistics; empty until the first fit.
@@ -53,33 +53,33 @@ class CommonFitter:
         self,
         kernel: str,
         coordinates: Coordinates,
-        past: PastTrials,
+        earlier: EarlierTrials,
         most_exact: int | None = EXACT,
     ) -> None:
         if kernel not in KERNELS:
             raise ValueError(f"no common kernel called {kernel}")
-        self.kernel, self.coordinates, self.past = kernel, coordinates, past
-        told_apart = past.statistics[past.d] if kernel == "sqe" else past.d[:, None]
-        self.further = told_apart.shape[1]
+        self.kernel, self.coordinates, self.earlier = kernel, coordinates, earlier
+        apart = earlier.statistics[earlier.d] if kernel == "sqe" else earlier.d[:, None]
+        self.further = apart.shape[1]
         self._approximate = kernel == "sqe" and most_exact is not None
-        self._approximate &= len(past.points) > (most_exact or 0)
+        self._approximate &= len(earlier.points) > (most_exact or 0)
         self.theta: Array | None = None
         self.lengths: Array = np.zeros(0)
         self.noise, self.constant = 0.0, 1.0
         self._learned_at = 0
         self._base: Inner | None = None
         self._last: tuple[Array, Inner] | None = None
-        self._rows: Array = np.hstack([coordinates.of(past.points), told_apart])
+        self._rows: Array = np.hstack([coordinates.of(earlier.points), apart])
         self._mask: Array = np.zeros((0, 0))
         if kernel == "printed":
-            self._mask = printed_mask(past.everyone, past.members, NEIGHBOURS)
+            self._mask = printed_mask(earlier.everyone, earlier.members, NEIGHBOURS)
 
     def fit(self, points: Array, z: Array, random: np.random.Generator) -> CommonRegression:
         """The posterior given the present dataset's points (T, width) and all responses.
 
         Args:
-            points: unit vectors; with an empty past at least one.
-            z: responses of the past and the present trials, shape (n + T,).
+            points: unit vectors; with an empty earlier at least one.
+            z: responses of the earlier and the present trials, shape (n + T,).
             random: which trials hyperparameters are learned on, where there are very many.
         """
         present = present_rows(self.coordinates, points, self.further)
@@ -133,10 +133,10 @@ class CommonFitter:
             now = np.sort(random.permutation(now)[:EXACT])
         if n <= EXACT:
             return np.concatenate([np.arange(n), now])
-        order = random.permutation(len(self.past.datasets)) + 1
-        sizes = np.bincount(self.past.d)[order]
+        order = random.permutation(len(self.earlier.datasets)) + 1
+        sizes = np.bincount(self.earlier.d)[order]
         drawn = order[: max(1, int(np.searchsorted(np.cumsum(sizes), EXACT, side="right")))]
-        return np.concatenate([np.flatnonzero(np.isin(self.past.d, drawn))[:EXACT], now])
+        return np.concatenate([np.flatnonzero(np.isin(self.earlier.d, drawn))[:EXACT], now])
 
     def _extended(self, present: Array, z: Array) -> Inner | None:
         """The last posterior with the new trials; None where its trials are not the first ones."""
@@ -148,7 +148,7 @@ class CommonFitter:
         return last.extended(present[len(rows) :], z)
 
     def _factored(self, present: Array, z: Array) -> Inner:
-        """The posterior from the past's block, which is factored once."""
+        """The posterior from the earlier trials' block, which is factored once."""
         if len(self._rows) == 0:
             return self._posterior(present, z)
         if self._base is None:
@@ -156,10 +156,10 @@ class CommonFitter:
         return self._base.extended(present, z)
 
     def _past_block(self, z: Array) -> Inner:
-        """The posterior of the past alone."""
+        """The posterior of the earlier trials alone."""
         if self._approximate:
-            past = sparse_past(self._stationary(), self._rows[self._inducing()], self._rows)
-            return SparseRegression(past, self._rows[:0], z)
+            earlier = sparse_earlier(self._stationary(), self._rows[self._inducing()], self._rows)
+            return SparseRegression(earlier, self._rows[:0], z)
         return self._posterior(self._rows, z)
 
     def _posterior(self, rows: Array, z: Array) -> Inner:

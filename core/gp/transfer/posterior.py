@@ -22,7 +22,7 @@ class CommonRegression:
 
     Attributes:
         X: what the inner posterior stands on, shape (n, any).
-        z: responses, the past's first.
+        z: responses, the earlier trials' first.
     """
 
     def __init__(self, inner: Posterior[Any], coordinates: Coordinates, further: int) -> None:

@@ -1,18 +1,18 @@
-"""A squared exponential process over very many past trials, through some of them.
+"""A squared exponential process over very many earlier trials, through some of them.
 
-The past trials are taken to be independent given the values at the inducing points (FITC: Snelson &
+These are taken to be independent given the values at the inducing points (FITC: Snelson &
 Ghahramani 2006); the trials of the present dataset and every point that is asked are conditioned
 on each other exactly (the block of the partially independent conditional, PIC: Snelson &
 Ghahramani 2007). A further trial of the present dataset then costs O(m²) for m inducing points,
-however many past trials there are.
+however many earlier trials there are.
 
 Notation (row vectors k over the rows U, then Y):
     U       inducing points, shape (m, width)
-    X       past trials, shape (n, width);  Y  present ones, shape (T, width)
+    X       earlier trials, shape (n, width);  Y  present ones, shape (T, width)
     C       chol k(U, U);  V = C⁻¹k(U, X);  Λ = diag(1 − Σ V²) + σ² I
     A       I + V Λ⁻¹ Vᵀ = E diag(λ) Eᵀ
-    P       C⁻ᵀ A⁻¹ V Λ⁻¹, so that k(x, U) P z is the mean given the past, shape (m, n)
-    W       diag(√(1 − 1/λ)) Eᵀ C⁻¹, so that ‖W k(U, x)‖² is the variance that the past removes
+    P       C⁻ᵀ A⁻¹ V Λ⁻¹, so that k(x, U) P z is the mean given the earlier trials, shape (m, n)
+    W       diag(√(1 − 1/λ)) Eᵀ C⁻¹, so that ‖W k(U, x)‖² is the variance that they remove
     F       the rows that whiten [k(U, x); k(Y, x)]: sd² = 1 − ‖F k‖²
 """
 
@@ -30,8 +30,8 @@ _NUGGET = 1e-10  # on k(U, U), whose points may lie close together
 
 
 @dataclass(frozen=True)
-class SparsePast:
-    """What of the past trials is kept: U, P and W of the notation, and the kernel."""
+class SparseEarlier:
+    """What of the earlier trials is kept: U, P and W of the notation, and the kernel."""
 
     kernel: Stationary
     U: Array
@@ -39,8 +39,8 @@ class SparsePast:
     W: Array
 
 
-def sparse_past(kernel: Stationary, U: Array, X: Array) -> SparsePast:
-    """The past trials X (n, width) seen through U (m, width); n m² flops, once."""
+def sparse_earlier(kernel: Stationary, U: Array, X: Array) -> SparseEarlier:
+    """The earlier trials X (n, width) seen through U (m, width); n m² flops, once."""
     C = cholesky(kernel.cross(U, U) + _NUGGET * np.eye(len(U)))
     V = solve_lower(C, np.asfortranarray(kernel.cross(U, X)))
     own = np.maximum(kernel.prior - np.einsum("ij,ij->j", V, V), 0.0) + kernel.hyper.noise
@@ -51,36 +51,36 @@ def sparse_past(kernel: Stationary, U: Array, X: Array) -> SparsePast:
     P = solve_lower(C, np.asfortranarray(solved), transposed=True)
     # Eᵀ C⁻¹ = (C⁻ᵀ E)ᵀ
     whitening = solve_lower(C, np.asfortranarray(E), transposed=True).T
-    return SparsePast(kernel, U, P, np.sqrt(1.0 - 1.0 / eigenvalues)[:, None] * whitening)
+    return SparseEarlier(kernel, U, P, np.sqrt(1.0 - 1.0 / eigenvalues)[:, None] * whitening)
 
 
 class SparseRegression(Approximation[Stationary]):
-    """The posterior given the past through inducing points, and the present trials exactly.
+    """The posterior given earlier trials through inducing points, and the present ones exactly.
 
     Its X are the rows U and Y that evaluation costs, shape (m + T, width).
 
     Args:
-        past: what is kept of n past trials.
+        earlier: what is kept of n earlier trials.
         Y: present trials, shape (T, width), T ≥ 0.
-        z: responses of the past and the present trials, shape (n + T,).
+        z: responses of the earlier and the present trials, shape (n + T,).
     """
 
-    def __init__(self, past: SparsePast, Y: Array, z: Array) -> None:
-        self.past, self.Y = past, Y
-        n, W, kernel = past.P.shape[1], past.W, past.kernel
-        by_past = past.P @ z[:n]
-        k = kernel.cross(past.U, Y)
+    def __init__(self, earlier: SparseEarlier, Y: Array, z: Array) -> None:
+        self.earlier, self.Y = earlier, Y
+        n, W, kernel = earlier.P.shape[1], earlier.W, earlier.kernel
+        by_earlier = earlier.P @ z[:n]
+        k = kernel.cross(earlier.U, Y)
         WY = W @ k
         gamma, inverse = np.zeros(0), np.zeros((0, 0))
         if len(Y):
             L, _ = jittered(kernel.covariance(Y) - WY.T @ WY, LEAST_JITTER)
-            gamma = solve_factored(L, z[n:] - k.T @ by_past)
+            gamma = solve_factored(L, z[n:] - k.T @ by_earlier)
             inverse = solve_lower(L, np.eye(len(Y)))
         corner = np.zeros((len(W), len(Y)))
         F = np.block([[W, corner], [-inverse @ (WY.T @ W), inverse]])
-        alpha = np.concatenate([by_past - W.T @ (WY @ gamma), gamma])
-        super().__init__(kernel, np.vstack([past.U, Y]), z, alpha, F)
+        alpha = np.concatenate([by_earlier - W.T @ (WY @ gamma), gamma])
+        super().__init__(kernel, np.vstack([earlier.U, Y]), z, alpha, F)
 
     def extended(self, X_new: Array, z: Array) -> SparseRegression:
         """With further present trials; responses of all, (n + T + new,), may have changed."""
-        return SparseRegression(self.past, np.vstack([self.Y, X_new]), z)
+        return SparseRegression(self.earlier, np.vstack([self.Y, X_new]), z)

@@ -33,10 +33,10 @@ from core.samplers.averaging import (
     tempered_weights,
     uniform_weights,
 )
-from core.samplers.registry import SAMPLERS
 from core.samplers.search_space import distributions
 from core.space import Setting
 from core.tuning.problem import take
+from core.tuning.strategies.registry import STRATEGIES
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
@@ -190,7 +190,7 @@ def _remembered(known: dict[str, Any], setting: Setting, found: Callable[[Settin
 def searched(method: Method, fits: Fits, step: Step) -> list[tuple[Setting, float]]:
     """The settings that a search tried, each with its f, nan where it failed."""
     space = fits.model.space(fits.split.task)
-    sampler = SAMPLERS[method.sampler].make(space, method.options, step.seed)
+    sampler = STRATEGIES[method.sampler].sampler(space, method.options, step.seed)
     study = optuna.create_study(direction="maximize", sampler=sampler)
     tried = []
     for _ in range(step.trials):

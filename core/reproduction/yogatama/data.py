@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.dataset import Dataset, Task
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.datasets.samples.registry import SAMPLES, Sample
 from core.errors import UnusableError
@@ -113,7 +114,7 @@ def read(source: Source) -> Dataset:
     """
     if source.file.startswith("generated:"):
         return _generated(int(source.file.removeprefix("generated:")))
-    return read_dataset(source.file, task=source.task, test_file=source.test_file)
+    return read_dataset(source.file, Choices(task=source.task), test_file=source.test_file)
 
 
 def _candidates(folder: Path | None) -> Iterator[Source]:

@@ -18,7 +18,7 @@ import numpy as np
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import preparation
 from core.reproduction.yogatama.data import Source, read
-from core.samplers.transfer.past import Statistics
+from core.samplers.transfer.history import Statistics
 from core.tuning.problem import take
 
 SEED = 2014  # of splits and perturbations: the same in every run

@@ -30,7 +30,7 @@ from core.reproduction.yogatama.step import (
     space_of,
     taken,
 )
-from core.samplers.transfer.past import PastDataset
+from core.samplers.transfer.history import EarlierDataset
 from core.tuning.guidance.forecast import in_time
 
 PROCESSES = 2
@@ -147,13 +147,13 @@ class Chain:
             arrival,
             self._experiment.model,
             self._method,
-            self.past() if METHODS[self._method].kind.remembers else (),
+            self.past() if METHODS[self._method].kind.uses_history else (),
             self._experiment.trials,
             zlib.crc32(f"{self._run}|{self._method}|{arrival.name}".encode()),
             _known(self._kept[_first(arrival)]),
         )
 
-    def past(self) -> tuple[PastDataset, ...]:
+    def past(self) -> tuple[EarlierDataset, ...]:
         """What the method found on the datasets before."""
         return tuple(
             as_past(arrival.name, self._kept[_key(self._run, self._method, arrival)])

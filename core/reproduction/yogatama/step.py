@@ -22,10 +22,11 @@ from sklearn.exceptions import ConvergenceWarning
 from core.estimators.model import Model
 from core.estimators.registry import MODELS
 from core.reproduction.yogatama.division import Arrival, Divided, Examples, divided
-from core.samplers.registry import SAMPLERS, Sampler
 from core.samplers.search_space import distributions
-from core.samplers.transfer.past import Memory, PastDataset
+from core.samplers.transfer.history import EarlierDataset, TuningHistory
 from core.space import Axis, Setting, default_setting
+from core.tuning.strategies.registry import STRATEGIES
+from core.tuning.strategies.strategy import Strategy
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
@@ -40,9 +41,9 @@ class Method:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def kind(self) -> Sampler:
+    def kind(self) -> Strategy:
         """The sampler's entry in the registry."""
-        return SAMPLERS[self.sampler]
+        return STRATEGIES[self.sampler]
 
 
 METHODS: dict[str, Method] = {
@@ -76,7 +77,7 @@ class Step:
     arrival: Arrival
     model: str
     method: str
-    past: tuple[PastDataset, ...]
+    past: tuple[EarlierDataset, ...]
     trials: int
     seed: int
     known: Known = field(default_factory=dict)
@@ -129,8 +130,8 @@ def default_fitted(arrival: Arrival, name: str) -> dict[str, Any]:
     }
 
 
-def as_past(name: str, part: Mapping[str, Any]) -> PastDataset:
-    """What a method remembers of a step: its trials that finished, and the statistics."""
+def as_past(name: str, part: Mapping[str, Any]) -> EarlierDataset:
+    """What a step leaves in a method's history: its trials that finished, and the statistics."""
     whole = [
         (setting, score)
         for setting, score in zip(part["settings"], part["scores"], strict=True)
@@ -138,7 +139,7 @@ def as_past(name: str, part: Mapping[str, Any]) -> PastDataset:
     ]
     settings, scores = zip(*whole, strict=True) if whole else ((), ())
     rows, features, classes = part["statistics"]
-    return PastDataset(name, (rows, features, classes), tuple(settings), tuple(scores))
+    return EarlierDataset(name, (rows, features, classes), tuple(settings), tuple(scores))
 
 
 def space_of(model: Model) -> tuple[Axis, ...]:
@@ -160,20 +161,20 @@ def mark_of(setting: Setting) -> str:
 class Asking:
     """A sampler in a study, and the CPU seconds that its last proposal took.
 
-    The first trial is the default where nothing is remembered: for those who never do, and for the
+    The first trial is the default where there is no history: for methods without one, and for the
     others on the first dataset of a run (§4.4).
     """
 
     def __init__(self, model: Model, method: Method, data: Divided, step: Step) -> None:
         space = space_of(model)
-        memory = Memory(step.past, data.statistics, model.simplex)
+        history = TuningHistory(step.past, data.statistics, model.simplex)
         self.seconds = 0.0
         self._described = distributions(space)
         before = time.process_time()
-        sampler = method.kind.make(space, method.options, step.seed, memory)
+        sampler = method.kind.sampler(space, method.options, step.seed, history)
         self._making = time.process_time() - before
         self._study = optuna.create_study(sampler=sampler, direction="maximize")
-        if not (method.kind.remembers and any(one.scores for one in step.past)):
+        if not (method.kind.uses_history and any(one.scores for one in step.past)):
             self._study.enqueue_trial(default_of(model, data))
 
     def ask(self) -> Setting:
@@ -245,9 +246,9 @@ def _warm_up(name: str, called: str) -> None:
     space = space_of(model)
     start = default_setting(space)
     past = tuple(
-        PastDataset(str(k), (4.0 + k, 2.0, 2.0), (start, start), (0.5, 0.6)) for k in range(2)
+        EarlierDataset(str(k), (4.0 + k, 2.0, 2.0), (start, start), (0.5, 0.6)) for k in range(2)
     )
-    memory = Memory(past, (5.0, 2.0, 2.0), model.simplex)
-    study = optuna.create_study(sampler=method.kind.make(space, method.options, 0, memory))
+    history = TuningHistory(past, (5.0, 2.0, 2.0), model.simplex)
+    study = optuna.create_study(sampler=method.kind.sampler(space, method.options, 0, history))
     for score in (0.5, 0.6, 0.55):
         study.tell(study.ask(distributions(space)), score)

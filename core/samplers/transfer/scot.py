@@ -16,12 +16,12 @@ from typing import Literal
 import numpy as np
 
 from core.gp.kernels import Array, Indices
-from core.gp.transfer.past import NEIGHBOURS, PastTrials
-from core.samplers.history import History
+from core.gp.transfer.earlier_trials import NEIGHBOURS, EarlierTrials
+from core.samplers.observations import Observations
 from core.samplers.responses import Scale, scale_of
 from core.samplers.search_space import SearchSpace
-from core.samplers.transfer.common_surface import CommonSurfaceSampler, Responses, recalled
-from core.samplers.transfer.past import Memory
+from core.samplers.transfer.history import TuningHistory
+from core.samplers.transfer.joint_surrogate import JointSurrogateSampler, Responses, usable_trials
 from core.samplers.transfer.ranking import rankings, solve_ranking
 from core.space import Axis
 
@@ -29,13 +29,13 @@ FEATURES = 5  # purpose of the random numbers that features are drawn with
 WAVES = 128  # random Fourier features
 
 
-class ScotSampler(CommonSurfaceSampler):
+class ScotSampler(JointSurrogateSampler):
     """Maximizes expected improvement on the latent scores of a ranker over all datasets.
 
     Args:
         space: the axes; None to learn them from the study's trials.
         seed: of everything random.
-        memory: the history of earlier datasets.
+        history: the history of earlier datasets.
         kernel: of the Gaussian process: mkl or sqe, as for `TransferSampler`.
         features: of the ranker: rbf for a Gaussian kernel's random features, or linear.
         C: weight of the ranker's pairs.
@@ -48,56 +48,56 @@ class ScotSampler(CommonSurfaceSampler):
         space: Sequence[Axis] | None = None,
         *,
         seed: int = 0,
-        memory: Memory | None = None,
+        history: TuningHistory | None = None,
         kernel: str = "mkl",
         features: Literal["linear", "rbf"] = "rbf",
         C: float = 1.0,
     ) -> None:
-        super().__init__(space, seed=seed, memory=memory, kernel=kernel, replacement=0.0)
+        super().__init__(space, seed=seed, history=history, kernel=kernel, replacement=0.0)
         self.features, self.C = features, C
         self._w: Array | None = None
-        self._ranked_past = self._past_scores = np.zeros(0)
+        self._ranked_earlier = self._earlier_scores = np.zeros(0)
         self._starts: Indices = np.zeros(1, dtype=int)
 
-    def recall(self, space: SearchSpace) -> PastTrials:
-        """The past trials of the kernel; the ranker learns from all datasets with any."""
-        self._everyone = recalled(self.memory, space)
+    def trials_of(self, space: SearchSpace) -> EarlierTrials:
+        """The earlier trials of the kernel; the ranker learns from all datasets with any."""
+        self._everyone = usable_trials(self.history, space)
         return self._everyone if self.kernel == "sqe" else self._everyone.nearest(NEIGHBOURS)
 
-    def respond(self, history: History) -> Responses:
+    def respond(self, observed: Observations) -> Responses:
         """Latent scores of all trials, ranked anew."""
         everyone = self._everyone
-        sign = 1.0 if history.maximize else -1.0
-        X = np.vstack([self._ranked_past, self._featured(history.points, 0)])
-        y = np.concatenate([self._past_scores, sign * history.scores])
-        starts = np.append(self._starts, len(y)) if len(history.points) else self._starts
+        sign = 1.0 if observed.maximize else -1.0
+        X = np.vstack([self._ranked_earlier, self._featured(observed.points, 0)])
+        y = np.concatenate([self._earlier_scores, sign * observed.scores])
+        starts = np.append(self._starts, len(y)) if len(observed.points) else self._starts
         data = rankings(X, y, starts)
         self._w = solve_ranking(data, C=self.C, start=self._w)
         z = standardized(X @ self._w)
-        past, present = z[: len(self.past.points)], z[len(everyone.points) :]
-        return Responses(past, present, matched_scale(history, present))
+        earlier, present = z[: len(self.earlier.points)], z[len(everyone.points) :]
+        return Responses(earlier, present, matched_scale(observed, present))
 
     def _begin(self, space: SearchSpace) -> None:
         super()._begin(space)
         everyone = self._everyone
         self._w = None
         self._draw_waves()
-        self._ranked_past = np.vstack(
+        self._ranked_earlier = np.vstack(
             [np.zeros((0, self._featured(np.zeros((0, self.coordinates.width)), 0).shape[1]))]
             + [
                 self._featured(everyone.points[everyone.d == k], k)
                 for k in range(1, len(everyone.datasets) + 1)
             ]
         )
-        told = [
+        given = [
             (1.0 if one.maximize else -1.0) * np.array(one.scores)[list(kept)]
             for one, kept in (
-                (self.memory.past[index], kept)
+                (self.history.datasets[index], kept)
                 for index, kept in zip(everyone.datasets, everyone.kept, strict=True)
             )
         ]
-        self._past_scores = np.concatenate([*told, np.zeros(0)])
-        self._starts = np.cumsum([0, *(len(scores) for scores in told)])
+        self._earlier_scores = np.concatenate([*given, np.zeros(0)])
+        self._starts = np.cumsum([0, *(len(scores) for scores in given)])
 
     def _draw_waves(self) -> None:
         """Frequencies of a Gaussian kernel as wide as trials are typically apart, and phases."""
@@ -129,9 +129,9 @@ def standardized(latent: Array) -> Array:
     return centred / deviation if deviation > 1e-12 else np.zeros_like(centred)
 
 
-def matched_scale(history: History, present: Array) -> Scale:
+def matched_scale(observed: Observations, present: Array) -> Scale:
     """The scale on which this dataset's responses have the mean and deviation of its scores."""
-    own = scale_of(history.scores, history.maximize)
+    own = scale_of(observed.scores, observed.maximize)
     if not own.settled or present.std() <= 1e-12:
         return Scale(own.mean, own.deviation, False, own.maximize)
     deviation = own.deviation / float(present.std())

@@ -15,7 +15,7 @@ from core.estimators.averages.tables import averaged
 from core.samplers.averaging import effective_members, members
 from core.tuning.averaging.averaged_said import can_be_averaged, joined, log_densities
 from core.tuning.averaging.ensemble import weigh
-from core.tuning.events import LeftOut
+from core.tuning.payloads import LeftOut
 from core.tuning.problem import Problem, take
 from core.tuning.runs.state import RunState
 from core.tuning.scores.metrics import say, targets_of

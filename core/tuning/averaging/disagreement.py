@@ -11,7 +11,8 @@ import pandas as pd
 from core.datasets.dataset import Dataset
 from core.samplers.averaging import most_disputed
 from core.tuning.averaging.averaged_said import log_densities, spread
-from core.tuning.events import DisputedRow, MembersDisagree
+from core.tuning.events import MembersDisagree
+from core.tuning.payloads import DisputedRow
 from core.tuning.problem import Problem
 from core.tuning.scores.metric import Said
 from core.tuning.scores.metrics import targets_of

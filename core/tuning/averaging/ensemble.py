@@ -32,13 +32,8 @@ from core.tuning.averaging.averaged_said import (
     log_densities,
 )
 from core.tuning.averaging.disagreement import members_disagree
-from core.tuning.events import (
-    EnsembleUpdated,
-    Event,
-    LeftOut,
-    TrialExcluded,
-    TrialFinished,
-)
+from core.tuning.events import EnsembleUpdated, Event, TrialExcluded, TrialFinished
+from core.tuning.payloads import LeftOut
 from core.tuning.problem import Problem
 from core.tuning.scores.metric import Said
 from core.tuning.scores.metrics import targets_of
@@ -49,7 +44,7 @@ GREEDY_ROWS = 5000  # at most; more tell nothing new and cost seconds
 
 
 @dataclass(frozen=True)
-class Told:
+class LotPredictions:
     """What one trial's models say about every lot, and how well.
 
     Attributes:
@@ -73,13 +68,13 @@ class Ensemble:
         self._kind = str(problem.options["weights"])
         self._maximize = problem.scored_by.maximize
         self.models: KeptModels[Any] = KeptModels(maximize=self._maximize, planned=planned)
-        self._told: dict[int, Told] = {}
+        self._told: dict[int, LotPredictions] = {}
         self._left_out: dict[int, str] = {}
         self._latest: EnsembleUpdated | None = None
         self._known: dict[tuple[int, ...], float] = {}  # (lot, members): score of their average
         self._lots, self._y = _lots(problem)
 
-    def remember(self, past: Sequence[Event]) -> None:
+    def replay(self, past: Sequence[Event]) -> None:
         """Trials of this run that ended before it was interrupted, without what they said."""
         for event in past:
             if isinstance(event, TrialFinished):
@@ -198,12 +193,14 @@ class Ensemble:
             return math.nan  # base pairs of an average are known only once it is one model
         return metric.score(self._y[lot], said)
 
-    def _of_lots(self, outcome: Outcome) -> Told:
+    def _of_lots(self, outcome: Outcome) -> LotPredictions:
         if len(outcome.said) > 1:
-            return Told(outcome.said, np.array(outcome.fold_scores))
+            return LotPredictions(outcome.said, np.array(outcome.fold_scores))
         places = np.split(self._order, np.cumsum([len(lot) for lot in self._lots])[:-1])
         lots = tuple(_rows_of(outcome.said[0], place) for place in places)
-        return Told(lots, np.array([self._score(at, said) for at, said in enumerate(lots)]))
+        return LotPredictions(
+            lots, np.array([self._score(at, said) for at, said in enumerate(lots)])
+        )
 
     @property
     def _order(self) -> np.ndarray:

@@ -6,7 +6,7 @@ It works on the plain summary of a dataset, so that it needs neither the data no
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.datasets.groups import OTHER
@@ -14,10 +14,12 @@ from core.estimators.facts import Facts, Suggestion
 from core.estimators.model import Model
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
 from core.estimators.registry import MODELS
+from core.extensions import faults
+from core.tuning.evaluation import FEW_ROWS, TABLES
 from core.tuning.guidance.forecast import estimate
-from core.tuning.results.evaluation import FEW_ROWS, TABLES
 from core.tuning.scores.imbalance import rare_class
 from core.tuning.strategies.registry import STRATEGIES
+from core.tuning.strategies.strategy import Space, Strategy
 
 __all__ = ["advise", "estimate"]
 
@@ -43,30 +45,61 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
         install}: the package that a model lacks and the command that brings it, "" for none;
         ``strategies``: {model: list of {name, title, kind, does, costs, shows, recommended,
         reason, options, default_trials, groups, uses_history}}, where groups is the regularization
-        groups that suit the data. Models that do not fit come last, with the reason, and without
-        strategies.
+        groups that suit the data; ``left_out``: a sentence for each extension that failed here.
+        Models that do not fit come last, with the reason, and without strategies.
     """
-    facts = _facts(summary)
-    suiting = {n: m.suggests(facts) for n, m in MODELS.items() if facts.task in m.tasks}
-    best, why = _best(suiting)
-    models: list[dict[str, Any]] = []
-    for name, model in MODELS.items():
-        obstacle = _obstacle(model, facts)
-        models.append(
-            {
-                "name": name,
-                "title": model.title,
-                "good_for": model.good_for,
-                "cost": model.cost,
-                "recommended": name == best and not obstacle,
-                "reason": obstacle or (why if name == best else "") or model.warns(facts),
-                "fits_task": not obstacle,
-                **_lacking(model, facts),
-            }
-        )
+    facts, failed = _facts(summary), set(faults())
+    found = MODELS.answers(lambda model: _model(model, facts))
+    best, why = _best({name: one.suggestion for name, one in found.items()})
+    models = [one.entry for one in found.values()]
+    for entry in models:
+        if entry["name"] == best and entry["fits_task"]:
+            entry |= {"recommended": True, "reason": why}
     models.sort(key=lambda entry: (entry["name"] != best, not entry["fits_task"]))
-    fitting = [entry["name"] for entry in models if entry["fits_task"]]
-    return {"models": models, "strategies": {n: _strategies(MODELS[n], facts) for n in fitting}}
+    fitting = {entry["name"]: found[entry["name"]] for entry in models if entry["fits_task"]}
+    offers = STRATEGIES.answers(lambda strategy: _offers(strategy, fitting, facts))
+    return {
+        "models": models,
+        "strategies": {name: _strategies(name, offers) for name in fitting},
+        "left_out": [sentence for sentence in faults() if sentence not in failed],
+    }
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a model says of the data.
+
+    Attributes:
+        entry: of the advice.
+        suggestion: why it is the model to take, where it may be.
+        learned: whether penalties can be learned on it.
+        spaces: its search space without and with class weights where a class is rare.
+    """
+
+    entry: dict[str, Any]
+    suggestion: Suggestion | None
+    learned: bool
+    spaces: tuple[Space, Space]
+
+
+def _model(model: Model, facts: Facts) -> _Found:
+    fits = facts.task in model.tasks
+    obstacle = _obstacle(model, facts)
+    entry = {
+        "name": model.name,
+        "title": model.title,
+        "good_for": model.good_for,
+        "cost": model.cost,
+        "recommended": False,
+        "reason": obstacle or model.warns(facts),
+        "fits_task": not obstacle,
+        **_lacking(model, facts),
+    }
+    spaces: tuple[Space, Space] = ((), ())
+    if fits:
+        plain = model.space_of(facts.task)
+        spaces = (plain, model.space_of(facts.task, rare=True) if facts.rare else plain)
+    return _Found(entry, model.suggests(facts) if fits else None, facts.task in model.loss, spaces)
 
 
 def _facts(summary: Mapping[str, Any]) -> Facts:
@@ -154,34 +187,45 @@ def _best(suggestions: Mapping[str, Suggestion | None]) -> tuple[str, str]:
     return best, there[best].reason
 
 
-def _strategies(model: Model, facts: Facts) -> list[dict[str, Any]]:
-    learned = facts.task in model.loss
-    spaces = {
-        name: model.space_of(facts.task, rare=facts.rare and not strategy.numbers_only)
-        for name, strategy in STRATEGIES.items()
-        if (learned or strategy.kind == "trials")
-        and (not strategy.tasks or facts.task in strategy.tasks)
+_Offers = dict[str, Suggestion | None]
+
+
+def _offers(
+    strategy: Strategy, models: Mapping[str, _Found], facts: Facts
+) -> tuple[dict[str, Any], _Offers]:
+    """The strategy's entry in the advice, and {model: its suggestion} of those that it suits."""
+    suggestions = {}
+    if not strategy.tasks or facts.task in strategy.tasks:
+        for name, model in models.items():
+            space = model.spaces[not strategy.numbers_only]
+            if (model.learned or strategy.kind == "trials") and strategy.suits(space):
+                suggestions[name] = strategy.suggests(facts, space)
+    entry = {
+        "name": strategy.name,
+        "title": strategy.title,
+        "kind": strategy.kind,
+        "does": strategy.does,
+        "costs": (facts.structured and strategy.costs_structured) or strategy.costs,
+        "shows": strategy.shows,
+        "recommended": False,
+        "reason": "",
+        "options": [asdict(option) for option in strategy.options],
+        "default_trials": strategy.default_trials,
+        "groups": _suiting_groups(strategy.kind, facts),
+        "uses_history": strategy.uses_history,
     }
-    offered = {
-        name: STRATEGIES[name] for name, space in spaces.items() if STRATEGIES[name].suits(space)
-    }
-    best, why = _best({name: one.suggests(facts, spaces[name]) for name, one in offered.items()})
+    return entry, suggestions
+
+
+def _strategies(
+    model: str, offers: Mapping[str, tuple[dict[str, Any], _Offers]]
+) -> list[dict[str, Any]]:
+    """The entries of the strategies that suit a model, the recommended one first."""
+    suited = {name: (entry, of[model]) for name, (entry, of) in offers.items() if model in of}
+    best, why = _best({name: suggestion for name, (_, suggestion) in suited.items()})
     entries = [
-        {
-            "name": name,
-            "title": strategy.title,
-            "kind": strategy.kind,
-            "does": strategy.does,
-            "costs": (facts.structured and strategy.costs_structured) or strategy.costs,
-            "shows": strategy.shows,
-            "recommended": name == best,
-            "reason": why if name == best else "",
-            "options": [asdict(option) for option in strategy.options],
-            "default_trials": strategy.default_trials,
-            "groups": _suiting_groups(strategy.kind, facts),
-            "uses_history": strategy.uses_history,
-        }
-        for name, strategy in offered.items()
+        {**entry, "recommended": name == best, "reason": why if name == best else ""}
+        for name, (entry, _) in suited.items()
     ]
     return sorted(entries, key=lambda entry: not entry["recommended"])
 

@@ -100,7 +100,7 @@ def _told(seconds: float, trials: int, each: float, sentence: str) -> dict[str, 
 
 
 def _scored(problem: Any) -> dict[str, str]:
-    from core.tuning.scores.power_words import power_of
+    from core.tuning.guidance.power_words import power_of
 
     scored = {"metric": problem.metric.name, "metric_reason": problem.metric_reason}
     return scored | {"power": power_of(problem)}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from core.samplers.transfer.past import Statistics
+from core.samplers.transfer.history import Statistics
 from core.space import Axis
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What of a run is remembered beside its trials.
+    """What of a run is kept beside its trials.
 
     Attributes:
         model, metric, strategy: names in the registries.
@@ -57,7 +57,7 @@ class Imported:
 
 @dataclass(frozen=True)
 class Entry:
-    """One remembered dataset in a line, for the page.
+    """One earlier dataset in a line, for the page.
 
     Attributes:
         when: ISO time, UTC; "" where it is not known.

@@ -1,4 +1,4 @@
-"""Optuna studies as past experience: read from any storage, checked against a model's space."""
+"""Optuna studies for the history: read from any storage, checked against a model's space."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from optuna.trial import FrozenTrial, TrialState
 from core.errors import UnusableError
 from core.estimators.model import Model
 from core.estimators.registry import MODELS
-from core.samplers.transfer.past import Statistics
+from core.samplers.transfer.history import Statistics
 from core.space import Axis
 from core.tuning.checks import chosen
 from core.tuning.history.records import Record, Trial, settings_in

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.estimators.class_weights import CLASS_WEIGHT, EVEN
-from core.samplers.transfer.past import PastDataset, Statistics
+from core.samplers.transfer.history import EarlierDataset, Statistics
 from core.space import Axis, Setting
 from core.tuning.history.facts import Entry
 
@@ -38,7 +38,7 @@ class Record:
         id: random; tells it from the others.
         began: ISO time, UTC; "" where it is not known.
         axes: names of the hyperparameters, in the order of the trials' values.
-        statistics: see core.samplers.transfer.past.
+        statistics: see core.samplers.transfer.history.
     """
 
     id: str
@@ -212,7 +212,7 @@ def names_of(database: sqlite3.Connection, id: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A remembered dataset whose trials have not been read."""
+    """An earlier dataset whose trials have not been read."""
 
     at: int
     id: str
@@ -236,11 +236,11 @@ def candidates(database: sqlite3.Connection, model: str, metric: str) -> list[Ca
     ]
 
 
-def past_dataset(
+def earlier_dataset(
     database: sqlite3.Connection,
     candidate: Candidate,
     read: Callable[[Rows], list[Setting | None]],
-) -> PastDataset | None:
+) -> EarlierDataset | None:
     """A candidate with its trials that fit, as `reading` has them; None where none does."""
     rows = database.execute(
         "SELECT setting, score FROM trials WHERE dataset = ? ORDER BY number", (candidate.at,)
@@ -253,7 +253,7 @@ def past_dataset(
     ]
     if not fit:
         return None
-    return PastDataset(
+    return EarlierDataset(
         candidate.id,
         candidate.statistics,
         tuple(setting for setting, _ in fit),

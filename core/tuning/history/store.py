@@ -1,6 +1,6 @@
 """The history: what worked on earlier datasets, without any of their data.
 
-Every finished trial of a run is remembered with the dataset's three descriptive statistics and the
+Every finished trial of a run is kept with the dataset's three descriptive statistics and the
 setting (Yogatama & Mann 2014, §3.1). Never a row, a column's name, a value, a file's name or a
 fingerprint: there is no place for them in the file. The statistics are rounded to three decimals
 of a natural logarithm, so that the number of rows and of columns can still be told to about one
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UnusableError, cannot_write
-from core.samplers.transfer.past import Memory, PastDataset, Statistics
+from core.samplers.transfer.history import EarlierDataset, Statistics, TuningHistory
 from core.space import Setting
 from core.tuning.history import records
 from core.tuning.history.database import erase_traces, in_words, open_file
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 SIMILAR = 1.0  # standard deviations of the statistics within which datasets count as alike
-MOST = 1000  # datasets that are recalled
+MOST = 1000  # datasets that a run learns from
 
 
 def history_path() -> Path:
@@ -94,18 +94,18 @@ class History:
 
     @property
     def enabled(self) -> bool:
-        """Whether runs are remembered, and remembered ones recalled; asked of the file itself."""
+        """Whether runs are kept and used; asked of the file itself."""
         return self._switch("enabled") != "no"
 
     def switch(self, on: bool) -> None:
-        """Begin or cease to remember and to recall; what is remembered stays."""
+        """Begin or cease to keep and use runs; what is kept stays."""
         with self._writing() as database:
             _set(database, "enabled", "yes" if on else "no")
 
     # --------------------------------------------------------------------------------- writing
 
     def begin(self, facts: Facts) -> str:
-        """The id under which a new dataset's trials are remembered; "" where nothing is.
+        """The id under which a new dataset's trials are kept; "" where nothing is.
 
         Where it cannot be written, a notice says so.
         """
@@ -127,14 +127,14 @@ class History:
         try:
             with self._once():
                 records.write_dataset(self._database, record, records.RUN)
-        except UnusableError as error:  # what is known can still be recalled
+        except UnusableError as error:  # what is known can still be used
             self.notices.append(f"{error.sentence} Nothing is added to the history.")
             return ""
         self._axes[id] = names
         return id
 
     def add(self, id: str, number: int, setting: Setting, score: float) -> None:
-        """Remember a finished trial; it is committed when this returns.
+        """Keep a finished trial; it is committed when this returns.
 
         What was added before stays as it is. Nothing is added to a dataset that was forgotten, nor
         of a setting that lacks an axis; entries that are no axes are not kept.
@@ -156,9 +156,9 @@ class History:
 
     # --------------------------------------------------------------------------------- reading
 
-    def recall(
+    def datasets_for(
         self, facts: Facts, *, without: str = "", most: int = MOST
-    ) -> tuple[PastDataset, ...]:
+    ) -> tuple[EarlierDataset, ...]:
         """Earlier datasets with the same model, metric and kind of task.
 
         Args:
@@ -181,23 +181,23 @@ class History:
             read = {axes: records.reading(facts.axes, axes) for axes in {o.axes for o in found}}
             kept = []
             for place in _nearest_first(found, facts.statistics, most):
-                past = records.past_dataset(database, found[place], read[found[place].axes])
-                if past is not None:
-                    kept.append((place, past))
+                dataset = records.earlier_dataset(database, found[place], read[found[place].axes])
+                if dataset is not None:
+                    kept.append((place, dataset))
                 if len(kept) == most:
                     break
-        return tuple(past for _, past in sorted(kept, key=lambda pair: pair[0]))
+        return tuple(dataset for _, dataset in sorted(kept, key=lambda pair: pair[0]))
 
     def known(self, facts: Facts) -> Known:
-        """How many earlier datasets a run would recall, and how many of them are alike."""
-        past = self.recall(facts)
-        if not past:
+        """How many earlier datasets a run would use, and how many of them are alike."""
+        datasets = self.datasets_for(facts)
+        if not datasets:
             return Known()
-        near = Memory(past, facts.statistics).distances() <= SIMILAR
-        return Known(len(past), int(near.sum()), sum(one.starter for one in past))
+        near = TuningHistory(datasets, facts.statistics).distances() <= SIMILAR
+        return Known(len(datasets), int(near.sum()), sum(one.starter for one in datasets))
 
     def entries(self) -> list[Entry]:
-        """Everything that is remembered, the latest first."""
+        """Everything that is kept, the latest first."""
         with self._reading() as database:
             return records.read_entries(database)
 
@@ -369,6 +369,6 @@ def _nearest_first(
     """Places of the candidates, nearest first where not all can be taken."""
     if len(found) <= most:
         return range(len(found))
-    known = tuple(PastDataset(one.id, one.statistics, (), ()) for one in found)
-    distances = Memory(known, statistics).distances()
+    known = tuple(EarlierDataset(one.id, one.statistics, (), ()) for one in found)
+    distances = TuningHistory(known, statistics).distances()
     return [int(place) for place in distances.argsort(kind="stable")]

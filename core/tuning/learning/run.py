@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -203,11 +203,8 @@ def _learned(problem: Problem, training: Training, last: Step) -> Learned:
     check = against_default(problem, training, last.C, last.w)
     if check.loses:
         return _default(problem, training, check.said)
-    return _at_penalties(
-        problem,
-        training,
-        last.C,
-        start=last.w,
+    return replace(
+        _at_penalties(problem, training, last.C, last.w),
         switched_off=off,
         holdout_loss=float(last.objective) if problem.strategy.holds_out else None,
         remarks=(
@@ -221,15 +218,8 @@ def _learned(problem: Problem, training: Training, last: Step) -> Learned:
 
 def _default(problem: Problem, training: Training, said: str) -> Learned:
     """The default model, where the learned penalties did worse."""
-    return _at_penalties(
-        problem,
-        training,
-        np.ones(len(training.group_names)),
-        start=None,
-        switched_off=[],
-        holdout_loss=None,
-        remarks=(said,),
-    )
+    ones = np.ones(len(training.group_names))
+    return replace(_at_penalties(problem, training, ones), remarks=(said,))
 
 
 def _said_of_effective(training: Training, last: Step) -> tuple[str, ...]:
@@ -238,7 +228,7 @@ def _said_of_effective(training: Training, last: Step) -> tuple[str, ...]:
     penalized = int((training.groups >= 0).sum())
     effective = float(np.sum(last.parameters))
     return (
-        f"The data determines {effective:.0f} of {penalized:,} weights (their effective number).",
+        f"The data determine {effective:.0f} of {penalized:,} weights (their effective number).",
     )
 
 
@@ -246,13 +236,11 @@ def _at_penalties(
     problem: Problem,
     training: Training,
     C: np.ndarray,
+    start: np.ndarray | None = None,
     *,
-    start: np.ndarray | None,
-    switched_off: list[str],
-    holdout_loss: float | None,
-    remarks: tuple[str, ...] = (),
     variance: float | None = None,
 ) -> Learned:
+    """The model fitted from a start; `variance` is the noise that C was learned beside."""
     penalties = np.concatenate(([0.0], C))[training.groups + 1]
     first = training.loss.start() if start is None else start
     loss = training.loss
@@ -263,15 +251,7 @@ def _at_penalties(
         C = variance / loss.noise_variance(w) * C
     else:
         w = solve(loss, penalties, first, tolerance=TIGHT, most=100).point.w
-    return Learned(
-        training,
-        w,
-        _by_name(training.group_names, C),
-        problem.dataset.classes,
-        switched_off,
-        holdout_loss,
-        remarks,
-    )
+    return Learned(training, w, _by_name(training.group_names, C), problem.dataset.classes)
 
 
 def recorded(problem: Problem, state: RunState) -> Learned:
@@ -289,14 +269,10 @@ def recorded(problem: Problem, state: RunState) -> Learned:
     check = against_default(problem, training, C, training.loss.start())
     if check.loses:
         return _default(problem, training, check.said)
-    return _at_penalties(
-        problem,
-        training,
-        C,
-        start=None,
+    return replace(
+        _at_penalties(problem, training, C, variance=variance),
         switched_off=list(off),
         holdout_loss=holdout,
-        variance=variance,
         remarks=(check.said,) if check.said else (),
     )
 
@@ -312,13 +288,9 @@ def relearned(problem: Problem, learned: Learned) -> Learned:
     training = training_of(problem, like=learned.training)
     usual = float(np.median(list(learned.penalties.values())))
     C = np.array([learned.penalties.get(name, usual) for name in training.group_names])
-    return _at_penalties(
-        problem,
-        training,
-        C,
-        start=None,
+    return replace(
+        _at_penalties(problem, training, C, variance=learned.noise_variance),
         switched_off=learned.switched_off,
         holdout_loss=learned.holdout_loss,
         remarks=learned.remarks,
-        variance=learned.noise_variance,
     )

@@ -18,13 +18,9 @@ from core.estimators.structured.crf_tagger import CrfTagger
 from core.estimators.structured.rna_folder import RnaFolder
 from core.losses.crf.loss import CrfLoss, build_crf
 from core.losses.rna.loss import RnaLoss, build_rna
-from core.tuning.events import (
-    FoldedMolecule,
-    LabelledSequence,
-    MoleculesFolded,
-    SequencesLabelled,
-)
+from core.tuning.events import MoleculesFolded, SequencesLabelled
 from core.tuning.learning.training import Training
+from core.tuning.payloads import FoldedMolecule, LabelledSequence
 from core.tuning.problem import Problem, take
 
 _EXAMPLES = 5

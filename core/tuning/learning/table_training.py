@@ -15,9 +15,9 @@ from core.datasets.preparation import output_names, output_sources
 from core.losses.fitted import as_estimator
 from core.losses.linear.linear import LinearLoss
 from core.losses.registry import TableLoss, build, parameter_groups
-from core.penalties.registry import TARGET_SPREAD
 from core.tuning.learning.training import Training
 from core.tuning.problem import Problem, take
+from core.tuning.strategies.penalty_options import TARGET_SPREAD
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ from core.space import Setting
 from core.tuning.results.details import details_of
 from core.tuning.scores.intervals import Span, Spans, spans_of
 from core.tuning.scores.metric import Metric
-from core.tuning.scores.told import BASELINE, DEFAULT, TUNED, Told
+from core.tuning.scores.predictions import BASELINE, DEFAULT, TUNED, Predictions
 
 _FEW_ROWS = 30
 _SURE = 1.96  # standard errors
@@ -94,19 +94,19 @@ class Comparison:
         return not self.averaged and dict(self.setting) == dict(self.default_setting)
 
 
-def results_of(told: Told, comparison: Comparison) -> dict[str, Any]:
+def results_of(predictions: Predictions, comparison: Comparison) -> dict[str, Any]:
     """The comparison part of the results (all but what the run itself records), plain data."""
     metric, task = comparison.metric, comparison.task
-    scores = told.scores(task)
-    spans = spans_of(metric, told, scores, comparison.seed, comparison.same)
+    scores = predictions.scores(task)
+    spans = spans_of(metric, predictions, scores, comparison.seed, comparison.same)
     over_default = _gain(metric, scores, DEFAULT, spans)
     over_baseline = _gain(metric, scores, BASELINE, spans)
     if over_default["difference"] > 0 and math.isfinite(over_baseline["difference"]):
         over_default["real"] &= over_baseline["real"] and over_baseline["difference"] > 0
     optimism = _optimism(comparison, scores[TUNED])
-    error = _optimism_error(spans, comparison.validation_rows, len(told.y))
-    details = details_of(task, told.y, told.said, comparison.classes, comparison.seed)
-    unknown = int((told.y < 0).sum()) if len(comparison.classes) else 0
+    error = _optimism_error(spans, comparison.validation_rows, len(predictions.y))
+    details = details_of(task, predictions.y, predictions.said, comparison.classes, comparison.seed)
+    unknown = int((predictions.y < 0).sum()) if len(comparison.classes) else 0
     results = {
         "setting": dict(comparison.setting),
         "default_setting": dict(comparison.default_setting),
@@ -122,15 +122,15 @@ def results_of(told: Told, comparison: Comparison) -> dict[str, Any]:
         "baseline_interval": list(spans.scores[BASELINE]),
         "gain": over_default,
         "gain_over_baseline": over_baseline,
-        "rows": len(told.y),
-        "folds": 0 if told.folds is None else len(np.unique(told.folds)),
+        "rows": len(predictions.y),
+        "folds": 0 if predictions.folds is None else len(np.unique(predictions.folds)),
         "second_file": comparison.second_file,
         "optimism": optimism,
         "optimism_error": None if optimism is None else error,
         **details,
         "remarks": [
             *_remarks(comparison, over_default, over_baseline),
-            *_said_of_few(*_tested(task, details, len(told.y))),
+            *_said_of_few(*_tested(task, details, len(predictions.y))),
             *_optimism_in_words(metric, optimism, error),
             *_said_of_unknown(unknown, task),
         ],

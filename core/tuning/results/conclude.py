@@ -13,13 +13,13 @@ from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names
 from core.errors import cannot_write
 from core.tuning.events import Event, RunFailed, RunStopped
-from core.tuning.history.remembering import recalled_before
+from core.tuning.history.run_history import read_before
 from core.tuning.learning.run import Learned, recorded
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, as_begun, build_problem
 from core.tuning.results.comparison import Comparison, results_of
-from core.tuning.results.judging import Course, repeats, told_of_folds, told_of_test
-from core.tuning.results.takeaway import takeaway_of
+from core.tuning.results.judging import Course, predictions_of_folds, predictions_of_test, repeats
+from core.tuning.results.takeaway import NO_PENALTIES, Penalties, takeaway_of
 from core.tuning.results.threshold import of_costs
 from core.tuning.results.winner import Winner, taken_away, winner_of
 from core.tuning.runs.clock import Clock
@@ -58,7 +58,7 @@ def conclude(
         sentence = f"The run was stopped before its first {first} ended; there is nothing to keep."
         last: Event = RunFailed(sentence=sentence)
     else:
-        course = Course(state, clock, recalled_before(events), stopped=True)
+        course = Course(state, clock, read_before(events), stopped=True)
         results = _drained(conclusion(problem, course, because, folder, None))
         last = RunStopped(because=because, results=results)
     last = replace(last, seconds=round(clock.seconds, 4))
@@ -95,7 +95,7 @@ def conclusion(
         kept: {trial: fitted estimator} of the members of an average, likewise.
 
     Yields:
-        What is told while outer folds are tested.
+        What is said while outer folds are tested.
 
     Returns:
         The results as described in core.tuning.results.comparison.
@@ -104,12 +104,12 @@ def conclusion(
     if problem.strategy.kind == "penalties" and learned is None:
         learned = recorded(problem, state)
     if problem.nested:
-        told = yield from told_of_folds(problem, course, learned)
+        predictions = yield from predictions_of_folds(problem, course, learned)
         winner = winner_of(problem, state, learned, kept or {})
     else:
         winner = winner_of(problem, state, learned, kept or {})
-        told = told_of_test(problem, winner.pipeline)
-    results = results_of(told, _comparison(problem, winner))
+        predictions = predictions_of_test(problem, winner.pipeline)
+    results = results_of(predictions, _comparison(problem, winner))
     seconds = course.clock.seconds
     last, said = taken_away(problem, winner)
     facts = _evaluation(problem, refitted=last is not winner, repeated=repeats(problem, course))
@@ -125,7 +125,7 @@ def conclusion(
         tuned = given if winner.gamma is None else winner.gamma
         results["gamma"] = {"tuned": tuned, "default": given}
     if winner.threshold is not None:
-        results["costs"] = of_costs(problem, winner.threshold, told)
+        results["costs"] = of_costs(problem, winner.threshold, predictions)
     results |= _record(state, winner, seconds, because, problem)
     if folder is not None:
         _keep(problem, folder, winner, last)
@@ -186,7 +186,7 @@ def _record(
 
 def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> None:
     """Write the model that is kept, and what must be known of it and of the one that was judged."""
-    dataset, learned = problem.dataset, last.learned
+    dataset = problem.dataset
     test_rows = np.arange(dataset.test.rows) if dataset.test else problem.test_rows
     once = problem.averages and problem.judged == "validation"
     takeaway = takeaway_of(
@@ -195,12 +195,14 @@ def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> 
         test_rows,
         fitted_rows=problem.splits[0][0] if once else (),
         output_names=_prepared_names(problem, last),
-        penalties=learned.penalties if learned else None,
-        group_of_output=learned.group_of_output if learned else (),
-        noise_variance=learned.noise_variance if learned else None,
+        penalties=_penalties(last.learned),
+    )
+    other = judged.learned if last is not judged else None
+    takeaway = replace(
+        takeaway,
         standardize=problem.plan.standardize,
         threshold=judged.threshold.value if judged.threshold else None,
-        judged=judged.learned if last is not judged else None,
+        judged=_penalties(other).as_dict() if other else {},
         refitted=last is not judged,
     )
     draft = folder.model_path.with_name(folder.model_path.name + ".part")
@@ -213,6 +215,12 @@ def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> 
         raise cannot_write("the model", folder.path, error, cure, room=cure) from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _penalties(learned: Learned | None) -> Penalties:
+    if learned is None:
+        return NO_PENALTIES
+    return Penalties(learned.penalties, learned.group_of_output, learned.noise_variance)
 
 
 def _prepared_names(problem: Problem, winner: Winner) -> list[str]:

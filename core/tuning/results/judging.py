@@ -11,7 +11,7 @@ import contextlib
 import math
 from collections import deque
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,15 +19,15 @@ import numpy as np
 from core.estimators.baseline import baseline_pipeline
 from core.estimators.fitting import fit
 from core.tuning.averaging.averaged_said import joined
-from core.tuning.events import Event, FoldTested, PastRecalled, RunStarted, TrialExcluded
-from core.tuning.history.remembering import Remembering
+from core.tuning.events import Event, FoldTested, HistoryRead, RunStarted, TrialExcluded
+from core.tuning.history.run_history import RunHistory
 from core.tuning.learning.run import Learned, learn, relearned
 from core.tuning.problem import Problem
 from core.tuning.results.winner import Winner, winner_of
 from core.tuning.runs.clock import Clock
 from core.tuning.runs.state import RunState
+from core.tuning.scores.predictions import Predictions, predictions_by
 from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
-from core.tuning.scores.told import Told, told_by
 from core.tuning.trials.run import TrialRun
 
 SOON = 5.0  # seconds of learning that are repeated in every fold also where a run was stopped
@@ -40,19 +40,19 @@ class Course:
     Attributes:
         state: how it stands.
         clock: the run's own time.
-        recalled: what a strategy that remembers was told of earlier datasets.
+        history: what the run read of earlier datasets.
         requests: what a person asks for meanwhile.
         stopped: whether it was stopped before its own end.
     """
 
     state: RunState
     clock: Clock
-    recalled: PastRecalled | None = None
-    requests: deque[Event] | None = None
+    history: HistoryRead | None = None
+    requests: deque[Event] = field(default_factory=deque)
     stopped: bool = False
 
 
-def told_of_test(problem: Problem, tuned: Any) -> Told:
+def predictions_of_test(problem: Problem, tuned: Any) -> Predictions:
     """What the contestants say about the test rows.
 
     Args:
@@ -65,7 +65,9 @@ def told_of_test(problem: Problem, tuned: Any) -> Told:
     for other in (default, baseline):
         fit(other, X, y)
     models = (tuned, default, baseline)
-    return told_by(models, *problem.test, dataset.task, dataset.classes, _test_groups(problem))
+    return predictions_by(
+        models, *problem.test, dataset.task, dataset.classes, _test_groups(problem)
+    )
 
 
 def _test_groups(problem: Problem) -> np.ndarray | None:
@@ -90,9 +92,9 @@ def repeats(problem: Problem, course: Course) -> bool:
     return not course.stopped or (learner and course.clock.seconds <= SOON)
 
 
-def told_of_folds(
+def predictions_of_folds(
     problem: Problem, course: Course, learned: Learned | None
-) -> Generator[Event, None, Told]:
+) -> Generator[Event, None, Predictions]:
     """What the contestants say about all rows, each row by models made without it.
 
     Args:
@@ -112,7 +114,7 @@ def told_of_folds(
             tuned = yield from _tuned_again(own, course, count - at)
         else:
             tuned = _set_again(own, course, learned)
-        found.append(told_of_test(own, tuned.pipeline))
+        found.append(predictions_of_test(own, tuned.pipeline))
         yield FoldTested(fold=at + 1, folds=count)
     return pooled(found, problem.dataset.rows)
 
@@ -146,13 +148,13 @@ def _tuned_again(problem: Problem, course: Course, left: int) -> Generator[Event
 
 
 def _tried_again(problem: Problem, course: Course, until: float) -> Generator[Event, None, Winner]:
-    """All trials on the rows of an outer fold; nothing of them is told or remembered."""
+    """All trials on the rows of an outer fold; nothing of them is kept."""
     minutes = None if until == math.inf else until / 60
     problem, state = replace(problem, plan=problem.plan.changed(minutes=minutes)), RunState()
     maximize, total = problem.scored_by.maximize, course.state.total
     state.consume(RunStarted(maximize=maximize, total=total))
-    run = TrialRun(problem, state, course.clock, deque(), Remembering(problem, None))
-    past = () if course.recalled is None else (course.recalled,)
+    run = TrialRun(problem, state, course.clock, deque(), RunHistory(problem, None))
+    past = () if course.history is None else (course.history,)
     with contextlib.closing(run.events(past)) as events:
         for _ in events:
             yield course.state.progress(None)
@@ -172,7 +174,7 @@ def _excluded(course: Course) -> Generator[Event, None, None]:
             yield event
 
 
-def pooled(parts: Sequence[Told], rows: int) -> Told:
+def pooled(parts: Sequence[Predictions], rows: int) -> Predictions:
     """What was said about every fold, as of all rows together.
 
     Args:
@@ -181,7 +183,7 @@ def pooled(parts: Sequence[Told], rows: int) -> Told:
     """
     sizes = [len(part.y) for part in parts]
     groups = [part.row_groups for part in parts if part.row_groups is not None]
-    return Told(
+    return Predictions(
         y=np.concatenate([part.y for part in parts]),
         tuned=joined([part.tuned for part in parts]),
         default=joined([part.default for part in parts]),

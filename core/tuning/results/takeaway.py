@@ -8,12 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.datasets.dataset import Column, Dataset, Source
-
-if TYPE_CHECKING:
-    from core.tuning.learning.run import Learned
 
 _OF_COLUMN = tuple(f.name for f in fields(Column))
 FILE_NAME = "best.json"
@@ -91,6 +88,33 @@ class Takeaway:
         return json.dumps(vars(self), ensure_ascii=False)
 
 
+@dataclass(frozen=True)
+class Penalties:
+    """What a penalty learner found.
+
+    Attributes:
+        penalties: {group: C} in the order of the groups.
+        group_of_output: the index of every prepared column's group.
+        noise_variance: σ² of a linear model.
+    """
+
+    penalties: Mapping[str, float]
+    group_of_output: Iterable[int] = ()
+    noise_variance: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same in plain numbers."""
+        noise = self.noise_variance
+        return {
+            "penalties": {name: float(C) for name, C in self.penalties.items()},
+            "group_of_output": [int(group) for group in self.group_of_output],
+            "noise_variance": None if noise is None else float(noise),
+        }
+
+
+NO_PENALTIES = Penalties({})
+
+
 def takeaway_of(
     dataset: Dataset,
     train_rows: Iterable[int],
@@ -98,15 +122,9 @@ def takeaway_of(
     *,
     fitted_rows: Iterable[int] = (),
     output_names: Iterable[str] = (),
-    penalties: Mapping[str, float] | None = None,
-    group_of_output: Iterable[int] = (),
-    noise_variance: float | None = None,
-    standardize: bool = True,
-    threshold: float | None = None,
-    refitted: bool = False,
-    judged: Learned | None = None,
+    penalties: Penalties = NO_PENALTIES,
 ) -> Takeaway:
-    """The takeaway of a pipeline fitted on rows of a dataset.
+    """The takeaway of a pipeline fitted on rows of a dataset and not refitted on others.
 
     Args:
         dataset: the data.
@@ -114,15 +132,8 @@ def takeaway_of(
         test_rows: the rows that gave the test score, of ``dataset.test`` if there is one.
         fitted_rows: of train_rows those that it was fitted on; none for all.
         output_names: the names of the prepared columns.
-        penalties: {group: C} in the order of the groups; None unless penalties were learned.
-        group_of_output: the index of every prepared column's group.
-        noise_variance: σ² of a linear model with learned penalties.
-        standardize: as in the plan.
-        threshold: between two classes, where one was chosen.
-        refitted: whether the pipeline was fitted again on all rows after it had been tested.
-        judged: the penalty learner's state that was tested, where it is another.
+        penalties: those that were learned.
     """
-    learned = dict(penalties or {})
     return Takeaway(
         dataset=dataset.name,
         source=_source(dataset.source),
@@ -136,28 +147,13 @@ def takeaway_of(
         fitted_rows=[int(row) for row in fitted_rows],
         classes=_plain(list(dataset.classes)),
         test_source=_source(dataset.test.source) if dataset.test is not None else {},
-        penalties={name: float(C) for name, C in learned.items()},
-        group_names=list(learned),
-        group_of_output=[int(group) for group in group_of_output],
+        group_names=list(penalties.penalties),
         output_names=list(output_names),
-        noise_variance=None if noise_variance is None else float(noise_variance),
-        standardize=standardize,
-        threshold=threshold,
-        refitted=refitted,
-        judged=_of_judged(judged) if judged is not None else {},
+        **penalties.as_dict(),
         findings=[finding.sentence for finding in dataset.findings],
         set_aside=dataset.set_aside,
         versions=versions(),
     )
-
-
-def _of_judged(learned: Learned) -> dict[str, Any]:
-    noise = learned.noise_variance
-    return {
-        "penalties": {name: float(C) for name, C in learned.penalties.items()},
-        "group_of_output": [int(group) for group in learned.group_of_output],
-        "noise_variance": None if noise is None else float(noise),
-    }
 
 
 def read_takeaway(folder: Path) -> Takeaway:

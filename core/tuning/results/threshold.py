@@ -31,7 +31,7 @@ from core.tuning.learning.table_training import table_training
 from core.tuning.problem import Problem, take
 from core.tuning.scores.costs import Costs, costs_of
 from core.tuning.scores.metrics import codes_of, say
-from core.tuning.scores.told import Told
+from core.tuning.scores.predictions import Predictions
 
 HALF = 0.5
 _ENOUGH = 1e-8  # how near its minimum a fold's model must be
@@ -166,13 +166,13 @@ def with_threshold(pipeline: Pipeline, threshold: Threshold, classes: tuple[Any,
     return Pipeline([*pipeline.steps[:-1], (name, fixed)])
 
 
-def of_costs(problem: Problem, threshold: Threshold, told: Told) -> dict[str, Any]:
+def of_costs(problem: Problem, threshold: Threshold, predictions: Predictions) -> dict[str, Any]:
     """`results["costs"]`: mistakes and the cost of a row in the test, of each way of deciding.
 
     Args:
         problem: the run's problem.
         threshold: as it was chosen.
-        told: what the contestants say about the test rows.
+        predictions: what the contestants say about the test rows.
 
     Returns:
         ``costs`` {class: cost}; ``of``, the second class; ``threshold``, ``theoretical``;
@@ -184,11 +184,11 @@ def of_costs(problem: Problem, threshold: Threshold, told: Told) -> dict[str, An
     costs = costs_of(problem.plan.costs, problem.dataset, problem.model)
     assert costs is not None  # a threshold was chosen by them
     first, second = (str(label) for label in problem.dataset.classes)
-    known = told.y >= 0
-    shares, base = told.tuned.probabilities, told.baseline.probabilities
+    known = predictions.y >= 0
+    shares, base = predictions.tuned.probabilities, predictions.baseline.probabilities
     assert shares is not None  # the problem's model is one that gives them
     assert base is not None
-    is_second, share, frequency = told.y[known] == 1, shares[known, 1], base[known, 1]
+    is_second, share, frequency = predictions.y[known] == 1, shares[known, 1], base[known, 1]
 
     def counted(called: np.ndarray) -> dict[str, Any]:
         mistakes = (int((called & ~is_second).sum()), int((~called & is_second).sum()))
@@ -203,7 +203,7 @@ def of_costs(problem: Problem, threshold: Threshold, told: Told) -> dict[str, An
         "theoretical": threshold.theoretical,
         "out_of_fold": asdict(threshold),
         "rows": int(known.sum()),
-        "tuned": counted(told.tuned.labels[known] == 1),
+        "tuned": counted(predictions.tuned.labels[known] == 1),
         "half": counted(share > HALF),
         "baseline": counted(always) | {"says": second if always.any() else first},
     }

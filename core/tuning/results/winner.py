@@ -92,7 +92,7 @@ def _best_trial(problem: Problem, state: RunState) -> Winner:
 def _average(problem: Problem, state: RunState, kept: Mapping[int, Any]) -> Winner:
     average = averaged_model(problem, state, kept)
     best = state.trials[state.row_of[average.best]]
-    # What rows say that had a part in the choice would flatter.
+    # Rows that had a part in the choice would give an optimistic score.
     validation = average.told["held_out"]
     if not validation and problem.judged != "training":
         validation = {problem.metric.name: best.score}

@@ -11,7 +11,8 @@ from core.datasets.pictures import picture_shape, pixel_sources
 from core.estimators.dlgm.predictive import reconstructions, samples
 from core.estimators.lda.topics import topic_sizes, topic_words, word_probabilities
 from core.estimators.model import Model
-from core.tuning.events import Event, ImagesDrawn, Topic, TopicsFound
+from core.tuning.events import Event, ImagesDrawn, TopicsFound
+from core.tuning.payloads import Topic
 
 TOPICS, WORDS = 12, 10  # how many are shown, the largest and likeliest
 PICTURES = 8  # of each kind

@@ -17,12 +17,12 @@ from core.tuning.events import (
     EnsembleUpdated,
     Event,
     FoldTested,
+    HistoryRead,
     HyperGradientStep,
     ImagesDrawn,
     MembersDisagree,
     MoleculesFolded,
     Noticed,
-    PastRecalled,
     PenaltyStep,
     Progress,
     RunFailed,
@@ -87,7 +87,7 @@ class RunState(Competition):
         self.steps: list[PenaltyStep] = []
         self.gradients: list[HyperGradientStep] = []
         self.surrogate: SurrogateFitted | None = None
-        self.past: PastRecalled | None = None
+        self.history: HistoryRead | None = None
         self.common: CommonSurfaceFitted | None = None
         self.standards: list[Standard] = []
         self.labelled: SequencesLabelled | None = None
@@ -269,8 +269,8 @@ class RunState(Competition):
         match event:
             case SurrogateFitted():
                 self.surrogate = event
-            case PastRecalled():
-                self.past = event
+            case HistoryRead():
+                self.history = event
             case CommonSurfaceFitted():
                 self.common = event
                 standard = Standard(event.trials, event.mean, event.scale, event.settled)

@@ -26,7 +26,7 @@ from core.evaluation.paired_proportions import (
 from core.evaluation.resampled_t import corrected_interval
 from core.tuning.scores.bootstrap import middle, resampled_scores
 from core.tuning.scores.metric import Metric, Said
-from core.tuning.scores.told import BASELINE, CONTESTANTS, DEFAULT, TUNED, Told
+from core.tuning.scores.predictions import BASELINE, CONTESTANTS, DEFAULT, TUNED, Predictions
 
 OTHERS = (DEFAULT, BASELINE)
 MANY = 100  # independent rows or groups from which on means count as normal
@@ -59,7 +59,7 @@ class Spans:
 
 def spans_of(
     metric: Metric,
-    told: Told,
+    predictions: Predictions,
     scores: Mapping[str, Mapping[str, float]],
     seed: int,
     same: bool = False,
@@ -68,32 +68,36 @@ def spans_of(
 
     Args:
         metric: what is measured; a contestant that does not say what it needs has no interval.
-        told: what the contestants say.
-        scores: `told.scores`, the middle of normal intervals.
+        predictions: what the contestants say.
+        scores: `predictions.scores`, the middle of normal intervals.
         seed: of resamples.
         same: whether the tuned setting is the default one; the gain then is 0 for certain.
     """
-    if told.folds is not None:
-        return _of_folds(metric, told)
-    able = {n: one for n, one in told.said.items() if getattr(one, metric.needs) is not None}
-    independent = told.row_groups is None
+    if predictions.folds is not None:
+        return _of_folds(metric, predictions)
+    able = {n: one for n, one in predictions.said.items() if getattr(one, metric.needs) is not None}
+    independent = predictions.row_groups is None
     if metric.right is not None and (independent or metric.needs == "whole"):
-        return _of_right_or_wrong(metric, told.y, able, same)
-    if metric.influence is not None and (metric.bounded or _units(told) >= MANY):
-        found = _of_influence(metric, told, able, scores)
+        return _of_right_or_wrong(metric, predictions.y, able, same)
+    if metric.influence is not None and (metric.bounded or _units(predictions) >= MANY):
+        found = _of_influence(metric, predictions, able, scores)
         if found is not None:
             return found
-    return _of_resamples(metric, told, able, seed)
+    return _of_resamples(metric, predictions, able, seed)
 
 
-def _units(told: Told) -> int:
+def _units(predictions: Predictions) -> int:
     """How many rows or groups are independent of each other."""
-    return len(told.y) if told.row_groups is None else len(np.unique(told.row_groups.astype(str)))
+    return (
+        len(predictions.y)
+        if predictions.row_groups is None
+        else len(np.unique(predictions.row_groups.astype(str)))
+    )
 
 
-def _of_folds(metric: Metric, told: Told) -> Spans:
-    assert told.train_share is not None
-    share, scores = told.train_share, told.fold_scores(metric)
+def _of_folds(metric: Metric, predictions: Predictions) -> Spans:
+    assert predictions.train_share is not None
+    share, scores = predictions.train_share, predictions.fold_scores(metric)
     unknown = np.full(len(scores[TUNED]), np.nan)
     of_all = {name: scores.get(name, unknown) for name in CONTESTANTS}
     method = "corrected resampled t"
@@ -120,17 +124,20 @@ def _of_right_or_wrong(metric: Metric, y: np.ndarray, able: dict[str, Said], sam
 
 
 def _of_influence(
-    metric: Metric, told: Told, able: dict[str, Said], known: Mapping[str, Mapping[str, float]]
+    metric: Metric,
+    predictions: Predictions,
+    able: dict[str, Said],
+    known: Mapping[str, Mapping[str, float]],
 ) -> Spans | None:
     """Normal intervals; None where a row's influence is not known, as in a class of one row."""
     assert metric.influence is not None
     groups = None
-    if told.row_groups is not None:
-        if _units(told) < MANY:
+    if predictions.row_groups is not None:
+        if _units(predictions) < MANY:
             return None
-        _, groups = np.unique(told.row_groups.astype(str), return_inverse=True)
+        _, groups = np.unique(predictions.row_groups.astype(str), return_inverse=True)
     parts = {name: getattr(one, metric.needs) for name, one in able.items()}
-    phi = {name: metric.influence(told.y, part) for name, part in parts.items()}
+    phi = {name: metric.influence(predictions.y, part) for name, part in parts.items()}
     if not all(np.isfinite(one).all() for one in phi.values()):
         return None
     score = {name: known[name][metric.name] for name in able}
@@ -148,8 +155,12 @@ def _of_influence(
     return Spans(scores, differences)
 
 
-def _of_resamples(metric: Metric, told: Told, able: dict[str, Said], seed: int) -> Spans:
-    drawn = resampled_scores(metric, told.y, list(able.values()), seed, told.row_groups)
+def _of_resamples(
+    metric: Metric, predictions: Predictions, able: dict[str, Said], seed: int
+) -> Spans:
+    drawn = resampled_scores(
+        metric, predictions.y, list(able.values()), seed, predictions.row_groups
+    )
     found = dict(zip(able, drawn, strict=True))
     unknown = np.full(drawn.shape[1], np.nan)
     of_all = {name: found.get(name, unknown) for name in CONTESTANTS}

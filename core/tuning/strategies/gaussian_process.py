@@ -3,15 +3,118 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from core.estimators.facts import Facts, Suggestion, in_words
-from core.tuning.strategies.searches import MOST_GRIDDED, sampler
+from core.options import Option
+from core.tuning.strategies.searches import MOST_GRIDDED
 from core.tuning.strategies.strategy import Implementation, Moment, Space, Strategy
+
+if TYPE_CHECKING:
+    from core.samplers.bayes import GpSampler
 
 BROFOS = "Brofos 2013"
 TAU = 0.8  # the share of trials that go for an improvement (Brofos 2013, Algorithm 2)
 _WATCHED = "What it believes about every setting, how sure it is, and where it looks next."
 _SHARES = {2: "One in two", 3: "One in three", 4: "One in four", 5: "One in five", 10: "One in ten"}
+START_TRIALS = Option(
+    "start_trials",
+    "Trials spread evenly at the start",
+    "int",
+    -1,
+    "How many settings are spread evenly over the space before the scores seen decide. "
+    "Automatic (−1) chooses by the number of settings; 0 leaves the start to trials that exist "
+    "already.",
+    low=-1,
+    lowest_label="automatic",
+)
+KERNEL = Option(
+    "kernel",
+    "Smoothness of the score",
+    "choice",
+    "matern52",
+    "How smooth the score is believed to be: se very smooth, matern52 smooth, matern32 rougher.",
+    choices=("se", "matern32", "matern52"),
+    choice_labels=(
+        "Very smooth (squared exponential, se)",
+        "Rougher (Matérn 3/2, matern32)",
+        "Smooth (Matérn 5/2, matern52)",
+    ),
+)
+ACQUISITION = Option(
+    "acquisition",
+    "What makes a setting promising",
+    "choice",
+    "ei",
+    "ei: the expected improvement. pi: the probability of any improvement, which stays closer to "
+    "the best so far. mean: the expected score alone, which hardly looks elsewhere.",
+    choices=("ei", "pi", "mean"),
+    choice_labels=(
+        "How much it may improve (ei)",
+        "How likely it improves (pi)",
+        "The score expected there (mean)",
+    ),
+)
+STOP_WHEN_CERTAIN = Option(
+    "stop_when_certain",
+    "Stop when nothing is left to find",
+    "bool",
+    False,
+    "Ends the run early when no better setting is expected and none is still unknown.",
+)
+GP_OPTIONS = (ACQUISITION, KERNEL, START_TRIALS, STOP_WHEN_CERTAIN)
+SHARE_IMPROVING = Option(
+    "tau",
+    "Share of trials that improve",
+    "float",
+    TAU,
+    "The probability of trying the most promising setting; otherwise the least known one is tried. "
+    "The paper's value is 4/5.",
+    low=0.0,
+    high=1.0,
+)
+VARIABLE_TAU = Option(
+    "tau",
+    "Eagerness to explore",
+    "float",
+    1.0,
+    "Multiplies the probability that the least known setting improves on the best; the product "
+    "decides how often it is tried. 1 takes that probability as it is.",
+    low=0.0,
+)
+RULE = Option(
+    "rule",
+    "Which rule decides when to explore",
+    "choice",
+    "corrected",
+    "corrected: the more promising the least known setting, the more often it is tried, as the "
+    "paper's text says. printed: the opposite, as the paper's listing has it, which always tries "
+    "an unknown that promises nothing; it finds the best less often.",
+    choices=("corrected", "printed"),
+    choice_labels=("As the paper's text says (corrected)", "As its listing has it (printed)"),
+)
+DRAWN = Option(
+    "rule",
+    "How the next setting is drawn",
+    "choice",
+    "sample",
+    "sample: at random, the better a setting may be the more often. thompson: the best of what "
+    "one guess of all scores says, as the paper's listing has it.",
+    choices=("sample", "thompson"),
+    choice_labels=("A sample of the good ones (sample)", "The best of one guess (thompson)"),
+)
+TEMPERATURE = Option(
+    "temperature",
+    "Spread of the samples",
+    "float",
+    1.0,
+    "In units of the scores' standard deviation. Small values draw only what may be best; large "
+    "ones draw nearly evenly. It does not matter for thompson.",
+    low=0.0,
+    low_open=True,
+)
+EB_HYP_OPTIONS = (DRAWN, TEMPERATURE, replace(KERNEL, default="matern32"), START_TRIALS)
 
 
 def _modelling(where: Callable[[Moment], str]) -> Callable[[Moment], str]:
@@ -94,10 +197,38 @@ def _suggests_average(facts: Facts, space: Space) -> Suggestion | None:
     )
 
 
-def _averaging() -> Implementation:
-    from core.tuning.averaging.averaging_options import AVERAGING, without_averaging
+def _made_by(kind: type[GpSampler[Any]], options: tuple[Option, ...]) -> Implementation:
+    def make(space: Space, given: dict[str, Any], seed: int, history: Any) -> GpSampler[Any]:
+        start = given["start_trials"]
+        typed = kind.Options(**{**given, "start_trials": None if start < 0 else start})
+        return kind(space, typed, seed=seed)
 
-    own = sampler("eb-hyp")()
+    return Implementation(options, make)
+
+
+def _gp() -> Implementation:
+    from core.samplers.bayes import GpSampler  # Optuna takes seconds to import
+
+    return _made_by(GpSampler, GP_OPTIONS)
+
+
+def _hybrid() -> Implementation:
+    from core.samplers.bayes import HybridSampler
+
+    return _made_by(HybridSampler, (SHARE_IMPROVING, *GP_OPTIONS))
+
+
+def _variable() -> Implementation:
+    from core.samplers.bayes import VariableSampler
+
+    return _made_by(VariableSampler, (RULE, VARIABLE_TAU, *GP_OPTIONS))
+
+
+def _averaging() -> Implementation:
+    from core.samplers.eb_hyp import EbHypSampler
+    from core.tuning.strategies.averaging_options import AVERAGING, without_averaging
+
+    own = _made_by(EbHypSampler, EB_HYP_OPTIONS)
     return Implementation((*own.options, *AVERAGING), without_averaging(own.make))
 
 
@@ -109,7 +240,7 @@ GP = Strategy(
     "most improvement is expected.",
     costs="Few trials; choosing each takes some hundredths of a second.",
     shows=_WATCHED,
-    load=sampler("gp"),
+    load=_gp,
     works=_modelling(_goal),
     default_trials=40,
     source=BROFOS,
@@ -126,7 +257,7 @@ HYBRID = Strategy(
     "better region is not missed.",
     costs="Few trials, a fifth of them spent on exploring.",
     shows=_WATCHED,
-    load=sampler("hybrid"),
+    load=_hybrid,
     works=_modelling(_mostly_improving),
     default_trials=40,
     source=BROFOS,
@@ -141,7 +272,7 @@ VARIABLE = Strategy(
     does="Like hybrid, but explores more often the more promising the least known setting is.",
     costs="Few trials; how many explore depends on what was found.",
     shows=_WATCHED,
-    load=sampler("variable"),
+    load=_variable,
     works=_modelling(_sometimes_exploring),
     default_trials=40,
     source=BROFOS,

@@ -2,22 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 from core.estimators.facts import Facts, Suggestion
+from core.options import Option
 from core.tuning.strategies.strategy import Effort, Implementation, Moment, Space, Strategy
+
+if TYPE_CHECKING:
+    from core.penalties.problem import PenaltyProblem
+    from core.penalties.step import Step
 
 FOO = "Foo, Do and Ng 2009"
 
 
-def _learner(name: str) -> Callable[[], Implementation]:
-    def load() -> Implementation:
-        # scipy takes a second to import.
-        from core.penalties.registry import LEARNERS
+def _learner(
+    run: Callable[[PenaltyProblem, Any], Iterator[Step]], typed: type, *options: Option
+) -> Implementation:
+    """A learner that runs with its own options as a dataclass; the others are the training's."""
+    own = {field.name for field in fields(typed)}
 
-        return Implementation(LEARNERS[name].options, LEARNERS[name].steps)
+    def steps(problem: PenaltyProblem, given: Mapping[str, Any]) -> Iterator[Step]:
+        return run(problem, typed(**{name: x for name, x in given.items() if name in own}))
 
-    return load
+    return Implementation(options, steps)
+
+
+# scipy takes a second to import: each learner is imported when it is first asked for.
+
+
+def _mm() -> Implementation:
+    from core.penalties import mm
+    from core.tuning.strategies.penalty_options import MM_STEPS, PRIOR, TARGET, TOLERANCE
+
+    return _learner(mm.run, mm.MmOptions, *PRIOR, TARGET, MM_STEPS, TOLERANCE)
+
+
+def _evidence() -> Implementation:
+    from core.penalties import evidence
+    from core.tuning.strategies.penalty_options import MM_STEPS, TOLERANCE
+
+    return _learner(evidence.run, evidence.EvidenceOptions, MM_STEPS, TOLERANCE)
+
+
+def _loo() -> Implementation:
+    from core.penalties import leave_one_out
+    from core.tuning.strategies.penalty_options import SEARCH_STEPS
+
+    return _learner(leave_one_out.run, leave_one_out.LooOptions, SEARCH_STEPS)
+
+
+def _direct() -> Implementation:
+    from core.penalties import direct
+    from core.tuning.strategies.penalty_options import DIRECT_STEPS, PRIOR, TARGET
+
+    return _learner(direct.run, direct.DirectOptions, *PRIOR, TARGET, DIRECT_STEPS)
+
+
+def _gradient() -> Implementation:
+    from core.penalties import implicit_gradient
+    from core.tuning.strategies.penalty_options import GRADIENT as OPTIONS
+
+    return _learner(implicit_gradient.run, implicit_gradient.GradientOptions, *OPTIONS)
 
 
 def _where_recommended(name: str) -> Callable[[Facts, Space], Suggestion | None]:
@@ -53,7 +100,7 @@ def _from_weights(looks: str) -> Callable[[Moment], str]:
 
 def _counts(moment: Moment) -> str:
     whose = "weights" if moment.groups == 1 else "of each group's weights"
-    return _from_weights(f"counts how many {whose} the data really determines")(moment)
+    return _from_weights(f"counts how many {whose} the data really determine")(moment)
 
 
 def _suggests_mm(facts: Facts, space: Space) -> Suggestion | None:
@@ -92,7 +139,7 @@ MM = Strategy(
     costs="About as much as one fit: no trials, no validation data.",
     shows="Every group's penalty on its way, the objective that falls at each step, and which "
     "groups were switched off.",
-    load=_learner("mm"),
+    load=_mm,
     works=_from_weights("looks at how large {whose} come out"),
     default_trials=0,
     source=FOO,
@@ -106,11 +153,11 @@ EVIDENCE = Strategy(
     name="evidence",
     title="Learn the penalty (evidence)",
     kind="penalties",
-    does="Like MM, but counts only the weights that the data really determines. Better when there "
+    does="Like MM, but counts only the weights that the data really determine. Better when there "
     "are many columns for few rows.",
     costs="A little more than one fit: no trials, no validation data.",
     shows="Every group's penalty on its way and which groups were switched off.",
-    load=_learner("evidence"),
+    load=_evidence,
     works=_counts,
     default_trials=0,
     source=f"MacKay 1992; {FOO}",
@@ -118,7 +165,7 @@ EVIDENCE = Strategy(
     # Of sequences and molecules the traces come from probes.
     effort=Effort(tables=4.0, structured=300.0),
     costs_structured="Hundreds of fits: at each step it is estimated anew how much the data "
-    "determines, which here takes many passes over all of it.",
+    "determine, which here takes many passes over all of them.",
 )
 
 LOO = Strategy(
@@ -129,7 +176,7 @@ LOO = Strategy(
     "worked out for every row from one fit (approximate leave-one-out cross-validation).",
     costs="About as much as five fits: no trials, and every row validates.",
     shows="Every group's penalty on its way, and the leave-one-out log loss that falls.",
-    load=_learner("loo"),
+    load=_loo,
     works=lambda moment: (
         "The program moves the penalty up and down, and works out for each how well every row is "
         "predicted by a model fitted without it."
@@ -149,7 +196,7 @@ DIRECT = Strategy(
     "papers' point of comparison, often stuck in poorer solutions.",
     costs="About as much as one fit.",
     shows="The objective and the penalties at each step.",
-    load=_learner("direct"),
+    load=_direct,
     works=lambda moment: (
         "Weights and penalties are improved together by one general-purpose optimizer, until "
         "nothing moves."
@@ -168,7 +215,7 @@ GRADIENT = Strategy(
     does="Follows the slope of the error on held-out data with respect to every group's penalty.",
     costs="A few dozen fits, however many groups there are.",
     shows="The held-out error and the path of every penalty.",
-    load=_learner("gradient"),
+    load=_gradient,
     works=lambda moment: (
         f"Some {moment.items} are held out. The program works out how their error changes with "
         "each penalty, and changes all penalties in the direction in which it falls."

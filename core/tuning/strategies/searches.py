@@ -2,25 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from core.options import Option
 from core.tuning.strategies.strategy import Implementation, Space, Strategy
 
 MOST_GRIDDED = 12  # settings: three values of each are half a million trials
 _SCORES = "The score of every setting tried."
 
 
-def sampler(name: str) -> Callable[[], Implementation]:
-    """The `load` of a strategy whose trials a sampler of `core.samplers` proposes."""
+POINTS = Option(
+    "points",
+    "Values of every setting",
+    "int",
+    0,
+    "How many values of every number are tried. Automatic (0) chooses so that the grid has some "
+    "500 settings at most where that is possible; the coarse ones come first.",
+    low=0,
+    high=1001,
+    lowest_label="automatic",
+)
+POWERS_OF_TWO = Option(
+    "powers_of_two",
+    "Powers of two on wide ranges",
+    "bool",
+    False,
+    "For settings with a logarithmic range: tries powers of two, such as C = 2⁻¹⁰ … 2¹⁰.",
+)
+TPE_START = Option(
+    "start_trials", "Random trials at the start", "int", 10, "Random trials before TPE begins.", 0
+)
 
-    def load() -> Implementation:
-        # Optuna takes seconds to import.
-        from core.samplers.registry import SAMPLERS
 
-        return Implementation(SAMPLERS[name].options, SAMPLERS[name].make)
+# Optuna takes seconds to import: each sampler is imported when it is first asked for.
 
-    return load
+
+def _grid() -> Implementation:
+    from core.samplers.grid import GridSampler
+
+    return Implementation(
+        (POINTS, POWERS_OF_TWO),
+        lambda space, options, seed, history: GridSampler(space, seed=seed, **options),
+    )
+
+
+def _random() -> Implementation:
+    from core.samplers.random import RandomSampler
+
+    return Implementation((), lambda space, options, seed, history: RandomSampler(space, seed=seed))
+
+
+def _tpe() -> Implementation:
+    from core.samplers.peers import NotedTpeSampler
+
+    return Implementation(
+        (TPE_START,), lambda space, options, seed, history: NotedTpeSampler(seed=seed, **options)
+    )
+
+
+def _cma_es() -> Implementation:
+    from core.samplers.peers import NotedCmaEsSampler
+
+    return Implementation((), lambda space, options, seed, history: NotedCmaEsSampler(seed=seed))
 
 
 def _check_grid(space: Space, options: Mapping[str, Any]) -> None:
@@ -46,7 +90,7 @@ GRID = Strategy(
     does="Tries evenly spread settings, first a coarse net over the whole range, then finer ones.",
     costs="Many trials; the number grows steeply with each further setting of the model.",
     shows=_SCORES,
-    load=sampler("grid"),
+    load=_grid,
     works=lambda moment: (
         "The program visits the points of a grid, first far apart, then those in between, so that "
         "the picture means something early."
@@ -65,7 +109,7 @@ RANDOM = Strategy(
     does="Tries settings drawn at random over the whole range.",
     costs="One trial a draw; nothing is learned from earlier trials.",
     shows=_SCORES,
-    load=sampler("random"),
+    load=_random,
     works=lambda moment: (
         "Every setting is drawn at random from the whole range; nothing is learned from the "
         "earlier ones."
@@ -81,7 +125,7 @@ TPE = Strategy(
     does="Optuna's default: compares where good and where poor trials lie.",
     costs="More trials than a Gaussian process, each chosen at once.",
     shows=_SCORES,
-    load=sampler("tpe"),
+    load=_tpe,
     works=lambda moment: (
         "The program compares where good and where poor trials lie, and tries next where good ones "
         "are dense."
@@ -97,7 +141,7 @@ CMA_ES = Strategy(
     does="Moves and reshapes a cloud of settings towards better scores. For numbers only.",
     costs="Many trials; suits several hundred.",
     shows=_SCORES,
-    load=sampler("cma-es"),
+    load=_cma_es,
     works=lambda moment: (
         "A cloud of settings moves and changes its shape towards better scores, round by round."
     ),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from core.estimators.facts import Facts, Suggestion
 from core.extensions import check_kind
-from core.options import Option
+from core.options import Option, complete
 from core.space import Axis
+
+if TYPE_CHECKING:
+    from core.samplers.transfer.history import TuningHistory
 
 Space = Sequence[Axis]
 
@@ -20,8 +23,8 @@ class Implementation:
 
     Attributes:
         options: what can be set, with the papers' defaults.
-        make: for trials, (space, options, seed, memory) -> an Optuna sampler; for penalties, what
-            `core.penalties.registry.Learner` says of its `run`.
+        make: for trials, (space, options, seed, history) -> an Optuna sampler; for penalties, what
+            (core.penalties.problem.PenaltyProblem, options) -> core.penalties.step.Step's.
     """
 
     options: tuple[Option, ...]
@@ -132,6 +135,21 @@ class Strategy:
     def make(self) -> Callable[..., Any]:
         """What makes the sampler, or runs the learner (`Implementation.make`)."""
         return self.load().make
+
+    def sampler(
+        self,
+        space: Space,
+        options: Mapping[str, Any],
+        seed: int,
+        history: TuningHistory | None = None,
+    ) -> Any:
+        """The Optuna sampler over a space, with the options that are given.
+
+        Raises:
+            UnusableError: an option that does not exist or is out of its range.
+        """
+        there = self.load()
+        return there.make(space, complete(there.options, options), seed, history)
 
 
 def check_strategy(entry: Any) -> None:

@@ -14,7 +14,7 @@ from optuna.trial import TrialState
 
 from core.samplers.eb_hyp import EFFECTIVE
 from core.samplers.search_space import distributions
-from core.samplers.transfer.past import Memory
+from core.samplers.transfer.history import TuningHistory
 from core.tuning.averaging.ensemble import Ensemble
 from core.tuning.events import (
     CommonSurfaceFitted,
@@ -26,7 +26,7 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
-from core.tuning.history.remembering import Remembering, memory_of, recalled_before
+from core.tuning.history.run_history import RunHistory, history_of, read_before
 from core.tuning.problem import Problem
 from core.tuning.runs.clock import Clock
 from core.tuning.runs.state import RunState
@@ -44,11 +44,11 @@ class Asker:
 
     Samplers depend on their seed and on the order of asks and tells alone, so that a resumed run
     goes on exactly where the interrupted one would have. The first trial is the default setting,
-    unless the strategy has a past to take it from.
+    unless the strategy has a history to take it from.
     """
 
-    def __init__(self, problem: Problem, memory: Memory) -> None:
-        self._problem, self._memory = problem, memory
+    def __init__(self, problem: Problem, history: TuningHistory) -> None:
+        self._problem, self._history = problem, history
         self._space = distributions(problem.space)
         self._open: dict[int, optuna.Trial] = {}
         self._begin()
@@ -56,7 +56,7 @@ class Asker:
     def _begin(self) -> None:
         problem = self._problem
         seed = problem.plan.seed
-        self.sampler = problem.strategy.make(problem.space, problem.options, seed, self._memory)
+        self.sampler = problem.strategy.make(problem.space, problem.options, seed, self._history)
         minimize, maximize = StudyDirection.MINIMIZE, StudyDirection.MAXIMIZE
         direction = maximize if problem.scored_by.maximize else minimize
         self._study = optuna.create_study(sampler=self.sampler, direction=direction)
@@ -65,7 +65,7 @@ class Asker:
 
     @property
     def _from_default(self) -> bool:
-        return not (self._problem.strategy.uses_history and self._memory.past)
+        return not (self._problem.strategy.uses_history and self._history.datasets)
 
     def ask(self) -> TrialStarted:
         """The next setting to try, and why."""
@@ -103,7 +103,7 @@ class Asker:
         return None if surrogate is None else SurrogateFitted(**asdict(surrogate))
 
     def repeat(self, past: Sequence[Event]) -> None:
-        """Ask and tell again what the past of this run holds.
+        """Ask and tell again what was recorded of this run.
 
         Where a proposal comes out otherwise (another version of a library), the recorded trials
         are given to the sampler as they are instead.
@@ -149,10 +149,10 @@ class TrialRun:
         state: RunState,
         clock: Clock,
         requests: deque[Event],
-        remembering: Remembering,
+        run_history: RunHistory,
     ) -> None:
         self._problem, self._state, self._clock = problem, state, clock
-        self._requests, self._remembering = requests, remembering
+        self._requests, self._run_history = requests, run_history
         self.because = ""
         self.groups: dict[str, int] = {}  # penalties are not learned here
         self.learned = None
@@ -161,12 +161,12 @@ class TrialRun:
 
     def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
         """Every trial until the budget is spent or the sampler has nothing more to propose."""
-        memory = yield from self._recalled(past)
-        yield from self._remembering.notices()
-        self._asker = Asker(self._problem, memory)
+        history = yield from self._read(past)
+        yield from self._run_history.notices()
+        self._asker = Asker(self._problem, history)
         self._asker.repeat(past)
         if self.ensemble is not None:
-            self.ensemble.remember(past)
+            self.ensemble.replay(past)
         plan = self._problem.plan
         with contextlib.closing(
             Executor(self._problem.work(), plan.workers, plan.time_limit)
@@ -183,18 +183,18 @@ class TrialRun:
                     yield from self._given_up()
                     return
 
-    def _recalled(self, past: Sequence[Event]) -> Generator[Event, None, Memory]:
+    def _read(self, past: Sequence[Event]) -> Generator[Event, None, TuningHistory]:
         """What the sampler is told of earlier datasets; a resumed run is told the same again."""
         for event in past:
             if isinstance(event, TrialFinished):
-                self._remembering.keep(event)  # a kill may have come between
+                self._run_history.keep(event)  # a kill may have come between
         if not self._problem.strategy.uses_history:
-            return Memory()
-        recalled = recalled_before(past)
-        if recalled is None:
-            recalled = self._remembering.recalled()
-            yield recalled
-        return memory_of(recalled, self._problem.model.simplex)
+            return TuningHistory()
+        read = read_before(past)
+        if read is None:
+            read = self._run_history.read()
+            yield read
+        return history_of(read, self._problem.model.simplex)
 
     def _heard(self) -> Generator[Event, None, None]:
         while self._requests:
@@ -242,10 +242,10 @@ class TrialRun:
             event = trial_event(outcome, len(self._problem.splits))
             self._state.consume(event)
             if isinstance(event, TrialFinished):
-                self._remembering.keep(event)
+                self._run_history.keep(event)
             yield event
             yield from self._told(outcome)
-            yield from self._remembering.notices()
+            yield from self._run_history.notices()
         yield self._state.progress(self._seconds_left(executor.running))
 
     def _told(self, outcome: Outcome) -> Generator[Event, None, None]:

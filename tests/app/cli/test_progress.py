@@ -4,20 +4,20 @@ import io
 
 from app.cli.progress import ProgressLine
 from core.tuning.events import (
+    HistoryRead,
     Noticed,
-    PastRecalled,
-    RecalledDataset,
     RunResumed,
     RunStarted,
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.payloads import HistoryDataset
 
 
 def test_a_resumed_run_is_told_in_its_own_metric_and_against_its_own_best():
     stream = io.StringIO()
     line = ProgressLine(stream)
-    line.remember([RunStarted(metric="mse", maximize=False), TrialFinished(number=0, score=1.5)])
+    line.replay([RunStarted(metric="mse", maximize=False), TrialFinished(number=0, score=1.5)])
     assert stream.getvalue() == ""
     line.consume(RunResumed(done=1, total=3))
     line.consume(TrialFinished(number=1, setting={"alpha": 2.0}, score=2.5))
@@ -40,8 +40,8 @@ def test_long_work_leaves_a_line_in_a_file_now_and_then(monkeypatch):
 def test_notices_and_what_can_help_are_said_and_the_default_only_where_it_is_one():
     stream = io.StringIO()
     line = ProgressLine(stream)
-    datasets = [RecalledDataset(str(at), [], [], [], True, False, 0.0) for at in range(34)]
-    line.consume(PastRecalled(datasets=datasets))
+    datasets = [HistoryDataset(str(at), [], [], [], True, False, 0.0) for at in range(34)]
+    line.consume(HistoryRead(datasets=datasets))
     line.consume(Noticed(sentence="The history is damaged."))
     line.consume(TrialStarted(number=0, setting={"C": 2.0}, reason="past"))
     line.consume(TrialFinished(number=0, setting={"C": 2.0}, score=0.5))

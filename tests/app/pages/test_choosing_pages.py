@@ -278,8 +278,8 @@ def test_the_arrows_step_small_numbers_by_their_size(look, qtbot):
 def test_cards_of_strategies_that_use_the_history_say_what_it_holds(strategies, clinic):
     session = strategies.session
     entries = clinic[1]["strategies"]["logistic"]
-    remembering = {entry["name"] for entry in entries if entry["uses_history"]}
-    assert "transfer" in remembering
+    run_history = {entry["name"] for entry in entries if entry["uses_history"]}
+    assert "transfer" in run_history
     session.known = {"datasets": 34, "similar": 6, "starter": 20, "enabled": True}
     session.known_changed.emit()
     said = (
@@ -287,7 +287,7 @@ def test_cards_of_strategies_that_use_the_history_say_what_it_holds(strategies, 
         "20 shipped with Tunescope."
     )
     for name, card in strategies.cards.cards.items():
-        assert (said in card.choice.paragraphs) == (name in remembering)
+        assert (said in card.choice.paragraphs) == (name in run_history)
     session.choose_strategy("transfer")
     assert said in strategies.words[1]
 

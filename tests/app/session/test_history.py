@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.text.history import known_in_words, taken_in
-from app.worker.messages import TakeIn
+from app.worker.messages import ImportHistory
 from core.tuning.events import Noticed
 
 
@@ -64,18 +64,18 @@ def test_what_is_known_comes_with_the_plan(opened, qtbot):
 def test_studies_come_in_through_the_worker(opened, qtbot):
     said = []
     opened.history.said.connect(lambda *words: said.append(words))
-    opened.history.import_optuna(TakeIn("studies.db", "svm", 100, 5, 2))
+    opened.history.import_optuna(ImportHistory("studies.db", "svm", 100, 5, 2))
     qtbot.waitUntil(lambda: len(said) == 1, timeout=20_000)
     assert said[0] == (
         "Imported: 1 dataset with 9 trials. Left out: Study “b” has other parameters.", True,
     )  # fmt: skip
     problems = []
     opened.problem.connect(problems.append)
-    opened.history.import_optuna(TakeIn("missing.db", "svm", 100, 5, 2))
+    opened.history.import_optuna(ImportHistory("missing.db", "svm", 100, 5, 2))
     qtbot.waitUntil(lambda: len(said) == 2, timeout=20_000)
     assert said[1] == ("missing.db: there is no such storage; look.", False)
     assert problems == []
-    opened.history.import_optuna(TakeIn("deadly.db", "svm", 100, 5, 2))
+    opened.history.import_optuna(ImportHistory("deadly.db", "svm", 100, 5, 2))
     qtbot.waitUntil(lambda: len(said) == 3, timeout=20_000)
     assert said[2][1] is False
     assert problems == [said[2][0]]

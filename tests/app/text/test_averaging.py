@@ -5,15 +5,14 @@ import pytest
 from app.text.narrator import sentences
 from app.text.run import line, title
 from core.tuning.events import (
-    DisputedRow,
     EnsembleUpdated,
-    LeftOut,
     MembersDisagree,
     RunFinished,
     RunStarted,
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.payloads import DisputedRow, LeftOut
 from core.tuning.runs.state import folded
 
 AXIS = {"name": "C", "label": "Cost", "kind": "float", "low": 0.01, "high": 100.0, "log": True}

@@ -8,11 +8,10 @@ from app.text.narrator import sentences
 from core.tuning.events import (
     CommonSurfaceFitted,
     EnsembleUpdated,
+    HistoryRead,
     HyperGradientStep,
     Noticed,
-    PastRecalled,
     PenaltyStep,
-    RecalledDataset,
     RunFailed,
     RunFinished,
     RunResumed,
@@ -24,6 +23,7 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.payloads import HistoryDataset
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.state import folded
 
@@ -215,10 +215,10 @@ def test_an_excluded_trial_is_not_called_the_best_after_a_resume():
 
 def recalled(count):
     datasets = [
-        RecalledDataset(str(at), [5.0, 2.0, 2], [], [], True, starter=False, distance=at / 10)
+        HistoryDataset(str(at), [5.0, 2.0, 2], [], [], True, starter=False, distance=at / 10)
         for at in range(count)
     ]
-    return PastRecalled(statistics=[5.0, 2.0, 2], axes=["C"], datasets=datasets)
+    return HistoryRead(statistics=[5.0, 2.0, 2], axes=["C"], datasets=datasets)
 
 
 def test_what_is_recalled_is_counted_and_who_speaks():

@@ -8,9 +8,7 @@ from app.text.run import title
 from app.text.units import counted, size_of_test_set
 from app.window.steps import _data_chosen
 from core.tuning.events import (
-    FoldedMolecule,
     HyperGradientStep,
-    LabelledSequence,
     MoleculesFolded,
     PenaltyStep,
     Progress,
@@ -18,6 +16,7 @@ from core.tuning.events import (
     SequencesLabelled,
     TrialFinished,
 )
+from core.tuning.payloads import FoldedMolecule, LabelledSequence
 from core.tuning.runs.state import folded
 
 SEQUENCES = SequencesLabelled(

@@ -8,14 +8,13 @@ import numpy as np
 
 from core.tuning.events import (
     Event,
-    FoldedMolecule,
     HyperGradientStep,
-    LabelledSequence,
     MoleculesFolded,
     PenaltyStep,
     RunStarted,
     SequencesLabelled,
 )
+from core.tuning.payloads import FoldedMolecule, LabelledSequence
 
 TAGS = (
     "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN",

@@ -61,7 +61,7 @@ def shown(board):
     def say(events, kept):
         terminal = Terminal()
         told = ProgressLine(terminal)
-        told.remember(events[:kept])  # as after a resume
+        told.replay(events[:kept])  # as after a resume
         for event in events[kept:]:
             told.consume(event)
         run = ShownRun(events, None)

@@ -203,10 +203,8 @@ def test_past_runs_show_score_and_gain(window, qtbot):
     window.rail.run_pressed.connect(opened.append)
     window.rail.show_runs([_Run])
     button = window.rail._runs.itemAt(0).widget()
-    assert (
-        button.accessibleName()
-        == "Past run: heart · mm · 87.7\u00a0% · +3.7 points over the default"
-    )
+    said = "heart · Learn the penalty (MM) · 87.7\u00a0% · +3.7 points over the default"
+    assert button.accessibleName() == f"Past run: {said}"
     button.click()
     assert opened == ["/runs/1"]
 

@@ -54,11 +54,11 @@ class Engine:
                 return m.Opened(data, *self._open(data))
             case m.Estimate(plan=plan):
                 return m.Estimated(self._estimate(plan))
-            case m.Recall():
+            case m.SummarizeHistory():
                 known = {"datasets": 34, "similar": 6, "starter": 20, "enabled": True}
-                return m.Recalled(known)
-            case m.TakeIn():
-                return m.TakenIn(self._take_in(asked))
+                return m.HistorySummary(known)
+            case m.ImportHistory():
+                return m.HistoryImported(self._take_in(asked))
             case m.Export():
                 Path(asked.path).write_text(asked.format)
                 return m.Exported(asked.path)
@@ -79,7 +79,7 @@ class Engine:
             "threads": os.environ["OPENBLAS_NUM_THREADS"],
             "target": data.target,
         }
-        return summary, {"models": MODELS, "strategies": STRATEGIES}
+        return summary, {"models": MODELS, "strategies": STRATEGIES, "left_out": []}
 
     def _estimate(self, plan):
         if plan.folds < 2:

@@ -42,19 +42,24 @@ def add(rows, columns=4, classes=3):
 
 def test_known_datasets_are_counted_whatever_the_plans_strategy(engine, plan, alone):
     nothing = {"datasets": 0, "similar": 0, "starter": 0, "enabled": True}
-    assert engine.answer(m.Recall(plan)).known == nothing
+    assert engine.answer(m.SummarizeHistory(plan)).known == nothing
     for rows, columns in ((105, 4), (110, 4), (1_000_000, 900)):
         add(rows, columns)
-    assert engine.answer(m.Recall(plan)).known == {**nothing, "datasets": 3, "similar": 2}
-    assert engine.answer(m.Recall(plan.changed(strategy="transfer"))).known["datasets"] == 3
+    assert engine.answer(m.SummarizeHistory(plan)).known == {**nothing, "datasets": 3, "similar": 2}
+    assert (
+        engine.answer(m.SummarizeHistory(plan.changed(strategy="transfer"))).known["datasets"] == 3
+    )
     with History() as history:
         history.switch(False)
-    assert engine.answer(m.Recall(plan)).known == {**nothing, "enabled": False}
+    assert engine.answer(m.SummarizeHistory(plan)).known == {**nothing, "enabled": False}
 
 
 def test_a_history_that_cannot_be_used_is_a_sentence(engine, plan, own_history):
     own_history.mkdir()
-    assert "folder where the history should be" in engine.answer(m.Recall(plan)).known["problem"]
+    assert (
+        "folder where the history should be"
+        in engine.answer(m.SummarizeHistory(plan)).known["problem"]
+    )
 
 
 def test_studies_are_taken_in(engine, alone, tmp_path):
@@ -70,7 +75,7 @@ def test_studies_are_taken_in(engine, alone, tmp_path):
     params = {"C": 2.0, "gamma": 0.1}
     trial = optuna.trial.create_trial(params=params, distributions=space, value=0.8)
     study.add_trial(trial)
-    found = engine.answer(m.TakeIn(storage, "svm", 300, 6, 2, "mine")).imported
+    found = engine.answer(m.ImportHistory(storage, "svm", 300, 6, 2, "mine")).imported
     assert found == {"datasets": 1, "trials": 1, "known_already": 0, "left_out": ()}
     with History() as history:
         assert [(entry.rows, entry.features) for entry in history.entries()] == [(300, 6)]

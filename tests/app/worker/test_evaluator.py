@@ -102,7 +102,7 @@ def test_a_common_surface_is_restored_from_both_events():
         **SURROGATE, "kernel": "mkl", "constant": 1.0, "neighbours": [0], "settled": True,
         "past_responses": [[-1.0, 1.0]], "maximize": True, "next": [0.2, 0.3],
     }  # fmt: skip
-    about = {"past": past, "surrogate": surface, "space": SPACE}
+    about = {"history": past, "surrogate": surface, "space": SPACE}
     found = answer({**about, "what": "common slice", "axis": "g"})["answer"]
     assert found == transfer_evaluator.common_slice(surface, past, SPACE, "g")
     found = answer({**about, "what": "common surface", "first": "C", "second": "g"})["answer"]

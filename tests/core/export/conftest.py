@@ -31,7 +31,6 @@ from core.estimators.registry import MODELS, model_named
 from core.space import default_setting
 from core.tuning.events import (
     EnsembleUpdated,
-    LeftOut,
     PenaltyStep,
     Progress,
     RunFinished,
@@ -40,8 +39,9 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.payloads import LeftOut
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.results.takeaway import takeaway_of
+from core.tuning.results.takeaway import Penalties, takeaway_of
 from core.tuning.runs.run_folder import RunFolder
 
 sys.path.insert(0, str(Path(__file__).parent))  # the runs that some of these tests share
@@ -264,9 +264,7 @@ def finish(
         test,
         fitted_rows=train[::2] if part else (),
         output_names=names,
-        penalties=penalties,
-        group_of_output=of_output,
-        noise_variance=noise,
+        penalties=Penalties(penalties, of_output, noise),
     )
     run.takeaway_path.write_text(takeaway.as_json(), encoding="utf-8")
     metric = "r2" if dataset.task == "regression" else "accuracy"

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names, preparation
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.estimators.averages.tables import averaged
 from core.estimators.dlgm.estimator import DlgmClassifier
@@ -24,10 +25,10 @@ from core.tuning.events import (
     ImagesDrawn,
     RunFinished,
     RunStarted,
-    Topic,
     TopicsFound,
     TrialFinished,
 )
+from core.tuning.payloads import Topic
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.results.takeaway import takeaway_of
 from core.tuning.runs.run_folder import RunFolder
@@ -82,7 +83,7 @@ def topic_run(
     path = folder / ("counts.libsvm" if counts else "texts.csv")
     (chinese_file if chinese else counts_file if counts else texts_file)(path)
     data = DataPlan(str(path), task="topics", target="" if counts else "text")
-    dataset = read_dataset(data.file, task="topics", target=data.target)
+    dataset = read_dataset(data.file, Choices(task="topics", target=data.target))
     prepare = preparation(dataset, scale=False, sparse_ok=True)
     X = prepare.fit_transform(dataset.features)
     fitted = [
@@ -140,7 +141,7 @@ def dlgm_run(folder: Path, *, members: int = 3, libsvm: bool = False) -> RunFold
     else:
         causes_file(folder / "causes.csv")
         data = DataPlan(str(folder / "causes.csv"), target="kind")
-    dataset = read_dataset(data.file, target=data.target)
+    dataset = read_dataset(data.file, Choices(target=data.target))
     prepare = preparation(dataset, scale=False, sparse_ok=False)
     X = prepare.fit_transform(dataset.features)
     fitted = [(f"trial {t}", dlgm_of(X, dataset.target, t)) for t in range(members)]

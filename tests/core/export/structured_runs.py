@@ -17,16 +17,15 @@ from core.datasets.dataset import Column, Dataset, Source
 from core.estimators.averages.tables import averaged
 from core.tuning.events import (
     Event,
-    FoldedMolecule,
-    LabelledSequence,
     MoleculesFolded,
     PenaltyStep,
     RunFinished,
     RunStarted,
     SequencesLabelled,
 )
+from core.tuning.payloads import FoldedMolecule, LabelledSequence
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.results.takeaway import takeaway_of
+from core.tuning.results.takeaway import Penalties, takeaway_of
 from core.tuning.runs.run_folder import RunFolder
 
 WORDS = ["the", "dog", 'say "hi"', "a, b", "runs", "naïve", "3.0", "<b>"]
@@ -190,7 +189,7 @@ def _folder(
     joblib.dump(Pipeline([("prepare", "passthrough"), ("model", model)]), folder.model_path)
     half = dataset.rows // 2
     takeaway = takeaway_of(
-        dataset, range(half), range(half, dataset.rows), penalties=model.penalties_
+        dataset, range(half), range(half, dataset.rows), penalties=Penalties(model.penalties_)
     )
     folder.takeaway_path.write_text(takeaway.as_json(), encoding="utf-8")
     penalties = dict(model.penalties_)

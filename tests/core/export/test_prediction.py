@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.export.exporters import export
@@ -94,7 +95,7 @@ def test_a_table_without_header(finish_run: Callable[..., Any], tmp_path: Path) 
     y = np.where(X[:, 0] > 0, 1, 2)
     train = tmp_path / "train.csv"
     pd.DataFrame(np.column_stack([y, X])).astype({0: int}).to_csv(train, header=False, index=False)
-    dataset = read_dataset(str(train), target="column 1")
+    dataset = read_dataset(str(train), Choices(target="column 1"))
     made = finish_run(Plan(DataPlan(str(train), target="column 1"), "logistic", "random"), dataset)
     path = export(made.folder, tmp_path / "model.skops")
     pd.DataFrame(X).to_csv(tmp_path / "new.csv", header=False, index=False)

@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 from core.losses import build
 from core.optimize.loss import Loss, LossAt
 from core.penalties.problem import PenaltyProblem
-from core.penalties.registry import LEARNERS
 from core.penalties.step import Step
+from core.tuning.strategies.registry import STRATEGIES
 
 
 def table(
@@ -39,7 +39,7 @@ def steps_of(
     learner: str, loss: Loss, groups: np.ndarray, options: Mapping[str, Any] = {}, **given: Any
 ) -> Iterator[Step]:
     """The steps of a learner by its name; ``given`` are further fields of the problem."""
-    return LEARNERS[learner].steps(PenaltyProblem(loss, groups, **given), options)
+    return STRATEGIES[learner].make(PenaltyProblem(loss, groups, **given), options)
 
 
 def minimized(loss: Loss, penalties: np.ndarray) -> np.ndarray:

@@ -13,8 +13,8 @@ from core.optimize.descent import solve
 from core.options import complete
 from core.penalties.group_penalty import grouping
 from core.penalties.left_out import left_out
-from core.penalties.registry import LEARNERS
 from core.penalties.scale_search import ScaleSearch
+from core.tuning.strategies.registry import STRATEGIES
 
 
 def exactly(name: str, X: np.ndarray, y: np.ndarray, penalties: np.ndarray) -> float:
@@ -192,7 +192,7 @@ def test_numbers_are_refused_in_a_sentence():
 def test_a_search_after_the_evidence_does_not_end_at_its_limit_of_steps():
     X, y = table("logistic", rows=150, columns=6, useless=3, seed=5)
     loss = build("logistic", X, y)
-    options = complete(LEARNERS["loo"].options, {})
+    options = complete(STRATEGIES["loo"].options, {})
     *_, last = steps_of("loo", loss, np.array([0, 0, 1, 1, 2, 2, -1]), options)
     assert last.number < options["max_steps"]
     *_, cut = steps_of("loo", loss, np.array([0, 0, 1, 1, 2, 2, -1]), {"max_steps": 4})

@@ -9,23 +9,26 @@ import numpy as np
 import pytest
 
 from core.tuning.events import (
-    DisputedRow,
     Event,
-    FoldedMolecule,
-    LabelledSequence,
-    LeftOut,
+    HistoryRead,
     PenaltyStep,
     Progress,
-    RecalledDataset,
     SurrogateFitted,
-    Topic,
     TopicsFound,
     TrialFinished,
     from_json,
     to_json,
 )
+from core.tuning.payloads import (
+    DisputedRow,
+    FoldedMolecule,
+    HistoryDataset,
+    LabelledSequence,
+    LeftOut,
+    Topic,
+)
 
-DATASET = RecalledDataset("d", [1.0, 2.0, 0.0], [[0.1, "a"], [3, None]], [0.5], True, False, 0.25)
+DATASET = HistoryDataset("d", [1.0, 2.0, 0.0], [[0.1, "a"], [3, None]], [0.5], True, False, 0.25)
 SEQUENCE = LabelledSequence("s", ["x", "y"], ["A", "B"], ["A", "A"], [[0.9, 0.1], [0.5, 0.5]])
 DISPUTED = DisputedRow(3, "age 4", "", 0.5, [[0.1, 0.9], 2.5])
 SAMPLES = {
@@ -39,7 +42,7 @@ SAMPLES = {
     "list[float]": [0.1, 1 / 3],
     "list[list[float]]": [[0.1, 0.2], [1.0, 0.0]],
     "list[dict[str, Any]]": [{"name": "C", "choices": ["a", None]}],
-    "list[RecalledDataset]": [DATASET],
+    "list[HistoryDataset]": [DATASET],
     "list[LabelledSequence]": [SEQUENCE, SEQUENCE],
     "list[FoldedMolecule]": [FoldedMolecule("m", "GC", "..", "()", [[0, 1, 0.25]])],
     "list[LeftOut]": [LeftOut(4, "it failed")],
@@ -74,6 +77,15 @@ def test_numbers_of_numpy_are_plain_numbers():
 def test_the_next_versions_fields_are_passed_over():
     line = json.dumps({"event": "Progress", "done": 3, "mood": "good"})
     assert from_json(line) == Progress(done=3)
+
+
+def test_an_event_of_an_earlier_version_is_read_by_its_former_name():
+    line = to_json(
+        HistoryRead(statistics=[1.0, 2.0, 0.0], axes=["C", "kernel"], datasets=[DATASET])
+    )
+    former = line.replace('"HistoryRead"', '"PastRecalled"')
+    assert "HistoryRead" not in former
+    assert from_json(former) == from_json(line)
 
 
 def test_a_payload_is_a_plain_object_in_the_line():

@@ -15,6 +15,7 @@ from app.pages.data.data_page import DataPage
 from app.window.steps import step_states
 from app.window.window import Window
 from app.worker.messages import Message, Open, Opened, Refused
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.datasets.samples.registry import SAMPLES
 from core.datasets.summary import summarize
@@ -179,7 +180,7 @@ def test_too_few_texts_leave_no_model(page_of, posts, tmp_path):
 
 def test_a_file_with_nothing_but_texts_to_predict_from_offers_topics(look, qtbot, still, posts):
     with pytest.raises(UnusableTargetError) as caught:
-        read_dataset(str(posts), target="mark", roles={"number": "ignore"})
+        read_dataset(str(posts), Choices(target="mark", roles={"number": "ignore"}))
     error = caught.value
     assert error.texts == ("body", "title")
     assert error.cure.endswith("or choose topics as the task")

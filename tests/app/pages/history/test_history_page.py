@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 from app.dialogs.optuna import OptunaDialog
 from app.pages.history.history_page import HistoryPage
 from app.pages.history.table import when_of
-from app.worker.messages import Message, TakeIn, TakenIn
+from app.worker.messages import HistoryImported, ImportHistory, Message
 from core.space import Axis
 from core.tuning.history.store import Facts, History, statistics_of
 
@@ -264,21 +264,21 @@ def test_the_dialog_proposes_the_open_data_and_the_plans_model(with_data, qtbot)
     dialog.storage.setText(" sqlite:///studies.db ")
     assert dialog.take.isEnabled()
     summary = with_data.summary
-    assert dialog.wanted == TakeIn(
+    assert dialog.wanted == ImportHistory(
         "sqlite:///studies.db", "forest", summary["rows"], summary["features"],
         len(summary["classes"]),
     )  # fmt: skip
 
 
 def test_studies_are_taken_in_by_the_worker(page, monkeypatch):
-    wanted = TakeIn("sqlite:///studies.db", "svm", 100, 5, 2, "mine")
+    wanted = ImportHistory("sqlite:///studies.db", "svm", 100, 5, 2, "mine")
     monkeypatch.setattr(OptunaDialog, "ask", lambda _dialog: wanted)
     page.optuna.click()
     assert page.session.worker.asked[-1] == wanted
     assert page.outcome.text() == "The studies are being read …"
     imported = {"datasets": 1, "trials": 9, "known_already": 0, "left_out": ("Study “b” is odd.",)}
     asked = page.session._asked.last
-    page.session.worker.arrived.emit([Message(asked, TakenIn(imported))])
+    page.session.worker.arrived.emit([Message(asked, HistoryImported(imported))])
     assert page.outcome.text() == "Imported: 1 dataset with 9 trials. Left out: Study “b” is odd."
 
 

@@ -9,9 +9,7 @@ import numpy as np
 from core.samplers.averaging import member_count
 from core.space import Axis
 from core.tuning.events import (
-    DisputedRow,
     EnsembleUpdated,
-    LeftOut,
     MembersDisagree,
     Progress,
     RunFinished,
@@ -20,6 +18,7 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.payloads import DisputedRow, LeftOut
 
 SPACE = (
     Axis("C", "Penalty weight", "float", 1e-3, 1e3, log=True, default=1.0),

@@ -10,7 +10,8 @@ from PySide6.QtGui import QFontInfo, QImage
 from app.text.numbers import percent
 from app.views.generative.picture_rows import grey_picture
 from app.views.registry import VIEWS
-from core.tuning.events import ImagesDrawn, RunStarted, Topic, TopicsFound, TrialFinished
+from core.tuning.events import ImagesDrawn, RunStarted, TopicsFound, TrialFinished
+from core.tuning.payloads import Topic
 
 
 def topics(number=4, count=50, shown=12):

@@ -24,7 +24,7 @@ OF_THE_PAST = ["common slice", "nearest", "standardizing", "common surface", "pr
 def past(monkeypatch):
     """The module of streams, which lies beside the tests."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    return importlib.import_module("past_streams")
+    return importlib.import_module("history_streams")
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def told(board, feed, past):
 def surfaces(board):
     """What the evaluator would be asked of the run as it stands."""
     record = board.record
-    return asdict(record.run.common), asdict(record.run.past), record.axes
+    return asdict(record.run.common), asdict(record.run.history), record.axes
 
 
 def test_only_runs_with_a_past_have_these(told, feed, streams, past):
@@ -81,20 +81,20 @@ def test_the_slice_equals_the_evaluator(told):
 def test_past_and_present_trials_lie_at_their_settings_and_responses(told, past):
     board = told()
     view, common = board.views["common slice"], board.record.run.common
-    datasets = board.record.run.past.datasets
+    datasets = board.record.run.history.datasets
     expected = sorted(
         (np.log10(values[0]), response)
         for at, responses in zip(common.neighbours, common.past_responses, strict=True)
         for values, response in zip(datasets[at].values, responses, strict=True)
     )
     assert len(expected) == 4 * past.TRIED
-    drawn = sorted(zip(view.past.x, view.past.y, strict=True))
+    drawn = sorted(zip(view.earlier.x, view.earlier.y, strict=True))
     assert np.allclose(drawn, expected, atol=1e-5)
     scores = np.array(past.SCORES)
     z = (scores - scores.mean()) / scores.std()  # population figures, worked by hand
     assert np.allclose(view.dots.y, z)
     assert view.best.y.tolist() == [z.max()]
-    assert view.past.symbol != view.dots.symbol
+    assert view.earlier.symbol != view.dots.symbol
 
 
 def test_an_excluded_trial_is_no_longer_among_the_clear_ones(told):
@@ -112,7 +112,7 @@ def test_another_axis_asks_the_evaluator_anew(told, feed):
     feed([])
     assert view.answer["axis"] == "max_iter"
     assert np.allclose(
-        sorted(view.past.x),
+        sorted(view.earlier.x),
         sorted(v[2] for one in view.speaking() for v in one.values),
     )
 
@@ -122,7 +122,7 @@ def test_the_surface_equals_the_evaluator(told):
     view = board.views["common surface"]
     found = transfer_evaluator.common_image(*surfaces(board), "C", "tol")
     assert np.allclose(view.image.image, found["mean"])
-    assert len(view.past.x) == len(found["past"])
+    assert len(view.earlier.x) == len(found["earlier"])
     assert np.isnan(view.contours.x).sum() == len(found["contours"])
 
 
@@ -143,7 +143,7 @@ def test_a_choice_along_an_axis(told, feed, past):
     view.axis.setCurrentIndex(1)
     view.axis.activated.emit(1)
     feed([])
-    assert sorted(view.past.x) == [0.0, 0.0, 1.0, 1.0]
+    assert sorted(view.earlier.x) == [0.0, 0.0, 1.0, 1.0]
     assert view.rows()[1][0][0] == "linear"
     assert "Highest at " in view.describe()
 
@@ -200,7 +200,7 @@ def test_where_the_history_is_empty_the_views_say_so(told, feed):
     assert slices._empty.text().startswith("The history holds no other dataset")
     slices = told(count=0).views["common slice"]
     assert slices.has_content()
-    assert len(slices.past.x) == 0
+    assert len(slices.earlier.x) == 0
     assert "The history is empty: this comes from this dataset's 5 trials." in slices.describe()
 
 
@@ -241,7 +241,7 @@ def test_the_steps_of_the_mean_and_its_band(told, past):
     assert view.dots.y.tolist() == list(past.SCORES[:3])
     headers, rows = view.rows()
     assert len(headers) == len(rows[0])
-    assert [row[-1] for row in rows] == ["the past", "this dataset", "this dataset"]
+    assert [row[-1] for row in rows] == ["earlier datasets", "this dataset", "this dataset"]
 
 
 def test_predicted_against_obtained(told, past):
@@ -257,7 +257,7 @@ def test_predicted_against_obtained(told, past):
     # nor does 0.81 for 0.856 within half a deviation.
     assert view.describe().startswith("3 of 5 trials came out within one standard deviation")
     assert view.rows()[1][1] == [1, 0.835, 0.02, 0.84]
-    assert "as the past predicted" in view._caption.text()
+    assert "as earlier datasets predict" in view._caption.text()
 
 
 def test_any_gaussian_process_has_its_predictions_compared(feed, streams):
@@ -270,7 +270,7 @@ def test_any_gaussian_process_has_its_predictions_compared(feed, streams):
         ]
     ).views["predicted"]
     assert view.first.x.tolist() == [0.8]
-    assert "past" not in view._caption.text()
+    assert "earlier datasets" not in view._caption.text()
 
 
 def test_the_note_of_the_first_trial(told):

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from core.datasets.files import opening
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.datasets.understanding.unusable_target import UnusableTargetError
 from core.errors import UnusableError
@@ -22,9 +23,9 @@ HEADER = "p,q,r\n"
 ROWS = "".join(f"{i % 7},{i * 1.5},{'ab'[i % 2]}\n" for i in range(40))
 
 
-def sentence_for(path: Path | str, **choices: object) -> str:
+def sentence_for(path: Path | str, test_file: str = "", **choices: object) -> str:
     with pytest.raises(UnusableError) as caught:
-        read_dataset(str(path), **choices)
+        read_dataset(str(path), Choices(**choices), test_file=test_file)
     error = caught.value
     assert error.where, error.sentence
     assert error.cure, error.sentence
@@ -265,4 +266,4 @@ def test_a_target_that_cannot_be_predicted_names_the_other_columns(tmp_path: Pat
     again = pickle.loads(pickle.dumps(caught.value))
     assert (again.sentence, again.columns) == (caught.value.sentence, ("weight", "kind"))
     for column in caught.value.columns:
-        assert read_dataset(str(path), target=column).target_name == column
+        assert read_dataset(str(path), Choices(target=column)).target_name == column

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from core.datasets.dataset import Dataset
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 
@@ -210,9 +211,11 @@ def test_choices_of_a_person_come_first(write: Write) -> None:
     text = "id,code,x,y,z\n" + "".join(f"{i},{i % 4},{i % 9},{i % 3},{i % 2}\n" for i in range(60))
     dataset = read_dataset(
         str(write(text)),
-        target="z",
-        roles={"id": "feature", "x": "group", "y": "ignore"},
-        kinds={"code": "category"},
+        Choices(
+            target="z",
+            roles={"id": "feature", "x": "group", "y": "ignore"},
+            kinds={"code": "category"},
+        ),
     )
     assert dataset.target_name == "z"
     assert dataset.feature_names == ["id", "code"]
@@ -276,18 +279,18 @@ def test_the_task_follows_from_the_target(write: Write, values: list[str], task:
 def test_the_task_can_be_chosen(write: Write) -> None:
     path = str(write("x,y\n" + "".join(f"{i % 7},{i % 4}\n" for i in range(60))))
     assert read_dataset(path).task == "multiclass"
-    chosen = read_dataset(path, task="regression")
+    chosen = read_dataset(path, Choices(task="regression"))
     assert chosen.task == "regression"
     assert chosen.target.dtype == float
     with pytest.raises(UnusableError, match="4 different values"):
-        read_dataset(path, task="binary")
+        read_dataset(path, Choices(task="binary"))
 
 
 def test_classes_with_fractions_are_labels_when_they_are_a_category(write: Write) -> None:
     path = str(write("x,y\n" + "".join(f"{i % 7},{i % 2 + 0.5}\n" for i in range(60))))
     with pytest.raises(UnusableError, match="numbers with fractions"):
-        read_dataset(path, task="binary")
-    dataset = read_dataset(path, kinds={"y": "category"})
+        read_dataset(path, Choices(task="binary"))
+    dataset = read_dataset(path, Choices(kinds={"y": "category"}))
     assert (dataset.task, dataset.classes) == ("binary", ("0.5", "1.5"))
     agree(dataset)
 
@@ -403,9 +406,9 @@ def test_letters_of_windows_1252_come_at_any_place(write: Write) -> None:
     for above in (0, 60_000):  # in the first megabyte, and far below it
         more = [f"{i};a plain word or two;{'ab'[i % 2]}" for i in range(above)]
         path = write("\n".join(["n;word;kind", *more, *rows]) + "\n", encoding="cp1252")
-        dataset = read_dataset(str(path), roles={"word": "feature"})
+        dataset = read_dataset(str(path), Choices(roles={"word": "feature"}))
         assert dataset.table["word"].iloc[-1] == word
         assert dataset.source.read_csv["encoding"] == "cp1252"
     odd = b"n;word;kind\n" + b"".join(b"%d;\x81\xe4;%d\n" % (i, i % 2) for i in range(40))
-    dataset = read_dataset(str(write(odd)), roles={"word": "feature"})
+    dataset = read_dataset(str(write(odd)), Choices(roles={"word": "feature"}))
     assert dataset.source.read_csv["encoding"] == "latin-1"  # 0x81 is none of Windows-1252

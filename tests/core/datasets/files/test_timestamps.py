@@ -11,6 +11,7 @@ import pytest
 
 from core.datasets.dataset import Dataset
 from core.datasets.files.sniffing import looks_like_libsvm
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.export.bundle.columns import prepared
@@ -163,7 +164,7 @@ def test_a_time_alone_beside_the_target_is_no_libsvm(tmp_path: Path, name: str) 
             text = "\n".join([*header, *rows]) + "\n"
             assert not looks_like_libsvm(text)
             path.write_text(text)
-            dataset = read_dataset(str(path), task="multiclass")
+            dataset = read_dataset(str(path), Choices(task="multiclass"))
             assert dataset.feature_names == (["time"] if header else ["column 1"])
 
 
@@ -238,11 +239,11 @@ def test_marks_mixed_line_ends_and_long_cells(tmp_path: Path, mark: str, name: s
     text = mark + "".join(line + ends[i % 2] for i, line in enumerate(lines))
     path = tmp_path / "log.csv"
     path.write_bytes(text.encode())
-    dataset = read_dataset(str(path), roles={"note": "ignore"})
+    dataset = read_dataset(str(path), Choices(roles={"note": "ignore"}))
     assert dataset.feature_names == ["time", "size"]
     assert dataset.columns[0].kind == "date"
     path.write_bytes(text.encode("utf-16"))
-    assert read_dataset(str(path), roles={"note": "ignore"}).rows == 60
+    assert read_dataset(str(path), Choices(roles={"note": "ignore"})).rows == 60
 
 
 def test_a_header_alone_a_broken_row_and_a_nul(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from core.datasets.dataset import Column, Dataset, Source
+from core.datasets.raw_table import Choices, RawTable
 from core.datasets.reading import read_dataset
 from core.datasets.splits.splitting import folds, hold_out
 from core.datasets.splits.units import with_units
@@ -22,9 +23,8 @@ from core.errors import UnusableError
 
 
 def table_dataset(table: pd.DataFrame, together: bool = True, **choices: object) -> Dataset:
-    plain = {"target": "", "task": "", "roles": {}, "kinds": {}, **choices}
-    source = Source("", "sample")
-    return assemble(table, "made", source, None, line_of=int, together=together, **plain)
+    read = RawTable("made", table, Source("", "sample"), line_of=int)
+    return assemble(read, None, Choices(together=together, **choices))
 
 
 def said(dataset: Dataset) -> str:
@@ -228,7 +228,7 @@ def test_a_sparse_file(tmp_path: Path) -> None:
     units = [unit for unit in related(dense, None) if any(any(dense[k]) for k in unit)]
     assert sum(len(unit) > 1 for unit in units) >= 40
     refuse_torn(units, splits_of(dataset, 0))
-    assert read_dataset(str(path), together=False).units is None
+    assert read_dataset(str(path), Choices(together=False)).units is None
 
 
 def test_many_rows_and_many_groups_are_quick() -> None:
@@ -270,7 +270,7 @@ def test_sequences_with_a_twin_and_of_one_document_stay_together(tmp_path: Path)
     path = tmp_path / "tags.csv"
     path.write_text("sequence,document,word,tag\n" + "\n".join(lines) + "\n")
     for roles in ({"document": "ignore"}, {"document": "group"}):
-        dataset = read_dataset(str(path), roles=roles)
+        dataset = read_dataset(str(path), Choices(roles=roles))
         assert dataset.task == "sequence"
         assert "20 of 60 sequences have the same tokens as another" in said(dataset)
         documents = [k % 20 for k in range(60)] if "group" in roles.values() else None
@@ -311,10 +311,10 @@ def test_families_of_molecules_stay_whole(tmp_path: Path, name: str) -> None:
     families = [{4 * f + k for k in range(4)} for f in range(15)]
     refuse_torn(families, splits_of(dataset, 0))
     assert abs(len(hold_out(dataset, 0.3, 0)[1]) - 18) <= 2
-    apart = read_dataset(str(path), together=False)  # as runs of before understood it
+    apart = read_dataset(str(path), Choices(together=False))  # as runs of before understood it
     assert apart.row_groups is None
     assert apart.columns[2].role == "ignore"
-    assert read_dataset(str(path), roles={name: "ignore"}).row_groups is None
+    assert read_dataset(str(path), Choices(roles={name: "ignore"})).row_groups is None
 
 
 def test_few_families_are_fewer_folds(tmp_path: Path) -> None:
@@ -355,7 +355,7 @@ def test_equal_texts_are_one_unit(tmp_path: Path) -> None:
     texts[45:60] = [text.upper().replace(" ", "  ") for text in texts[45:60]]
     path = tmp_path / "texts.csv"
     path.write_text("id,text\n" + "\n".join(f"{k},{text}" for k, text in enumerate(texts)) + "\n")
-    dataset = read_dataset(str(path), task="topics", target="text")
+    dataset = read_dataset(str(path), Choices(task="topics", target="text"))
     assert "90 of 90 texts say the same as another" in said(dataset)
     refuse_torn([{k, 45 + k} for k in range(45)], splits_of(dataset, 0))
 

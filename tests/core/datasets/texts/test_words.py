@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.datasets.texts.documents import documents_of_texts, language_of_texts
 from core.datasets.texts.stop_words import CHOICES, LANGUAGES, check_choice, stop_words
@@ -142,7 +143,7 @@ def test_texts_of_one_word_have_no_topics(tmp_path: Path, text: str) -> None:
     path.write_text("text\n" + text * 50, encoding="utf-8")
     for task in ("", "topics"):
         with pytest.raises(UnusableError, match="no text has two words that count, and topics"):
-            read_dataset(str(path), task=task)
+            read_dataset(str(path), Choices(task=task))
     path.write_text("text\n" + "hello\nworld\n" * 50 + "hello again world\n" * 3)
     with pytest.raises(UnusableError, match="only 3 of 103 texts have two words that count"):
-        read_dataset(str(path), task="topics")
+        read_dataset(str(path), Choices(task="topics"))

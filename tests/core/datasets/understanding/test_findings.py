@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from core.datasets.dataset import Dataset, Source
+from core.datasets.raw_table import Choices, RawTable
 from core.datasets.reading import read_dataset
 from core.datasets.samples.registry import SAMPLES
 from core.datasets.summary import summarize
@@ -18,7 +19,8 @@ from core.datasets.understanding.unusable_target import UnusableTargetError
 
 
 def dataset_of(table: pd.DataFrame, **choices: object) -> Dataset:
-    return from_table(table, "made", Source("", "sample"), **choices)
+    read = RawTable("made", table, Source("", "sample"), line_of=int)
+    return from_table(read, Choices(**choices))
 
 
 def telling(dataset: Dataset) -> list[str]:
@@ -201,8 +203,8 @@ def test_texts_with_a_label_in_other_words_propose_topics(tmp_path: Path) -> Non
     assert "or choose topics as the task" in refused.value.sentence
     assert refused.value.texts == ("text",)
     # A person may insist.
-    assert read_dataset(path, roles={"code": "feature"}).feature_names == ["code"]
-    assert read_dataset(path, task="topics", target="text").feature_names == ["text"]
+    assert read_dataset(path, Choices(roles={"code": "feature"})).feature_names == ["code"]
+    assert read_dataset(path, Choices(task="topics", target="text")).feature_names == ["text"]
 
 
 def test_a_column_that_says_the_target_in_other_words_is_left_out(tmp_path: Path) -> None:
@@ -214,7 +216,7 @@ def test_a_column_that_says_the_target_in_other_words_is_left_out(tmp_path: Path
     assert "“code” is left out: it says the target in other words and would give it away." in said
     offered = next(one.proposal for one in dataset.findings if one.column == "text")
     assert offered.option == "--task topics --target text"
-    assert read_dataset(path, **offered.fields).feature_names == ["text"]
+    assert read_dataset(path, Choices(**offered.fields)).feature_names == ["text"]
     again = read_dataset(path, test_file=path)
     assert again.test.feature_names == ["length"]
 

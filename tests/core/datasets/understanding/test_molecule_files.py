@@ -10,6 +10,7 @@ import pytest
 
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names, output_sources, preparation
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.datasets.splits.splitting import folds, hold_out
 from core.datasets.summary import summarize
@@ -54,20 +55,20 @@ def test_a_header_of_sequence_and_structure_makes_molecules(write: Write) -> Non
 
 def test_other_columns_are_left_out_or_keep_molecules_together(write: Write) -> None:
     text = "sequence,structure,family\n" + "GGGAAACCC,(((...))),a\nGGAAAACC,((....)),b\n" * 4
-    dataset = read_dataset(write(text), roles={"family": "group"})
+    dataset = read_dataset(write(text), Choices(roles={"family": "group"}))
     assert dataset.row_names is None
     train, test = hold_out(dataset, 0.4, 0)
     assert not set(dataset.row_groups[train]) & set(dataset.row_groups[test])
     assert "8 of 8 molecules have the same letters as another" in sentences(dataset)
     with pytest.raises(UnusableError, match="folded by their letters alone"):
-        read_dataset(write(text), roles={"family": "feature"})
+        read_dataset(write(text), Choices(roles={"family": "feature"}))
 
 
 def test_a_column_of_structures_under_another_name_wants_a_word(write: Write) -> None:
     text = GOOD.replace("sequence,structure", "bases,fold")
     with pytest.raises(UnusableError):
-        read_dataset(write(text), task="regression")
-    dataset = read_dataset(write(text), task="structure")
+        read_dataset(write(text), Choices(task="regression"))
+    dataset = read_dataset(write(text), Choices(task="structure"))
     assert (dataset.sequence_name, dataset.target_name) == ("bases", "fold")
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from core.estimators.lda.estimator import OnlineLda
 from core.estimators.lda.inference import (
+    Ending,
     exp_digamma,
     expected_counts,
     expected_topics,
@@ -67,8 +68,8 @@ def test_a_document_settles_where_the_printed_update_does(alpha, K):
     lam = np.random.default_rng(1).gamma(0.5, 4.0, (K, X.shape[1])) + 0.01
     B = expected_topics(np.ascontiguousarray(lam.T))
     rows, chosen = word_rows(X), np.array([7, 2, 11])
-    gamma = infer(rows, chosen, B, alpha, 0.0, 300)
-    shares = expected_counts(rows, chosen, B, alpha, 0.0, 300)
+    gamma = infer(rows, chosen, B, alpha, Ending(0.0, 300))
+    shares = expected_counts(rows, chosen, B, alpha, Ending(0.0, 300))
     plain = [plain_gamma(X[d].toarray()[0], lam, alpha, 300) for d in chosen]
     np.testing.assert_allclose(gamma, [g for g, _ in plain], rtol=1e-8)
     # The shares use φ at the last γ, the plain ones the φ that led to it: at rest the same.

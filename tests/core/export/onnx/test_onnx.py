@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.estimators import optional_parts
@@ -133,7 +134,7 @@ def test_columns_of_any_name(finish_run: Callable[..., Any], tmp_path: Path, tas
     table["goal"] = goal if task == "regression" else np.where(goal > 0, "up", "down")
     file = tmp_path / "names.csv"
     table.to_csv(file, index=False)
-    dataset = read_dataset(str(file), target="goal")
+    dataset = read_dataset(str(file), Choices(target="goal"))
     model = "linear" if task == "regression" else "logistic"
     made = finish_run(Plan(DataPlan(str(file), target="goal"), model, "random"), dataset)
     path = exported(made.folder, tmp_path / "model.onnx")
@@ -195,7 +196,7 @@ def awkward(path: Path, rows: int = 400) -> None:
 def test_awkward_columns(finish_run: Callable[..., Any], tmp_path: Path, model: str) -> None:
     file = tmp_path / "awkward.csv"
     awkward(file)
-    dataset = read_dataset(str(file), target="goal")
+    dataset = read_dataset(str(file), Choices(target="goal"))
     assert {c.kind for c in dataset.columns if c.role == "feature"} >= {"date", "yes/no"}
     made = finish_run(Plan(DataPlan(str(file), target="goal"), model, "random"), dataset)
     path = exported(made.folder, tmp_path / "model.onnx")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.export.exporters import export
 from core.tuning.plan import DataPlan, Plan
@@ -180,7 +181,7 @@ def test_a_table_of_awkward_columns(
         lines.append(f"{price};{day};{answer};{'unbekannt' if i == 3 else size};{goal}")
     path = tmp_path / "table.csv.gz"
     path.write_bytes(gzip.compress("\n".join(lines).encode("latin-1")))
-    dataset = read_dataset(str(path), target="ziel")
+    dataset = read_dataset(str(path), Choices(target="ziel"))
     plan = Plan(DataPlan(str(path), target="ziel"), "linear", "random")
     made = finish_run(plan, dataset, tmp_path / "awkward")
     export(made.folder, tmp_path / "awkward" / "tuned.py")

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.export.finished_run import finished_run
 from core.export.script.constructor import Code
@@ -59,7 +60,7 @@ def test_classes_that_training_never_saw(
         if file == files[1]:
             table.loc[::4, "y"], table.loc[1::9, "y"] = "maybe", "aaa"
         table.to_csv(file, index=False)
-    dataset = read_dataset(files[0], target="y", test_file=files[1])
+    dataset = read_dataset(files[0], Choices(target="y"), test_file=files[1])
     made = finish_run(Plan(DataPlan(files[0], "y", test_file=files[1]), model, "random"), dataset)
     run, test, classes = finished_run(made.folder), dataset.test, dataset.classes
     assert test is not None

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from core.gp.kernels import Hyperparameters
+from core.gp.transfer.earlier_trials import DatasetTrials, earlier_trials
 from core.gp.transfer.fitting import EXACT, CommonFitter
-from core.gp.transfer.past import Told, past_trials
 from core.gp.transfer.points import Coordinates
 from core.gp.transfer.sparse import SparseRegression
 from core.space import Axis
@@ -20,25 +20,25 @@ def past_of(datasets, trials=6):
     told = []
     for _ in range(datasets):
         settings = [{f"x{k}": u for k, u in enumerate(row)} for row in random.random((trials, 3))]
-        told.append(Told(random.standard_normal(3), settings, [0.0] * trials))
+        told.append(DatasetTrials(random.standard_normal(3), settings, [0.0] * trials))
     to_point = lambda setting: np.array([setting[f"x{k}"] for k in range(3)])  # noqa: E731
-    return past_trials(told, (0.0, 0.0, 0.0), to_point, 3)
+    return earlier_trials(told, (0.0, 0.0, 0.0), to_point, 3)
 
 
-def responses(past, now):
-    points = np.vstack([past.points, now])
+def responses(earlier, now):
+    points = np.vstack([earlier.points, now])
     return np.sin(4 * points[:, 0]) - points[:, 1]
 
 
 @pytest.mark.parametrize("kernel", ["mkl", "sqe", "printed"])
 def test_trial_after_trial_equals_all_at_once(kernel):
-    past = past_of(4)
-    fitter = CommonFitter(kernel, Coordinates(SPACE), past)
+    earlier = past_of(4)
+    fitter = CommonFitter(kernel, Coordinates(SPACE), earlier)
     for count in range(len(NOW) + 1):
-        z = responses(past, NOW[:count])
-        z[len(past.points) :] *= 1.0 + count / 10  # the present's responses change every time
+        z = responses(earlier, NOW[:count])
+        z[len(earlier.points) :] *= 1.0 + count / 10  # the present's responses change every time
         grown = fitter.fit(NOW[:count], z, np.random.default_rng(0))
-    afresh = CommonFitter(kernel, Coordinates(SPACE), past)
+    afresh = CommonFitter(kernel, Coordinates(SPACE), earlier)
     afresh.theta, afresh._learned_at = fitter.theta, len(NOW)
     hyper = Hyperparameters(fitter.lengths, 1.0, fitter.noise)
     known = afresh.restored(hyper, fitter.constant, NOW, z)
@@ -47,21 +47,21 @@ def test_trial_after_trial_equals_all_at_once(kernel):
 
 
 def test_hyperparameters_are_learned_now_and_then():
-    past = past_of(20)
-    fitter = CommonFitter("mkl", Coordinates(SPACE), past)
+    earlier = past_of(20)
+    fitter = CommonFitter("mkl", Coordinates(SPACE), earlier)
     learned = []
     for count in range(len(NOW) + 1):
-        fitter.fit(NOW[:count], responses(past, NOW[:count]), np.random.default_rng(0))
+        fitter.fit(NOW[:count], responses(earlier, NOW[:count]), np.random.default_rng(0))
         learned.append(fitter._learned_at)
     assert sorted(set(learned)) == [0, 4]  # then not before 9: four percent of 129 are 5
 
 
 @pytest.mark.parametrize("datasets", [60, 1000])
 def test_many_past_trials_are_seen_through_some(datasets):
-    past = past_of(datasets)
-    assert len(past.points) > EXACT
-    fitter = CommonFitter("sqe", Coordinates(SPACE), past)
-    z = responses(past, NOW)
+    earlier = past_of(datasets)
+    assert len(earlier.points) > EXACT
+    fitter = CommonFitter("sqe", Coordinates(SPACE), earlier)
+    z = responses(earlier, NOW)
     common = fitter.fit(NOW, z, np.random.default_rng(0))
     assert isinstance(common.inner, SparseRegression)
     assert len(common.X) < EXACT
@@ -72,10 +72,10 @@ def test_many_past_trials_are_seen_through_some(datasets):
 
 
 def test_with_neither_statistics_nor_a_past_it_is_one_process():
-    past = past_of(0)
+    earlier = past_of(0)
     for kernel in ("mkl", "sqe", "printed"):
-        fitter = CommonFitter(kernel, Coordinates(SPACE), past)
-        z = responses(past, NOW)
+        fitter = CommonFitter(kernel, Coordinates(SPACE), earlier)
+        z = responses(earlier, NOW)
         found = fitter.fit(NOW, z, np.random.default_rng(0)).posterior(NOW)[0]
         assert found == pytest.approx(z, abs=0.05)
 

@@ -1,13 +1,13 @@
-"""Coordinates of settings, and which settings of the past are usable."""
+"""Coordinates of settings, and which settings of the earlier trials are usable."""
 
 import math
 
 import numpy as np
 import pytest
 
-from core.gp.transfer.past import Told, past_trials
+from core.gp.transfer.earlier_trials import DatasetTrials, earlier_trials
 from core.gp.transfer.points import Coordinates, standardized_statistics, usable
-from core.samplers.transfer.past import Memory, PastDataset
+from core.samplers.transfer.history import EarlierDataset, TuningHistory
 from core.space import Axis, unit_vector
 
 SHARES = (
@@ -56,29 +56,31 @@ def test_choices_must_be_known_and_nothing_missing():
 
 def test_nearest_datasets_come_first_and_those_without_trials_do_not():
     told = [
-        Told((3.0, 0, 0), [{"w1": 0.3}], [1.0]),
-        Told((0.5, 0, 0), [{"w1": 0.1}, {}, {"w1": 0.2}], [1.0, 2.0, math.inf]),
-        Told((0.1, 0, 0), [{}], [1.0]),
-        Told((1.0, 0, 0), [{"w1": 0.7}, {"w1": 0.8}], [1.0, 2.0]),
+        DatasetTrials((3.0, 0, 0), [{"w1": 0.3}], [1.0]),
+        DatasetTrials((0.5, 0, 0), [{"w1": 0.1}, {}, {"w1": 0.2}], [1.0, 2.0, math.inf]),
+        DatasetTrials((0.1, 0, 0), [{}], [1.0]),
+        DatasetTrials((1.0, 0, 0), [{"w1": 0.7}, {"w1": 0.8}], [1.0, 2.0]),
     ]
 
     def to_point(setting):
         return np.array([setting["w1"]]) if "w1" in setting else None
 
-    found = past_trials(told, (0.0, 0, 0), to_point, 1)
+    found = earlier_trials(told, (0.0, 0, 0), to_point, 1)
     assert found.datasets == (1, 3, 0)
     assert found.kept == ((0,), (0, 1), (0,))
     assert found.points[:, 0].tolist() == [0.1, 0.7, 0.8, 0.3]
     assert found.d.tolist() == [1, 2, 2, 3]
     assert found.nearest(1).points.tolist() == [[0.1]]
-    assert past_trials(told, (0.0, 0, 0), to_point, 1, most=2).datasets == (1, 3)
-    assert past_trials([], (0.0, 0, 0), to_point, 1).points.shape == (0, 1)
+    assert earlier_trials(told, (0.0, 0, 0), to_point, 1, most=2).datasets == (1, 3)
+    assert earlier_trials([], (0.0, 0, 0), to_point, 1).points.shape == (0, 1)
 
 
 def test_likeness_is_the_memorys_own():
     statistics = np.random.default_rng(0).standard_normal((6, 3))
     statistics[:, 2] = 2.0
-    past = tuple(PastDataset(str(k), tuple(row), (), ()) for k, row in enumerate(statistics[:5]))
-    memory = Memory(past, tuple(statistics[5]))
+    earlier = tuple(
+        EarlierDataset(str(k), tuple(row), (), ()) for k, row in enumerate(statistics[:5])
+    )
+    history = TuningHistory(earlier, tuple(statistics[5]))
     far = np.linalg.norm(standardized_statistics(statistics)[:5], axis=1)
-    assert far == pytest.approx(memory.distances())
+    assert far == pytest.approx(history.distances())

@@ -9,7 +9,7 @@ from core.gp.transfer.kernel import NeighbourKernel, reached
 from core.gp.transfer.points import Coordinates
 from core.gp.transfer.posterior import CommonRegression
 from core.gp.transfer.printed import PrintedKernel, PrintedRegression, printed_mask
-from core.gp.transfer.sparse import SparseRegression, sparse_past
+from core.gp.transfer.sparse import SparseRegression, sparse_earlier
 from core.space import Axis
 
 RANDOM = np.random.default_rng(0)
@@ -75,7 +75,7 @@ def test_the_constant_grows_with_points_that_need_it():
 def test_sparse_through_all_points_is_exact():
     kernel = Stationary("se", Hyperparameters(LENGTHS, 1.0, 0.02))
     exact = Regression(kernel, X, Z)
-    sparse = SparseRegression(sparse_past(kernel, X[:24], X[:24]), X[24:], Z)
+    sparse = SparseRegression(sparse_earlier(kernel, X[:24], X[:24]), X[24:], Z)
     for found, expected in zip(
         sparse.posterior_gradients(POINTS), exact.posterior_gradients(POINTS), strict=True
     ):
@@ -85,7 +85,7 @@ def test_sparse_through_all_points_is_exact():
 def test_sparse_is_the_partially_independent_conditional():
     """Through few points: the dense joint prior that the approximation stands for."""
     kernel = Stationary("se", Hyperparameters(LENGTHS, 1.0, 0.02))
-    U, past, present = X[:8], X[:24], X[24:]
+    U, earlier, present = X[:8], X[:24], X[24:]
 
     def k(A, B):
         return np.exp(-0.5 * (((A[:, None] - B[None]) / LENGTHS) ** 2).sum(axis=2))
@@ -96,9 +96,9 @@ def test_sparse_is_the_partially_independent_conditional():
     K = q(X, X)
     K[np.arange(24), np.arange(24)] = 1.0
     K[24:, 24:] = k(present, present)
-    cross = np.vstack([q(past, POINTS), k(present, POINTS)])
+    cross = np.vstack([q(earlier, POINTS), k(present, POINTS)])
     expected = dense_posterior(K, cross, 1.0, Z, 0.02)
-    found = SparseRegression(sparse_past(kernel, U, past), X[:0], Z[:24])
+    found = SparseRegression(sparse_earlier(kernel, U, earlier), X[:0], Z[:24])
     found = found.extended(present[:4], Z[:28]).extended(present[4:], Z)
     assert found.posterior(POINTS)[0] == pytest.approx(expected[0], abs=1e-6)
     assert found.posterior(POINTS)[1] == pytest.approx(expected[1], abs=1e-6)
@@ -144,7 +144,7 @@ def test_gradients_by_the_unit_vector_are_central_differences(kind, simplex):
         rows[:, -1] /= 2.0
         kernel = Stationary("se", Hyperparameters(np.append(LENGTHS, 1.0), 1.0, 0.02))
         whole = Regression(kernel, rows, Z)
-        sparse = SparseRegression(sparse_past(kernel, rows[:15], rows[:24]), rows[24:], Z)
+        sparse = SparseRegression(sparse_earlier(kernel, rows[:15], rows[:24]), rows[24:], Z)
         inner = whole if kind == "whole" else sparse
     common = CommonRegression(inner, coordinates, 1)
     points = 0.1 + 0.8 * POINTS

@@ -139,7 +139,7 @@ def test_methods_know_their_own_past_of_this_run_and_nothing_else(
         }
 
     monkeypatch.setattr(yogatama_runs, "taken", invented)
-    kind = replace(METHODS["gp"].kind, remembers=True)
+    kind = replace(METHODS["gp"].kind, uses_history=True)
     monkeypatch.setattr(Method, "kind", property(lambda self: kind))
     whole = experiment(arrivals)
     ended(measured(whole, 0))

@@ -5,7 +5,7 @@ import optuna
 import pytest
 
 from core.samplers.search_space import distributions
-from core.samplers.transfer.past import Memory, PastDataset
+from core.samplers.transfer.history import EarlierDataset, TuningHistory
 from core.samplers.transfer.scot import ScotSampler
 from core.space import Axis
 
@@ -15,14 +15,14 @@ LINE = (Axis("x", "", "float", 0.0, 1.0), Axis("y", "", "float", 0.0, 1.0))
 def rising(count, seed=0, trials=8):
     """Datasets on which more of x and less of y is better, each on its own scale."""
     random = np.random.default_rng(seed)
-    past = []
+    earlier = []
     for k in range(count):
         u = random.random((trials, 2))
         scores = 100 * random.random() + 10 ** random.uniform(-3, 3) * (u[:, 0] - 0.5 * u[:, 1])
         settings = tuple(dict(zip(("x", "y"), row, strict=True)) for row in u.tolist())
         statistics = tuple(random.standard_normal(3).tolist())
-        past.append(PastDataset(f"d{k}", statistics, settings, tuple(scores.tolist())))
-    return Memory(tuple(past), (0.0, 0.0, 0.0))
+        earlier.append(EarlierDataset(f"d{k}", statistics, settings, tuple(scores.tolist())))
+    return TuningHistory(tuple(earlier), (0.0, 0.0, 0.0))
 
 
 def here(setting):
@@ -32,7 +32,7 @@ def here(setting):
 @pytest.mark.parametrize("kernel", ["sqe", "mkl"])
 @pytest.mark.parametrize("features", ["linear", "rbf"])
 def test_it_begins_where_the_past_ranks_highest(run, kernel, features):
-    sampler = ScotSampler(LINE, memory=rising(8), kernel=kernel, features=features)
+    sampler = ScotSampler(LINE, history=rising(8), kernel=kernel, features=features)
     study = run(sampler, here, 4, LINE)
     first = study.trials[0]
     assert first.user_attrs["reason"] == "past"
@@ -41,7 +41,7 @@ def test_it_begins_where_the_past_ranks_highest(run, kernel, features):
 
 
 def test_responses_are_standardized_and_in_the_order_of_the_scores():
-    sampler = ScotSampler(LINE, memory=rising(5))
+    sampler = ScotSampler(LINE, history=rising(5))
     study = optuna.create_study(sampler=sampler, direction="maximize")
     for u in np.random.default_rng(4).random((5, 2)):
         params = dict(zip(("x", "y"), u.tolist(), strict=True))
@@ -61,35 +61,37 @@ def test_responses_are_standardized_and_in_the_order_of_the_scores():
 
 
 def test_minimizing_is_maximizing_turned_round(run):
-    up = run(ScotSampler(LINE, memory=rising(4)), here, 4, LINE)
+    up = run(ScotSampler(LINE, history=rising(4)), here, 4, LINE)
     turned = tuple(
-        PastDataset(d.id, d.statistics, d.settings, tuple(-s for s in d.scores), maximize=False)
-        for d in rising(4).past
+        EarlierDataset(d.id, d.statistics, d.settings, tuple(-s for s in d.scores), maximize=False)
+        for d in rising(4).datasets
     )
-    memory = Memory(turned, (0.0, 0.0, 0.0))
-    down = run(ScotSampler(LINE, memory=memory), lambda s: -here(s), 4, LINE, "minimize")
+    history = TuningHistory(turned, (0.0, 0.0, 0.0))
+    down = run(ScotSampler(LINE, history=history), lambda s: -here(s), 4, LINE, "minimize")
     assert [t.params for t in down.trials] == [t.params for t in up.trials]
 
 
 def test_rbf_features_see_what_linear_ones_cannot(run):
     random = np.random.default_rng(2)
-    past = []
+    earlier = []
     for k in range(10):
         u = random.random((9, 2))
         scores = -((u[:, 0] - 0.5) ** 2)
         settings = tuple(dict(zip(("x", "y"), row, strict=True)) for row in u.tolist())
-        past.append(PastDataset(f"d{k}", (float(k), 0.0, 0.0), settings, tuple(scores.tolist())))
-    memory = Memory(tuple(past), (5.0, 0.0, 0.0))
+        earlier.append(
+            EarlierDataset(f"d{k}", (float(k), 0.0, 0.0), settings, tuple(scores.tolist()))
+        )
+    history = TuningHistory(tuple(earlier), (5.0, 0.0, 0.0))
 
     def off(features):
-        sampler = ScotSampler(LINE, memory=memory, features=features)
+        sampler = ScotSampler(LINE, history=history, features=features)
         return abs(run(sampler, lambda s: 0.0, 1, LINE).trials[0].params["x"] - 0.5)
 
     assert off("rbf") < 0.15 < off("linear")
 
 
 def test_it_runs_in_a_study_that_defines_its_space_by_running():
-    study = optuna.create_study(sampler=ScotSampler(memory=rising(3)), direction="maximize")
+    study = optuna.create_study(sampler=ScotSampler(history=rising(3)), direction="maximize")
     study.optimize(lambda t: t.suggest_float("x", 0, 1) - t.suggest_float("y", 0, 1), n_trials=6)
     assert len(study.trials) == 6
     assert study.trials[0].user_attrs["reason"] == "random"

@@ -7,7 +7,7 @@ import optuna
 import pytest
 
 from core.samplers.search_space import SearchSpace, distributions
-from core.samplers.transfer.past import Memory, PastDataset
+from core.samplers.transfer.history import EarlierDataset, TuningHistory
 from core.samplers.transfer.sampler import TransferSampler
 from core.space import Axis, unit_vector
 from core.tuning.events import CommonSurfaceFitted, from_json, to_json
@@ -33,9 +33,9 @@ def past_bowls(count, trials=11, seed=0, maximize=True):
         scores = [sign * bowl(s, centre, height, depth) for s in settings]
         statistics = tuple(random.standard_normal(3).tolist())
         found.append(
-            PastDataset(f"d{k}", statistics, tuple(settings), tuple(scores), maximize=maximize)
+            EarlierDataset(f"d{k}", statistics, tuple(settings), tuple(scores), maximize=maximize)
         )
-    return Memory(tuple(found))
+    return TuningHistory(tuple(found))
 
 
 def here(setting):
@@ -44,7 +44,7 @@ def here(setting):
 
 @pytest.mark.parametrize("kernel", ["mkl", "sqe", "printed"])
 def test_the_first_trial_is_where_the_past_was_good(run, kernel):
-    sampler = TransferSampler(memory=past_bowls(8), space=PLANE, kernel=kernel)
+    sampler = TransferSampler(history=past_bowls(8), space=PLANE, kernel=kernel)
     study = run(sampler, here, 1, PLANE)
     first = study.trials[0]
     assert first.user_attrs["reason"] == "past"
@@ -54,15 +54,15 @@ def test_the_first_trial_is_where_the_past_was_good(run, kernel):
 
 @pytest.mark.parametrize("kernel", ["mkl", "sqe"])
 def test_a_past_of_losses_is_read_the_other_way_round(run, kernel):
-    gains = TransferSampler(PLANE, memory=past_bowls(6), kernel=kernel)
-    losses = TransferSampler(PLANE, memory=past_bowls(6, maximize=False), kernel=kernel)
+    gains = TransferSampler(PLANE, history=past_bowls(6), kernel=kernel)
+    losses = TransferSampler(PLANE, history=past_bowls(6, maximize=False), kernel=kernel)
     first = run(gains, here, 1, PLANE).trials[0].params
     again = run(losses, lambda s: -here(s), 1, PLANE, direction="minimize").trials[0].params
     assert again == pytest.approx(first, abs=1e-6)
 
 
 def test_what_it_knows_is_told_in_the_events_own_fields(run):
-    sampler = TransferSampler(PLANE, memory=past_bowls(3))
+    sampler = TransferSampler(PLANE, history=past_bowls(3))
     assert sampler.state is None
     run(sampler, here, 4, PLANE)
     event = CommonSurfaceFitted(**asdict(sampler.state))
@@ -88,7 +88,7 @@ def test_without_a_past_it_is_a_process_of_its_own(run, mixed, hill):
 
 def test_the_same_seed_gives_the_same_trials_and_another_seed_does_not(run):
     def settings(seed):
-        sampler = TransferSampler(PLANE, seed=seed, memory=past_bowls(4))
+        sampler = TransferSampler(PLANE, seed=seed, history=past_bowls(4))
         return [t.params for t in run(sampler, here, 6, PLANE).trials]
 
     assert settings(3) == settings(3)
@@ -122,25 +122,25 @@ def test_past_settings_that_the_space_does_not_have_are_left_out(run, mixed, hil
         {**good, "C": float("nan")},
         {**good, "C": 1e9},
     ]
-    one = PastDataset("a", (1.0, 2.0, 3.0), (good, *strange), (0.0, 1.0, 2.0, 3.0, 4.0, -1.0))
-    sampler = TransferSampler(mixed, memory=Memory((one,)))
+    one = EarlierDataset("a", (1.0, 2.0, 3.0), (good, *strange), (0.0, 1.0, 2.0, 3.0, 4.0, -1.0))
+    sampler = TransferSampler(mixed, history=TuningHistory((one,)))
     run(sampler, hill, 2, mixed)
-    assert sampler.past.kept == ((0, 5),)
+    assert sampler.earlier.kept == ((0, 5),)
     clipped = unit_vector(mixed, {**good, "C": 1e3})
-    assert sampler.past.points[1] == pytest.approx(clipped)
+    assert sampler.earlier.points[1] == pytest.approx(clipped)
 
 
 def test_the_first_trial_is_where_the_pasts_posterior_mean_is_largest(run):
     """Against dense algebra of the published kernel, searched by brute force."""
-    memory = past_bowls(4)
-    sampler = TransferSampler(PLANE, memory=memory)
+    history = past_bowls(4)
+    sampler = TransferSampler(PLANE, history=history)
     study = run(sampler, here, 1, PLANE)
     state = sampler.state
-    order = np.argsort(memory.distances())
+    order = np.argsort(history.distances())
     assert state.neighbours == order.tolist()
-    X = np.array([[s["x"], s["y"]] for k in order for s in memory.past[k].settings])
+    X = np.array([[s["x"], s["y"]] for k in order for s in history.datasets[k].settings])
     d = np.repeat(np.arange(4), 11)
-    scores = [np.array(memory.past[k].scores) for k in order]
+    scores = [np.array(history.datasets[k].scores) for k in order]
     z = np.concatenate([(f - f.mean()) / f.std() for f in scores])
     assert np.concatenate(state.past_responses) == pytest.approx(z, abs=1e-4)
     near = np.exp(-0.5 * (((X[:, None] - X[None]) / state.lengths) ** 2).sum(axis=2))
@@ -158,23 +158,23 @@ def test_the_first_trial_is_where_the_pasts_posterior_mean_is_largest(run):
 
 
 def test_of_a_thousand_datasets_the_neighbours_kernel_keeps_twenty(run):
-    memory = past_bowls(1000, trials=2)
-    sampler = TransferSampler(PLANE, memory=memory)
+    history = past_bowls(1000, trials=2)
+    sampler = TransferSampler(PLANE, history=history)
     run(sampler, here, 2, PLANE)
-    nearest = np.argsort(memory.distances(), kind="stable")[:20]
+    nearest = np.argsort(history.distances(), kind="stable")[:20]
     assert sampler.state.neighbours == nearest.tolist()
-    assert len(sampler.past.points) == 40
+    assert len(sampler.earlier.points) == 40
 
 
 def test_the_present_ones_first_trial_is_no_deviation_yet(run):
-    memory = past_bowls(3)
-    sampler = TransferSampler(PLANE, memory=memory)
+    history = past_bowls(3)
+    sampler = TransferSampler(PLANE, history=history)
     study = run(sampler, here, 3, PLANE)
-    again = TransferSampler(PLANE, memory=memory)
+    again = TransferSampler(PLANE, history=history)
     run(again, here, 2, PLANE)
     assert again.state.responses == [0.0]
     assert not again.state.settled
-    variances = [np.var(one.scores) for one in memory.past]
+    variances = [np.var(one.scores) for one in history.datasets]
     assert again.state.scale == pytest.approx(np.sqrt(np.mean(variances)))
     assert "expected" not in study.trials[1].user_attrs
     assert "expected" in study.trials[2].user_attrs or not sampler.state.settled
@@ -183,12 +183,12 @@ def test_the_present_ones_first_trial_is_no_deviation_yet(run):
 def test_it_beats_a_process_of_its_own_on_a_family_of_functions(run):
     """Six trials each: shifted and scaled copies of one surface, over several seeds."""
 
-    def regret(memory, seed):
-        sampler = TransferSampler(PLANE, seed=seed, memory=memory)
+    def regret(history, seed):
+        sampler = TransferSampler(PLANE, seed=seed, history=history)
         return 5.0 - run(sampler, here, 6, PLANE).best_value
 
     with_past = [regret(past_bowls(6, seed=seed), seed) for seed in range(6)]
-    alone = [regret(Memory(), seed) for seed in range(6)]
+    alone = [regret(TuningHistory(), seed) for seed in range(6)]
     assert np.mean(with_past) < 0.5 * np.mean(alone)
     assert np.sum(np.array(with_past) < alone) >= 5
 
@@ -196,11 +196,11 @@ def test_it_beats_a_process_of_its_own_on_a_family_of_functions(run):
 def test_a_simplex_is_compared_by_shares(run):
     space = tuple(Axis(f"w{k}", "", "float", 0.0, 1.0) for k in range(3))
     settings = tuple({f"w{k}": u * c for k, u in enumerate((0.6, 0.3, 0.1))} for c in (0.2, 1.0))
-    one = PastDataset("a", (1.0, 1.0, 2.0), settings, (1.0, 3.0))
-    memory = Memory((one,), (1.0, 1.0, 2.0), simplex=("w0", "w1", "w2"))
-    sampler = TransferSampler(space, memory=memory)
+    one = EarlierDataset("a", (1.0, 1.0, 2.0), settings, (1.0, 3.0))
+    history = TuningHistory((one,), (1.0, 1.0, 2.0), simplex=("w0", "w1", "w2"))
+    sampler = TransferSampler(space, history=history)
     study = run(sampler, lambda s: s["w0"], 5, space)
-    seen = sampler.coordinates.of(sampler.past.points)
+    seen = sampler.coordinates.of(sampler.earlier.points)
     assert seen == pytest.approx(np.array([[0.6, 0.3, 0.1]] * 2))
     drawn = [sum(trial.params.values()) for trial in study.trials]
     assert np.ptp(drawn) > 0.1  # what is tried is not normalized
@@ -212,7 +212,7 @@ def test_it_runs_in_anyones_study_and_learns_its_space():
         return here({"x": x, "y": y})
 
     study = optuna.create_study(
-        sampler=TransferSampler(memory=past_bowls(4), replacement=0.0), direction="maximize"
+        sampler=TransferSampler(history=past_bowls(4), replacement=0.0), direction="maximize"
     )
     study.optimize(objective, n_trials=6)
     assert study.trials[0].user_attrs["reason"] == "random"
@@ -229,7 +229,7 @@ def test_a_small_finite_space_runs_out(run):
 
 
 def test_workers_that_ask_at_once_do_not_crowd():
-    sampler = TransferSampler(PLANE, memory=past_bowls(5), seed=1)
+    sampler = TransferSampler(PLANE, history=past_bowls(5), seed=1)
     study = optuna.create_study(sampler=sampler, direction="maximize")
     asked = [study.ask(distributions(PLANE)) for _ in range(3)]
     points = np.array([list(trial.params.values()) for trial in asked])
@@ -240,7 +240,7 @@ def test_workers_that_ask_at_once_do_not_crowd():
 
 def test_failed_trials_are_left(run):
     study = optuna.create_study(
-        sampler=TransferSampler(PLANE, memory=past_bowls(5), replacement=0.0), direction="maximize"
+        sampler=TransferSampler(PLANE, history=past_bowls(5), replacement=0.0), direction="maximize"
     )
     first = study.ask(distributions(PLANE))
     study.tell(first, state=optuna.trial.TrialState.FAIL)
@@ -252,10 +252,10 @@ def test_failed_trials_are_left(run):
 @pytest.mark.parametrize("kernel", ["mkl", "sqe"])
 def test_the_order_of_the_axes_does_not_matter_to_what_is_expected(run, kernel):
     """A permuted space has the same posterior: the first trials' means agree."""
-    memory = past_bowls(3)
+    history = past_bowls(3)
 
     def highest(space):
-        sampler = TransferSampler(space, memory=memory, kernel=kernel)
+        sampler = TransferSampler(space, history=history, kernel=kernel)
         run(sampler, here, 1, space)
         regression = sampler._fitter._common(sampler._fitter._last[1])
         first = np.array([sampler.state.next])

@@ -152,7 +152,7 @@ def test_a_member_whose_predictions_are_no_numbers_is_left_out_and_said(problem)
 
 def test_after_a_resume_the_comparison_waits_for_what_is_known_again(problem):
     ensemble = Ensemble(problem, 40)
-    ensemble.remember([TrialFinished(number=n, score=0.1 * n + 0.1) for n in range(15)])
+    ensemble.replay([TrialFinished(number=n, score=0.1 * n + 0.1) for n in range(15)])
     ensemble.add(made_up(problem, 15, np.random.default_rng(0)))
     update = next(ensemble.updates())
     assert isinstance(update, EnsembleUpdated)

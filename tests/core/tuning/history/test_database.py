@@ -32,7 +32,7 @@ def remember(path: Path, *values: float) -> str:
 
 def remembered(path: Path) -> list[tuple]:
     with opened(path) as history:
-        return [one.settings for one in history.recall(FACTS)]
+        return [one.settings for one in history.datasets_for(FACTS)]
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_file_of_the_first_version_is_brought_up_to_date(path):
     old.close()
     both = Facts(**{**vars(FACTS), "axes": (*AXES, Axis("k", "", "choice", choices=("a", "b")))})
     with opened(path) as history:
-        first, second = history.recall(both)
+        first, second = history.datasets_for(both)
         assert history.notices == []
         assert history.enabled
     assert first.settings == ({"C": 1.5, "k": "a"}, {"C": 2.5, "k": "b"})
@@ -132,7 +132,7 @@ def test_a_damaged_file_is_renamed_whole_and_a_new_one_begun(path, damage):
     with opened(path) as history:
         (notice,) = history.notices
         assert "damaged" in notice
-        assert history.recall(FACTS) == ()
+        assert history.datasets_for(FACTS) == ()
         history.add(history.begin(FACTS), 0, {"C": 1.0}, 0.5)
     (aside,) = path.parent.glob("history.damaged-*.sqlite3")
     assert aside.name in notice
@@ -214,7 +214,7 @@ except UnusableError as error:
 print("begun", repr(history.begin(FACTS)))
 history.add("", 0, {"C": 1.0}, 0.5)
 history.add("ab", 0, {"C": 1.0}, 0.5)
-print("recalled", [one.settings for one in history.recall(FACTS)], len(history.entries()))
+print("recalled", [one.settings for one in history.datasets_for(FACTS)], len(history.entries()))
 print("notices", history.notices)
 try:
     history.forget_all()
@@ -346,7 +346,7 @@ def test_a_full_database_is_said_to_be_a_full_disk(path):
         with pytest.raises(UnusableError, match="disk is full"):
             fill(history, id)
         history.add(id, 5000, {"C": 1.0}, 0.5)
-        assert len(history.recall(FACTS)[0].settings) > 0
+        assert len(history.datasets_for(FACTS)[0].settings) > 0
 
 
 def test_a_disk_that_is_full_from_the_start_leaves_what_is_known_to_be_recalled(path):
@@ -359,4 +359,4 @@ def test_a_disk_that_is_full_from_the_start_leaves_what_is_known_to_be_recalled(
         (notice,) = history.notices
         assert "the disk is full" in notice
         assert "Nothing is added to the history." in notice
-        assert [one.id for one in history.recall(FACTS)] == [id]
+        assert [one.id for one in history.datasets_for(FACTS)] == [id]

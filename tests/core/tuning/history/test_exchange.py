@@ -59,7 +59,7 @@ def test_what_is_exported_and_imported_is_recalled_the_same(history, other, tmp_
     assert history.export_to(tmp_path / "all.json") == 4
     brought = other.import_from(tmp_path / "all.json")
     assert (brought.datasets, brought.trials, brought.known_already) == (4, 10, 0)
-    assert other.recall(FACTS) == history.recall(FACTS)
+    assert other.datasets_for(FACTS) == history.datasets_for(FACTS)
     assert [entry.imported for entry in other.entries()] == [True] * 4
     assert {entry.when for entry in other.entries()} == {e.when for e in history.entries()}
 
@@ -74,7 +74,7 @@ def test_the_same_file_twice_doubles_nothing_and_a_longer_one_completes(history,
     history.export_to(tmp_path / "second.json")
     more = other.import_from(tmp_path / "second.json")
     assert (more.datasets, more.trials, more.known_already) == (0, 1, 1)
-    assert other.recall(FACTS) == history.recall(FACTS)
+    assert other.datasets_for(FACTS) == history.datasets_for(FACTS)
 
 
 def test_the_starter_history_is_not_exported(tmp_path):
@@ -100,7 +100,7 @@ def test_damaged_datasets_of_a_file_are_said_and_the_others_taken(history, tmp_p
     assert (brought.datasets, brought.trials) == (1, 2)
     assert len(brought.left_out) == len(wrong)
     assert brought.left_out[0] == "Dataset 1 of the file is damaged and was left out."
-    (past,) = history.recall(FACTS)
+    (past,) = history.datasets_for(FACTS)
     assert past.settings == ({"C": 1.5, "kind": None}, {"C": 2.5, "kind": 0.5})
     assert (past.scores, past.maximize) == ((0.25, 0.5), False)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.samplers.transfer.past import PastDataset
+from core.samplers.transfer.history import EarlierDataset
 from core.space import Axis
 from core.tuning.history.store import Facts, History, Known, history_path, statistics_of
 
@@ -57,28 +57,28 @@ def test_what_was_added_is_recalled_in_order_after_opening_again(tmp_path):
         history.add(id, 0, settings[0], 0.25)
         history.add(id, 3, settings[1], 0.75)
     with History(tmp_path / "h.sqlite3", starter=False) as history:
-        found = history.recall(facts())
-    expected = PastDataset(id, (4.605, 1.386, 3.0), tuple(settings), (0.25, 0.75, -1.5))
+        found = history.datasets_for(facts())
+    expected = EarlierDataset(id, (4.605, 1.386, 3.0), tuple(settings), (0.25, 0.75, -1.5))
     assert found == (expected,)
 
 
 def test_a_trial_added_twice_is_there_once_and_unchanged(history):
     id = remember(history, GOOD)
     history.add(id, 0, {**GOOD, "C": 9.0}, 0.9)
-    assert history.recall(facts())[0].settings == (GOOD,)
-    assert history.recall(facts())[0].scores == (0.5,)
+    assert history.datasets_for(facts())[0].settings == (GOOD,)
+    assert history.datasets_for(facts())[0].scores == (0.5,)
 
 
 def test_only_the_axes_of_a_setting_are_kept_and_a_setting_that_lacks_one_is_not(history):
     remember(history, {**GOOD, "age": 77}, {"C": 1.0, "depth": 2})
-    assert history.recall(facts())[0].settings == (GOOD,)
+    assert history.datasets_for(facts())[0].settings == (GOOD,)
     assert b"age" not in Path(history.path).read_bytes()
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
 def test_a_score_that_is_no_number_is_not_kept(history, score):
     remember(history, GOOD, scores=[score])
-    assert history.recall(facts()) == ()
+    assert history.datasets_for(facts()) == ()
 
 
 @pytest.mark.parametrize(
@@ -87,13 +87,13 @@ def test_a_score_that_is_no_number_is_not_kept(history, score):
 )
 def test_another_model_metric_or_kind_of_task_is_not_recalled(history, other):
     remember(history, **other)
-    assert history.recall(facts()) == ()
-    assert len(history.recall(facts(**other))) == 1
+    assert history.datasets_for(facts()) == ()
+    assert len(history.datasets_for(facts(**other))) == 1
 
 
 def test_two_classes_and_many_are_of_one_kind(history):
     remember(history, classes=2, task="binary")
-    assert len(history.recall(facts(task="multiclass"))) == 1
+    assert len(history.datasets_for(facts(task="multiclass"))) == 1
 
 
 @pytest.mark.parametrize(
@@ -115,28 +115,28 @@ def test_a_setting_outside_of_the_space_is_not_recalled_but_its_neighbours_are(h
         Axis("kind", "", "choice", choices=("rbf", None, 0.5, "poly")),
     )
     remember(history, setting, GOOD, axes=wide)
-    assert history.recall(facts())[0].settings == (GOOD,)
+    assert history.datasets_for(facts())[0].settings == (GOOD,)
 
 
 def test_a_space_with_other_axes_recalls_nothing(history):
     remember(history)
-    assert history.recall(facts(axes=AXES[:2])) == ()
+    assert history.datasets_for(facts(axes=AXES[:2])) == ()
     renamed = (Axis("cost", "", "float", 0.01, 100.0), *AXES[1:])
-    assert history.recall(facts(axes=renamed)) == ()
-    assert len(history.recall(facts(axes=AXES[::-1]))) == 1
+    assert history.datasets_for(facts(axes=renamed)) == ()
+    assert len(history.datasets_for(facts(axes=AXES[::-1]))) == 1
 
 
 def test_a_dataset_without_trials_and_the_present_one_are_not_recalled(history):
     history.begin(facts())
     own = remember(history)
     other = remember(history)
-    assert [one.id for one in history.recall(facts(), without=own)] == [other]
+    assert [one.id for one in history.datasets_for(facts(), without=own)] == [other]
 
 
 def test_the_nearest_are_recalled_in_the_order_they_came_in(history):
     rows = [5000, 110, 90, 20000, 100, 40000]
     ids = [remember(history, rows=count) for count in rows]
-    found = history.recall(facts(rows=100), most=3)
+    found = history.datasets_for(facts(rows=100), most=3)
     assert [one.id for one in found] == [ids[1], ids[2], ids[4]]
 
 
@@ -156,10 +156,10 @@ def test_switched_off_it_neither_remembers_nor_recalls_in_any_program(history):
         assert not history.enabled
         assert history.begin(facts()) == ""
         history.add("", 0, GOOD, 0.5)
-        assert history.recall(facts()) == ()
+        assert history.datasets_for(facts()) == ()
         other.switch(True)
     assert history.enabled
-    assert len(history.recall(facts())) == 1
+    assert len(history.datasets_for(facts())) == 1
     assert len(history.entries()) == 1
 
 
@@ -180,7 +180,7 @@ def test_a_forgotten_dataset_takes_no_more_trials(history):
     kept, gone = remember(history), remember(history)
     history.forget(gone)
     history.add(gone, 1, GOOD, 0.5)
-    assert [one.id for one in history.recall(facts())] == [kept]
+    assert [one.id for one in history.datasets_for(facts())] == [kept]
     with History(history.path, starter=False) as other:
         other.add(gone, 2, GOOD, 0.5)
         assert [one.id for one in other.entries()] == [kept]

@@ -46,7 +46,7 @@ def test_a_study_of_a_sqlite_url_is_taken_with_its_settings_and_scores(history, 
     brought = history.import_optuna(url, "svm", STATISTICS)
     assert (brought.datasets, brought.trials, brought.known_already) == (1, 3, 0)
     assert brought.left_out == ()
-    (past,) = history.recall(SVM)
+    (past,) = history.datasets_for(SVM)
     assert list(past.settings) == [trial.params for trial in made.trials]
     assert list(past.scores) == [trial.value for trial in made.trials]
     assert past.statistics == STATISTICS
@@ -60,7 +60,7 @@ def test_a_grown_study_is_completed_and_never_doubled(history, url):
     made.optimize(svm_objective, n_trials=2)
     brought = history.import_optuna(url, "svm", STATISTICS)
     assert (brought.datasets, brought.trials, brought.known_already) == (0, 2, 1)
-    assert len(history.recall(SVM)[0].settings) == 5
+    assert len(history.datasets_for(SVM)[0].settings) == 5
 
 
 def test_journals_and_sqlite_files_are_named_by_their_path(history, url, tmp_path):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.tuning.events import RunStarted, TrialFinished
 from core.tuning.history.store import Facts, History, statistics_of
@@ -55,7 +56,7 @@ def test_a_dataset_of_marks_leaves_none_in_the_files_or_the_export(tmp_path, tas
     file, texts, values = marked_table(tmp_path, task)
     data = DataPlan(str(file), target="targetmark", task=task)
     plan = Plan(data, model, "random", trials=4, folds=3)
-    dataset = read_dataset(str(file), target="targetmark", task=task)
+    dataset = read_dataset(str(file), Choices(target="targetmark", task=task))
     problem, kept = build_problem(plan, dataset), tmp_path / "kept"
     with History(kept / "history.sqlite3", starter=False) as history:
         finished = 0
@@ -76,7 +77,7 @@ def test_a_dataset_of_marks_leaves_none_in_the_files_or_the_export(tmp_path, tas
                 history.add(id, event.number, event.setting, event.score)
                 finished += 1
         history.export_to(kept / "history.json")
-        (past,) = history.recall(facts)
+        (past,) = history.datasets_for(facts)
         assert len(past.scores) == finished == 4
         names = {found.name for found in kept.iterdir()}
         assert {"history.sqlite3", "history.sqlite3-wal", "history.json"} <= names

@@ -111,7 +111,7 @@ def test_eight_programs_with_a_thousand_trials_each_lose_and_double_nothing(tmp_
         starter = sum(entry.trials for entry in history.entries() if entry.starter)
         own = [entry for entry in history.entries() if not entry.starter]
         datasets = [entry.id for entry in history.entries() if entry.starter]
-        past = [one for one in history.recall(FACTS) if not one.starter]
+        past = [one for one in history.datasets_for(FACTS) if not one.starter]
     assert len(own) == 80
     assert len(datasets) == len(set(datasets))
     found = trials_in(path)

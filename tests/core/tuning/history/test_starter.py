@@ -47,7 +47,7 @@ def test_a_new_history_has_it_and_it_stays_when_opened_again(path):
 def test_every_model_of_tables_finds_datasets_in_it(path, model, task):
     with History(path) as history:
         facts = facts_of(model, task)
-        past = history.recall(facts)
+        past = history.datasets_for(facts)
         assert len(past) >= 3
         assert all(one.starter for one in past)
         assert min(len(one.scores) for one in past) >= 5

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from core.errors import UnusableError
 from core.losses.registry import build, parameter_groups
 from core.penalties.problem import PenaltyProblem
-from core.penalties.registry import LEARNERS
+from core.tuning.evaluation import evaluation_of
 from core.tuning.events import (
     FoldTested,
     PenaltyStep,
@@ -29,12 +29,12 @@ from core.tuning.plan import DataPlan, Plan, plan_from_dict
 from core.tuning.problem import build_problem, read_data
 from core.tuning.results import judging
 from core.tuning.results.conclude import conclude
-from core.tuning.results.evaluation import evaluation_of
-from core.tuning.results.judging import Course, told_of_folds
+from core.tuning.results.judging import Course, predictions_of_folds
 from core.tuning.results.takeaway import read_takeaway
 from core.tuning.runs.clock import Clock
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState
+from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.tune import tune
 
 ROWS, WIDTH, SEED = 90, 4, 7
@@ -67,7 +67,7 @@ def learned_by_mm(X, y, task, seed):
     unit = y.std() / 10.0 if task == "regression" else 1.0
     target = y / unit if task == "regression" else y
     loss = build("linear" if task == "regression" else "logistic", X, target)
-    *_, last = LEARNERS["mm"].steps(
+    *_, last = STRATEGIES["mm"].make(
         PenaltyProblem(loss, parameter_groups(loss), group_count=1, seed=seed), options_of_mm()
     )
     noise = loss.noise_variance(last.w) if task == "regression" else None
@@ -75,7 +75,7 @@ def learned_by_mm(X, y, task, seed):
 
 
 def options_of_mm():
-    return {option.name: option.default for option in LEARNERS["mm"].options}
+    return {option.name: option.default for option in STRATEGIES["mm"].options}
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_what_a_row_is_told_does_not_depend_on_its_own_target(tmp_path):
 
 def _told(plan, dataset):
     problem = build_problem(plan, dataset)
-    return drained(told_of_folds(problem, Course(RunState(), Clock()), None))
+    return drained(predictions_of_folds(problem, Course(RunState(), Clock()), None))
 
 
 def test_random_labels_of_a_wide_table_cannot_be_told(tmp_path):

@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 
 from core.tuning.results.comparison import Comparison, results_of
 from core.tuning.scores.metrics import METRICS, codes_of, say, score_said
-from core.tuning.scores.told import told_by
+from core.tuning.scores.predictions import predictions_by
 
 X, CODES = make_classification(600, 8, n_informative=5, flip_y=0.15, random_state=0)
 Y = np.array(["no", "yes"])[CODES]
@@ -25,7 +25,7 @@ NAMES = ("no", "yes")
 def classified(model, other, metric="accuracy", rows=slice(200, None), **more):
     """Both models fitted to 200 rows and tested on others, beside the class shares."""
     models = [one.fit(X[:200], Y[:200]) for one in (model, other, DummyClassifier())]
-    told = told_by(tuple(models), X[rows], Y[rows], "binary", NAMES)
+    told = predictions_by(tuple(models), X[rows], Y[rows], "binary", NAMES)
     given = {"setting": {"C": 1.0}, "default_setting": {"C": 2.0}, "metric": METRICS[metric]}
     return results_of(told, Comparison("binary", NAMES, **{**given, **more}))
 
@@ -99,7 +99,7 @@ def test_regression_shows_at_most_500_predictions_and_is_plain_json():
     numbers, y = make_regression(900, 4, noise=3.0, random_state=0)
     models = [Ridge(alpha).fit(numbers[:200], y[:200]) for alpha in (1.0, 300.0)]
     models.append(DummyRegressor().fit(numbers[:200], y[:200]))
-    told = told_by(tuple(models), numbers[200:], y[200:], "regression", ())
+    told = predictions_by(tuple(models), numbers[200:], y[200:], "regression", ())
     settings = {"alpha": np.float64(1.0)}, {"alpha": 300.0}
     validation = {"r2": float("nan")}
     results = results_of(told, Comparison("regression", (), METRICS["r2"], *settings, validation))

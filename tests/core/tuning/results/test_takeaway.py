@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.datasets.reading import read_dataset
-from core.tuning.results.takeaway import FILE_NAME, read_takeaway, takeaway_of
+from core.tuning.results.takeaway import FILE_NAME, Penalties, read_takeaway, takeaway_of
 
 
 def test_survives_the_disk(tmp_path: Path) -> None:
@@ -19,9 +19,9 @@ def test_survives_the_disk(tmp_path: Path) -> None:
         np.arange(10),
         np.arange(10, 15),
         output_names=["age", "ward=a"],
-        penalties={"age": np.float64(0.5), "ward": float("inf")},
-        group_of_output=np.array([0, 1]),
-        noise_variance=np.float64(2.0),
+        penalties=Penalties(
+            {"age": np.float64(0.5), "ward": float("inf")}, np.array([0, 1]), np.float64(2.0)
+        ),
     )
     (tmp_path / FILE_NAME).write_text(takeaway.as_json(), encoding="utf-8")
     again = read_takeaway(tmp_path)

@@ -13,7 +13,7 @@ from core.tuning.scores.bootstrap import middle, resampled_scores
 from core.tuning.scores.intervals import spans_of
 from core.tuning.scores.metric import Said
 from core.tuning.scores.metrics import METRICS
-from core.tuning.scores.told import Told
+from core.tuning.scores.predictions import Predictions
 
 
 def of_classes(rows, seed=0, classes=2, **more):
@@ -26,17 +26,20 @@ def of_classes(rows, seed=0, classes=2, **more):
         chance = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
         both.append(Said(np.argmax(chance, axis=1), chance, chance))
     flat = np.full((rows, classes), 1 / classes)
-    return Told(y, *both, Said(np.zeros(rows, dtype=int), flat, flat), **more)
+    return Predictions(y, *both, Said(np.zeros(rows, dtype=int), flat, flat), **more)
 
 
-def spans(name, told, task="binary", **more):
-    return spans_of(METRICS[name], told, told.scores(task), 0, **more)
+def spans(name, answers, task="binary", **more):
+    return spans_of(METRICS[name], answers, answers.scores(task), 0, **more)
 
 
 def test_accuracy_is_judged_by_the_exact_mcnemar_test():
-    told = of_classes(80)
-    right, other = told.tuned.labels == told.y, told.default.labels == told.y
-    span = spans("accuracy", told).differences["default"]
+    answers = of_classes(80)
+    right, other = (
+        answers.tuned.labels == answers.y,
+        answers.default.labels == answers.y,
+    )
+    span = spans("accuracy", answers).differences["default"]
     won, lost = int((right & ~other).sum()), int((other & ~right).sum())
     assert span.method == "exact McNemar"
     assert span.p == pytest.approx(stats.binomtest(won, won + lost).pvalue)
@@ -44,11 +47,11 @@ def test_accuracy_is_judged_by_the_exact_mcnemar_test():
 
 
 def test_models_that_agree_on_every_row_may_still_differ_unless_they_are_the_same():
-    told = of_classes(80)
-    told = Told(told.y, told.tuned, told.tuned, told.baseline)
-    span = spans("accuracy", told).differences["default"]
+    answers = of_classes(80)
+    answers = Predictions(answers.y, answers.tuned, answers.tuned, answers.baseline)
+    span = spans("accuracy", answers).differences["default"]
     assert span.low == -span.high < 0
-    span = spans("accuracy", told, same=True).differences["default"]
+    span = spans("accuracy", answers, same=True).differences["default"]
     assert (span.low, span.high) == (0.0, 0.0)
 
 
@@ -57,10 +60,10 @@ def test_models_that_agree_on_every_row_may_still_differ_unless_they_are_the_sam
     [("auc", 2, "DeLong"), ("auc", 4, "DeLong"), ("log_loss", 3, "normal")],
 )
 def test_many_rows_have_the_interval_that_the_bootstrap_finds(name, classes, method):
-    told = of_classes(1500, classes=classes)
-    found = spans(name, told)
+    answers = of_classes(1500, classes=classes)
+    found = spans(name, answers)
     assert found.differences["default"].method == method
-    drawn = resampled_scores(METRICS[name], told.y, list(told.said.values()), 1)
+    drawn = resampled_scores(METRICS[name], answers.y, list(answers.said.values()), 1)
     for other, place in (("default", 1), ("baseline", 2)):
         expected = middle(drawn[0] - drawn[place])
         width = expected[1] - expected[0]
@@ -74,9 +77,11 @@ def test_many_rows_have_the_interval_that_the_bootstrap_finds(name, classes, met
 def test_numbers_have_the_interval_that_the_bootstrap_finds(name):
     generator = np.random.default_rng(0)
     y, noise = generator.normal(size=(2, 1200))
-    told = Told(y, Said(y + 0.6 * noise), Said(y + 0.7 * np.roll(noise, 1)), Said(np.zeros(1200)))
-    span = spans(name, told, "regression").differences["default"]
-    drawn = resampled_scores(METRICS[name], y, [told.tuned, told.default], 1)
+    answers = Predictions(
+        y, Said(y + 0.6 * noise), Said(y + 0.7 * np.roll(noise, 1)), Said(np.zeros(1200))
+    )
+    span = spans(name, answers, "regression").differences["default"]
+    drawn = resampled_scores(METRICS[name], y, [answers.tuned, answers.default], 1)
     expected = middle(drawn[0] - drawn[1])
     assert (span.low, span.high) == pytest.approx(expected, abs=0.12 * np.ptp(expected))
 
@@ -87,31 +92,31 @@ def test_few_rows_are_resampled():
 
 def test_rows_of_groups_count_as_groups():
     """Ten copies of each row tell no more than one."""
-    told = of_classes(150)
+    answers = of_classes(150)
     copies = np.repeat(np.arange(150), 10)
-    parts = [one.rows(copies) for one in told.said.values()]
-    grouped = Told(told.y[copies], *parts, row_groups=copies)
+    parts = [one.rows(copies) for one in answers.said.values()]
+    grouped = Predictions(answers.y[copies], *parts, row_groups=copies)
     for name in ("log_loss", "auc"):
-        single, many = (spans(name, one).differences["default"] for one in (told, grouped))
+        single, many = (spans(name, one).differences["default"] for one in (answers, grouped))
         assert (many.low, many.high) == pytest.approx((single.low, single.high), abs=0.02)
     assert spans("accuracy", grouped).differences["default"].method == "normal"
-    few = Told(told.y, *told.said.values(), row_groups=np.arange(150) // 3)
+    few = Predictions(answers.y, *answers.said.values(), row_groups=np.arange(150) // 3)
     assert spans("accuracy", few).differences["default"].method == "bootstrap"
 
 
 def test_a_model_without_probabilities_has_no_interval_of_their_loss():
-    told = of_classes(200)
-    mute = Said(told.default.labels, told.default.scores)
-    found = spans("log_loss", Told(told.y, told.tuned, mute, told.baseline))
+    answers = of_classes(200)
+    mute = Said(answers.default.labels, answers.default.scores)
+    found = spans("log_loss", Predictions(answers.y, answers.tuned, mute, answers.baseline))
     assert math.isnan(found.differences["default"].low)
     assert math.isfinite(found.differences["baseline"].low)
 
 
 def test_300_000_rows_take_under_a_fifth_of_a_second():
-    told = of_classes(300_000)
-    scores, times = told.scores("binary"), []
+    answers = of_classes(300_000)
+    scores, times = answers.scores("binary"), []
     for _ in range(5):
         begun = time.process_time()
-        spans_of(METRICS["auc"], told, scores, 0)
+        spans_of(METRICS["auc"], answers, scores, 0)
         times.append(time.process_time() - begun)
     assert min(times) < 0.2

@@ -192,7 +192,7 @@ def test_the_influence_of_a_row_on_the_area_is_its_derivative(count):
     np.testing.assert_allclose(phi, slopes, rtol=0, atol=0.03 * np.abs(slopes).max())
 
 
-def test_unknown_rows_flatter_no_metric():
+def test_unknown_rows_make_no_metric_optimistic():
     """Right about every known row: the score falls by what the unknown ones are worth."""
     y = np.array([0, 1] * 10 + [-1] * 10)
     shares = np.array([[0.9, 0.1], [0.1, 0.9]])[np.abs(y)]

@@ -12,7 +12,7 @@ from core.tuning.results.comparison import Comparison, results_of
 from core.tuning.results.judging import _test_groups
 from core.tuning.scores.metric import Said
 from core.tuning.scores.metrics import METRICS
-from core.tuning.scores.told import Told
+from core.tuning.scores.predictions import Predictions
 
 ROWS = 100
 FOLDS = np.arange(ROWS) % 5
@@ -23,7 +23,7 @@ def of_numbers(**more):
     generator = np.random.default_rng(4)
     y, noise = generator.normal(size=(2, ROWS))
     said = [Said(y + scale * noise) for scale in (0.3, 0.5)]
-    return Told(y, *said, Said(np.zeros(ROWS)), **more)
+    return Predictions(y, *said, Said(np.zeros(ROWS)), **more)
 
 
 def r2(y, numbers):
@@ -31,30 +31,35 @@ def r2(y, numbers):
 
 
 def test_scores_of_cross_validation_are_means_over_folds():
-    told = of_numbers(folds=FOLDS, train_share=0.8)
+    answers = of_numbers(folds=FOLDS, train_share=0.8)
     folds = [fold == FOLDS for fold in range(5)]
-    expected = np.mean([r2(told.y[rows], told.tuned.labels[rows]) for rows in folds])
-    assert told.scores("regression")["tuned"]["r2"] == pytest.approx(expected)
+    expected = np.mean([r2(answers.y[rows], answers.tuned.labels[rows]) for rows in folds])
+    assert answers.scores("regression")["tuned"]["r2"] == pytest.approx(expected)
     whole = of_numbers().scores("regression")["tuned"]["r2"]
-    assert whole == pytest.approx(r2(told.y, told.tuned.labels))
+    assert whole == pytest.approx(r2(answers.y, answers.tuned.labels))
     assert whole != pytest.approx(expected)
 
 
 def test_a_fold_that_cannot_be_scored_is_left_out():
     y = np.array([0, 1, 0, 1, 1, 1])
     said = Said(y, np.stack([1 - y, y], axis=1))
-    told = Told(y, said, said, said, folds=np.array([0, 0, 1, 1, 2, 2]), train_share=2 / 3)
-    assert told.scores("binary")["tuned"]["auc"] == 1.0
+    answers = Predictions(
+        y, said, said, said, folds=np.array([0, 0, 1, 1, 2, 2]), train_share=2 / 3
+    )
+    assert answers.scores("binary")["tuned"]["auc"] == 1.0
 
 
 def test_the_interval_over_folds_is_the_corrected_resampled_t():
-    told = of_numbers(folds=FOLDS, train_share=0.8)
+    answers = of_numbers(folds=FOLDS, train_share=0.8)
     settings = {"alpha": 1.0}, {"alpha": 9.0}
-    results = results_of(told, Comparison("regression", (), METRICS["mse"], *settings))
+    results = results_of(answers, Comparison("regression", (), METRICS["mse"], *settings))
     gains = []
     for fold in range(5):
         rows = fold == FOLDS
-        errors = [np.mean((told.y[rows] - s.labels[rows]) ** 2) for s in (told.tuned, told.default)]
+        errors = [
+            np.mean((answers.y[rows] - s.labels[rows]) ** 2)
+            for s in (answers.tuned, answers.default)
+        ]
         gains.append(errors[1] - errors[0])
     half = stats.t.ppf(0.975, 4) * np.sqrt((0.2 + 0.25) * np.var(gains, ddof=1))
     gain = results["gain"]
@@ -71,17 +76,19 @@ def test_a_gain_is_real_only_if_the_baseline_is_beaten_too(folds):
     """Better than a bad default, but no better than the mean."""
     generator = np.random.default_rng(0)
     y, noise = generator.normal(size=(2, ROWS))
-    told = Told(y, Said(0.01 * noise), Said(2 * noise), Said(np.zeros(ROWS)), None, folds, 0.8)
+    answers = Predictions(
+        y, Said(0.01 * noise), Said(2 * noise), Said(np.zeros(ROWS)), None, folds, 0.8
+    )
     settings = {"alpha": 1.0}, {"alpha": 9.0}
-    results = results_of(told, Comparison("regression", (), METRICS["mse"], *settings))
+    results = results_of(answers, Comparison("regression", (), METRICS["mse"], *settings))
     assert results["gain"]["low"] > 0
     assert not results["gain_over_baseline"]["real"]
     assert not results["gain"]["real"]
     assert any("baseline" in remark for remark in results["remarks"])
-    told = of_numbers(folds=folds, train_share=0.8)
-    results = results_of(told, Comparison("regression", (), METRICS["mse"], *settings))
+    answers = of_numbers(folds=folds, train_share=0.8)
+    results = results_of(answers, Comparison("regression", (), METRICS["mse"], *settings))
     assert results["gain"]["real"]
-    assert results["baseline_test"]["mse"] == pytest.approx(np.mean(told.y**2), rel=0.01)
+    assert results["baseline_test"]["mse"] == pytest.approx(np.mean(answers.y**2), rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ import numpy as np
 from core.space import Axis
 from core.tuning.events import (
     CommonSurfaceFitted,
-    PastRecalled,
+    HistoryRead,
     Progress,
-    RecalledDataset,
     RunStarted,
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.payloads import HistoryDataset
 
 SPACE = (
     Axis("C", "Penalty weight", "float", 1e-3, 1e3, log=True, default=1.0),
@@ -61,12 +61,12 @@ def earlier(at, trials=TRIED, **fields):
         "starter": at % 4 == 3,
         "distance": 0.3 * at,
     }
-    return RecalledDataset(**{**made, **fields})
+    return HistoryDataset(**{**made, **fields})
 
 
 def recalled(count=6):
     datasets = [earlier(at) for at in reversed(range(count))]  # the nearest came in last
-    return PastRecalled(
+    return HistoryRead(
         statistics=[math.log(350), math.log(8), 2.0],
         axes=[axis.name for axis in SPACE],
         datasets=datasets,

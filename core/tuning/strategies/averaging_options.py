@@ -47,8 +47,8 @@ def without_averaging(make: Callable[..., Any]) -> Callable[..., Any]:
     """A sampler's `make` that is given the averaging options as well and passes the others on."""
     ours = {option.name for option in AVERAGING}
 
-    def made(space: Any, options: dict[str, Any], seed: int, memory: Any = None) -> Any:
+    def made(space: Any, options: dict[str, Any], seed: int, history: Any = None) -> Any:
         own = {name: value for name, value in options.items() if name not in ours}
-        return make(space, own, seed, memory)
+        return make(space, own, seed, history)
 
     return made

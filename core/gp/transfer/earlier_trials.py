@@ -17,8 +17,8 @@ ToPoint = Callable[[Mapping[str, Any]], Array | None]
 
 
 @dataclass(frozen=True)
-class Told:
-    """What one earlier dataset tells.
+class DatasetTrials:
+    """The trials of one earlier dataset.
 
     Attributes:
         statistics: of the dataset, 3 numbers.
@@ -31,17 +31,17 @@ class Told:
 
 
 @dataclass(frozen=True)
-class PastTrials:
+class EarlierTrials:
     """The usable trials of k earlier datasets as rows, n in all.
 
     Attributes:
-        datasets: which of all the datasets told, k, nearest first.
+        datasets: which of all the datasets, k, nearest first.
         kept: for each of them which of its trials are used; n in all.
         points: unit vectors, shape (n, width), dataset by dataset.
         d: the dataset of every row, 1 … k, shape (n,).
         statistics: standardized, the present dataset's (zeros) before those of the k,
             shape (k + 1, 3).
-        everyone: standardized statistics of all datasets told, the present one last.
+        everyone: standardized statistics of all datasets, the present one last.
     """
 
     datasets: tuple[int, ...]
@@ -56,10 +56,10 @@ class PastTrials:
         """The present dataset and the k, as rows of `everyone`."""
         return np.array([len(self.everyone) - 1, *self.datasets], dtype=int)
 
-    def nearest(self, most: int) -> PastTrials:
+    def nearest(self, most: int) -> EarlierTrials:
         """The same of the nearest datasets only."""
         rows = self.d <= most
-        return PastTrials(
+        return EarlierTrials(
             self.datasets[:most],
             self.kept[:most],
             self.points[rows],
@@ -75,26 +75,26 @@ def nearest_first(everyone: Array) -> list[int]:
     return [int(k) for k in np.argsort(far, kind="stable")]
 
 
-def past_trials(
-    told: Sequence[Told],
+def earlier_trials(
+    given: Sequence[DatasetTrials],
     present: Sequence[float],
     to_point: ToPoint,
     width: int,
     *,
     order: Sequence[int] | None = None,
     most: int | None = None,
-) -> PastTrials:
-    """The usable trials of datasets told; datasets without any are left out.
+) -> EarlierTrials:
+    """The usable trials of earlier datasets; those without any are left out.
 
     Args:
-        told: all earlier datasets.
+        given: all earlier datasets.
         present: the present dataset's statistics.
         to_point: the unit vector of a setting; None where it cannot be used.
         width: of unit vectors.
         order: which datasets, in this order; nearest first if not given.
         most: how many datasets at most.
     """
-    table = np.array([*(one.statistics for one in told), present], dtype=float)
+    table = np.array([*(one.statistics for one in given), present], dtype=float)
     everyone = standardized_statistics(table)
     datasets: list[int] = []
     kept: list[tuple[int, ...]] = []
@@ -102,13 +102,13 @@ def past_trials(
     for index in nearest_first(everyone) if order is None else order:
         if most is not None and len(datasets) == most:
             break
-        found = _usable_trials(told[index], to_point)
+        found = _usable_trials(given[index], to_point)
         if found:
             datasets.append(index)
             kept.append(tuple(found))
             points += found.values()
     sizes = [len(trials) for trials in kept]
-    return PastTrials(
+    return EarlierTrials(
         datasets=tuple(datasets),
         kept=tuple(kept),
         points=np.array(points).reshape(-1, width),
@@ -118,7 +118,7 @@ def past_trials(
     )
 
 
-def _usable_trials(one: Told, to_point: ToPoint) -> dict[int, Array]:
+def _usable_trials(one: DatasetTrials, to_point: ToPoint) -> dict[int, Array]:
     found: dict[int, Array] = {}
     for index, (setting, score) in enumerate(zip(one.settings, one.scores, strict=True)):
         point = to_point(setting) if math.isfinite(score) else None

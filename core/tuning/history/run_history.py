@@ -1,4 +1,4 @@
-"""Between a run and the history of past datasets: what it recalls, and what it leaves there.
+"""Between a run and the history of earlier datasets: what it reads there, and what it keeps.
 
 Where the history cannot be used, the run goes on without it and says so once.
 """
@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from core.errors import UnusableError
-from core.samplers.transfer.past import Memory, PastDataset
-from core.tuning.events import Event, Noticed, PastRecalled, RecalledDataset, TrialFinished
+from core.samplers.transfer.history import EarlierDataset, TuningHistory
+from core.tuning.events import Event, HistoryRead, Noticed, TrialFinished
 from core.tuning.history.store import Facts, History, statistics_of
+from core.tuning.payloads import HistoryDataset
 from core.tuning.problem import Problem
 
 
-class Remembering:
+class RunHistory:
     """One run's dealings with the history.
 
     Args:
         problem: the run's problem.
-        opened: opens the history; None to recall and keep nothing.
+        opened: opens the history; None to read and keep nothing.
         name: under which the history keeps this run's trials already; "" for a new run.
     """
 
@@ -39,15 +40,15 @@ class Remembering:
         except UnusableError as error:
             self._give_up(error)
 
-    def recalled(self) -> PastRecalled:
-        """What is remembered that fits this run's space."""
-        past: tuple[PastDataset, ...] = ()
+    def read(self) -> HistoryRead:
+        """What the history holds that fits this run's space."""
+        datasets: tuple[EarlierDataset, ...] = ()
         if self._history is not None and self._history.enabled:
             try:
-                past = self._history.recall(self._facts, without=self.name)
+                datasets = self._history.datasets_for(self._facts, without=self.name)
             except UnusableError as error:
                 self._give_up(error)
-        return event_of(past, self._problem)
+        return event_of(datasets, self._problem)
 
     def keep(self, trial: TrialFinished) -> None:
         """Leave one finished trial in the history."""
@@ -93,16 +94,16 @@ def facts_of(problem: Problem) -> Facts:
     )
 
 
-def event_of(past: Sequence[PastDataset], problem: Problem) -> PastRecalled:
-    """The recalled datasets as an event, so that a resumed run recalls the same."""
+def event_of(datasets: Sequence[EarlierDataset], problem: Problem) -> HistoryRead:
+    """Earlier datasets as an event, so that a resumed run has the same."""
     axes = [axis.name for axis in problem.space]
-    memory = Memory(tuple(past), facts_of(problem).statistics)
-    distances = memory.distances() if past else ()
-    return PastRecalled(
-        statistics=list(memory.statistics),
+    history = TuningHistory(tuple(datasets), facts_of(problem).statistics)
+    distances = history.distances() if datasets else ()
+    return HistoryRead(
+        statistics=list(history.statistics),
         axes=axes,
         datasets=[
-            RecalledDataset(
+            HistoryDataset(
                 id=one.id,
                 statistics=list(one.statistics),
                 values=[[setting[name] for name in axes] for setting in one.settings],
@@ -111,29 +112,29 @@ def event_of(past: Sequence[PastDataset], problem: Problem) -> PastRecalled:
                 starter=one.starter,
                 distance=float(distance),
             )
-            for one, distance in zip(past, distances, strict=True)
+            for one, distance in zip(datasets, distances, strict=True)
         ],
         simplex=list(problem.model.simplex),
     )
 
 
-def memory_of(recalled: PastRecalled, simplex: tuple[str, ...] = ()) -> Memory:
-    """What the sampler is told of the past, from the event."""
-    return Memory(
-        past=tuple(_dataset(one, recalled.axes) for one in recalled.datasets),
-        statistics=_three(recalled.statistics),
+def history_of(read: HistoryRead, simplex: tuple[str, ...] = ()) -> TuningHistory:
+    """What the sampler learns from, from the event."""
+    return TuningHistory(
+        datasets=tuple(_dataset(one, read.axes) for one in read.datasets),
+        statistics=_three(read.statistics),
         simplex=simplex,
     )
 
 
-def _dataset(recalled: RecalledDataset, axes: list[str]) -> PastDataset:
-    return PastDataset(
-        id=recalled.id,
-        statistics=_three(recalled.statistics),
-        settings=tuple(dict(zip(axes, values, strict=True)) for values in recalled.values),
-        scores=tuple(recalled.scores),
-        maximize=recalled.maximize,
-        starter=recalled.starter,
+def _dataset(one: HistoryDataset, axes: list[str]) -> EarlierDataset:
+    return EarlierDataset(
+        id=one.id,
+        statistics=_three(one.statistics),
+        settings=tuple(dict(zip(axes, values, strict=True)) for values in one.values),
+        scores=tuple(one.scores),
+        maximize=one.maximize,
+        starter=one.starter,
     )
 
 
@@ -142,6 +143,6 @@ def _three(numbers: Sequence[float]) -> tuple[float, float, float]:
     return float(rows), float(features), float(classes)
 
 
-def recalled_before(past: Sequence[Event]) -> PastRecalled | None:
-    """What an interrupted run had recalled; None if it had not."""
-    return next((event for event in past if isinstance(event, PastRecalled)), None)
+def read_before(past: Sequence[Event]) -> HistoryRead | None:
+    """What an interrupted run had read in the history; None if it had not."""
+    return next((event for event in past if isinstance(event, HistoryRead)), None)

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from core.evaluation.power import smallest_gain
-from core.tuning.scores.power_words import power_in_words
+from core.tuning.guidance.power_words import power_in_words
 
 
 def points(sentence):

@@ -9,11 +9,11 @@ from app.views.plot.items import Dots, clear_colour
 from app.views.plot.scales import scale_of
 from app.views.surrogate.slice_view import place_of
 from app.views.surrogate.surface_view import SurfaceView
-from app.views.transfer.common_view import CommonView
+from app.views.transfer.posterior_view import PosteriorView
 
 
-class CommonSurface(CommonView, SurfaceView):
-    """The common surface's mean over two axes; small triangles for the past."""
+class PosteriorSurface(PosteriorView, SurfaceView):
+    """The common surface's mean over two axes; small triangles for earlier datasets."""
 
     name = "common surface"
     title = "Pairs of settings"
@@ -21,14 +21,14 @@ class CommonSurface(CommonView, SurfaceView):
     waiting = "What earlier datasets found appears here before the first trial."
 
     def behind_trials(self) -> list[Dots]:
-        """The past."""
-        self.past = Dots("triangle", 7)
-        return [self.past]
+        """Those of earlier datasets."""
+        self.earlier = Dots("triangle", 7)
+        return [self.earlier]
 
     def paint_theme(self) -> None:
-        """The past pale on all of viridis."""
+        """Earlier datasets pale on all of viridis."""
         super().paint_theme()
-        self.past.set_style(clear_colour("#FFFFFF", 0.45), "#1F2933", 0.7)
+        self.earlier.set_style(clear_colour("#FFFFFF", 0.45), "#1F2933", 0.7)
 
     def what_to_evaluate(self) -> dict[str, object]:
         """The surface over the chosen axes through the best point."""
@@ -40,13 +40,13 @@ class CommonSurface(CommonView, SurfaceView):
         return True
 
     def draw_more(self, columns: list[int]) -> None:
-        """The past's trials."""
+        """The trials of earlier datasets."""
         axes = [self.record.axes[column] for column in columns]
         x, y = (
-            [place_of(trial[key], axis, scale_of(axis)) for trial in self.answer["past"]]
+            [place_of(trial[key], axis, scale_of(axis)) for trial in self.answer["earlier"]]
             for key, axis in zip("xy", axes, strict=True)
         )
-        self.past.set_data(x, y)
+        self.earlier.set_data(x, y)
 
     def describe(self) -> str:
         """Whose trials it comes from, and where it is highest."""

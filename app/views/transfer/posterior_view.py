@@ -8,31 +8,31 @@ import numpy as np
 
 from app.text.datasets import speaking
 from app.text.strategies import surrogate_of
-from app.views.surrogate.surrogate_view import RANKING, WITH_PAST, SurrogateView, plain_fields
+from app.views.surrogate.surrogate_view import RANKING, WITH_HISTORY, SurrogateView, plain_fields
 from core.tuning.events import (
     CommonSurfaceFitted,
     Event,
-    PastRecalled,
+    HistoryRead,
     RunFinished,
     RunStopped,
     TrialExcluded,
 )
 
 
-class CommonView(SurrogateView):
+class PosteriorView(SurrogateView):
     """A view of the surface that the strategy fits to this dataset and to earlier ones.
 
     Heights are responses: how many of its dataset's standard deviations a score is better than
-    its dataset's mean, or how high a setting ranks. The answer of the evaluator has also the past's
-    trials under "past".
+    its dataset's mean, or how high a setting ranks. The answer of the evaluator also has the
+    trials of earlier datasets under "earlier".
     """
 
-    listens = (CommonSurfaceFitted, PastRecalled, TrialExcluded, RunFinished, RunStopped)
-    surrogates = WITH_PAST
+    listens = (CommonSurfaceFitted, HistoryRead, TrialExcluded, RunFinished, RunStopped)
+    surrogates = WITH_HISTORY
 
     def waits_for(self) -> str:
         """What will appear, or that the history is empty."""
-        if self.run.past is None or self.run.past.datasets:
+        if self.run.history is None or self.run.history.datasets:
             return super().waits_for()
         return (
             "The history holds no other dataset with this model yet. This dataset's own "
@@ -45,12 +45,12 @@ class CommonView(SurrogateView):
         return "rank, higher is better" if ranks else "better than the mean"
 
     def fitted(self) -> Event | None:
-        """The common surface, once it and the past are there."""
-        return self.run.common if self.run.past is not None else None
+        """The common surface, once it and the history are there."""
+        return self.run.common if self.run.history is not None else None
 
     def handed_over(self, fitted: Event) -> dict[str, Any]:
-        """The surface and the past."""
-        return {"surrogate": plain_fields(fitted), "past": plain_fields(self.run.past)}
+        """The surface and the history."""
+        return {"surrogate": plain_fields(fitted), "history": plain_fields(self.run.history)}
 
     def responses(self) -> np.ndarray:
         """The responses of the record's trials, NaN where none is known yet, shape (n,)."""
@@ -65,7 +65,7 @@ class CommonView(SurrogateView):
     def speaking(self) -> list[dict[str, Any]]:
         """The datasets that decide now, nearest first."""
         common = self.run.common
-        return speaking(self.run.past, common) if common.neighbours else []
+        return speaking(self.run.history, common) if common.neighbours else []
 
     def whose(self) -> str:
         """From how many trials of how many datasets the surface comes."""

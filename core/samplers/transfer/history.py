@@ -1,6 +1,6 @@
-"""The history of earlier datasets, as the strategies that learn from it are given it.
+"""The history of earlier datasets, as the strategies that learn from it see it.
 
-Only descriptive statistics of a dataset are known, never the data (Yogatama & Mann 2014, §3.1).
+Only descriptive statistics of a dataset are in it, never the data (Yogatama & Mann 2014, §3.1).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Statistics = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class PastDataset:
+class EarlierDataset:
     """What earlier trials on one dataset gave.
 
     Attributes:
@@ -36,26 +36,26 @@ class PastDataset:
 
 
 @dataclass(frozen=True)
-class Memory:
+class TuningHistory:
     """The history that a strategy is given, and the present dataset's statistics.
 
     Attributes:
-        past: earlier datasets that were tuned over the same space, in the order they came in.
+        datasets: earlier ones that were tuned over the same space, in the order they came in.
         statistics: of the present dataset.
         simplex: axes whose values count only as shares of their sum.
     """
 
-    past: tuple[PastDataset, ...] = ()
+    datasets: tuple[EarlierDataset, ...] = ()
     statistics: Statistics = (0.0, 0.0, 0.0)
     simplex: tuple[str, ...] = ()
 
     def distances(self) -> np.ndarray:
-        """Euclidean distance of every past dataset to the present one, shape (datasets,).
+        """Euclidean distance of every earlier dataset to the present one, shape (datasets,).
 
         In units of the statistics' standard deviations over all of them (Yogatama & Mann 2014,
         §3.4); a statistic that is the same everywhere counts for nothing.
         """
-        table = np.array([*(one.statistics for one in self.past), self.statistics], dtype=float)
+        table = np.array([*(one.statistics for one in self.datasets), self.statistics], dtype=float)
         deviation = table.std(axis=0)
         table = (table - table[-1]) / np.where(deviation > 0, deviation, 1.0)
         return np.sqrt((table[:-1] ** 2).sum(axis=1))

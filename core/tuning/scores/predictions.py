@@ -19,7 +19,7 @@ TUNED, DEFAULT, BASELINE = CONTESTANTS = ("tuned", "default", "baseline")
 
 
 @dataclass(frozen=True)
-class Told:
+class Predictions:
     """What the contestants say about n rows that they were not fitted to.
 
     Attributes:
@@ -71,14 +71,14 @@ class Told:
         return found
 
 
-def told_by(
+def predictions_by(
     models: tuple[Any, Any, Any],
     X: Any,
     y: np.ndarray,
     task: str,
     classes: Sequence[Any],
     row_groups: np.ndarray | None = None,
-) -> Told:
+) -> Predictions:
     """Ask fitted models about test rows.
 
     Args:
@@ -90,7 +90,7 @@ def told_by(
         row_groups: the group of each row, where rows belong together.
     """
     tuned, default, baseline = (say(model, X, classes, task=task, y=y) for model in models)
-    return Told(targets_of(y, task, classes), tuned, default, baseline, row_groups)
+    return Predictions(targets_of(y, task, classes), tuned, default, baseline, row_groups)
 
 
 def _mean(scores: np.ndarray) -> float:

@@ -18,7 +18,7 @@ S = TypeVar("S", bound=ResponseSurface)
 
 
 @dataclass(frozen=True)
-class History:
+class Observations:
     """The trials of a study in the unit cube, in the order of their numbers.
 
     Attributes:
@@ -41,14 +41,14 @@ class History:
         return np.vstack([self.points, self.pending, self.failed])
 
 
-class HistoryReader:
-    """Reads a study's history; the points of finished trials are computed once."""
+class ObservationReader:
+    """Reads a study's observations; the points of finished trials are computed once."""
 
     def __init__(self, space: SearchSpace) -> None:
         self.space = space
         self._points: dict[int, Array] = {}
 
-    def read(self, study: Study, asked: FrozenTrial) -> History:
+    def read(self, study: Study, asked: FrozenTrial) -> Observations:
         """The history of a study, without the trial that is being asked for."""
         scored: list[tuple[int, Array, float]] = []
         pending: list[Array] = []
@@ -63,7 +63,7 @@ class HistoryReader:
                 scored.append((trial.number, point, float(trial.values[0])))
             elif trial.state.is_finished():
                 failed.append(point)
-        return History(
+        return Observations(
             points=self._stacked([point for _, point, _ in scored]),
             scores=np.array([score for _, _, score in scored]),
             numbers=[number for number, _, _ in scored],
@@ -88,14 +88,14 @@ def _score(trial: FrozenTrial) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def conditioned(surface: S, history: History, worst: float | None = None) -> S:
+def conditioned(surface: S, observed: Observations, worst: float | None = None) -> S:
     """The posterior with running and failed trials, a kriging believer (Ginsbourger et al. 2010).
 
     Running trials give their posterior mean: it stays, the uncertainty there goes. Failed trials
     give the response `worst`, the smallest so far if not given.
     """
     worst = float(surface.z.min()) if worst is None else worst
-    for points, lie in ((history.pending, None), (history.failed, worst)):
+    for points, lie in ((observed.pending, None), (observed.failed, worst)):
         if len(points):
             believed = surface.posterior(points)[0] if lie is None else np.full(len(points), lie)
             surface = surface.extended(points, np.concatenate([surface.z, believed]))  # type: ignore[assignment]

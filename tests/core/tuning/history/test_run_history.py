@@ -11,16 +11,16 @@ import pytest
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.samplers.proposing import ProposingSampler, note
-from core.samplers.transfer.past import Memory
+from core.samplers.transfer.history import TuningHistory
 from core.tuning.events import (
+    HistoryRead,
     Noticed,
-    PastRecalled,
     RunFinished,
     RunStarted,
     TrialFinished,
     TrialStarted,
 )
-from core.tuning.history.remembering import facts_of
+from core.tuning.history.run_history import facts_of
 from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem
@@ -33,13 +33,13 @@ from core.tuning.tune import tune
 class Follower(ProposingSampler):
     """Proposes what was best in the past, then draws."""
 
-    def __init__(self, space, memory, seed):
+    def __init__(self, space, history, seed):
         super().__init__(space, seed=seed)
-        self.memory = memory
+        self.history = history
 
     def propose(self, study, trial, space):
-        if self.memory.past and trial.number == 0:
-            one = self.memory.past[0]
+        if self.history.datasets and trial.number == 0:
+            one = self.history.datasets[0]
             note(study, trial, "past")
             return one.settings[one.scores.index(max(one.scores))]
         note(study, trial, "random")
@@ -49,11 +49,11 @@ class Follower(ProposingSampler):
 @pytest.fixture
 def follows(monkeypatch):
     """A strategy that remembers, and what it was told at each beginning."""
-    told: list[Memory] = []
+    told: list[TuningHistory] = []
 
-    def make(space, options, seed, memory):
-        told.append(memory)
-        return Follower(space, memory, seed)
+    def make(space, options, seed, history):
+        told.append(history)
+        return Follower(space, history, seed)
 
     implementation = Implementation((), make)
     words = ("follow", "Follow", "trials", "", "", "")
@@ -84,7 +84,7 @@ def test_a_run_leaves_its_statistics_its_settings_and_its_scores(iris, opened):
     events = list(tune(plan("random"), iris, history=opened))
     with contextlib.closing(opened()) as history:
         (entry,) = history.entries()
-        (past,) = history.recall(facts_of(build_problem(plan("random"), iris)))
+        (past,) = history.datasets_for(facts_of(build_problem(plan("random"), iris)))
     trials = of(TrialFinished, events)
     assert [dict(one.setting) for one in trials] == list(past.settings)
     assert [one.score for one in trials] == list(past.scores)
@@ -98,18 +98,18 @@ def test_a_later_run_is_told_of_the_earlier_one_and_begins_with_its_best(iris, o
     first = list(tune(plan("random", trials=6), iris, history=opened))
     best = max(of(TrialFinished, first), key=lambda event: event.score)
     later = list(tune(plan("follow"), iris, history=opened))
-    assert isinstance(later[1], PastRecalled)
+    assert isinstance(later[1], HistoryRead)
     assert [one.id for one in later[1].datasets] == [first[0].remembered_as]
     begun = of(TrialStarted, later)[0]
     assert begun.reason == "past"
     assert begun.setting["C"] == pytest.approx(best.setting["C"])
-    assert follows[0].past[0].scores == tuple(e.score for e in of(TrialFinished, first))
+    assert follows[0].datasets[0].scores == tuple(e.score for e in of(TrialFinished, first))
     assert isinstance(later[-1], RunFinished)
 
 
 def test_with_no_past_the_default_setting_comes_first(iris, opened, follows):
     events = list(tune(plan("follow"), iris, history=opened))
-    assert of(PastRecalled, events)[0].datasets == []
+    assert of(HistoryRead, events)[0].datasets == []
     assert of(TrialStarted, events)[0].reason == "default"
 
 
@@ -124,7 +124,7 @@ def test_a_resumed_run_is_told_what_it_was_told_before(iris, opened, follows, tm
     list(tune(plan("random", seed=1), iris, history=opened))  # more is known in between
     past = folder.events()
     rest = list(tune(folder.plan, iris, folder=folder, past=past, history=opened))
-    assert of(PastRecalled, rest) == []
+    assert of(HistoryRead, rest) == []
     assert len(follows) == 2
     assert follows[0] == follows[1]
     with contextlib.closing(opened()) as history:

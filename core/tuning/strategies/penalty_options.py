@@ -1,46 +1,14 @@
-"""The penalty learners by name, with their options and what the pages say of them."""
+"""What can be set of the strategies that learn penalties."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
-from typing import Any
-
 from core.options import Option
-from core.penalties import direct, evidence, implicit_gradient, leave_one_out, mm
-from core.penalties.problem import PenaltyProblem
-from core.penalties.step import Step
+from core.penalties import implicit_gradient
 
 # A numeric target is brought to this standard deviation beside standardized columns: the learners'
 # start at C = 1 and β = 1 mean something in one unit only, and the papers' targets have this one.
 TARGET_SPREAD = 10.0
-
-
-@dataclass(frozen=True)
-class Learner:
-    """One way of learning penalties.
-
-    Attributes:
-        run: (problem, its options as a frozen dataclass) -> steps.
-        typed: that dataclass.
-        options: what can be set, with the papers' defaults; some are the training's, not its own.
-        needs_holdout: whether it wants pairs of losses on rows held out.
-        tasks: which tasks it can learn for; empty for every one that has a loss.
-    """
-
-    run: Callable[[PenaltyProblem, Any], Iterator[Step]]
-    typed: type
-    options: tuple[Option, ...]
-    needs_holdout: bool = False
-    tasks: tuple[str, ...] = ()
-
-    def steps(self, problem: PenaltyProblem, options: Mapping[str, Any]) -> Iterator[Step]:
-        """The learner's steps; options that are not its own are passed over."""
-        own = {field.name for field in fields(self.typed)}
-        return self.run(problem, self.typed(**{k: v for k, v in options.items() if k in own}))
-
-
-_PRIOR = (
+PRIOR = (
     Option(
         "alpha",
         "How much to shrink in any case (α)",
@@ -80,7 +48,7 @@ _PRIOR = (
         ),
     ),
 )
-_TARGET = Option(
+TARGET = Option(
     "target_spread",
     "The target's standard deviation while learning (s)",
     "float",
@@ -93,16 +61,16 @@ _TARGET = Option(
     high=1e6,
     low_open=True,
 )
-_MM_STEPS = Option(
+MM_STEPS = Option(
     "max_steps", "Most steps", "int", 100, "The method stops earlier by itself.", low=1, high=10000
 )
-_DIRECT_STEPS = Option(
+DIRECT_STEPS = Option(
     "max_steps", "Most steps", "int", 500, "The method stops earlier by itself.", low=1, high=10000
 )
-_SEARCH_STEPS = Option(
+SEARCH_STEPS = Option(
     "max_steps", "Most steps", "int", 130, "The method stops earlier by itself.", low=1, high=10000
 )
-_TOLERANCE = Option(
+TOLERANCE = Option(
     "tolerance",
     "Accuracy",
     "float",
@@ -112,7 +80,7 @@ _TOLERANCE = Option(
     high=0.5,
     low_open=True,
 )
-_GRADIENT = (
+GRADIENT = (
     Option(
         "validation",
         "Rows to check on",
@@ -187,18 +155,3 @@ _GRADIENT = (
         high=30.0,
     ),
 )
-
-LEARNERS: dict[str, Learner] = {
-    "mm": Learner(mm.run, mm.MmOptions, (*_PRIOR, _TARGET, _MM_STEPS, _TOLERANCE)),
-    "evidence": Learner(evidence.run, evidence.EvidenceOptions, (_MM_STEPS, _TOLERANCE)),
-    "loo": Learner(
-        leave_one_out.run,
-        leave_one_out.LooOptions,
-        (_SEARCH_STEPS,),
-        tasks=("binary", "multiclass"),
-    ),
-    "direct": Learner(direct.run, direct.DirectOptions, (*_PRIOR, _TARGET, _DIRECT_STEPS)),
-    "gradient": Learner(
-        implicit_gradient.run, implicit_gradient.GradientOptions, _GRADIENT, needs_holdout=True
-    ),
-}

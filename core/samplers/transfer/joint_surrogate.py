@@ -4,10 +4,10 @@ Yogatama & Mann 2014, Algorithm 2, and Bardenet et al. 2013: a Gaussian process 
 the present dataset and of earlier ones, whose scores are made comparable. How they are is what
 the samplers differ in.
 
-The first trial goes to the largest posterior mean, given the past alone: expected improvement wants
-a best response of this dataset, and there is none yet; what has been good elsewhere is also the
-safest beginning. Every later trial goes to the largest expected improvement over the best response
-of this dataset.
+The first trial goes to the largest posterior mean, given the earlier datasets alone: expected
+improvement wants a best response of this dataset, and there is none yet; what has been good
+elsewhere is also the safest beginning. Every later trial goes to the largest expected improvement
+over the best response of this dataset.
 
 Trials that are running count as if they had given what the posterior expects of them, trials that
 failed as the worst response of this dataset so far (of all, while it has none).
@@ -28,15 +28,15 @@ from core.gp.acquisition import ACQUISITIONS
 from core.gp.domain import Domain
 from core.gp.kernels import Array
 from core.gp.proposal import SAME, Search
+from core.gp.transfer.earlier_trials import NEIGHBOURS, DatasetTrials, EarlierTrials, earlier_trials
 from core.gp.transfer.fitting import EXACT, CommonFitter
-from core.gp.transfer.past import NEIGHBOURS, PastTrials, Told, past_trials
 from core.gp.transfer.points import Coordinates, usable
 from core.gp.transfer.posterior import CommonRegression
-from core.samplers.history import History, HistoryReader, conditioned
+from core.samplers.observations import ObservationReader, Observations, conditioned
 from core.samplers.proposing import ProposingSampler, note, uniform_setting
 from core.samplers.responses import Scale
 from core.samplers.search_space import SearchSpace
-from core.samplers.transfer.past import Memory
+from core.samplers.transfer.history import TuningHistory
 from core.space import Axis, Setting
 
 FIT, SEARCH, REPLACE, DRAW = 1, 2, 3, 4  # purposes of a trial's random numbers
@@ -48,9 +48,9 @@ DIGITS = 6  # of the numbers in an event
 class TransferState:
     """What a view needs to evaluate the common response surface; the event's fields.
 
-    Points and responses are rounded to six digits. Under the kernel sqe with more than 300 past
-    trials only those of the twenty nearest datasets are told: a picture from them is an exact
-    posterior of part of the past, where the sampler uses an approximate one of all of it.
+    Points and responses are rounded to six digits. Under the kernel sqe with more than 300 earlier
+    trials only those of the twenty nearest datasets are in it: a picture from them is an exact
+    posterior of part of the trials, where the sampler uses an approximate one of all of them.
 
     Attributes: as of `core.tuning.events.CommonSurfaceFitted`.
     """
@@ -81,18 +81,18 @@ class Responses:
     """All responses at one ask.
 
     Attributes:
-        past: of the past trials in the kernel, in its order, shape (n,).
+        earlier: of the earlier trials in the kernel, in its order, shape (n,).
         present: of this dataset's finished trials, shape (T,).
         scale: between this dataset's scores and responses.
     """
 
-    past: Array
+    earlier: Array
     present: Array
     scale: Scale
 
 
 class CommonSearch(Search):
-    """A search whose candidates include the past's settings.
+    """A search whose candidates include the earlier trials' settings.
 
     The neighbours' kernel has a cusp at every trial, and its posterior mean is often largest there.
     Climbing ends earlier than on one dataset's surface: this one is known more roughly.
@@ -111,13 +111,13 @@ class CommonSearch(Search):
         return np.vstack([found, self._known])
 
 
-class CommonSurfaceSampler(ProposingSampler):
+class JointSurrogateSampler(ProposingSampler):
     """Proposes by a response surface over the trials of all datasets.
 
     Args:
         space: the axes; None to learn them from the study's trials.
         seed: of everything random.
-        memory: the history of earlier datasets.
+        history: the history of earlier datasets.
         kernel: mkl (neighbours), sqe (everything, by statistics) or printed.
         replacement: with which probability each element of a proposal is drawn anew, so that mean
             and deviation are not those of good settings alone (the paper's is 0.25).
@@ -133,100 +133,108 @@ class CommonSurfaceSampler(ProposingSampler):
         space: Sequence[Axis] | None = None,
         *,
         seed: int = 0,
-        memory: Memory | None = None,
+        history: TuningHistory | None = None,
         kernel: str = "mkl",
         replacement: float = 0.25,
     ) -> None:
         super().__init__(space, seed=seed)
-        self.memory = memory if memory is not None else Memory()
+        self.history = history if history is not None else TuningHistory()
         self.kernel, self.replacement = kernel, replacement
         self.state: TransferState | None = None
         self._known: SearchSpace | None = None
 
-    def respond(self, history: History) -> Responses:
-        """The responses of the past and the present trials."""
+    def respond(self, observed: Observations) -> Responses:
+        """The responses of the earlier and the present trials."""
         raise NotImplementedError
 
-    def recall(self, space: SearchSpace) -> PastTrials:
-        """The past trials that the kernel stands on."""
+    def trials_of(self, space: SearchSpace) -> EarlierTrials:
+        """The earlier trials that the kernel stands on."""
         most = None if self.kernel == "sqe" else NEIGHBOURS
-        return recalled(self.memory, space, most)
+        return usable_trials(self.history, space, most)
 
     def propose(self, study: Study, trial: FrozenTrial, space: SearchSpace) -> Setting:
         """The setting to try, and why."""
         if self._known is not space:
             self._begin(space)
-        history = self._reader.read(study, trial)
-        self.finish_where_last(self._domain, history)
-        if len(history.points) + len(self.past.points) == 0:
+        observed = self._reader.read(study, trial)
+        self.finish_where_last(self._domain, observed)
+        if len(observed.points) + len(self.earlier.points) == 0:
             note(study, trial, "random")
-            return self._drawn(trial, space, history)
-        told = self.respond(history)
-        z = np.concatenate([told.past, told.present])
-        regression = self._fitter.fit(history.points, z, self.random(trial, FIT))
-        chosen = self._chosen(trial, history, told, regression)
-        setting, changed = self._replaced(trial, space, history, space.setting(chosen))
+            return self._drawn(trial, space, observed)
+        responses = self.respond(observed)
+        z = np.concatenate([responses.earlier, responses.present])
+        regression = self._fitter.fit(observed.points, z, self.random(trial, FIT))
+        chosen = self._chosen(trial, observed, responses, regression)
+        setting, changed = self._replaced(trial, space, observed, space.setting(chosen))
         point = space.unit(setting)
         mean, sd = (float(found[0]) for found in regression.posterior(point[None, :]))
-        self._describe(history, told, point, mean, sd)
+        self._describe(observed, responses, point, mean, sd)
         reason = "explore" if changed else "improve"
-        self._note(study, trial, reason if len(history.points) else "past", told.scale, mean, sd)
+        self._note(
+            study, trial, reason if len(observed.points) else "past", responses.scale, mean, sd
+        )
         return setting
 
     def _begin(self, space: SearchSpace) -> None:
         self._known = space
         self._domain = Domain(space.axes)
-        self._reader = HistoryReader(space)
-        self.past = self.recall(space)
-        self.coordinates = Coordinates(space.axes, self.memory.simplex)
-        self._fitter = CommonFitter(self.kernel, self.coordinates, self.past)
-        shown = self.past if len(self.past.points) <= EXACT else self.past.nearest(NEIGHBOURS)
+        self._reader = ObservationReader(space)
+        self.earlier = self.trials_of(space)
+        self.coordinates = Coordinates(space.axes, self.history.simplex)
+        self._fitter = CommonFitter(self.kernel, self.coordinates, self.earlier)
+        shown = (
+            self.earlier if len(self.earlier.points) <= EXACT else self.earlier.nearest(NEIGHBOURS)
+        )
         self._shown = shown
         self._candidates = self._domain.snap(shown.points)
 
     def _chosen(
-        self, trial: FrozenTrial, history: History, told: Responses, regression: CommonRegression
+        self,
+        trial: FrozenTrial,
+        observed: Observations,
+        responses: Responses,
+        regression: CommonRegression,
     ) -> Array:
         """The point that the surface proposes, shape (width,)."""
-        best, incumbent = self._to_beat(history, told, regression)
-        worst = float(told.present.min()) if len(told.present) else None
+        best, incumbent = self._to_beat(observed, responses, regression)
+        worst = float(responses.present.min()) if len(responses.present) else None
         search = CommonSearch(
             self._candidates,
-            conditioned(regression, history, worst),
+            conditioned(regression, observed, worst),
             self._domain,
             best,
             incumbent,
-            history.taken,
+            observed.taken,
             self.random(trial, SEARCH),
         )
-        first = len(history.points) + len(history.pending) == 0
+        first = len(observed.points) + len(observed.pending) == 0
         proposal = search.maximize(ACQUISITIONS["mean" if first else "ei"])
         return incumbent if proposal is None else proposal.point
 
     def _to_beat(
-        self, history: History, told: Responses, regression: CommonRegression
+        self, observed: Observations, responses: Responses, regression: CommonRegression
     ) -> tuple[float, Array]:
         """The best response of this dataset and its point; while it has none, what is expected.
 
-        Workers that ask before the first score is there find the largest posterior mean at the past
-        and running trials the response to beat.
+        Workers that ask before the first score is there find the largest posterior mean at the
+        earlier and running trials the response to beat.
         """
-        if len(history.points):
-            best = int(np.argmax(told.present))
-            return float(told.present[best]), history.points[best]
-        known = np.vstack([self._candidates, history.pending])
+        if len(observed.points):
+            best = int(np.argmax(responses.present))
+            return float(responses.present[best]), observed.points[best]
+        known = np.vstack([self._candidates, observed.pending])
         mean = regression.posterior(known)[0]
         best = int(np.argmax(mean))
         return float(mean[best]), known[best]
 
     def _replaced(
-        self, trial: FrozenTrial, space: SearchSpace, history: History, chosen: Setting
+        self, trial: FrozenTrial, space: SearchSpace, observed: Observations, chosen: Setting
     ) -> tuple[Setting, bool]:
         """The setting with some elements drawn uniformly, and whether any is another now (§4.5).
 
         Nothing is replaced before this dataset has a score.
         """
-        if len(history.points) == 0 or self.replacement <= 0.0:
+        if len(observed.points) == 0 or self.replacement <= 0.0:
             return chosen, False
         random = self.random(trial, REPLACE)
         for _ in range(REDRAWS):
@@ -238,43 +246,45 @@ class CommonSurfaceSampler(ProposingSampler):
             }
             if setting == chosen:
                 return chosen, False
-            if not tried(space.unit(setting), history):
+            if not tried(space.unit(setting), observed):
                 return setting, True
         return chosen, False
 
-    def _drawn(self, trial: FrozenTrial, space: SearchSpace, history: History) -> Setting:
+    def _drawn(self, trial: FrozenTrial, space: SearchSpace, observed: Observations) -> Setting:
         """A uniform setting that was not tried yet, where one is found."""
         random = self.random(trial, DRAW)
         for _ in range(REDRAWS):
             setting = uniform_setting(space, random)
-            if not tried(space.unit(setting), history):
+            if not tried(space.unit(setting), observed):
                 break
         return setting
 
     def _describe(
-        self, history: History, told: Responses, point: Array, mean: float, sd: float
+        self, observed: Observations, responses: Responses, point: Array, mean: float, sd: float
     ) -> None:
-        past, scale = self._shown, told.scale
-        ends = np.cumsum([len(kept) for kept in past.kept])[:-1]
-        of_datasets = np.split(told.past[: len(past.points)], ends) if past.kept else []
-        best = np.argsort(-scale.sign * history.scores, kind="stable")[:1]
+        earlier, scale = self._shown, responses.scale
+        ends = np.cumsum([len(kept) for kept in earlier.kept])[:-1]
+        of_datasets = (
+            np.split(responses.earlier[: len(earlier.points)], ends) if earlier.kept else []
+        )
+        best = np.argsort(-scale.sign * observed.scores, kind="stable")[:1]
         self.state = TransferState(
-            trials=len(told.present),
+            trials=len(responses.present),
             method=self.method,
             kernel=self.kernel,
-            neighbours=list(past.datasets),
+            neighbours=list(earlier.datasets),
             past_responses=[rounded(z) for z in of_datasets],
-            points=[rounded(row) for row in history.points],
-            responses=rounded(told.present),
-            numbers=history.numbers,
+            points=[rounded(row) for row in observed.points],
+            responses=rounded(responses.present),
+            numbers=observed.numbers,
             lengths=self._fitter.lengths.tolist(),
             noise=self._fitter.noise,
             constant=self._fitter.constant,
             mean=scale.mean,
             scale=scale.deviation,
             settled=scale.settled,
-            maximize=history.maximize,
-            incumbent=[x for row in history.points[best] for x in rounded(row)],
+            maximize=observed.maximize,
+            incumbent=[x for row in observed.points[best] for x in rounded(row)],
             next=rounded(point),
             expected=mean,
             deviation=sd,
@@ -291,17 +301,19 @@ class CommonSurfaceSampler(ProposingSampler):
             note(study, trial, reason)
 
 
-def recalled(memory: Memory, space: SearchSpace, most: int | None = None) -> PastTrials:
-    """The memory's trials that a space can use, nearest dataset first, of `most` datasets."""
+def usable_trials(
+    history: TuningHistory, space: SearchSpace, most: int | None = None
+) -> EarlierTrials:
+    """The history's trials that a space can use, nearest dataset first, of `most` datasets."""
     raw = [_axis_of_values(axis, space) for axis in space.axes]
 
     def to_point(setting: Mapping[str, Any]) -> Array | None:
         found = usable(raw, setting)
         return None if found is None else space.unit(found)
 
-    told = [Told(one.statistics, one.settings, one.scores) for one in memory.past]
+    given = [DatasetTrials(one.statistics, one.settings, one.scores) for one in history.datasets]
     width = sum(axis.width for axis in space.axes)
-    return past_trials(told, memory.statistics, to_point, width, most=most)
+    return earlier_trials(given, history.statistics, to_point, width, most=most)
 
 
 def _axis_of_values(axis: Axis, space: SearchSpace) -> Axis:
@@ -313,9 +325,9 @@ def _axis_of_values(axis: Axis, space: SearchSpace) -> Axis:
     return Axis(axis.name, axis.label, "float", kind.low, kind.high)
 
 
-def tried(point: Array, history: History) -> bool:
+def tried(point: Array, observed: Observations) -> bool:
     """Whether a point is that of an earlier or a running trial."""
-    taken = history.taken
+    taken = observed.taken
     return len(taken) > 0 and bool(np.abs(taken - point).max(axis=1).min() <= SAME)
 
 

@@ -3,16 +3,17 @@
 import pytest
 
 from core.errors import UnusableError
-from core.samplers.registry import SAMPLERS
 from core.space import Axis
+from core.tuning.strategies.registry import STRATEGIES
 
+SAMPLED = [name for name, one in STRATEGIES.items() if one.kind == "trials"]
 REASONS = {"random", "grid", "improve", "explore", "sample", "tpe", "cma-es"}
 
 
-@pytest.mark.parametrize("name", SAMPLERS)
+@pytest.mark.parametrize("name", SAMPLED)
 def test_runs_in_a_mixed_space_and_repeats_itself(name, mixed, hill, run):
-    one = run(SAMPLERS[name].make(mixed, {}, 7), hill, 14)
-    two = run(SAMPLERS[name].make(mixed, {}, 7), hill, 14)
+    one = run(STRATEGIES[name].sampler(mixed, {}, 7), hill, 14)
+    two = run(STRATEGIES[name].sampler(mixed, {}, 7), hill, 14)
     assert [t.params for t in one.trials] == [t.params for t in two.trials]
     assert all(trial.user_attrs["reason"] in REASONS for trial in one.trials)
     for trial in one.trials:
@@ -20,27 +21,27 @@ def test_runs_in_a_mixed_space_and_repeats_itself(name, mixed, hill, run):
         assert trial.params["shape"] in {"a", "b", "c"}
 
 
-@pytest.mark.parametrize("name", SAMPLERS)
+@pytest.mark.parametrize("name", SAMPLED)
 def test_runs_on_one_axis_and_on_an_axis_without_range(name, run):
     space = (Axis("x", "", "float", 0, 1), Axis("k", "", "int", 3, 3))
-    study = run(SAMPLERS[name].make(space, {}, 0), lambda s: s["x"] * s["k"], 8, space)
+    study = run(STRATEGIES[name].sampler(space, {}, 0), lambda s: s["x"] * s["k"], 8, space)
     assert all(trial.params["k"] == 3 for trial in study.trials)
 
 
 def test_own_reasons_of_the_peers(mixed, hill, run):
-    tpe = run(SAMPLERS["tpe"].make(mixed, {"start_trials": 3}, 0), hill, 5)
+    tpe = run(STRATEGIES["tpe"].sampler(mixed, {"start_trials": 3}, 0), hill, 5)
     assert [t.user_attrs["reason"] for t in tpe.trials] == ["random"] * 3 + ["tpe"] * 2
-    cma = run(SAMPLERS["cma-es"].make(mixed, {}, 0), hill, 5)
+    cma = run(STRATEGIES["cma-es"].sampler(mixed, {}, 0), hill, 5)
     assert cma.trials[-1].user_attrs["reason"] == "cma-es"
 
 
 def test_options_reach_the_sampler(mixed):
     given = {"rule": "printed", "tau": "2.5", "kernel": "se", "start_trials": 0}
-    options = SAMPLERS["variable"].make(mixed, given, 0).options
+    options = STRATEGIES["variable"].sampler(mixed, given, 0).options
     assert (options.rule, options.tau, options.kernel) == ("printed", 2.5, "se")
     assert options.start_trials == 0
-    assert SAMPLERS["hybrid"].make(mixed, {}, 0).options.tau == 0.8
-    assert SAMPLERS["gp"].make(mixed, {}, 0).options.start_trials is None
+    assert STRATEGIES["hybrid"].sampler(mixed, {}, 0).options.tau == 0.8
+    assert STRATEGIES["gp"].sampler(mixed, {}, 0).options.start_trials is None
 
 
 @pytest.mark.parametrize(
@@ -53,11 +54,11 @@ def test_options_reach_the_sampler(mixed):
 )
 def test_wrong_options_are_refused(name, options, said, mixed):
     with pytest.raises(UnusableError, match=said):
-        SAMPLERS[name].make(mixed, options, 0)
+        STRATEGIES[name].sampler(mixed, options, 0)
 
 
 def test_random_draws_by_the_logarithm(mixed, hill, run):
-    study = run(SAMPLERS["random"].make(mixed, {}, 1), hill, 400)
+    study = run(STRATEGIES["random"].sampler(mixed, {}, 1), hill, 400)
     below_one = sum(trial.params["C"] < 1 for trial in study.trials) / 400
     assert below_one == pytest.approx(0.5, abs=0.08)
     for depth in range(1, 13):

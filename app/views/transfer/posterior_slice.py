@@ -20,17 +20,17 @@ from app.views.plot.record import Record
 from app.views.plot.scales import Scale
 from app.views.surrogate.slice_view import SliceView, place_of
 from app.views.surrogate.surrogate_view import RANKING
-from app.views.transfer.common_view import CommonView
+from app.views.transfer.posterior_view import PosteriorView
 from core.tuning.events import RunStarted
 
-PALE = 0.55  # opacity of the past
+PALE = 0.55  # opacity of earlier datasets
 
 
-class CommonSlice(CommonView, SliceView):
-    """The common surface along one axis; pale triangles for the past, circles for this dataset."""
+class PosteriorSlice(PosteriorView, SliceView):
+    """The posterior along one axis; pale triangles for earlier datasets, circles for this one."""
 
     name = "common slice"
-    title = "What all datasets say"
+    title = "What all datasets predict"
     question = (
         "What did earlier datasets find, and this one? 0 is a dataset's own mean score, 1 is one "
         "standard deviation better."
@@ -59,15 +59,15 @@ class CommonSlice(CommonView, SliceView):
         self.set_words(self.title, self.question)
 
     def behind_trials(self) -> list[Dots]:
-        """The past."""
-        self.past = Dots("triangle", 8)
-        return [self.past]
+        """Those of earlier datasets."""
+        self.earlier = Dots("triangle", 8)
+        return [self.earlier]
 
     def paint_theme(self) -> None:
-        """The past pale."""
+        """Earlier datasets pale."""
         super().paint_theme()
         theme = appearance.current()
-        self.past.set_style(clear_colour(theme.observed, PALE), theme.observed, 0.8)
+        self.earlier.set_style(clear_colour(theme.observed, PALE), theme.observed, 0.8)
 
     def what_to_evaluate(self) -> dict[str, object]:
         """The slice along the chosen axis through the best point."""
@@ -82,10 +82,10 @@ class CommonSlice(CommonView, SliceView):
         return self.responses()
 
     def draw_more(self, axis: dict[str, Any], scale: Scale) -> np.ndarray:
-        """The past's trials, and what each symbol means."""
-        past = self.answer["past"]
-        heights = np.array([trial["response"] for trial in past], dtype=float)
-        self.past.set_data([place_of(trial["x"], axis, scale) for trial in past], heights)
+        """The trials of earlier datasets, and what each symbol means."""
+        earlier = self.answer["earlier"]
+        heights = np.array([trial["response"] for trial in earlier], dtype=float)
+        self.earlier.set_data([place_of(trial["x"], axis, scale) for trial in earlier], heights)
         entries = [Entry(_this, "this dataset"), Entry(_band, "expected")]
         if len(heights):
             entries.insert(0, Entry(_earlier, "earlier datasets"))
@@ -114,12 +114,12 @@ class CommonSlice(CommonView, SliceView):
         for trial, response in zip(self.run.trials, self.responses(), strict=True):
             if np.isfinite(response):
                 rows.append([trial.setting.get(name), None, None, float(response), this])
-        rows += self._past_rows()
+        rows += self._earlier_rows()
         headers = ["expected", "standard deviation", "found"]
         return [name, *headers, "dataset"], rows
 
-    def _past_rows(self) -> list[list[Any]]:
-        datasets = self.run.past.datasets
+    def _earlier_rows(self) -> list[list[Any]]:
+        datasets = self.run.history.datasets
         return [
             [
                 self.named(trial["x"]) if self.answer["labels"] else trial["x"],
@@ -128,7 +128,7 @@ class CommonSlice(CommonView, SliceView):
                 trial["response"],
                 size_in_words(datasets[trial["dataset"]].statistics),
             ]
-            for trial in self.answer["past"]
+            for trial in self.answer["earlier"]
         ]
 
 

@@ -1,0 +1,97 @@
+"""The records that events carry: datasets, sequences, molecules, rows and topics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class HistoryDataset:
+    """An earlier dataset with its trials, as the history held it.
+
+    Attributes:
+        id: its fingerprint in the history.
+        statistics: core.samplers.transfer.history.Statistics of it.
+        values: of the axes, one list a trial.
+        scores: one a trial.
+        maximize: whether larger scores are better there.
+        starter: whether it came with the program.
+        distance: to this run's dataset (TuningHistory.distances).
+    """
+
+    id: str
+    statistics: list[float]
+    values: list[list[Any]]
+    scores: list[float]
+    maximize: bool
+    starter: bool
+    distance: float
+
+
+@dataclass(frozen=True)
+class LabelledSequence:
+    """A sequence of T tokens, and what the model says of each.
+
+    Attributes:
+        marginals: probabilities, one list of K a token, in the order of the event's classes.
+    """
+
+    name: str
+    tokens: list[str]
+    truth: list[str]
+    labels: list[str]
+    marginals: list[list[float]]
+
+
+@dataclass(frozen=True)
+class FoldedMolecule:
+    """A molecule, and how the model folds it.
+
+    Attributes:
+        sequence: its letters.
+        truth, predicted: structures in dot-bracket notation.
+        pairs: [i, j, probability] with 0 <= i < j, those of 0.01 and more.
+    """
+
+    name: str
+    sequence: str
+    truth: str
+    predicted: str
+    pairs: list[list[float]]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A trial that is not in the average although it has a score, and why (a sentence)."""
+
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class DisputedRow:
+    """A held-out row, and what the members of the average say of it.
+
+    Attributes:
+        row: of the dataset, from 0.
+        about: its values in words.
+        truth: as text; "" where it is not known.
+        spread: of what they say, in nats; for numbers the standard deviation.
+        said: one a member: a list of probabilities, a number, or a log density.
+    """
+
+    row: int
+    about: str
+    truth: str
+    spread: float
+    said: list[Any]
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic: its share of all words, and its likeliest words with their probabilities."""
+
+    share: float
+    words: list[str]
+    weights: list[float]
