@@ -24,26 +24,40 @@ def read_as(kind: type[T], plain: dict[str, Any]) -> T:
     Raises:
         ValueError: a field is missing or has another type; the message names it.
     """
-    given = {}
-    for name, (reader, required) in _fields(kind).items():  # type: ignore[arg-type]
+    readers, values, factories = _shape(kind)  # type: ignore[arg-type]
+    given = values.copy()
+    for name, reader in readers.items():
         if name in plain:
             try:
                 given[name] = reader(plain[name])
             except ValueError as error:
                 raise ValueError(f"{kind.__name__}.{name}: {error}") from None
-        elif required:
+        elif name in factories:
+            given[name] = factories[name]()
+        elif name not in values:
             raise ValueError(f"{kind.__name__}.{name}: missing")
-    return kind(**given)
+    made = object.__new__(kind)
+    made.__dict__.update(given)  # __init__ of a frozen dataclass sets field by field
+    return made
 
 
 @cache
-def _fields(kind: Any) -> dict[str, tuple[Reader, bool]]:
-    """{field: (its reader, whether it must be there)}."""
-    hints = get_type_hints(kind)
-    return {
-        f.name: (_reader(hints[f.name]), f.default is MISSING and f.default_factory is MISSING)
-        for f in fields(kind)
-    }
+def _shape(
+    kind: Any,
+) -> tuple[dict[str, Reader], dict[str, Any], dict[str, Callable[[], Any]]]:
+    """The readers of a dataclass's fields, the usual values, and what makes those that change.
+
+    Raises:
+        TypeError: making one takes more than setting its fields.
+    """
+    if hasattr(kind, "__post_init__") or hasattr(kind, "__slots__"):
+        raise TypeError(f"{kind.__name__} is more than its fields")
+    hints, own = get_type_hints(kind), fields(kind)
+    return (
+        {f.name: _reader(hints[f.name]) for f in own},
+        {f.name: f.default for f in own if f.default is not MISSING},
+        {f.name: f.default_factory for f in own if f.default_factory is not MISSING},
+    )
 
 
 def _reader(hint: Any) -> Reader:
