@@ -4,7 +4,8 @@ For classes the Laplace evidence is off where the rows are fitted closely or har
 tables it holds the weights back too far, on separable ones as well. Here the ratios between groups
 are the evidence's (MacKay 1992), and one number that all log penalties are moved by is the
 minimizer of the approximate leave-one-out log loss (core.penalties.left_out), less the log of a
-wide prior (core.penalties.scale_search). With one group the evidence is not needed.
+wide prior (core.penalties.scale_search). With one group the evidence is not needed; and where the
+table is too large for it, five folds are left out instead of each row (core.penalties.folds).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from core.errors import UnusableError
 from core.optimize.blas_threads import one_blas_thread
 from core.penalties import evidence
-from core.penalties.left_out import can_leave_out, left_out
+from core.penalties.left_out import LARGEST, has_one_factor, is_of_classes, left_out
 from core.penalties.problem import PenaltyProblem
 from core.penalties.scale_search import (
     NEAR,
@@ -44,18 +45,19 @@ def run(problem: PenaltyProblem, options: LooOptions = LooOptions()) -> Iterator
     """The points of the search at which the leave-one-out log loss fell, the last the minimum.
 
     Raises:
-        UnusableError: the loss is not of classes of table rows, or too large.
+        UnusableError: the loss is not of classes of table rows, or too large for its groups.
     """
     loss, grouped, most = problem.loss, problem.grouping, options.max_steps
-    if not can_leave_out(loss):
+    several = grouped.count - int(grouped.empty.sum()) > 1
+    if not is_of_classes(loss) or (several and not has_one_factor(loss)):
         raise UnusableError(
-            "leaving rows out in turn is worked out for classes, and for tables of at most 2,000 "
-            "weights (two classes: or 2,000 rows)",
+            "leaving rows out in turn is worked out for classes, and with several groups for at "
+            f"most {LARGEST:,} weights (two classes: or {LARGEST:,} rows)",
             where="strategy loo",
             cure="choose the strategy evidence",
         )
     C, w, fits, number = np.ones(grouped.count), loss.start(), 0, 0
-    if grouped.count - int(grouped.empty.sum()) > 1:
+    if several:
         before = evidence.EvidenceOptions(max_steps=max(1, most - _SEARCH_STEPS))
         for step in evidence.run(problem, before):
             penalties = grouped.per_parameter(step.C)
@@ -95,7 +97,7 @@ def _step(search: ScaleSearch, number: int, done: bool = False) -> Step:
         loss=search.loss.at(w).value,
         norms=np.sqrt(search.grouped.squares(w)),
         switched_off=(np.log(C) > SWITCHED_OFF) | search.grouped.empty,
-        iterations=search.iterations,
-        fits=search.fits,
+        iterations=search.iterations + (search.folds.iterations if search.folds else 0),
+        fits=search.fits + (search.folds.fits if search.folds else 0),
         remarks=(_AT_END,) if done and at_end else (),
     )

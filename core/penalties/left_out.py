@@ -47,11 +47,15 @@ _BLOCK = 1 << 22
 _UNPENALIZED = 1e6
 
 
-def can_leave_out(loss: object) -> TypeGuard[LogisticLoss | MultinomialLoss]:
-    """Whether the loss is of classes, and small enough in its parameters or its rows."""
-    if isinstance(loss, LogisticLoss):
-        return min(loss.size, loss.examples) <= LARGEST
-    return isinstance(loss, MultinomialLoss) and loss.size <= LARGEST
+def is_of_classes(loss: object) -> TypeGuard[LogisticLoss | MultinomialLoss]:
+    """Whether the loss is of classes of table rows."""
+    return isinstance(loss, (LogisticLoss, MultinomialLoss))
+
+
+def has_one_factor(loss: LogisticLoss | MultinomialLoss) -> bool:
+    """Whether the loss is small enough in its parameters or, with two classes, in its rows."""
+    small = min(loss.size, loss.examples) if isinstance(loss, LogisticLoss) else loss.size
+    return small <= LARGEST
 
 
 @dataclass(frozen=True)
@@ -176,15 +180,13 @@ def left_out(loss: LogisticLoss | MultinomialLoss, w: np.ndarray, penalties: np.
         w: ŵ, near the minimizer of loss + ½ Σ c_i w_i², shape (n,).
         penalties: c, shape (n,), 0 for intercepts.
     """
-    if isinstance(loss, MultinomialLoss):
-        return _by_columns(loss, w, penalties, loss.codes)
-    if loss.size > min(loss.examples, LARGEST):
+    if isinstance(loss, LogisticLoss) and loss.size > min(loss.examples, LARGEST):
         return _by_rows(loss, w, penalties)
-    return _by_columns(loss, w, penalties, (loss.sign > 0).astype(int))
+    return _by_columns(loss, w, penalties)
 
 
 def _by_columns(
-    loss: LogisticLoss | MultinomialLoss, w: np.ndarray, penalties: np.ndarray, codes: np.ndarray
+    loss: LogisticLoss | MultinomialLoss, w: np.ndarray, penalties: np.ndarray
 ) -> LeftOut:
     """By A, the (n, n) matrix of the parameters."""
     V, prior_shares = _directions(dense_exact(loss, loss.at(w), penalties), penalties)
@@ -194,7 +196,7 @@ def _by_columns(
     total, parts = 0.0, 0
     for own, R in _scored(loss, V, rows):
         scale = loss.examples / len(rows)
-        part = LocalModel(R, prior_shares, response, gradient, codes[own], scale, V)
+        part = LocalModel(R, prior_shares, response, gradient, loss.codes[own], scale, V)
         total, parts = total + part.here(), parts + 1
     model = part if parts == 1 and len(V) <= _DECOMPOSED else None
     return LeftOut(total, V @ (response - gradient), model)
@@ -235,12 +237,11 @@ def _by_rows(loss: LogisticLoss, w: np.ndarray, penalties: np.ndarray) -> LeftOu
     g = expit(z) - 0.5 * (1.0 + loss.sign)
     roots = np.sqrt(S)
     B = roots[:, None] * _kernel(loss.design, penalties) * roots
-    codes = (loss.sign > 0).astype(int)
     if len(B) <= _DECOMPOSED:
         values, Q = np.linalg.eigh(B)
         values = np.maximum(values, 0.0)
         R, shares = Q * np.sqrt(values / (values + 1.0)) / roots[:, None], 1.0 / (values + 1.0)
-        model = LocalModel(R[:, None], shares, R.T @ (S * z), R.T @ g, codes, 1.0, None)
+        model = LocalModel(R[:, None], shares, R.T @ (S * z), R.T @ g, loss.codes, 1.0, None)
         return LeftOut(model.here(), None, model)
     B.flat[:: len(B) + 1] += 1.0
     inverse = solve_triangular(cholesky(B), np.eye(len(B)), lower=True)
@@ -248,7 +249,7 @@ def _by_rows(loss: LogisticLoss, w: np.ndarray, penalties: np.ndarray) -> LeftOu
     G = (1.0 - np.square(inverse).sum(axis=0)) / S
     u = S * z - g
     z = (u - roots * (inverse.T @ (inverse @ (u / roots)))) / S
-    return LeftOut(float(_binary(z, G, S, codes)), None, None)
+    return LeftOut(float(_binary(z, G, S, loss.codes)), None, None)
 
 
 def _kernel(design: Design, penalties: np.ndarray) -> np.ndarray:

@@ -30,8 +30,9 @@ from core.losses.linear.logistic import LogisticLoss
 from core.losses.linear.multinomial import MultinomialLoss
 from core.optimize.descent import solve
 from core.optimize.newton import Newton
+from core.penalties.folds import Folds
 from core.penalties.group_penalty import Grouping, log_penalty
-from core.penalties.left_out import LocalModel, left_out
+from core.penalties.left_out import LocalModel, has_one_factor, left_out
 
 FIRST_STEP = 1.5
 _LONGEST_STEP = 4.0
@@ -71,6 +72,10 @@ class ScaleSearch:
     def __init__(self, loss: Any, grouped: Grouping, C: np.ndarray, w: np.ndarray) -> None:
         self.loss, self.grouped, self.C, self.w = loss, grouped, C, w
         self.newton, self.fits, self.iterations = Newton(loss), 0, 0
+        self.folds = None if has_one_factor(loss) else Folds(loss)
+        if self.folds is not None:  # strong penalties are fitted soonest, and weaker ones from them
+            variance = log_prior_variance(loss, grouped.per_parameter(C))
+            self.C = C = C * math.exp(variance - _USUAL - FIRST_STEP)
         self._K = loss.K if isinstance(loss, MultinomialLoss) else 1
         self.evaluated: list[Evaluation] = []
         # Groups that the evidence has switched off stay so, wherever the others go.
@@ -91,8 +96,12 @@ class ScaleSearch:
     def evaluate(self, t: float) -> None:
         """Fit at t, and leave every row out there."""
         penalties = self.grouped.per_parameter(self.C * math.exp(t))
-        w = self._solved(penalties, self._start(t, penalties), _ACCURACY, 1.0)
-        left = left_out(self.loss, w, penalties)
+        if self.folds is None:
+            w = self._solved(penalties, self._start(t, penalties), _ACCURACY, 1.0)
+            left = left_out(self.loss, w, penalties)
+        else:
+            w = self.w
+            left = self.folds.left_out(w, penalties)
         model = left.model.thinned(_MODEL_ROWS // self._K**2) if left.model else None
         value = left.value + float(negative_log_prior(self._log_variance - t))
         self.evaluated.append(Evaluation(t, value, w if left.w is None else left.w, model))
@@ -164,6 +173,8 @@ class ScaleSearch:
     def _first(self) -> float:
         """Where to look after the start: MM's update of one penalty, or beside the evidence's."""
         low, high = self.bounds
+        if self.folds is not None:
+            return max(-FIRST_STEP, low)
         update = log_penalty(self.grouped, 0.0, 1.0).update(self.best.w)
         moves = np.log(update / self.C)[~self.grouped.empty]
         t = float(moves[0]) if len(moves) == 1 else FIRST_STEP
@@ -233,7 +244,8 @@ def _within(left: Evaluation, middle: Evaluation, right: Evaluation) -> float | 
         return None
     move = 0.5 * (down * b * b - up * a * a) / curvature
     if abs(move) < NEAR:
-        return None if max(a, b) <= 2.0 * FIRST_STEP else _halfway(left, middle, right)
+        narrow = FIRST_STEP if middle.model is None else 2.0 * FIRST_STEP
+        return None if max(a, b) <= narrow else _halfway(left, middle, right)
     return middle.t + float(np.clip(move, -0.7 * a, 0.7 * b))
 
 

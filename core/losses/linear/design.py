@@ -149,6 +149,10 @@ class Design:
         X = self.X[::step] if self.is_sparse else np.ascontiguousarray(self.X[::step])
         return Design(X, self.kept, self.given, self.intercept)
 
+    def part(self, rows: np.ndarray) -> Design:
+        """The rows of a boolean mask, or of indices."""
+        return Design(self.X[rows], self.kept, self.given, self.intercept)
+
     def widened(self, v: np.ndarray) -> np.ndarray:
         """Coefficients (…, q) spread over the given columns, zero for constant ones: (…, given)."""
         out = np.zeros((*v.shape[:-1], self.given))

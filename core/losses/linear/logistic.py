@@ -72,6 +72,15 @@ class LogisticLoss(Loss):
         """The same columns and classes, on other rows."""
         return LogisticLoss(self.design.on(X), _signs(codes_of(y, self.classes)), self.classes)
 
+    @property
+    def codes(self) -> np.ndarray:
+        """The class of every example, 0 or 1, shape (m,)."""
+        return (self.sign > 0).astype(int)
+
+    def part(self, rows: np.ndarray) -> LogisticLoss:
+        """The loss of the examples of a boolean mask, or of indices."""
+        return LogisticLoss(self.design.part(rows), self.sign[rows], self.classes)
+
     def every(self, step: int) -> LogisticLoss:
         """The loss of every ``step``-th example."""
         return LogisticLoss(self.design.every(step), self.sign[::step], self.classes)

@@ -90,6 +90,10 @@ class MultinomialLoss(Loss):
         """The same columns and classes, on other rows."""
         return MultinomialLoss(self.design.on(X), codes_of(y, self.classes), self.classes)
 
+    def part(self, rows: np.ndarray) -> MultinomialLoss:
+        """The loss of the examples of a boolean mask, or of indices."""
+        return MultinomialLoss(self.design.part(rows), self.codes[rows], self.classes)
+
     def every(self, step: int) -> MultinomialLoss:
         """The loss of every ``step``-th example."""
         return MultinomialLoss(self.design.every(step), self.codes[::step], self.classes)

@@ -69,8 +69,8 @@ def test_steps_do_not_change_later() -> None:
         (500, 1000, 2, "loo", "leave-one-out"),
         (30, 1000, 3, "loo", "leave-one-out"),
         (5000, 1000, 2, "loo", "leave-one-out"),
-        (5000, 1000, 3, "evidence", "the data determine,"),
-        (5000, 3000, 2, "evidence", "the data determine,"),
+        (5000, 1000, 3, "loo", "Five folds"),
+        (5000, 3000, 2, "loo", "Five folds"),
         (10, 1000, 0, "evidence", "noise"),
         (5000, 1000, 0, "evidence", "noise"),
     ],
@@ -81,6 +81,11 @@ def test_the_recommended_learner_and_its_reason(
     chosen = recommend_update(parameters, examples, classes)
     assert chosen.strategy == strategy
     assert says in chosen.reason
+
+
+def test_large_tables_with_groups_are_left_to_the_evidence() -> None:
+    assert recommend_update(5000, 3000, 2, groups=3).strategy == "evidence"
+    assert recommend_update(500, 3000, 2, groups=3).strategy == "loo"
 
 
 def test_blas_has_one_thread_inside_a_step_and_the_callers_number_outside() -> None:
