@@ -13,7 +13,7 @@ from core.tuning.events import CommonSurfaceFitted, HistoryRead
 from core.tuning.payloads import HistoryDataset
 
 NAMED_AXES = 3  # of a setting, in a sentence
-SPEAK = 20  # datasets that are listed while nobody knows yet which ones speak
+LISTED = 20  # datasets that are listed while nobody knows yet which ones are used
 
 
 def size_in_words(statistics: Sequence[float], short: bool = False) -> str:
@@ -61,7 +61,7 @@ def setting_in_words(setting: Mapping[str, Any], most: int = NAMED_AXES) -> str:
     return ", ".join(named[:most] + (["…"] if len(named) > most else []))
 
 
-def speaking(
+def datasets_used(
     history: HistoryRead | None, common: CommonSurfaceFitted | None
 ) -> list[HistoryDataset]:
     """The earlier datasets that decide trials now, nearest first."""
@@ -69,20 +69,20 @@ def speaking(
         return []
     if common is not None and common.neighbours:
         return [history.datasets[at] for at in common.neighbours]
-    return sorted(history.datasets, key=lambda dataset: dataset.distance)[:SPEAK]
+    return sorted(history.datasets, key=lambda dataset: dataset.distance)[:LISTED]
 
 
 def history_in_words(history: HistoryRead, common: CommonSurfaceFitted | None) -> str:
-    """How many earlier datasets are known, and how many of them speak."""
-    known, speak = len(history.datasets), len(speaking(history, common))
+    """How many earlier datasets are known, and how many of them are used."""
+    known, used = len(history.datasets), len(datasets_used(history, common))
     if not known:
         return "The history holds no other dataset with this model yet."
     if known == 1:
         return "The history holds one earlier dataset, and it counts."
-    if speak == known:
+    if used == known:
         return f"The history holds {known} earlier datasets, and all of them count."
-    words = "The history holds {known} earlier datasets; the {speak} nearest count."
-    return words.format(known=known, speak=speak)
+    words = "The history holds {known} earlier datasets; the {used} nearest count."
+    return words.format(known=known, used=used)
 
 
 def standard_in_words(mean: float, scale: float, settled: bool, scores: int, known: bool) -> str:
@@ -103,3 +103,20 @@ def standard_in_words(mean: float, scale: float, settled: bool, scores: int, kno
     else:
         words = "Mean {mean}, standard deviation {scale}: assumed until two scores differ."
     return words.format(mean=plain(mean), scale=plain(scale, 2), scores=scores)
+
+
+def history_in_use(history: HistoryRead, common: CommonSurfaceFitted | None) -> str:
+    """How many earlier datasets are known and used, and what follows where there are none."""
+    said = history_in_words(history, common)
+    if history.datasets:
+        return said
+    return f"{said} The first trial is the default setting."
+
+
+def measured_against(common: CommonSurfaceFitted, history: HistoryRead | None) -> str:
+    """Against which mean and deviation this dataset's scores are measured now; "" for ranks."""
+    if not common.trials or common.method != "transfer":
+        return ""
+    there = history is not None and bool(history.datasets)
+    words = standard_in_words(common.mean, common.scale, common.settled, common.trials, there)
+    return f"What counts as good here: {words}"

@@ -12,16 +12,11 @@ from app.text.averaging import (
     who_is_left_out,
     why_drawn,
 )
+from app.text.datasets import history_in_use, measured_against
 from app.text.generative import of_pictures, of_topics
 from app.text.numbers import plain, shown
 from app.text.strategies import how_it_works, what_is_held_out, why_proposed
 from app.text.structured import of_molecules, of_sequences, what_is_learned
-from app.text.transfer import (
-    first_from_history,
-    history_in_use,
-    measured_against,
-    why_from_history,
-)
 from app.text.units import units
 from core.tuning.events import (
     FoldTested,
@@ -68,8 +63,8 @@ def _found(run: RunState) -> list[str]:
         said.append(history_in_use(run.history, run.common))
     if run.common is not None:
         said.append(measured_against(run.common, run.history))
-    if _first_is_from_the_past(run):
-        said.append(first_from_history())
+    if _first_is_from_history(run):
+        said.append("The first trial was the setting that looked best on earlier datasets.")
     said += run.notices
     best, default = run.best, run.default
     if best is not None and default is not None and best.number != default.number:
@@ -82,7 +77,7 @@ def _found(run: RunState) -> list[str]:
     return said
 
 
-def _first_is_from_the_past(run: RunState) -> bool:
+def _first_is_from_history(run: RunState) -> bool:
     first = run.pending.get(0) or run.trial(0)
     return first is not None and first.reason == "past"
 
@@ -194,7 +189,8 @@ def _why(event: TrialStarted) -> str:
         return why_drawn(event)
     reasons = {
         "default": "Now: the default setting ({setting}) is tried, to have a comparison.",
-        "past": why_from_history(),
+        "past": "Now: {setting} is tried first, because settings like it did best on earlier "
+        "datasets.",
         "start": "Now: {setting} is tried, to get a first picture.",
         "explore": "Now: {setting} is tried because nothing is known there.",
         "improve": "Now: {setting} is tried because it may be better than the best.",

@@ -1,4 +1,4 @@
-"""Past runs in one line or two: data, strategy, score and gain."""
+"""Past runs in one line or three: data, strategy, score and gain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STATES = {
 
 def run_in_words(run: Any) -> str:
     """A past run in one line: data, strategy, score on test rows, gain over the default."""
-    line = f"{_what(run)} · {_score(run)}"
+    line = f"{_data(run)} · {_title(run)} · {_score(run)}"
     if run.gain is None:
         return line
     share = _is_share(run)
@@ -24,17 +24,21 @@ def run_in_words(run: Any) -> str:
     return f"{line} · {said.format(gain=_gain(run))}"
 
 
-def run_in_two_lines(run: Any) -> tuple[str, str]:
-    """A past run for a narrow place: data and strategy, then score and gain."""
-    return _what(run), _score(run) if run.gain is None else f"{_score(run)} ({_gain(run)})"
+def run_in_lines(run: Any) -> tuple[str, str, str]:
+    """A past run for a narrow place: data, strategy, then score and gain."""
+    gain = "" if run.gain is None else f" ({_gain(run)})"
+    return _data(run), _title(run), f"{_score(run)}{gain}"
 
 
-def _what(run: Any) -> str:
+def _data(run: Any) -> str:
+    return str(run.dataset).removesuffix(".csv")
+
+
+def _title(run: Any) -> str:
     from core.tuning.strategies.registry import STRATEGIES  # not needed for the first paint
 
     known = STRATEGIES.get(run.strategy)
-    title = known.title if known is not None else run.strategy
-    return f"{str(run.dataset).removesuffix('.csv')} · {title}"
+    return known.title if known is not None else str(run.strategy)
 
 
 def _score(run: Any) -> str:

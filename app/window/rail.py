@@ -8,10 +8,18 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.look import appearance, icons
-from app.text.past_runs import SHOWN_RUNS, run_in_two_lines, run_in_words
+from app.text.past_runs import SHOWN_RUNS, run_in_lines, run_in_words
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.card import clear
 from app.widgets.labels import OneLine, label, restyle
@@ -217,11 +225,12 @@ class Rail(QFrame):
             inner = QVBoxLayout(button)
             inner.setContentsMargins(4, 3, 2, 3)
             inner.setSpacing(0)
-            for line, voice in zip(run_in_two_lines(run), ("small", "caption"), strict=True):
+            # The stylesheet has a height for buttons of one line.
+            inner.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
+            for line, voice in zip(run_in_lines(run), ("small", "caption", "caption"), strict=True):
                 words = OneLine(line, voice)
                 words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
                 inner.addWidget(words)
-            button.setMinimumHeight(inner.sizeHint().height())
             button.setToolTip(name)
             button.setAccessibleName(f"Past run: {name}")
             self._runs.addWidget(button)

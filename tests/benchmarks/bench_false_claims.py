@@ -37,7 +37,7 @@ from core.tuning.plan import DataPlan, Plan
 from core.tuning.results.comparison import Comparison, results_of
 from core.tuning.scores.metric import Said
 from core.tuning.scores.metrics import METRICS
-from core.tuning.scores.predictions import Told
+from core.tuning.scores.predictions import Predictions
 from core.tuning.tune import tune
 
 SHAPES = {"small": (200, 10), "wide": (100, 200)}
@@ -124,7 +124,7 @@ def shown(rows: int, discordance: float, generator: np.random.Generator) -> floa
         agree = (generator.random(rows) < 0.8).astype(int)
         tuned = np.where(kind == 0, 1, np.where(kind == 1, 0, agree))
         default = np.where(kind == 0, 0, np.where(kind == 1, 1, agree))
-        told = Told(y, *(Said(labels) for labels in (tuned, default, never)))
+        told = Predictions(y, *(Said(labels) for labels in (tuned, default, never)))
         claims += results_of(told, asked)["gain"]["real"]
     return claims / SIMULATED
 

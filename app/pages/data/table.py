@@ -14,9 +14,10 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 
 from app.look import appearance
+from app.widgets.plain_table import PlainTable
 
 Index = QModelIndex | QPersistentModelIndex
 LEAST_ROWS = 9
@@ -93,7 +94,7 @@ class PreviewModel(QAbstractTableModel):
         return None
 
 
-class PreviewTable(QTableView):
+class PreviewTable(PlainTable):
     """The table; Enter, or a click on a head, asks for the menu of a column.
 
     Attributes:
@@ -112,16 +113,9 @@ class PreviewTable(QTableView):
         self.setModel(self.preview)
         self.setAccessibleName("First rows of the table")
         self.setAccessibleDescription("The first row says what each column is. Enter changes it.")
-        self.setAlternatingRowColors(True)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectColumns)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.verticalHeader().hide()
         head = self.horizontalHeader()
         head.setSectionsClickable(True)
         head.setHighlightSections(False)

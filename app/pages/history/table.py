@@ -14,11 +14,12 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 
 from app.look import appearance
 from app.text.numbers import plain
 from app.text.scores import metric_in_short
+from app.widgets.plain_table import PlainTable
 
 if TYPE_CHECKING:
     from core.tuning.history.store import Entry
@@ -126,7 +127,7 @@ def _side(column: int) -> Qt.AlignmentFlag:
     return side | Qt.AlignmentFlag.AlignVCenter
 
 
-class HistoryTable(QTableView):
+class HistoryTable(PlainTable):
     """The table; several rows can be chosen, and Delete asks to forget them.
 
     Signals:
@@ -143,15 +144,8 @@ class HistoryTable(QTableView):
         self.setModel(self.model_of_entries)
         self.setAccessibleName("Datasets of the history")
         self.setAccessibleDescription("Choose rows; the Delete key deletes them from the history.")
-        self.setAlternatingRowColors(True)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.verticalHeader().hide()
         head = self.horizontalHeader()
         head.setHighlightSections(False)
         head.setResizeContentsPrecision(200)

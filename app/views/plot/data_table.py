@@ -10,9 +10,10 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app.text.numbers import shown
+from app.widgets.plain_table import PlainTable
 from resources.theme import TARGET
 
 Index = QModelIndex | QPersistentModelIndex
@@ -59,23 +60,17 @@ class DataTableModel(QAbstractTableModel):
         return None
 
 
-class DataTable(QTableView):
+class DataTable(PlainTable):
     """The table that can take the place of a plot."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
         self.setAccessibleName(name)
-        self.setAlternatingRowColors(True)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(TARGET)
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setResizeContentsPrecision(200)
         header.setStretchLastSection(True)
-        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
-        self.setTabKeyNavigation(False)
         self.setCornerWidget(QWidget())
         self._model = DataTableModel()
         self.setModel(self._model)

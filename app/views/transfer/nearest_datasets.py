@@ -9,11 +9,11 @@ from app.look import appearance
 from app.text.datasets import (
     best_setting,
     counts,
+    datasets_used,
     history_in_words,
     likeness,
     setting_in_words,
     size_in_words,
-    speaking,
 )
 from app.text.numbers import plain
 from app.text.strategies import surrogate_of
@@ -30,7 +30,7 @@ WORDS = 0.6  # share of the rest that the words beside the longest bar may take
 
 
 class NearestDatasets(ScrolledBars):
-    """A bar for each dataset that speaks, the longer the more alike; hatched if it came along."""
+    """A bar for each dataset that is used, the longer the more alike; hatched if it came along."""
 
     name = "nearest"
     title = "Datasets like this one"
@@ -52,8 +52,8 @@ class NearestDatasets(ScrolledBars):
         return surrogate_of(started) in WITH_HISTORY
 
     def datasets(self) -> list[HistoryDataset]:
-        """Those that speak, nearest first."""
-        return speaking(self.run.history, self.run.common)
+        """Those that are used, nearest first."""
+        return datasets_used(self.run.history, self.run.common)
 
     def count(self) -> int:
         """The datasets."""
@@ -128,7 +128,7 @@ class NearestDatasets(ScrolledBars):
         return said
 
     def describe(self) -> str:
-        """How many are known and speak, and the nearest."""
+        """How many are known and used, and the nearest."""
         said = history_in_words(self.run.history, self.run.common)
         nearest = self.datasets()[0]
         alike = f"{round(100 * likeness(nearest.distance))} % alike"

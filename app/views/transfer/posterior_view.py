@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from app.text.datasets import speaking
+from app.text.datasets import datasets_used
 from app.text.strategies import surrogate_of
 from app.views.surrogate.surrogate_view import RANKING, WITH_HISTORY, SurrogateView, plain_fields
 from core.tuning.events import (
@@ -62,14 +62,14 @@ class PosteriorView(SurrogateView):
                 found[row] = response
         return found
 
-    def speaking(self) -> list[dict[str, Any]]:
+    def datasets_used(self) -> list[dict[str, Any]]:
         """The datasets that decide now, nearest first."""
         common = self.run.common
-        return speaking(self.run.history, common) if common.neighbours else []
+        return datasets_used(self.run.history, common) if common.neighbours else []
 
     def whose(self) -> str:
         """From how many trials of how many datasets the surface comes."""
-        trials, others = self.run.common.trials, len(self.speaking())
+        trials, others = self.run.common.trials, len(self.datasets_used())
         if not others:
             words = "The history is empty: this comes from this dataset's {} trials."
             return words.format(trials)

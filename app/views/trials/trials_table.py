@@ -16,6 +16,7 @@ from app.views.plot.view import View
 from app.views.trials.best_k import BestK
 from app.views.trials.trials_model import TrialsModel
 from app.widgets.labels import label
+from app.widgets.plain_table import PlainTable
 from core.tuning.events import (
     EnsembleUpdated,
     RunStarted,
@@ -31,7 +32,7 @@ PADDING = 20  # of a cell, left and right together, as resources/style.qss has i
 LONGEST_SETTING = 68  # pixels of a setting's name or value before it is cut
 
 
-class TrialsGrid(QTableView):
+class TrialsGrid(PlainTable):
     """The table with its keys: Delete excludes or includes, Ctrl+C copies."""
 
     def __init__(self, view: TrialsTable) -> None:
@@ -40,16 +41,11 @@ class TrialsGrid(QTableView):
         self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.setSortingEnabled(True)
-        self.setAlternatingRowColors(True)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
         self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerItem)
         self.setCornerWidget(QWidget())
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._menu)
         rows = self.verticalHeader()
-        rows.hide()
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         rows.setDefaultSectionSize(appearance.pixels(TARGET))
         self.horizontalHeader().setSortIndicator(0, Qt.SortOrder.DescendingOrder)

@@ -78,14 +78,14 @@ def responses_of(dataset):
     return ((scores - scores.mean()) / scores.std()).tolist()
 
 
-def common(seen, past, space=SPACE, speak=4):
+def common(seen, past, space=SPACE, used=4):
     """The common surface after so many trials of `run`, over the nearest of the past."""
     scores = np.array(SCORES[:seen])
     own = len(scores) >= 2
     mean = float(scores.mean()) if len(scores) else 0.0
     scale = float(scores.std()) if own else 0.031
     nearest = sorted(range(len(past.datasets)), key=lambda at: past.datasets[at].distance)
-    nearest = nearest[:speak]
+    nearest = nearest[:used]
     units = [[u for a in space for u in a.to_unit(setting_of(n)[a.name])] for n in range(seen)]
     return CommonSurfaceFitted(
         trials=seen,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
 
-from app.text.datasets import best_setting, size_in_words, speaking
+from app.text.datasets import best_setting, datasets_used, size_in_words
 from app.worker.evaluator_process import answer
 from core.gp.transfer import evaluator as transfer_evaluator
 from core.space import Axis
@@ -113,7 +113,7 @@ def test_another_axis_asks_the_evaluator_anew(told, feed):
     assert view.answer["axis"] == "max_iter"
     assert np.allclose(
         sorted(view.earlier.x),
-        sorted(v[2] for one in view.speaking() for v in one.values),
+        sorted(v[2] for one in view.datasets_used() for v in one.values),
     )
 
 
@@ -185,7 +185,7 @@ def test_words_of_bars_stay_within_the_plot_at_any_width(told, board, feed):
 
 
 def test_many_datasets_scroll(told, past):
-    board = told(past.begun(), past.recalled(40), past.common(0, past.recalled(40), speak=40))
+    board = told(past.begun(), past.recalled(40), past.common(0, past.recalled(40), used=40))
     view = board.views["nearest"]
     assert view.count() == 40
     assert view.scroll.isVisible()
@@ -309,7 +309,7 @@ def test_sizes_and_best_settings_in_words(past):
     worse = past.earlier(0, scores=[0.5, math.nan, 0.2], values=[[1], [2], [3]], maximize=False)
     assert best_setting(worse, ["C"]) == {"C": 3}
     assert best_setting(replace(worse, scores=[]), ["C"]) == {}
-    assert speaking(None, None) == []
+    assert datasets_used(None, None) == []
 
 
 def test_ranks_are_not_called_standard_deviations(told):

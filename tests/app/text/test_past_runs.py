@@ -1,0 +1,43 @@
+"""Past runs in one line and in three."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from app.text.past_runs import run_in_lines, run_in_words
+
+
+@dataclass
+class Run:
+    dataset: str = "heart.csv"
+    strategy: str = "loo"
+    state: str = "finished"
+    metric: str = "accuracy"
+    test: float | None = 0.877
+    gain: float | None = -0.037
+
+
+@pytest.mark.parametrize(
+    ("run", "line", "lines"),
+    [
+        (
+            Run(),
+            "heart · Learn the penalty (leave-one-out) · 87.7\u00a0% · \u22123.7 points over the "
+            "default",
+            ("heart", "Learn the penalty (leave-one-out)", "87.7\u00a0% (\u22123.7)"),
+        ),
+        (
+            Run(strategy="uninstalled", metric="mse", test=2.5, gain=0.5),
+            "heart · uninstalled · 2.5 · +0.5 over the default",
+            ("heart", "uninstalled", "2.5 (+0.5)"),
+        ),
+        (
+            Run(strategy="random", state="interrupted", test=None, gain=None),
+            "heart · Random search · not finished",
+            ("heart", "Random search", "not finished"),
+        ),
+    ],
+)
+def test_data_title_of_the_strategy_score_and_gain(run, line, lines):
+    assert run_in_words(run) == line
+    assert run_in_lines(run) == lines
