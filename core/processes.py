@@ -1,7 +1,8 @@
 """Processes that belong to this one: started with a pipe, ended within a limit, exits in words.
 
 The worker of the window, the evaluator of surrogates and the processes of trials are such. One
-leaves when its pipe closes; one that does not is killed.
+leaves when its pipe closes; one that does not is killed. No wait for one lasts for ever: a message
+that stops half-way counts as the end of its process.
 """
 
 from __future__ import annotations
@@ -9,13 +10,19 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
+import struct
 import sys
 import time
+import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 LEAVES = 1.0  # seconds from the end of its pipe, or from SIGTERM, until a process is killed
-OUT_OF_MEMORY = {-9, 137, 0xC0000017}
+STALLED = 3.0  # seconds without a byte, after which a message is given up half-way
+KILLED = {-9, 137}
+OUT_OF_MEMORY = {0xC0000017}
 CRASHED = {-4, -6, -7, -8, -11, 132, 134, 139, 0xC0000005, 0xC0000409, 0xC00000FD}
 ENDED_BY_SOMEONE = {-1, -2, -15, 130, 143, 0xC000013A}
 
@@ -31,8 +38,11 @@ class OwnedProcess:
             may have no processes itself.
 
     Attributes:
-        pipe: closed once the process has ended.
-        forced: whether `escalate` had to end it.
+        pipe: closed once the process has ended; a message that stops half-way raises OSError.
+        forced: whether it had to be ended because it did not react.
+
+    Raises:
+        OSError: the system starts no more processes.
     """
 
     def __init__(
@@ -40,12 +50,21 @@ class OwnedProcess:
     ) -> None:
         self.name, self.forced = name, False
         self._group, self._deadline = group, 0.0
+        self._kills_before = memory_kills()
         self.pipe, theirs = context.Pipe()
-        self._process = context.Process(
-            target=serve, args=(theirs, *given), name=f"tunescope {name}", daemon=not group
-        )
-        self._process.start()
-        theirs.close()  # so that each side sees when the other is gone
+        try:
+            _limit_waits(self.pipe)
+            self._process = context.Process(
+                target=serve, args=(theirs, *given), name=f"tunescope {name}", daemon=not group
+            )
+            self._process.start()
+        except BaseException:
+            self.pipe.close()
+            raise
+        finally:
+            theirs.close()  # so that each side sees when the other is gone
+        # The interpreter waits for its processes as it ends: none may be left by then.
+        self._left = weakref.finalize(self, _kill, self._process, group)
 
     @property
     def id(self) -> int:
@@ -76,7 +95,7 @@ class OwnedProcess:
         if not self._deadline or time.monotonic() < self._deadline:
             return
         if self.forced:
-            self._kill()
+            _kill(self._process, self._group)
             self.expect(None)
         else:
             self.forced = True
@@ -88,27 +107,82 @@ class OwnedProcess:
         self.pipe.close()
         self._process.join(patience)
         code = self._process.exitcode
-        self._kill()
+        self._left()
         self._process.join()
         self._process.close()
         if code is None or self.forced:
             return f"The {self.name} did not react and was ended."
-        return exit_in_words(code, self.name)
+        return exit_in_words(code, self.name, memory_kills() > self._kills_before)
 
-    def _kill(self) -> None:
-        if self._group and sys.platform != "win32":
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.kill()
+    def kill(self) -> None:
+        """End it at once, from whatever thread; whoever reads its pipe sees the end."""
+        with contextlib.suppress(ValueError):  # it has ended and was taken leave of
+            _kill(self._process, self._group)
 
 
-def exit_in_words(code: int, name: str) -> str:
-    """What happened, in plain words; negative codes are signals, as multiprocessing gives them."""
+def _kill(process: Any, group: bool) -> None:
+    if group and sys.platform != "win32":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+
+
+def exit_in_words(code: int, name: str, out_of_memory: bool = False) -> str:
+    """What happened, in plain words.
+
+    Args:
+        code: the exit status; negative ones are signals, as multiprocessing gives them.
+        name: of the process.
+        out_of_memory: whether the system has ended a process for want of memory meanwhile.
+    """
     code = code if code >= -64 else code + 2**32
-    if code in OUT_OF_MEMORY:
-        return f"The {name} was stopped by the system, most likely out of memory."
+    if code in OUT_OF_MEMORY or (code in KILLED and out_of_memory):
+        return f"The {name} was stopped by the system, which was out of memory."
+    if code in KILLED:
+        return f"The {name} was killed (signal 9)."
     if code in CRASHED:
         return f"The {name} crashed inside a numerical library."
     if code in ENDED_BY_SOMEONE:
         return f"The {name} was ended by another program or by the system."
     return f"The {name} ended unexpectedly (exit status {code})."
+
+
+def memory_kills() -> int:
+    """How many processes the system has ended for want of memory; 0 where it does not tell."""
+    return sum(_counted(path) for path in (Path("/proc/vmstat"), *_memory_groups()))
+
+
+def _memory_groups() -> list[Path]:
+    """Where Linux counts the kills in this process's control group, of either version."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        _, controllers, group = line.split(":", 2)
+        if not controllers:
+            found.append(Path("/sys/fs/cgroup") / group.lstrip("/") / "memory.events")
+        elif "memory" in controllers.split(","):
+            found.append(Path("/sys/fs/cgroup/memory") / group.lstrip("/") / "memory.oom_control")
+    return found
+
+
+def _counted(path: Path) -> int:
+    try:
+        lines = path.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
+
+
+def _limit_waits(pipe: Any) -> None:
+    # A pipe of multiprocessing is a pair of sockets, where the system has such: each read and each
+    # write of it gets a limit, the wait for the first byte of a message being `poll`'s.
+    if sys.platform == "win32":
+        return
+    seconds, rest = divmod(STALLED, 1.0)
+    limit = struct.pack("@ll", int(seconds), int(rest * 1e6))
+    with socket.socket(fileno=os.dup(pipe.fileno())) as end:
+        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            end.setsockopt(socket.SOL_SOCKET, option, limit)

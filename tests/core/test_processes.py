@@ -5,15 +5,21 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import struct
 import subprocess
 import sys
+import threading
 import time
+from pathlib import Path
 
 import pytest
 
-from core.processes import OwnedProcess, exit_in_words
+from core import processes
+from core.processes import STALLED, OwnedProcess, exit_in_words, memory_kills
 
 SPAWN = multiprocessing.get_context("spawn")
+ROOT = Path(__file__).parents[2]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="no signals there")
 
 
@@ -42,6 +48,22 @@ def dies(pipe, number):
     os.kill(os.getpid(), number)
 
 
+def half(pipe):
+    """Stops in mid-message."""
+    os.write(pipe.fileno(), struct.pack("!i", 100) + b"abc")
+    time.sleep(60)
+
+
+def deaf(pipe):
+    """Reads nothing."""
+    time.sleep(60)
+
+
+def heard(process):
+    assert process.pipe.poll(60)
+    return process.pipe.recv()
+
+
 def gone(number):
     try:
         os.kill(number, 0)
@@ -54,7 +76,7 @@ def gone(number):
 def test_a_process_answers_and_leaves_when_its_pipe_closes():
     process = OwnedProcess(SPAWN, echo, "said", name="echo")
     process.pipe.send(7)
-    assert process.pipe.recv() == ("said", 7)
+    assert heard(process) == ("said", 7)
     assert process.alive
     assert process.id != os.getpid()
     assert process.end(patience=30) == "The echo ended unexpectedly (exit status 0)."
@@ -62,19 +84,19 @@ def test_a_process_answers_and_leaves_when_its_pipe_closes():
 
 
 @POSIX
-@pytest.mark.parametrize(("number", "why"), [(9, "memory"), (11, "crashed"), (15, "ended by")])
+@pytest.mark.parametrize(("number", "why"), [(9, "signal 9"), (11, "crashed"), (15, "ended by")])
 def test_its_own_exit_is_told_and_not_that_it_was_killed_afterwards(number, why):
     process = OwnedProcess(SPAWN, dies, number, name="worker")
     process.pipe.send("go")
     with pytest.raises((EOFError, OSError)):
-        process.pipe.recv()
+        heard(process)
     assert why in process.end(patience=30)
 
 
 @POSIX
 def test_one_that_does_not_leave_is_killed_with_its_group():
     process = OwnedProcess(SPAWN, stubborn, True, name="stubborn", group=True)
-    numbers = process.id, process.pipe.recv()
+    numbers = process.id, heard(process)
     began = time.monotonic()
     assert process.end(patience=0.1) == "The stubborn did not react and was ended."
     assert time.monotonic() - began < 10
@@ -87,7 +109,7 @@ def test_one_that_does_not_leave_is_killed_with_its_group():
 @POSIX
 def test_escalation_asks_first_and_kills_then():
     process = OwnedProcess(SPAWN, stubborn, False, name="stubborn")
-    process.pipe.recv()
+    heard(process)
     process.escalate()  # nothing is expected of it
     process.expect(0.0)
     process.escalate()
@@ -113,7 +135,8 @@ def test_one_that_reacted_is_left_alone():
 
 @pytest.mark.parametrize(
     ("code", "word"),
-    [(-9, "memory"), (-11, "crashed"), (-15, "ended by"), (1, "exit status 1"),
+    [(-9, "killed (signal 9)"), (137, "killed"), (0xC0000017, "memory"),
+     (-11, "crashed"), (-15, "ended by"), (1, "exit status 1"),
      (0xC0000005 - 2**32, "crashed")],
 )  # fmt: skip
 def test_an_exit_code_is_a_sentence(code, word):
@@ -121,3 +144,95 @@ def test_an_exit_code_is_a_sentence(code, word):
     assert said.startswith("The worker ")
     assert word in said
     assert said.endswith(".")
+
+
+def test_a_kill_is_for_want_of_memory_only_where_the_system_says_so():
+    assert "out of memory" in exit_in_words(-9, "worker", out_of_memory=True)
+    assert "memory" not in exit_in_words(-9, "worker")
+    assert "crashed" in exit_in_words(-11, "worker", out_of_memory=True)
+
+
+def test_the_kills_of_the_system_are_counted_in_both_versions_of_control_groups(
+    tmp_path, monkeypatch
+):
+    files = [tmp_path / name for name in ("memory.events", "memory.oom_control", "none")]
+    files[0].write_text("low 0\noom 5\noom_kill 2\noom_group_kill 7\n")
+    files[1].write_text("oom_kill_disable 0\nunder_oom 0\noom_kill 1\n")
+    monkeypatch.setattr(processes, "_memory_groups", list)
+    without = memory_kills()
+    monkeypatch.setattr(processes, "_memory_groups", lambda: files)
+    assert memory_kills() - without == 3
+
+
+@POSIX
+def test_a_message_that_stops_half_way_is_given_up():
+    process = OwnedProcess(SPAWN, half, name="half")
+    assert process.pipe.poll(60)
+    began = time.monotonic()
+    with pytest.raises(OSError, match="unavailable"):
+        process.pipe.recv()
+    assert STALLED / 2 < time.monotonic() - began < 10 * STALLED
+    assert process.end(patience=0.1) == "The half did not react and was ended."
+
+
+@POSIX
+def test_a_message_that_nobody_takes_is_given_up():
+    process = OwnedProcess(SPAWN, deaf, name="deaf")
+    with pytest.raises(OSError, match="unavailable"):
+        process.pipe.send(bytes(10_000_000))
+    process.end()
+
+
+@POSIX
+def test_a_process_that_is_halted_is_killed_from_another_thread():
+    process = OwnedProcess(SPAWN, stubborn, True, name="stubborn", group=True)
+    numbers = process.id, heard(process)
+    os.kill(process.id, signal.SIGSTOP)
+    killer = threading.Thread(target=process.kill)
+    killer.start()
+    killer.join()
+    process.end(patience=30)
+    process.kill()  # of one that has ended nothing comes
+    assert all(map(gone, numbers))
+
+
+LEAVES_ONE = """
+import multiprocessing, sys
+sys.path.insert(0, {folder!r})
+from core.processes import OwnedProcess
+from test_processes import stubborn
+if __name__ == "__main__":
+    spawn = multiprocessing.get_context("spawn")
+    process = OwnedProcess(spawn, stubborn, True, name="x", group=True)
+    process.pipe.poll(60)
+    print(process.id, process.pipe.recv(), flush=True)
+    raise SystemExit(3)
+"""
+
+
+@POSIX
+def test_a_program_that_ends_without_a_word_leaves_no_process(tmp_path):
+    program = tmp_path / "leaves_one.py"
+    program.write_text(LEAVES_ONE.format(folder=os.path.dirname(__file__)))
+    done = subprocess.run(
+        [sys.executable, program], capture_output=True, text=True, timeout=60, env=ENVIRONMENT
+    )
+    assert done.returncode == 3
+    assert all(gone(int(number)) for number in done.stdout.split())
+
+
+def test_a_process_that_cannot_be_started_leaves_no_pipe():
+    class Exhausted:
+        made = ()
+
+        def Pipe(self):
+            self.made = SPAWN.Pipe()
+            return self.made
+
+        def Process(self, **_given):
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    context = Exhausted()
+    with pytest.raises(OSError, match="unavailable"):
+        OwnedProcess(context, echo, name="echo")
+    assert all(end.closed for end in context.made)

@@ -24,10 +24,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from core.errors import cannot_write
 from core.processes import LEAVES, OwnedProcess
 from core.space import Setting
+from core.tuning.runs.clock import AWAKE
 from core.tuning.runs.ownership import own, owner_of
-from core.tuning.scores.scoring import Outcome, Work, score_setting
+from core.tuning.scores.scoring import Outcome, Work, in_a_sentence, score_setting
 
 BEGUN = "begun"  # what a process says when it turns to a trial
 SCRATCH, OWNER = "tunescope-folds-", "owner"
@@ -69,25 +71,47 @@ class Executor:
         self._file = Path(self._folder.name) / "work.joblib"
         import joblib
 
-        joblib.dump(work, self._file)
+        try:
+            joblib.dump(work, self._file)
+        except OSError as error:
+            self._folder.cleanup()
+            cure = "make room, or name another folder in TMPDIR"
+            raise cannot_write("the folds", self._file.parent, error, cure, room=cure) from error
         self._idle: list[OwnedProcess] = []
         self._busy: dict[OwnedProcess, _Busy] = {}
+        self._lost: list[Outcome] = []  # trials that no process could be had for
 
     @property
     def free(self) -> int:
         """How many more trials may be submitted now."""
-        return self._workers - len(self._busy)
+        return self._workers - self.running
 
     @property
     def running(self) -> int:
         """How many trials are under way."""
-        return len(self._busy)
+        return len(self._busy) + len(self._lost)
 
     def submit(self, number: int, setting: Setting) -> None:
-        """Begin a trial; `free` must be above 0."""
-        worker = self._idle.pop() if self._idle else self._started()
-        worker.pipe.send((number, setting))
-        self._busy[worker] = _Busy(number, setting, time.monotonic())
+        """Begin a trial; `free` must be above 0. One that no process can be had for has failed."""
+        why = "none"
+        while self._idle and why:  # some may have died while they waited for a trial
+            why = self._sent(self._idle.pop(), number, setting)
+        if why:
+            try:
+                why = self._sent(self._started(), number, setting)
+            except (OSError, EOFError) as error:
+                why = f"No process could be started for it ({in_a_sentence(error)})."
+        if why:
+            self._lost.append(Outcome(number, setting, failure=why))
+
+    def _sent(self, worker: OwnedProcess, number: int, setting: Setting) -> str:
+        """Give a trial to a process; why that was not possible, or ""."""
+        try:
+            worker.pipe.send((number, setting))
+        except OSError:
+            return worker.end(LEAVES)
+        self._busy[worker] = _Busy(number, setting, AWAKE.seconds)
+        return ""
 
     def _started(self) -> OwnedProcess:
         with _one_thread():
@@ -99,14 +123,17 @@ class Executor:
             [worker.pipe for worker in self._busy], timeout=min(seconds, self._until_overdue())
         )
         said = [self._received(worker) for worker in list(self._busy) if worker.pipe in ready]
-        ended = [outcome for outcome in said if outcome is not None]
+        ended = [*self._lost, *(outcome for outcome in said if outcome is not None)]
+        self._lost = []
         return ended or list(self._overdue())
 
     def _until_overdue(self) -> float:
         begun = [busy.since for busy in self._busy.values() if busy.begun]
+        if self._lost:
+            return 0.0
         if self._limit is None or not begun:
             return math.inf
-        return max(0.0, min(begun) + self._limit - time.monotonic())
+        return max(0.0, min(begun) + self._limit - AWAKE.seconds)
 
     def _received(self, worker: OwnedProcess) -> Outcome | None:
         busy = self._busy[worker]
@@ -114,10 +141,10 @@ class Executor:
             said: Outcome | str = worker.pipe.recv()
         except (EOFError, OSError):
             del self._busy[worker]
-            took = time.monotonic() - busy.since
+            took = AWAKE.seconds - busy.since
             return Outcome(busy.number, busy.setting, (), took, worker.end(LEAVES))
         if isinstance(said, str):
-            busy.begun, busy.since = True, time.monotonic()
+            busy.begun, busy.since = True, AWAKE.seconds
             return None
         del self._busy[worker]
         self._idle.append(worker)
@@ -127,7 +154,7 @@ class Executor:
         if self._limit is None:
             return
         for worker, busy in list(self._busy.items()):
-            took = time.monotonic() - busy.since
+            took = AWAKE.seconds - busy.since
             if busy.begun and took >= self._limit:
                 worker.end()
                 del self._busy[worker]

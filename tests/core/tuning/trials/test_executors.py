@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
+from core.errors import UnusableError
 from core.estimators.registry import MODELS
 from core.tuning.scores.scoring import FoldData, Work, in_a_sentence, score_setting
 from core.tuning.trials.executors import Executor
@@ -88,10 +89,72 @@ def test_a_crash_costs_one_trial(executor):
     time.sleep(0.5)
     os.kill(worker.id, signal.SIGKILL)
     (lost,) = ended(executor)
-    assert "out of memory" in lost.failure
+    assert lost.failure == "The process of this trial was killed (signal 9)."
     executor.submit(1, forest | {"n_estimators": 5})
     (fine,) = ended(executor)
     assert not fine.failure
+
+
+@pytest.mark.parametrize("executor", [(RIDGE, 2, None)], indirect=True)
+def test_processes_that_died_while_they_waited_cost_no_trial(executor):
+    for number in (0, 1):
+        executor.submit(number, {"alpha": 1.0})
+    while executor.running:
+        ended(executor)
+    for worker in executor._idle:
+        os.kill(worker.id, signal.SIGKILL)
+    time.sleep(0.5)
+    executor.submit(2, {"alpha": 1.0})
+    (outcome,) = ended(executor)
+    assert (outcome.number, outcome.failure) == (2, "")
+
+
+@pytest.mark.parametrize("executor", [(RIDGE, 2, None)], indirect=True)
+def test_a_process_that_dies_before_its_trial_reaches_it_costs_that_trial_only(
+    executor, monkeypatch
+):
+    start = executor._started
+
+    def started():
+        worker = start()
+        os.kill(worker.id, signal.SIGKILL)
+        assert worker.pipe.poll(30)  # our end sees that it is gone
+        return worker
+
+    monkeypatch.setattr(executor, "_started", started)
+    executor.submit(0, {"alpha": 1.0})
+    assert (executor.running, executor.free) == (1, 1)
+    (lost,) = executor.wait(30.0)
+    assert (lost.number, lost.failure) == (0, "The process of this trial was killed (signal 9).")
+    assert executor.running == 0
+    monkeypatch.undo()
+    executor.submit(1, {"alpha": 1.0})
+    (fine,) = ended(executor)
+    assert not fine.failure
+
+
+@pytest.mark.parametrize("executor", [(RIDGE, 1, None)], indirect=True)
+def test_a_trial_that_no_process_can_be_started_for_fails(executor, monkeypatch):
+    def exhausted():
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(executor, "_started", exhausted)
+    executor.submit(0, {"alpha": 1.0})
+    (lost,) = executor.wait(30.0)
+    assert "No process could be started for it (BlockingIOError" in lost.failure
+
+
+def test_folds_that_find_no_room_are_a_sentence(tmp_path, monkeypatch):
+    import joblib
+
+    def full(work, file):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(joblib, "dump", full)
+    with pytest.raises(UnusableError, match="the disk is full; make room"):
+        Executor(RIDGE)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("executor", [(FOREST, 2, None)], indirect=True)
