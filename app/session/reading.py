@@ -12,6 +12,7 @@ from core.errors import UnusableError
 from core.tuning.events import Event
 from core.tuning.plan import Plan
 
+PATIENCE = 3000  # milliseconds for a reader that was left
 AT_ONCE = 200  # events between two pauses that leave the window its turn
 
 
@@ -29,6 +30,7 @@ class Reading(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._reader: _Reader | None = None
+        self._left: list[_Reader] = []  # some milliseconds from their end
 
     @property
     def goes_on(self) -> bool:
@@ -46,8 +48,14 @@ class Reading(QObject):
         """Leave the run that is being read; nothing is said of it any more."""
         reader, self._reader = self._reader, None
         if reader is not None:
+            self._left = [one for one in self._left if one.isRunning()] + [reader]
             reader.requestInterruption()
-            reader.wait()  # some milliseconds
+
+    def shutdown(self) -> None:
+        """The same, and wait until nothing is read any more."""
+        self.stop()
+        for reader in self._left:
+            reader.wait(PATIENCE)
 
     def _take(self, reader: _Reader) -> None:
         if reader is not self._reader:

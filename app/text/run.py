@@ -58,6 +58,8 @@ def line(run: RunState, state: str) -> str:
     parts = _of_steps(run) if run.learns_penalties else _of_trials(run)
     if run.fold is not None and run.ended is None:
         parts.insert(0, f"Testing every row, part {run.fold.fold} of {run.fold.folds} done")
+    elif state == "running" and run.tuning_ended is not None and run.ended is None:
+        parts.insert(0, _state_in_words("stopping"))
     elif state == "running":
         parts += _time_left(run)
     elif state in ("paused", "stopping", "interrupted"):

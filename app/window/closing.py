@@ -1,6 +1,7 @@
 """Closing the window while a run is going on: ask, and wait for the results where they are wanted.
 
-Esc and the close button of the question both mean: keep tuning.
+Esc and the close button of the question both mean: keep tuning. Ctrl-C in the terminal asks
+nothing: a run that is interrupted can go on at the next start.
 """
 
 from __future__ import annotations
@@ -8,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier, Qt
 from PySide6.QtWidgets import QMessageBox, QProgressDialog, QPushButton, QWidget
+
+from app.diagnostics.interrupts import Interrupts
+from app.preferences import preferences as settings
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -77,3 +81,32 @@ def _when_settled(session: Session, then: Callable[[], object]) -> Callable[[], 
             then()
 
     return look
+
+
+class EndsOnRequest(QObject):
+    """Ends the program in order when the terminal or the system asks for it.
+
+    Args:
+        window: with its session.
+    """
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self._interrupts = Interrupts(lambda _number, _frame: None)
+        self._notifier = QSocketNotifier(
+            self._interrupts.socket.fileno(), QSocketNotifier.Type.Read, self
+        )
+        self._notifier.activated.connect(self._end)
+
+    def close(self) -> None:
+        """Leave the requests to what took them before."""
+        self._notifier.setEnabled(False)
+        self._interrupts.close()
+        self._interrupts.socket.close()
+
+    def _end(self) -> None:
+        number = self._interrupts.socket.recv(1)[0]
+        settings.remember_geometry(self._window.saveGeometry())
+        self._window.session.leave()
+        QCoreApplication.exit(128 + number)  # leaves open dialogs as well

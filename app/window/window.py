@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QApplication,
@@ -275,7 +275,7 @@ class Window(QMainWindow):
             event.ignore()
             return
         settings.remember_geometry(self.saveGeometry())
-        self.session.shutdown()
+        self.session.leave()  # `run` waits for its end, when nothing is shown any more
         event.accept()
 
 
@@ -305,15 +305,25 @@ def run(file: str) -> int:
     from app.session.session import Session
 
     session = Session()
-    window = Window(session)
+    try:
+        return _shown(app, Window(session), file)
+    finally:  # whatever happened: a process that is left keeps the program from ending
+        session.shutdown()
+
+
+def _shown(app: QCoreApplication, window: Window, file: str) -> int:
+    from app.window.closing import EndsOnRequest
+
     crashes = _Crashes(window)
     Reporter(crashes.arose.emit).install()
-    faults = FaultFile()
-    window.show()
-    QTimer.singleShot(0, lambda: _after_first_paint(window, faults, crashes, file))
-    status = app.exec()
-    faults.close()
-    return status
+    faults, requests = FaultFile(), EndsOnRequest(window)
+    try:
+        window.show()
+        QTimer.singleShot(0, lambda: _after_first_paint(window, faults, crashes, file))
+        return app.exec()
+    finally:
+        requests.close()
+        faults.close()
 
 
 def _after_first_paint(window: Window, faults: FaultFile, crashes: _Crashes, file: str) -> None:

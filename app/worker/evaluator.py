@@ -12,6 +12,7 @@ from PySide6.QtCore import QThread, Signal
 from app.worker.evaluator_process import serve
 from core.processes import LEAVES, OwnedProcess
 
+CLOSES = 3.0  # seconds from `leave` until the process is killed from outside
 PATIENCE = 30.0  # seconds for one answer, the first start of the process included
 HEAVY = ("surrogate", "history")  # what of a request does not come back with its answer
 
@@ -51,13 +52,20 @@ class SurrogateEvaluator(QThread):
         with self._changed:
             self._wanted.clear()
 
-    def shutdown(self) -> None:
-        """End process and thread, and wait for both."""
+    def leave(self) -> None:
+        """Let process and thread end; `shutdown` waits for both."""
         with self._changed:
             self._closing = True
             self._wanted.clear()
             self._changed.notify()
-        self.wait()
+
+    def shutdown(self) -> None:
+        """End process and thread, and wait for both (some milliseconds, at most 6 s)."""
+        self.leave()
+        if not self.wait(int(1000 * CLOSES)):
+            if (process := self._process) is not None:
+                process.kill()
+            self.wait()
 
     @property
     def process_id(self) -> int | None:

@@ -111,7 +111,12 @@ class Exclude:
     excluded: bool = True
 
 
-Control = Pause | Resume | Stop | Exclude
+@dataclass(frozen=True)
+class Abandon:
+    """Do not wait for the results of a run: its process is ended, what was recorded is kept."""
+
+
+Control = Pause | Resume | Stop | Abandon | Exclude
 Work = Open | Estimate | SummarizeHistory | ImportHistory | Tune | Conclude | Export
 
 
@@ -186,7 +191,7 @@ class Paused:
 
 @dataclass(frozen=True)
 class Concluding:
-    """The flag to stop was seen; the results are being worked out."""
+    """The request to stop was heard; the results are being worked out."""
 
 
 @dataclass(frozen=True)
@@ -229,10 +234,12 @@ class Died:
     Attributes:
         sentence: what happened, for a person.
         forced: whether the window ended it itself because it did not react.
+        details: of a defect that kept it from starting; no data in it.
     """
 
     sentence: str
     forced: bool = False
+    details: str = ""
 
 
 Answer = (

@@ -10,7 +10,6 @@ import contextlib
 import faulthandler
 import importlib
 import os
-import queue
 import shutil
 import signal
 import sys
@@ -18,13 +17,20 @@ import tempfile
 import threading
 import traceback
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
 from app.worker import messages as m
 from core.extensions import faults
-from core.tuning.events import Event, TrialExcluded
+from core.tuning.events import (
+    Event,
+    RunFailed,
+    RunFinished,
+    TestingShortened,
+    TrialExcluded,
+    TuningEnded,
+)
 
 THREAD_LIMITS = (
     "OMP_NUM_THREADS",
@@ -49,7 +55,8 @@ def run_worker(pipe: Connection, engine: str, scratch: str) -> None:
     settle_down(scratch)
     worker = _Worker(pipe, scratch)
     threading.Thread(target=worker.listen, name="listener", daemon=True).start()
-    worker.work(importlib.import_module(engine).Engine())
+    made = worker.started(lambda: importlib.import_module(engine).Engine())
+    worker.work(made)
 
 
 def settle_down(scratch: str) -> None:
@@ -76,11 +83,12 @@ class _Worker:
 
     def __init__(self, pipe: Connection, scratch: str) -> None:
         self._pipe, self._scratch = pipe, scratch
-        self._work: queue.SimpleQueue[m.Request] = queue.SimpleQueue()
+        self._work: deque[m.Request] = deque()
         self._lock = threading.Lock()  # of the writing end
         self._told = threading.Condition()
         self._run = 0  # the request whose run is going on
         self._paused = False
+        self._tests = False  # whether that run has come to its end and its winner is tested
         self._stop: dict[int, m.Stop] = {}
         self._requests: deque[Event] = deque()
 
@@ -93,25 +101,42 @@ class _Worker:
                 request = self._pipe.recv()
             except (EOFError, OSError):
                 self._leave()
-            if isinstance(request.what, m.Control):
-                self._hear(request)
-            else:
-                self._work.put(request)
+            with self._told:
+                if isinstance(request.what, m.Control):
+                    self._hear(request)
+                else:
+                    self._queue(request)
+                self._told.notify_all()
+
+    def _queue(self, request: m.Request) -> None:
+        """Put it last, and drop what it outdates: an estimate costs a second."""
+        outdated: tuple[type, ...] = OUTDATES.get(type(request.what), ())
+        self._work = deque(one for one in self._work if not isinstance(one.what, outdated))
+        self._work.append(request)
 
     def _hear(self, request: m.Request) -> None:
-        with self._told:
-            match request.what:
-                case m.Stop():
-                    self._stop[request.id] = request.what
-                case _ if request.id != self._run:
-                    return
-                case m.Pause():
-                    self._paused = True
-                case m.Resume():
-                    self._paused = False
-                case m.Exclude(number=number, excluded=excluded):
-                    self._requests.append(TrialExcluded(number=number, excluded=excluded))
-            self._told.notify_all()
+        match request.what:
+            case m.Stop() if self._is_wanted(request.id):
+                self._stop[request.id] = request.what
+                if self._tests:
+                    self._shorten(request.id)
+            case _ if request.id != self._run:
+                return
+            case m.Pause():
+                self._paused = True
+            case m.Resume():
+                self._paused = False
+            case m.Exclude(number=number, excluded=excluded):
+                self._requests.append(TrialExcluded(number=number, excluded=excluded))
+
+    def _shorten(self, id: int) -> None:
+        """The winner is being tested already: get that over, if it is to be kept."""
+        if self._stop[id].keep:
+            self._requests.append(TestingShortened())
+            self._say(id, m.Concluding())
+
+    def _is_wanted(self, id: int) -> bool:
+        return id == self._run or any(request.id == id for request in self._work)
 
     def _leave(self) -> None:
         shutil.rmtree(self._scratch, ignore_errors=True)
@@ -121,13 +146,29 @@ class _Worker:
 
     # The working thread ---------------------------------------------------------------------
 
+    def started(self, make: Callable[[], Any]) -> Any:
+        """What `make` makes; where that fails, the reason is said and the process ends."""
+        try:
+            return make()
+        except Exception as error:
+            self._say(0, m.Broke(SORRY, details_of(error)))
+            raise
+
     def work(self, engine: Any) -> None:
         """Do one request after the other, for ever."""
         exporters = self._guarded(0, engine.warm)
         self._say(0, m.Ready(exporters or [], faults()))
         while True:
-            request = self._work.get()
+            with self._told:
+                self._told.wait_for(lambda: self._work)
+                request = self._work.popleft()
+                if isinstance(request.what, m.Tune):
+                    self._run, self._paused, self._tests = request.id, False, False
+                    self._requests.clear()
             self._guarded(request.id, lambda asked=request: self._do(engine, asked))
+            with self._told:
+                self._run = 0  # also where it was refused
+                self._stop.pop(request.id, None)
 
     def _do(self, engine: Any, request: m.Request) -> None:
         id = request.id
@@ -142,23 +183,32 @@ class _Worker:
                 self._say(id, engine.answer(what))
 
     def _tune(self, engine: Any, id: int, request: m.Tune) -> None:
-        with self._told:
-            self._run, self._paused = id, False
-            self._requests.clear()
         folder = engine.folder(request)
         self._say(id, m.FolderMade(folder))
+        event: Event | None = None
         with contextlib.closing(engine.tune(request, folder, self._requests)) as events:
             for event in events:
                 self._say(id, event)
                 self._wait_while_paused(id)
-                if id in self._stop:
+                if self._is_over(id, event):
                     break
-        stop = self._stop.pop(id, None)
-        if stop is not None:
+        with self._told:
+            stop, self._run = self._stop.pop(id, None), 0
+        if stop is not None and not isinstance(event, (RunFinished, RunFailed)):
             self._say(id, m.Concluding())
             if stop.keep:
                 self._tell_all(id, engine.conclude(m.Conclude(folder)))
         self._say(id, m.Ended())
+
+    def _is_over(self, id: int, event: Event) -> bool:
+        """Whether a run is left here; one whose winner is being tested is not, if that is kept."""
+        with self._told:
+            stop = self._stop.get(id)
+            if isinstance(event, TuningEnded):
+                self._tests = True
+                if stop is not None:
+                    self._shorten(id)
+            return stop is not None and not (self._tests and stop.keep)
 
     def _tell_all(self, id: int, events: Iterator[Event]) -> None:
         for event in events:
@@ -196,6 +246,12 @@ class _Worker:
                 self._leave()
 
 
+OUTDATES: dict[type, tuple[type, ...]] = {
+    m.Estimate: (m.Estimate,),
+    m.SummarizeHistory: (m.SummarizeHistory,),
+    m.Open: (m.Open, m.Estimate, m.SummarizeHistory),
+    m.Tune: (m.Estimate, m.SummarizeHistory),
+}
 NO_MEMORY = (
     "There is not enough memory for this; close other programs, or use fewer rows or columns."
 )

@@ -12,14 +12,29 @@ from multiprocessing.connection import wait
 
 from PySide6.QtCore import QThread, Signal
 
-from app.worker.messages import Concluding, Died, Message, Ready, Request, Stop
+from app.worker.messages import (
+    Abandon,
+    Broke,
+    Conclude,
+    Concluding,
+    Died,
+    Ended,
+    Message,
+    Ready,
+    Refused,
+    Request,
+    Stop,
+    Tune,
+)
 from app.worker.process import run_worker
 from core.processes import LEAVES, OwnedProcess
 from core.tuning.events import Progress, SurrogateFitted
 
 FRAME = 1 / 30  # seconds between two batches
 PATIENCE = 2.0  # seconds from the flag to terminate
-ATTEMPTS = 3  # starts in a row that may fail before the thread waits for a request
+CLOSES = 3.0  # seconds from `leave` until the process is killed from outside
+NO_START = "The worker, which reads data and tunes, could not be started"
+START_AGAIN = "Whatever you do next starts it again; close other programs first."
 LATEST_WINS = (SurrogateFitted, Progress)  # events that the next of their kind outdates
 
 
@@ -27,7 +42,8 @@ class WorkerThread(QThread):
     """Starts the process at once and keeps it warm; starts another when it ended.
 
     A request is written by this thread, never by the window's: a full pipe cannot freeze the
-    window. A stop escalates: flag, 2 s, terminate, 1 s, kill, new worker.
+    window. A stop escalates: flag, 2 s, terminate, 1 s, kill, new worker. A process that cannot be
+    started, or ends before it is ready, is told at once; the next request starts another.
 
     Args:
         engine: the module whose functions do the work; tests put their own in its place.
@@ -46,8 +62,9 @@ class WorkerThread(QThread):
         self._scratch = ""  # the process's folder for temporary files
         self._waiting: list[Message] = []
         self._flushed = 0.0
-        self._failed_starts = 0
-        self._stopping = 0  # the request whose run was told to stop
+        self._is_ready = False
+        self._start_fault: Message | None = None  # what went wrong before it was ready
+        self._going_on: set[int] = set()  # the requests whose runs the process has in hand
 
     # Called by the window's thread ----------------------------------------------------------
 
@@ -56,11 +73,18 @@ class WorkerThread(QThread):
         self._requests.put(request)
         self._wake()
 
-    def close(self) -> None:
-        """End the process and this thread, and wait for both (at most about 2 s)."""
+    def leave(self) -> None:
+        """Let the process and this thread end; `close` waits for both."""
         self._closing = True
         self._wake()
-        self.wait()
+
+    def close(self) -> None:
+        """End the process and this thread, and wait for both (some milliseconds, at most 6 s)."""
+        self.leave()
+        if not self.wait(int(1000 * CLOSES)):
+            if (process := self._process) is not None:
+                process.kill()
+            self.wait()
 
     @property
     def process_id(self) -> int | None:
@@ -104,47 +128,85 @@ class WorkerThread(QThread):
         until += [self._process.deadline] if self._process and self._process.deadline else []
         return max(0.0, min(until) - time.monotonic()) if until else None
 
-    def _start_process(self) -> OwnedProcess:
-        self._scratch = tempfile.mkdtemp(prefix="tunescope-")
-        given = (self._engine, self._scratch)
-        self._process = OwnedProcess(self._context, run_worker, *given, name="worker", group=True)
+    def _start_process(self) -> OwnedProcess | None:
+        """A new process; None where there is none to be had, which is said."""
+        self._is_ready, self._start_fault = False, None
+        try:
+            self._scratch = tempfile.mkdtemp(prefix="tunescope-")
+            given = (self._engine, self._scratch)
+            self._process = OwnedProcess(
+                self._context, run_worker, *given, name="worker", group=True
+            )
+        except OSError as error:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+            self._say_died(f"{NO_START} ({error.strerror or error}). {START_AGAIN}")
         return self._process
 
     def _pass_requests(self) -> None:
         while not self._requests.empty():
             request = self._requests.get()
-            process = self._process
+            process = self._process or self._start_process()
             if process is None:
-                self._failed_starts = 0
-                process = self._start_process()
+                return
             if isinstance(request.what, Stop):
-                self._stopping = request.id
+                if request.id not in self._going_on:
+                    continue  # it ended meanwhile, or its process did
                 process.expect(PATIENCE)
-            with contextlib.suppress(OSError):  # the end of the process is noticed by itself
+            elif isinstance(request.what, Abandon):
+                if request.id in self._going_on:
+                    process.forced = True
+                    process.kill()
+                continue
+            elif isinstance(request.what, (Tune, Conclude)):
+                self._going_on.add(request.id)
+            try:
                 process.pipe.send(request)
+            except BlockingIOError:  # half of it was sent: nothing after it can be read
+                process.forced = True
+                process.kill()
+            except OSError:
+                continue  # the end of the process is noticed by itself
 
     def _collect(self, process: OwnedProcess) -> None:
         try:
             while process.pipe.poll():
                 self._receive(process, process.pipe.recv())
-        except (EOFError, OSError):
+        except EOFError:
+            self._bury(process)
+        except Exception:  # half a message, or none of ours: nothing after it can be read
+            process.forced = process.alive
             self._bury(process)
 
     def _receive(self, process: OwnedProcess, message: Message) -> None:
-        if isinstance(message.answer, Ready):
-            self._failed_starts = 0
-        if isinstance(message.answer, Concluding) and message.id == self._stopping:
-            process.expect(None)
+        match message.answer:
+            case Ready():
+                self._is_ready = True
+                self._waiting += [self._start_fault] if self._start_fault else []
+            case Broke() if not self._is_ready:
+                self._start_fault = message
+                return
+            case Concluding():
+                process.expect(None)
+            case Ended() | Refused() | Broke() if message.id in self._going_on:
+                self._going_on.discard(message.id)
+                process.expect(None)
         self._waiting.append(message)
 
     def _bury(self, process: OwnedProcess) -> None:
         """Take leave of a process that ended, say so, and start the next one."""
         self._process = None
-        self._waiting.append(Message(0, Died(process.end(LEAVES), forced=process.forced)))
+        self._going_on.clear()
+        sentence = process.end(LEAVES)
         shutil.rmtree(self._scratch, ignore_errors=True)
-        self._failed_starts += 1
-        if self._failed_starts < ATTEMPTS:
+        if self._is_ready:
+            self._say_died(sentence, process.forced)
             self._start_process()
+        else:
+            fault = self._start_fault.answer.details if self._start_fault else ""
+            self._say_died(f"{NO_START}. {sentence} {START_AGAIN}", details=fault)
+
+    def _say_died(self, sentence: str, forced: bool = False, details: str = "") -> None:
+        self._waiting.append(Message(0, Died(sentence, forced, details)))
 
     def _flush(self) -> None:
         if self._waiting and time.monotonic() >= self._flushed + FRAME:

@@ -278,6 +278,18 @@ class Progress(Event):
 
 
 @dataclass(frozen=True)
+class TuningEnded(Event):
+    """No more is tried; the winner is being fitted, tested and kept. The end of the run follows."""
+
+    because: str = ""
+
+
+@dataclass(frozen=True)
+class TestingShortened(Event):
+    """A person waits no longer: the folds that are left are tested without tuning in each."""
+
+
+@dataclass(frozen=True)
 class FoldTested(Event):
     """An outer fold of nested cross-validation has been tested; the scores come at the end."""
 

@@ -15,7 +15,14 @@ import numpy as np
 
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
-from core.tuning.events import Event, HistoryRead, RunFailed, RunFinished, RunStarted
+from core.tuning.events import (
+    Event,
+    HistoryRead,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+    TuningEnded,
+)
 from core.tuning.history.run_history import RunHistory, read_before
 from core.tuning.history.store import History
 from core.tuning.learning.run import LearningRun
@@ -50,13 +57,13 @@ def tune(
         past: the recorded events of the run to go on with; trials that had begun are begun again.
         more_trials: that many trials beyond the budget of `past`.
         requests: what a person asks for while it runs (TrialExcluded, RunResumed with a new
-            total); taken from the left and made part of the stream.
+            total, TestingShortened); taken from the left and made part of the stream.
         history: opens the history of earlier datasets, where trials are kept for later runs
             and which some strategies use; None to neither keep nor read anything.
 
     Yields:
         RunStarted (or RunResumed), HistoryRead for a strategy that uses it, the strategy's own
-        events, then RunFinished or RunFailed.
+        events, TuningEnded, then RunFinished or RunFailed.
 
     Raises:
         UnusableError: plan and data do not fit, the data has changed since, the disk is full.
@@ -104,6 +111,7 @@ def _stream(
     if problem.strategy.kind == "trials" and state.best is None:
         yield RunFailed(sentence=_all_failed(state))
         return
+    yield TuningEnded(because=run.because)
     kept = run.ensemble.models.models() if isinstance(run, TrialRun) and run.ensemble else {}
     results = yield from conclusion(problem, course, run.because, folder, run.learned, kept)
     yield RunFinished(because=run.because, results=results)

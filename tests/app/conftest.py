@@ -67,8 +67,11 @@ class StillWorker(QObject):
     def ask(self, request):
         self.asked.append(request.what)
 
-    def close(self):
+    def leave(self):
         """Nothing to end."""
+
+    def close(self):
+        """Nothing to wait for."""
 
 
 @pytest.fixture(autouse=True)

@@ -28,6 +28,7 @@ class Still(QObject):
     arrived = Signal(list)
     def start(self): pass
     def ask(self, request): pass
+    def leave(self): pass
     def close(self): pass
 session = Session(runs_root=Path(sys.argv[1]).parent / "runs", worker=Still())
 from app.window.window import Window

@@ -53,6 +53,7 @@ class TunePage(Page):
             lambda: self.session.more_trials(MORE),
             "plus",
         )
+        self.leave_button = self.add_button("Do not wait", self.session.abandon)
         self.keep_button = self.add_button("Keep what there is", self.session.stop, "check")
         self.pause_button = self.add_button("Pause", self.session.pause, "pause")
         self.resume_button = self.add_button("Resume", self.session.resume, "play")
@@ -138,6 +139,7 @@ class TunePage(Page):
         self.pause_button.setVisible(state == "running")
         self.resume_button.setVisible(state == "paused")
         self.more_button.setVisible(state == "finished" and trials)
+        self.leave_button.setVisible(state == "stopping")
         self.keep_button.setVisible(state == "interrupted" and begun)
         self.discard_button.setVisible(begun or state in ("running", "paused"))
         self.discard_button.allow(state != "stopping", "The run is just ending.")
@@ -216,10 +218,9 @@ class TunePage(Page):
                 return ("The run is paused. “Resume” goes on where it stands.",)
             case "stopping":
                 return (
-                    (
-                        "The run stops. The best setting is fitted on all training rows "
-                        "and tested on rows that tuning never saw."
-                    ),
+                    "The run stops. The best setting is fitted on all training rows and tested on "
+                    "rows that tuning never saw.",
+                    "“Do not wait” leaves that for later: what was tried is kept.",
                 )
             case "interrupted" if not isinstance(whole.ended, RunFailed):
                 words = (

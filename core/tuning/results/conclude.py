@@ -12,7 +12,7 @@ import numpy as np
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names
 from core.errors import cannot_write
-from core.tuning.events import Event, RunFailed, RunStopped
+from core.tuning.events import Event, RunFailed, RunFinished, RunStopped
 from core.tuning.history.run_history import read_before
 from core.tuning.learning.run import Learned, recorded
 from core.tuning.plan import Plan
@@ -40,15 +40,17 @@ def conclude(
 ) -> Event:
     """The last event of a run that was stopped or killed: what was best until then is kept.
 
+    One that was cut off while its winner was tested had come to its own end, and is called so.
+
     Args:
         plan: the run's plan.
         dataset: its data.
         events: everything the run reported so far.
         folder: where the event is recorded and the fitted best is kept.
-        because: why the run ends here, a clause.
+        because: why the run ends here, a clause, unless it had ended by itself.
 
     Returns:
-        RunStopped with results, or RunFailed where no trial or step had ended.
+        RunStopped or RunFinished with results, or RunFailed where no trial or step had ended.
     """
     state = folded(events)
     clock = Clock(state.seconds)
@@ -59,8 +61,10 @@ def conclude(
         last: Event = RunFailed(sentence=sentence)
     else:
         course = Course(state, clock, read_before(events), stopped=True)
+        because = state.tuning_ended.because if state.tuning_ended else because
         results = _drained(conclusion(problem, course, because, folder, None))
-        last = RunStopped(because=because, results=results)
+        ended = RunFinished if state.tuning_ended else RunStopped
+        last = ended(because=because, results=results)
     last = replace(last, seconds=round(clock.seconds, 4))
     if folder is not None:
         with folder.owned():

@@ -19,7 +19,14 @@ import numpy as np
 from core.estimators.baseline import baseline_pipeline
 from core.estimators.fitting import fit
 from core.tuning.averaging.averaged_said import joined
-from core.tuning.events import Event, FoldTested, HistoryRead, RunStarted, TrialExcluded
+from core.tuning.events import (
+    Event,
+    FoldTested,
+    HistoryRead,
+    RunStarted,
+    TestingShortened,
+    TrialExcluded,
+)
 from core.tuning.history.run_history import RunHistory
 from core.tuning.learning.run import Learned, learn, relearned
 from core.tuning.problem import Problem
@@ -50,6 +57,12 @@ class Course:
     history: HistoryRead | None = None
     requests: deque[Event] = field(default_factory=deque)
     stopped: bool = False
+
+    @property
+    def shortened(self) -> bool:
+        """Whether a person waits no longer for the tuning to be repeated in every fold."""
+        asked = any(isinstance(event, TestingShortened) for event in tuple(self.requests or ()))
+        return asked or self.state.shortened
 
 
 def predictions_of_test(problem: Problem, tuned: Any) -> Predictions:
@@ -88,6 +101,8 @@ def repeats(problem: Problem, course: Course) -> bool:
     Not where a person has stopped a run that took its time: whoever stops does not wait five times
     as long. The setting found is fitted in every fold instead, and that is said.
     """
+    if course.shortened:
+        return False
     learner = problem.strategy.kind == "penalties"
     return not course.stopped or (learner and course.clock.seconds <= SOON)
 
@@ -115,6 +130,7 @@ def predictions_of_folds(
         else:
             tuned = _set_again(own, course, learned)
         found.append(predictions_of_test(own, tuned.pipeline))
+        yield from _heard(course)
         yield FoldTested(fold=at + 1, folds=count)
     return pooled(found, problem.dataset.rows)
 
@@ -141,7 +157,7 @@ def _tuned_again(problem: Problem, course: Course, left: int) -> Generator[Event
     most = course.state.done if course.stopped else math.inf
     learned = yield from learn(
         problem,
-        lambda steps: steps >= most or clock.seconds >= until,
+        lambda steps: steps >= most or clock.seconds >= until or course.shortened,
         lambda: course.state.progress(None),
     )
     return winner_of(problem, course.state, learned, {})
@@ -158,18 +174,20 @@ def _tried_again(problem: Problem, course: Course, until: float) -> Generator[Ev
     with contextlib.closing(run.events(past)) as events:
         for _ in events:
             yield course.state.progress(None)
-            yield from _excluded(course)
+            yield from _heard(course)
+            if course.shortened and state.best is not None:
+                break
     if state.best is None:  # nothing could be fitted here: what was found on all rows stands in
         return winner_of(problem, course.state, None, {})
     kept = run.ensemble.models.models() if run.ensemble else {}
     return winner_of(problem, state, None, kept)
 
 
-def _excluded(course: Course) -> Generator[Event, None, None]:
+def _heard(course: Course) -> Generator[Event, None, None]:
     """A trial that a person takes out while the folds are tested does not win."""
     while course.requests:
         event = course.requests.popleft()
-        if isinstance(event, TrialExcluded):
+        if isinstance(event, (TrialExcluded, TestingShortened)):
             course.state.consume(event)
             yield event
 

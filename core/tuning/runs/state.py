@@ -32,11 +32,13 @@ from core.tuning.events import (
     RunStopped,
     SequencesLabelled,
     SurrogateFitted,
+    TestingShortened,
     TopicsFound,
     TrialExcluded,
     TrialFailed,
     TrialFinished,
     TrialStarted,
+    TuningEnded,
 )
 from core.tuning.runs.competition import Competition, Trial
 
@@ -72,6 +74,8 @@ class RunState(Competition):
         latest: the trial that ended last since the run began or was resumed.
         resumed: how the run went on, until it does something.
         exclusion: the last one since the run began, was resumed or ended.
+        tuning_ended: why no more is tried; None while trials or steps may come.
+        shortened: whether a person asked for the results without tuning in every fold.
         fold: how many outer folds are tested; None before the first.
         ended: how the run ended; None while it goes on.
         results: what its end found (core.tuning.results.comparison); None while it goes on.
@@ -102,6 +106,8 @@ class RunState(Competition):
         self.latest: Trial | None = None
         self.resumed: RunResumed | None = None
         self.exclusion: TrialExcluded | None = None
+        self.tuning_ended: TuningEnded | None = None
+        self.shortened = False
         self.fold: FoldTested | None = None
         self.ended: RunFinished | RunStopped | RunFailed | None = None
         self.results: dict[str, Any] | None = None
@@ -199,6 +205,10 @@ class RunState(Competition):
                     self.notices = (*self.notices, event.sentence)
             case RunStarted():
                 self._begin(event)
+            case TuningEnded():
+                self.tuning_ended = event
+            case TestingShortened():
+                self.shortened = True
             case RunResumed() | FoldTested() | RunFinished() | RunStopped() | RunFailed():
                 self._take_turn(event)
             case _:
@@ -257,6 +267,7 @@ class RunState(Competition):
             case RunResumed():
                 self.total = event.total or self.total
                 self.resumed, self.ended, self.results, self.fold = event, None, None, None
+                self.tuning_ended, self.shortened = None, False
             case FoldTested():
                 self.fold = event
             case RunFailed():
