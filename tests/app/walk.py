@@ -101,6 +101,7 @@ def walk(folder: Path, kill: bool) -> None:
     if not kill:
         assert walker.problems == []
     walker.window.close()
+    session.shutdown()
     assert session._worker.isFinished()
     say("closed")
 

@@ -99,7 +99,7 @@ def test_a_run_to_its_end(opened, qtbot):
     opened.start()
     reach(qtbot, opened, "finished")
     assert scores(opened) == [0, 1, 2, 3]
-    assert opened.results == {"test": {"accuracy": 1.0}}
+    assert opened.results["test"] == {"accuracy": 1.0}
     assert opened.run_folder.is_dir()
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import struct
 import time
 from dataclasses import replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from app.worker import messages as m
@@ -19,6 +22,7 @@ from core.tuning.events import (
     TrialExcluded,
     TrialFinished,
     TrialStarted,
+    TuningEnded,
 )
 from core.tuning.runs.run_folder import RunFolder
 
@@ -82,6 +86,7 @@ class Engine:
         return summary, {"models": MODELS, "strategies": STRATEGIES, "left_out": []}
 
     def _estimate(self, plan):
+        time.sleep(plan.options.get("estimate_seconds", 0.0))
         if plan.folds < 2:
             raise UnusableError("“1” is out of range", where="folds", cure="give at least 2")
         return {"seconds": 1.0, "trials": plan.trials, "sentence": "about 1 second"}
@@ -121,11 +126,20 @@ class Engine:
             yield TrialStarted(number=number, setting={"C": 1.0})
             if number == how.get("killed_at") and not past:
                 os.kill(os.getpid(), signal.SIGKILL)
+            if number == how.get("halted_at") and not past:
+                os.kill(os.getpid(), signal.SIGSTOP)
+            if number == how.get("half_said_at") and not past:
+                say_half()
             self._try(how.get("trial_seconds", 0.0), how.get("stubborn", False))
             for beat in range(how.get("surrogates", 0)):
                 yield SurrogateFitted(trials=beat)
             yield TrialFinished(number=number, setting={"C": 1.0}, score=number / 100)
-        yield RunFinished(because="done", results={"test": {"accuracy": 1.0}})
+        yield TuningEnded(because="done")
+        until = time.monotonic() + how.get("testing_seconds", 0.0)
+        while time.monotonic() < until and not requests:
+            time.sleep(0.01)
+        results = {"test": {"accuracy": 1.0}, "shortened": bool(requests)}
+        yield RunFinished(because="done", results=results)
 
     def _try(self, seconds, stubborn):
         if stubborn:
@@ -136,6 +150,7 @@ class Engine:
 
     def conclude(self, request):
         run = RunFolder(request.folder)
+        time.sleep(run.plan.options.get("concluding_seconds", 0.0))
         if request.exclude is not None:
             event = TrialExcluded(0.0, request.exclude.number, request.exclude.excluded)
             run.append(event)
@@ -143,3 +158,11 @@ class Engine:
         last = replace(RunStopped(because="stopped"), results={"trials": len(run.events())})
         run.append(last)
         yield last
+
+
+def say_half():
+    """Half a message to the window, and then nothing more."""
+    for end in [one for one in gc.get_objects() if isinstance(one, Connection)]:
+        if not end.closed and end.writable:
+            os.write(end.fileno(), struct.pack("!i", 1000) + b"half")
+    time.sleep(600)

@@ -11,7 +11,13 @@ import pytest
 from app.worker import messages as m
 from app.worker.process import THREAD_LIMITS, details_of, run_worker
 from app.worker.thread import coalesced
-from core.tuning.events import Progress, SurrogateFitted, TrialFinished
+from core.tuning.events import (
+    Progress,
+    RunStarted,
+    RunStopped,
+    SurrogateFitted,
+    TrialFinished,
+)
 from core.tuning.plan import DataPlan
 
 
@@ -97,6 +103,41 @@ def test_answers_carry_the_id_of_their_request(child):
     refused = answer(pipe)
     assert refused.id == 7
     assert "no such file" in refused.answer.sentence
+
+
+def test_only_the_newest_estimate_counts_and_none_delays_a_start(child, tmp_path):
+    from core.tuning.plan import Plan
+
+    pipe, _, _ = child
+    answer(pipe)
+    slow = Plan(DataPlan("some.csv"), "svm", "gp", options={"estimate_seconds": 0.5}, trials=1)
+    pipe.send(m.Request(1, m.Open(DataPlan("slow.csv"))))
+    for id in range(2, 12):
+        pipe.send(m.Request(id, m.Estimate(slow)))
+        pipe.send(m.Request(100 + id, m.Recall(slow)))
+    assert isinstance(answer(pipe).answer, m.Opened)
+    said = [answer(pipe), answer(pipe)]
+    assert [(one.id, type(one.answer)) for one in said] == [(11, m.Estimated), (111, m.Recalled)]
+    pipe.send(m.Request(200, m.Open(DataPlan("slow.csv"))))
+    for id in range(201, 211):
+        pipe.send(m.Request(id, m.Estimate(slow)))
+    pipe.send(m.Request(300, m.Tune(slow, root=str(tmp_path))))
+    assert isinstance(answer(pipe).answer, m.Opened)
+    assert (said := answer(pipe)).id == 300
+    assert isinstance(said.answer, m.FolderMade)
+
+
+def test_a_stop_before_the_run_began_is_heard_when_it_does(child, tmp_path):
+    from core.tuning.plan import Plan
+
+    pipe, _, _ = child
+    answer(pipe)
+    plan = Plan(DataPlan("some.csv"), "svm", "gp", options={"trial_seconds": 0.05}, trials=1000)
+    pipe.send(m.Request(1, m.Open(DataPlan("slow.csv"))))
+    pipe.send(m.Request(2, m.Tune(plan, root=str(tmp_path))))
+    pipe.send(m.Request(2, m.Stop()))
+    answers = [answer(pipe).answer for _ in range(6)]
+    assert [type(one) for one in answers][2:] == [RunStarted, m.Concluding, RunStopped, m.Ended]
 
 
 def test_a_control_for_another_run_is_not_heard(child, tmp_path):

@@ -1,0 +1,186 @@
+"""Stops and ends at any moment: nothing is lost, nobody waits for ever, the sentences are true."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+
+from app.session.session import Session
+from app.worker import thread
+from app.worker.thread import PATIENCE
+from core.processes import LEAVES, STALLED
+from core.tuning.events import RunFinished, RunStopped, TrialFinished, TuningEnded
+
+AT_ONCE = 0.1  # seconds that the window may stand still
+ENDS = STALLED + PATIENCE + 2 * LEAVES + 2.0
+
+
+def reach(qtbot, session, state, timeout=30_000):
+    qtbot.waitUntil(lambda: session.state == state, timeout=timeout)
+
+
+def begun(qtbot, session, kind=TrialFinished, **options):
+    session.set_plan(trials=options.pop("trials", 3), options=options)
+    session.start()
+    qtbot.waitUntil(lambda: any(isinstance(e, kind) for e in session.events), timeout=30_000)
+    return session._worker.process_id
+
+
+def at_once(call):
+    began = time.monotonic()
+    call()
+    assert time.monotonic() - began < AT_ONCE
+
+
+def kinds(session):
+    return [type(event) for event in session.events]
+
+
+@pytest.fixture
+def problems(session):
+    said = []
+    session.problem.connect(said.append)
+    return said
+
+
+def test_a_stop_in_the_frame_in_which_the_run_ends_changes_nothing(opened, qtbot, problems):
+    def stop(event):
+        if isinstance(event, RunFinished):
+            opened.stop()
+
+    opened.event_arrived.connect(stop)
+    first = begun(qtbot, opened)
+    reach(qtbot, opened, "finished")
+    qtbot.wait(int(1000 * (PATIENCE + LEAVES + 0.5)))
+    assert opened._worker.process_id == first
+    assert problems == []
+    assert kinds(opened)[-1] is RunFinished
+    opened.more_trials(1)  # and the worker works on
+    reach(qtbot, opened, "running")
+    reach(qtbot, opened, "finished")
+
+
+def test_a_stop_for_a_run_that_has_ended_is_not_passed_on(opened, qtbot):
+    begun(qtbot, opened)
+    reach(qtbot, opened, "finished")
+    opened._end(keep=True)  # as if the end had not been heard yet
+    qtbot.wait(int(1000 * (PATIENCE + LEAVES + 0.5)))
+    assert opened._worker.process_id is not None
+    assert not any(isinstance(event, RunStopped) for event in opened.events)
+    opened._set_state("finished")
+
+
+def test_a_stop_while_the_winner_is_tested_keeps_the_test(opened, qtbot, problems):
+    first = begun(qtbot, opened, TuningEnded, testing_seconds=600)
+    opened.stop()
+    reach(qtbot, opened, "finished", timeout=int(1000 * PATIENCE))
+    assert opened._worker.process_id == first
+    assert kinds(opened)[-2:] == [TuningEnded, RunFinished]
+    assert opened.results == {"test": {"accuracy": 1.0}, "shortened": True}
+    assert problems == []
+
+
+def test_what_is_discarded_while_the_winner_is_tested_is_gone(opened, qtbot):
+    begun(qtbot, opened, TuningEnded, testing_seconds=600)
+    folder = opened.run_folder
+    opened.discard()
+    reach(qtbot, opened, "idle")
+    assert not folder.exists()
+
+
+def test_a_halted_worker_is_replaced_and_the_results_come(opened, qtbot):
+    first = begun(qtbot, opened, trials=50, halted_at=2)
+    qtbot.wait(300)
+    at_once(opened.stop)
+    reach(qtbot, opened, "finished")
+    assert opened._worker.process_id != first
+    assert kinds(opened)[-1] is RunStopped
+
+
+def test_half_a_message_costs_the_current_trial_and_the_run_can_go_on(opened, qtbot, problems):
+    begun(qtbot, opened, trials=5, half_said_at=2)
+    reach(qtbot, opened, "interrupted", timeout=int(1000 * ENDS))
+    assert problems == [
+        "The worker did not react and was ended. 2 trials are kept; the current one is lost."
+    ]
+    opened.resume()
+    reach(qtbot, opened, "finished")
+
+
+def test_a_stop_after_half_a_message_still_brings_results(opened, qtbot):
+    begun(qtbot, opened, trials=5, half_said_at=1)
+    at_once(opened.stop)
+    reach(qtbot, opened, "finished", timeout=int(1000 * (ENDS + 10)))
+    assert kinds(opened)[-1] is RunStopped
+
+
+@pytest.mark.parametrize("fault", ["halted_at", "half_said_at"])
+def test_closing_waits_for_no_worker(opened, qtbot, fault):
+    first = begun(qtbot, opened, trials=5, **{fault: 1})
+    qtbot.wait(300)
+    at_once(opened.leave)
+    began = time.monotonic()
+    opened.shutdown()
+    assert time.monotonic() - began < ENDS
+    with pytest.raises(ProcessLookupError):
+        os.kill(first, 0)
+
+
+def test_whoever_does_not_wait_for_the_results_keeps_the_run(opened, qtbot, problems):
+    begun(qtbot, opened, trials=1000, trial_seconds=0.02, concluding_seconds=600)
+    opened.stop()
+    qtbot.wait(300)
+    opened.abandon()
+    reach(qtbot, opened, "interrupted", timeout=5_000)
+    assert problems == []
+    assert opened.shown.plan == opened.plan  # it can be gone on with
+    opened.abandon()  # nothing is waited for any more
+    assert opened.state == "interrupted"
+
+
+def test_a_worker_whose_engine_cannot_be_imported_is_said_at_once(qapp, qtbot, tmp_path):
+    session = Session(tmp_path / "runs", thread.WorkerThread(engine="no_such_engine"))
+    said, details = [], []
+    session.problem.connect(
+        lambda sentence: (said.append(sentence), details.append(session.details))
+    )
+    try:
+        qtbot.waitUntil(lambda: bool(said), timeout=20_000)
+        qtbot.wait(1_000)
+        assert len(said) == 1
+        assert said[0].startswith("The worker, which reads data and tunes, could not be started.")
+        assert "ModuleNotFoundError" in details[0]
+        session.open_file("some.csv")  # tries once more
+        qtbot.waitUntil(lambda: len(said) == 2, timeout=20_000)
+    finally:
+        session.shutdown()
+
+
+def test_a_worker_that_the_system_does_not_start_is_said_at_once(
+    qapp, qtbot, tmp_path, monkeypatch, fake_worker
+):
+    def exhausted(*_given, **_named):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(thread, "OwnedProcess", exhausted)
+        session = Session(tmp_path / "runs", fake_worker())
+        said = []
+        session.problem.connect(said.append)
+        qtbot.waitUntil(lambda: bool(said), timeout=5_000)
+    try:
+        assert "could not be started (Resource temporarily unavailable)" in said[0]
+        with qtbot.waitSignal(session.data_changed, timeout=20_000):
+            session.open_file("some.csv")  # there is room for a process again
+    finally:
+        session.shutdown()
+
+
+def test_a_worker_that_was_killed_while_stopped_for_is_told(opened, qtbot, problems):
+    first = begun(qtbot, opened, trials=50, trial_seconds=0.2)
+    os.kill(first, signal.SIGKILL)
+    reach(qtbot, opened, "interrupted")
+    assert problems[0].startswith("The worker was killed (signal 9). ")

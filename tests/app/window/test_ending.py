@@ -1,0 +1,176 @@
+"""The program always ends, with all its processes: told to by the terminal, or by a fault."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+LIMIT = 60  # seconds; a hang is what these tests look for
+
+BEGIN = """
+import multiprocessing, sys
+from pathlib import Path
+sys.path.insert(0, {worker_tests!r})
+import app.worker.thread as thread
+thread.WorkerThread.__init__.__defaults__ = ("fake_engine",)
+from app.preferences import preferences as settings
+from app.window import window
+settings.use_file(Path({folder!r}) / "settings.ini")
+
+def say(*words):
+    print(*words, flush=True)
+"""
+
+RUNS = """
+def after_first_paint(made, faults, crashes, file):
+    session = made.session
+    session.data_changed.connect(begin)
+    session.event_arrived.connect(told)
+    session.open_file("some.csv")
+
+def begin():
+    session = whole[0].session
+    session.set_plan(trials=1000, options={options})
+    session.start()
+
+def told(event):
+    if type(event).__name__ == "TrialStarted" and event.number == 1:
+        {then}
+        say("running", whole[0].session._worker.process_id)
+
+whole = []
+window._after_first_paint = lambda made, *rest: (whole.append(made), after_first_paint(made, *rest))
+sys.exit(window.run(""))
+"""
+
+SPOILT_WINDOW = """
+def spoilt(self, session):
+    for _ in range(200):
+        if session._worker.process_id:
+            break
+        session._worker.msleep(50)
+    say("process", session._worker.process_id)
+    raise RuntimeError("no window today")
+window.Window.__init__ = spoilt
+sys.exit(window.run(""))
+"""
+
+SPOILT_SESSION = """
+import app.session.knowledge as knowledge
+def spoilt():
+    raise RuntimeError("no session today")
+knowledge.SurrogateEvaluator = spoilt
+sys.exit(window.run(""))
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Starts the window on a fake engine, and ends it if the test does not."""
+    started = []
+
+    def start(code):
+        worker_tests = str(ROOT / "tests" / "app" / "worker")
+        whole = BEGIN.format(folder=str(tmp_path), worker_tests=worker_tests) + code
+        path = tmp_path / "program.py"
+        path.write_text(
+            'if __name__ == "__main__":\n' + "".join(f"    {line}\n" for line in whole.splitlines())
+        )
+        env = {**os.environ, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen"}
+        process = subprocess.Popen(
+            [sys.executable, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=env, cwd=tmp_path,
+        )  # fmt: skip
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def gone(number):
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return True
+    with open(f"/proc/{number}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0] == "Z"
+
+
+def all_gone(numbers):
+    until = time.monotonic() + 10
+    while not all(map(gone, numbers)) and time.monotonic() < until:
+        time.sleep(0.02)
+    return all(map(gone, numbers))
+
+
+def running(program, then="pass", **options):
+    process = program(RUNS.format(then=then, options=options))
+    words = process.stdout.readline().split()
+    assert words[:1] == ["running"], process.communicate()[1]
+    return process, int(words[1])
+
+
+SLOW = {"trial_seconds": 0.05}
+DIALOG = (
+    "from PySide6.QtCore import QTimer; from PySide6.QtWidgets import QMessageBox;"
+    " QTimer.singleShot(0, QMessageBox(whole[0]).exec)"
+)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_the_terminal_ends_the_window_in_order(program, number):
+    process, worker = running(program, **SLOW)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=LIMIT)
+    assert process.returncode == 128 + number
+    assert said == ""
+    assert all_gone([worker])
+
+
+def test_an_open_dialog_does_not_keep_the_window_from_ending(program):
+    process, worker = running(program, then=DIALOG, **SLOW)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LIMIT)
+    assert process.returncode == 130
+    assert all_gone([worker])
+
+
+def test_a_halted_worker_does_not_keep_the_window_from_ending(program):
+    process, worker = running(program, **SLOW)
+    os.kill(worker, signal.SIGSTOP)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LIMIT)
+    assert all_gone([worker])
+
+
+def test_the_worker_ends_with_a_window_that_was_killed(program):
+    process, worker = running(program, **SLOW)
+    process.kill()
+    process.communicate(timeout=LIMIT)
+    assert all_gone([worker])
+
+
+def test_a_window_that_cannot_be_made_ends_the_program_and_its_worker(program):
+    process = program(SPOILT_WINDOW)
+    said, error = process.communicate(timeout=LIMIT)
+    assert process.returncode == 1
+    assert "no window today" in error
+    assert all_gone([int(said.split()[1])])
+
+
+def test_a_session_that_cannot_be_made_ends_the_program(program):
+    process = program(SPOILT_SESSION)
+    _, error = process.communicate(timeout=LIMIT)
+    assert process.returncode == 1
+    assert "no session today" in error
