@@ -51,7 +51,7 @@ def run(given: argparse.Namespace) -> int:
         return _list(choices(finished.state), given.json)
     choice = choice_named(finished.state, given.which)
     for path in given.paths:
-        check_export(path, finished.takeaway.task, finished.plan.model)
+        check_export(path, finished.takeaway.task, finished.plan.model, given.which)
     made = chosen_run(finished, given.which)
     written, failed = export_all(lambda: made, given.paths)
     if given.json:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.cli.arguments import add_ending
 from app.cli.progress import ProgressLine
-from app.cli.tuning import follow, give_result
+from app.cli.tuning import Followed, follow, give_result
 from app.cli.words import result_in_words
 from core.errors import UnusableError
+
+if TYPE_CHECKING:
+    from core.tuning.events import Event
 
 
 def add_to(commands: Any) -> None:
@@ -26,6 +31,11 @@ def add_to(commands: Any) -> None:
     resume.add_argument("folder", metavar="RUN", help="a name that tunescope runs shows, or a path")
     resume.add_argument(
         "--trials", type=int, default=0, metavar="N", help="so many trials more than planned"
+    )
+    resume.add_argument(
+        "--stop",
+        action="store_true",
+        help="try nothing more: fit, test and save the best so far",
     )
     add_ending(resume)
     resume.set_defaults(run=_resume)
@@ -66,9 +76,12 @@ def _resume(given: argparse.Namespace) -> int:
     from core.tuning.events import RunFinished
     from core.tuning.history.store import History
     from core.tuning.problem import read_data
+    from core.tuning.results.conclude import conclude
     from core.tuning.runs.run_folder import RunFolder
     from core.tuning.tune import tune
 
+    if given.trials and given.stop:
+        raise UnusableError("--trials and --stop do not go together", cure="give one of them")
     if given.trials < 0:
         raise UnusableError(
             f"“{given.trials}” is out of range", where="trials", cure="give at least 0"
@@ -79,12 +92,25 @@ def _resume(given: argparse.Namespace) -> int:
     for path in given.export:
         check_export(path, dataset.task, plan.model)
     if past and isinstance(past[-1], RunFinished) and not given.trials:
-        print("This run is finished; --trials N goes on with more trials.", file=sys.stderr)
+        if not given.stop:
+            print("This run is finished; --trials N goes on with more trials.", file=sys.stderr)
         return give_result(past[-1].results, plan, dataset, folder, given)
-    stream = tune(
-        plan, dataset, folder=folder, past=past, more_trials=given.trials, history=History
-    )
-    return follow(stream, plan, dataset, folder, given, past)
+    requests: deque[Event] = deque()
+    if given.stop:
+        stream: Iterator[Event] = (
+            conclude(plan, dataset, events, folder=folder) for events in [past]
+        )
+    else:
+        stream = tune(
+            plan,
+            dataset,
+            folder=folder,
+            past=past,
+            more_trials=given.trials,
+            requests=requests,
+            history=History,
+        )
+    return follow(Followed(stream, requests, plan, dataset, folder, past), given)
 
 
 def _replay(given: argparse.Namespace) -> int:

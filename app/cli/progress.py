@@ -25,6 +25,7 @@ from core.tuning.events import (
 
 if TYPE_CHECKING:
     from core.tuning.runs.competition import Trial
+    from core.tuning.runs.state import RunState
 
 BAR = 24
 PAUSE = 30.0  # seconds between lines that stay
@@ -41,6 +42,11 @@ class ProgressLine:
         from core.tuning.runs.state import RunState  # brings numpy, which no --help should wait for
 
         self._run = RunState()
+
+    @property
+    def run(self) -> RunState:
+        """What was told so far adds up to."""
+        return self._run
 
     def replay(self, past: Iterable[Event]) -> None:
         """Take note of an earlier part of the run without telling it again."""

@@ -6,7 +6,9 @@ import argparse
 import contextlib
 import json
 import sys
+from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -14,6 +16,7 @@ from app.cli import arguments
 from app.cli.columns import refuse_role_of_target
 from app.cli.planning import data_of, plan_of, wherever_from
 from app.cli.progress import ProgressLine
+from app.cli.stopping import INTERRUPTED, Stopping, kept_in_words, untested, untested_in_words
 from app.cli.words import result_in_words
 from core.errors import UnusableError, cannot_write
 
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from core.tuning.events import Event
     from core.tuning.plan import Plan
     from core.tuning.runs.run_folder import RunFolder
+    from core.tuning.runs.state import RunState
 
 
 def add_to(commands: Any) -> None:
@@ -53,11 +57,12 @@ def run(given: argparse.Namespace) -> int:
         print(power, file=sys.stderr)
     copy = _opened(Path(given.events)) if given.events else None
     folder = RunFolder.create(plan, path=Path(given.run_dir) if given.run_dir else None)
-    stream = tune(plan, dataset, folder=folder, history=History)
+    requests: deque[Event] = deque()
+    stream = tune(plan, dataset, folder=folder, history=History, requests=requests)
     if copy is not None:
         stream = _copied(stream, copy)
     try:
-        return follow(stream, plan, dataset, folder, given)
+        return follow(Followed(stream, requests, plan, dataset, folder), given)
     except UnusableError:
         folder.forget_if_idle()
         raise
@@ -106,36 +111,79 @@ def _no_copy(path: str, error: OSError) -> UnusableError:
     return cannot_write("the events", path, error, cure="choose a file that you may write to")
 
 
-def follow(
-    stream: Iterator[Event],
-    plan: Plan,
-    dataset: Dataset,
-    folder: RunFolder,
-    given: argparse.Namespace,
-    past: Sequence[Event] = (),
-) -> int:
+@dataclass(frozen=True)
+class Followed:
+    """A run that is shown as it goes on.
+
+    Attributes:
+        stream: its events.
+        requests: what it takes while it goes on (core.tuning.tune.tune).
+        plan, dataset, folder: of the run.
+        past: what happened before.
+    """
+
+    stream: Iterator[Event]
+    requests: deque[Event]
+    plan: Plan
+    dataset: Dataset
+    folder: RunFolder
+    past: Sequence[Event] = ()
+
+
+def follow(run: Followed, given: argparse.Namespace) -> int:
     """Show a run's progress until it ends or is interrupted, then give its result."""
     from core.tuning.events import RunFailed
     from core.tuning.results.conclude import conclude
 
-    status, last = 0, None
+    plan, dataset, folder, last = run.plan, run.dataset, run.folder, None
     line = ProgressLine(sys.stderr)
-    line.replay(past)
-    try:
-        with contextlib.closing(stream):
-            for last in stream:
-                line.consume(last)
-    except KeyboardInterrupt:
-        line.say("Interrupted; working out the best so far. Interrupt again to leave at once.")
-        because = "it was interrupted"
-        last = conclude(plan, dataset, folder.events(), folder=folder, because=because)
-        status = 130
-    finally:
-        line.close()
-    if last is None or isinstance(last, RunFailed):
-        print(f"tunescope: {getattr(last, 'sentence', 'nothing was run.')}", file=sys.stderr)
-        return status or 1
-    return give_result(last.results, plan, dataset, folder, given) or status
+    line.replay(run.past)
+    with Stopping(line, run.requests, lambda: _leave(line.run, run, given)) as stopping:
+        try:
+            with contextlib.closing(run.stream):
+                for last in run.stream:
+                    line.consume(last)
+        except KeyboardInterrupt:
+            because = "it was interrupted"
+            last = conclude(plan, dataset, folder.events(), folder=folder, because=because)
+            line.consume(last)
+        finally:
+            line.close()
+        stopping.answered()
+        status = INTERRUPTED if stopping.interrupted else 0
+        if last is None or isinstance(last, RunFailed):
+            print(f"tunescope: {getattr(last, 'sentence', 'nothing was run.')}", file=sys.stderr)
+            return status or 1
+        return give_result(last.results, plan, dataset, folder, given) or status
+
+
+def _leave(state: RunState, run: Followed, given: argparse.Namespace) -> None:
+    """Tell the best so far and what is kept, as the process is about to end."""
+    kept = kept_in_words(state, run.folder.name)
+    if state.results is None and given.json:
+        print(json.dumps(_untested_as_json(state, run, given, kept)), flush=True)
+    elif state.results is None and (said := untested_in_words(state)):
+        print(said, flush=True)
+    print(f"tunescope: {kept}", file=sys.stderr, flush=True)
+
+
+def _untested_as_json(
+    state: RunState, run: Followed, given: argparse.Namespace, kept: str
+) -> dict[str, Any]:
+    """What `--json` prints where nobody waited for the test."""
+    return {
+        **_of_run(run.plan, run.dataset, run.folder),
+        **untested(state),
+        "remarks": [kept],
+        "findings": _findings(run.dataset),
+        "fits": state.fits,
+        "trials": state.finished,
+        "seconds": round(state.seconds, 4),
+        "stopped_because": "it was interrupted",
+        "seed": run.plan.seed,
+        "exports": [],
+        **({"failed_exports": dict.fromkeys(given.export, kept)} if given.export else {}),
+    }
 
 
 def give_result(
@@ -170,14 +218,7 @@ def result_as_json(
 ) -> dict[str, Any]:
     """The one object that `--json` prints."""
     return {
-        "run": folder.name,
-        "dataset": {
-            "rows": dataset.rows,
-            "features": int(dataset.features.shape[1]),
-            "task": dataset.task,
-        },
-        "model": plan.model,
-        "strategy": plan.strategy,
+        **_of_run(plan, dataset, folder),
         "params": results["setting"],
         **({"groups": results["groups"]} if results["groups"] else {}),
         **({"ensemble": results["ensemble"]} if "ensemble" in results else {}),
@@ -204,4 +245,17 @@ def result_as_json(
         "stopped_because": results["stopped_because"],
         "seed": results["seed"],
         "exports": exports,
+    }
+
+
+def _of_run(plan: Plan, dataset: Dataset, folder: RunFolder) -> dict[str, Any]:
+    return {
+        "run": folder.name,
+        "dataset": {
+            "rows": dataset.rows,
+            "features": int(dataset.features.shape[1]),
+            "task": dataset.task,
+        },
+        "model": plan.model,
+        "strategy": plan.strategy,
     }

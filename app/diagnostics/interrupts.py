@@ -8,32 +8,34 @@ from __future__ import annotations
 
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 
-# SIGHUP comes when the terminal is closed; Windows has none.
-ASKS_TO_END = tuple(
-    number
-    for name in ("SIGINT", "SIGTERM", "SIGHUP")
-    if (number := getattr(signal, name, None)) is not None
-)
+COMMAND = (signal.SIGINT, signal.SIGTERM)
+# The third comes when the terminal is closed; Windows has none.
+WINDOW = (*COMMAND, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 
 
 class Interrupts:
     """Takes the requests to end, until closed; only in the main thread.
 
     Args:
+        numbers: of the signals; one that whoever started the program has switched off (nohup)
+            stays so, except for Ctrl-C.
         handler: what Python does with each of them when it can.
 
     Attributes:
         socket: a byte arrives in it for every request, the signal's number.
     """
 
-    def __init__(self, handler: Callable[[int, FrameType | None], object]) -> None:
+    def __init__(
+        self, numbers: Sequence[int], handler: Callable[[int, FrameType | None], object]
+    ) -> None:
         self.socket, self._written = socket.socketpair()
         self._written.setblocking(False)
         fd = self._written.fileno()
-        self._before = {number: signal.signal(number, handler) for number in ASKS_TO_END}
+        heeded = [n for n in numbers if n in COMMAND or signal.getsignal(n) != signal.SIG_IGN]
+        self._before = {number: signal.signal(number, handler) for number in heeded}
         self._wakeup = signal.set_wakeup_fd(fd, warn_on_full_buffer=False)
 
     def close(self) -> None:

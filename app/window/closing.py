@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier, Qt
 from PySide6.QtWidgets import QMessageBox, QProgressDialog, QPushButton, QWidget
 
-from app.diagnostics.interrupts import Interrupts
+from app.diagnostics.interrupts import WINDOW, Interrupts
 from app.preferences import preferences as settings
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class EndsOnRequest(QObject):
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self._window = window
-        self._interrupts = Interrupts(lambda _number, _frame: None)
+        self._interrupts = Interrupts(WINDOW, lambda _number, _frame: None)
         self._notifier = QSocketNotifier(
             self._interrupts.socket.fileno(), QSocketNotifier.Type.Read, self
         )

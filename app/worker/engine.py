@@ -18,7 +18,7 @@ from core.errors import UnusableError
 from core.estimators.registry import MODELS
 from core.export.choices import TUNED
 from core.export.chosen import chosen_run
-from core.export.exporters import EXPORTERS, export_run
+from core.export.exporters import EXPORTERS, check_export, export_run
 from core.export.finished_run import FinishedRun, finished_run
 from core.tuning.events import Event, TrialExcluded
 from core.tuning.guidance.advice import advise, estimate
@@ -135,6 +135,8 @@ class Engine:
     def _export(self, request: m.Export) -> str:
         """Write one file; its path."""
         run = finished_run(RunFolder.open(request.folder))
+        task, model = run.takeaway.task, run.plan.model
+        check_export(request.path, task, model, request.which, request.format)
         if request.which != TUNED:
             run = self._chosen_run(run, request.which)
         return str(export_run(run, request.path, request.format))

@@ -24,10 +24,10 @@ from typing import Any
 from app.worker import messages as m
 from core.extensions import faults
 from core.tuning.events import (
+    EvaluationShortened,
     Event,
     RunFailed,
     RunFinished,
-    TestingShortened,
     TrialExcluded,
     TuningEnded,
 )
@@ -132,7 +132,7 @@ class _Worker:
     def _shorten(self, id: int) -> None:
         """The winner is being tested already: get that over, if it is to be kept."""
         if self._stop[id].keep:
-            self._requests.append(TestingShortened())
+            self._requests.append(EvaluationShortened())
             self._say(id, m.Concluding())
 
     def _is_wanted(self, id: int) -> bool:

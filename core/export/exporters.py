@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UnusableError
-from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
+from core.estimators.optional_parts import OPTIONAL_PARTS, check_installed, is_installed
 from core.export.bundle import folder_file
 from core.export.choices import STRUCTURED, TUNED, forms_of
 from core.export.destination import check_destination, write_whole_file
@@ -48,6 +48,7 @@ class Exporter:
         forms: what it holds of each form of run; of others it holds nothing.
         warning: what to know before using it; "" if nothing.
         of_run: whether it tells of the whole run, not of the model that was chosen.
+        extra: the optional part of the program that it needs (OPTIONAL_PARTS).
     """
 
     name: str
@@ -55,6 +56,7 @@ class Exporter:
     forms: Mapping[str, Form]
     warning: str = ""
     of_run: bool = False
+    extra: str = ""
 
 
 _ROWS = (
@@ -94,6 +96,7 @@ _ROWS = (
             )
         },
         "" if is_installed("onnx") else f"To save it, {OPTIONAL_PARTS['onnx'].cure}.",
+        extra="onnx",
     ),
     Exporter(
         "folder",
@@ -242,12 +245,7 @@ def export_run(run: FinishedRun, path: Path | str, format: str | None = None) ->
     """
     path = Path(path).expanduser()
     exporter = exporter_for(path, format, run.takeaway.task, run.plan.model)
-    if exporter.of_run and run.which != TUNED:
-        raise UnusableError(
-            f"a {exporter.name} tells of the whole run, not of one model",
-            where=str(path),
-            cure="export it with the tuned model",
-        )
+    _check_model(exporter, path, run.which)
     (form,) = forms_of(run.takeaway.task, run.plan.model)
     write_whole_file(path, lambda draft: exporter.forms[form].write(run, draft))
     return path
@@ -282,18 +280,38 @@ def export_all(
     return written, failed
 
 
-def check_export(path: Path | str, task: str = "", model: str = "") -> None:
+def _check_model(exporter: Exporter, path: Path, which: str) -> None:
+    if exporter.of_run and which != TUNED:
+        raise UnusableError(
+            f"a {exporter.name} tells of the whole run, not of one model",
+            where=str(path),
+            cure="export it with the tuned model",
+        )
+
+
+def check_export(
+    path: Path | str,
+    task: str = "",
+    model: str = "",
+    which: str = TUNED,
+    format: str | None = None,
+) -> None:
     """Refuse an export that cannot succeed, before hours are spent on what it would hold.
 
     Args:
-        path: where it is to go; the ending says what.
+        path: where it is to go; the ending says what unless `format` does.
         task, model: of the run; "" where it is not known yet.
+        which: of its models (core.export.choices).
+        format: the name of an exporter.
 
     Raises:
-        UnusableError: an ending that is unknown or not offered, or an unusable destination.
+        UnusableError: an ending that is unknown or not offered, a package that is missing, or an
+            unusable destination.
     """
     path = Path(path).expanduser()
-    exporter_for(path, task=task, model=model)
+    exporter = exporter_for(path, format, task, model)
+    _check_model(exporter, path, which)
+    check_installed(exporter.extra)
     check_destination(path)
 
 

@@ -285,7 +285,7 @@ class TuningEnded(Event):
 
 
 @dataclass(frozen=True)
-class TestingShortened(Event):
+class EvaluationShortened(Event):
     """A person waits no longer: the folds that are left are tested without tuning in each."""
 
 

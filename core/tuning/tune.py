@@ -57,7 +57,7 @@ def tune(
         past: the recorded events of the run to go on with; trials that had begun are begun again.
         more_trials: that many trials beyond the budget of `past`.
         requests: what a person asks for while it runs (TrialExcluded, RunResumed with a new
-            total, TestingShortened); taken from the left and made part of the stream.
+            total, EvaluationShortened); taken from the left and made part of the stream.
         history: opens the history of earlier datasets, where trials are kept for later runs
             and which some strategies use; None to neither keep nor read anything.
 

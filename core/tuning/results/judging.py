@@ -20,11 +20,11 @@ from core.estimators.baseline import baseline_pipeline
 from core.estimators.fitting import fit
 from core.tuning.averaging.averaged_said import joined
 from core.tuning.events import (
+    EvaluationShortened,
     Event,
     FoldTested,
     HistoryRead,
     RunStarted,
-    TestingShortened,
     TrialExcluded,
 )
 from core.tuning.history.run_history import RunHistory
@@ -61,7 +61,7 @@ class Course:
     @property
     def shortened(self) -> bool:
         """Whether a person waits no longer for the tuning to be repeated in every fold."""
-        asked = any(isinstance(event, TestingShortened) for event in tuple(self.requests or ()))
+        asked = any(isinstance(event, EvaluationShortened) for event in tuple(self.requests or ()))
         return asked or self.state.shortened
 
 
@@ -187,7 +187,7 @@ def _heard(course: Course) -> Generator[Event, None, None]:
     """A trial that a person takes out while the folds are tested does not win."""
     while course.requests:
         event = course.requests.popleft()
-        if isinstance(event, (TrialExcluded, TestingShortened)):
+        if isinstance(event, (TrialExcluded, EvaluationShortened)):
             course.state.consume(event)
             yield event
 

@@ -15,6 +15,7 @@ from typing import Any
 from core.tuning.events import (
     CommonSurfaceFitted,
     EnsembleUpdated,
+    EvaluationShortened,
     Event,
     FoldTested,
     HistoryRead,
@@ -32,7 +33,6 @@ from core.tuning.events import (
     RunStopped,
     SequencesLabelled,
     SurrogateFitted,
-    TestingShortened,
     TopicsFound,
     TrialExcluded,
     TrialFailed,
@@ -207,7 +207,7 @@ class RunState(Competition):
                 self._begin(event)
             case TuningEnded():
                 self.tuning_ended = event
-            case TestingShortened():
+            case EvaluationShortened():
                 self.shortened = True
             case RunResumed() | FoldTested() | RunFinished() | RunStopped() | RunFailed():
                 self._take_turn(event)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from core.errors import UnusableError
+from core.estimators import optional_parts
 from core.estimators.optional_parts import is_installed
 from core.estimators.registry import MODELS
 from core.export import destination
@@ -82,6 +83,31 @@ def test_an_export_that_the_task_does_not_have_is_refused_beforehand(
     check_export(tmp_path / name)  # while the task is unknown, any ending that exists will do
     with pytest.raises(UnusableError, match=sentence):
         check_export(tmp_path / name, task)
+
+
+def test_an_export_that_needs_a_missing_package_is_refused_beforehand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(optional_parts, "find_spec", lambda module: None)
+    with pytest.raises(UnusableError, match="ONNX model files need onnx, which is missing here"):
+        check_export(tmp_path / "model.onnx")
+    check_export(tmp_path / "model.skops")
+
+
+def test_a_report_of_another_model_is_refused_beforehand(tmp_path: Path) -> None:
+    check_export(tmp_path / "run.html", which="tuned")
+    with pytest.raises(UnusableError, match="tells of the whole run"):
+        check_export(tmp_path / "run.html", which="baseline")
+    with pytest.raises(UnusableError, match="tells of the whole run"):
+        check_export(tmp_path / "run.txt", which="3", format="report")
+
+
+def test_a_place_without_permission_is_refused_beforehand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(UnusableError, match="cannot be written"):
+        check_export(tmp_path / "model.skops")
 
 
 def test_writes_every_kind_by_its_ending(make_run: Callable[..., Any], tmp_path: Path) -> None:

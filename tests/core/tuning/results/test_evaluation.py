@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from collections import deque
 
 import joblib
 import numpy as np
@@ -18,11 +19,14 @@ from core.losses.registry import build, parameter_groups
 from core.penalties.problem import PenaltyProblem
 from core.tuning.evaluation import evaluation_of
 from core.tuning.events import (
+    EvaluationShortened,
     FoldTested,
     PenaltyStep,
     Progress,
     RunFinished,
+    RunStopped,
     TrialStarted,
+    TuningEnded,
     to_json,
 )
 from core.tuning.plan import DataPlan, Plan, plan_from_dict
@@ -233,6 +237,55 @@ def test_whoever_stops_trials_does_not_wait_for_the_folds_and_is_told(tmp_path):
     assert results["rows"] == ROWS
     assert not results["evaluation"]["repeated"]
     assert not results["gain"]["real"]
+
+
+@pytest.mark.parametrize("strategy", ["random", "mm"])
+def test_whoever_stops_while_folds_are_tested_keeps_those_and_waits_for_no_tuning(
+    tmp_path, strategy
+):
+    more = {"trials": 4} if strategy == "random" else {}
+    plan = Plan(data_of(tmp_path, "binary"), "logistic", strategy, evaluation="nested", **more)
+    dataset, requests, events = read_data(plan.data), deque(), []
+    for event in tune(plan, dataset, requests=requests):
+        events.append(event)
+        if isinstance(event, FoldTested) and event.fold == 2:
+            requests.append(EvaluationShortened())
+    last = events[-1]
+    assert isinstance(last, RunFinished)
+    assert [event.fold for event in events if isinstance(event, FoldTested)] == [0, 1, 2, 3, 4, 5]
+    assert any(isinstance(event, EvaluationShortened) for event in events)
+    at = next(n for n, event in enumerate(events) if isinstance(event, EvaluationShortened))
+    beats = sum(isinstance(event, Progress) for event in events[at:])
+    assert beats <= 1  # nothing is tuned any more
+    assert not last.results["evaluation"]["repeated"]
+    assert not last.results["gain"]["real"]
+    (ended,) = [event for event in events if isinstance(event, TuningEnded)]
+    assert last.because == ended.because
+
+
+@pytest.mark.parametrize("strategy", ["random", "mm"])
+def test_a_run_killed_while_its_winner_was_tested_had_come_to_its_end(tmp_path, strategy):
+    more = {"trials": 3} if strategy == "random" else {}
+    plan = Plan(data_of(tmp_path, "binary"), "logistic", strategy, evaluation="test", **more)
+    dataset, folder = read_data(plan.data), RunFolder.create(plan, path=tmp_path / "run")
+    with contextlib.closing(tune(plan, dataset, folder=folder)) as stream:
+        ended = next(event for event in stream if isinstance(event, TuningEnded))
+    last = conclude(plan, dataset, folder.events(), folder=folder)
+    assert isinstance(last, RunFinished)
+    assert last.because == last.results["stopped_because"] == ended.because
+    whole = list(tune(plan, dataset))[-1]
+    assert last.results["test"] == pytest.approx(whole.results["test"])
+
+
+def test_a_run_that_goes_on_has_not_ended(tmp_path):
+    plan = Plan(data_of(tmp_path, "binary"), "logistic", "random", trials=3, evaluation="test")
+    dataset, folder = read_data(plan.data), RunFolder.create(plan, path=tmp_path / "run")
+    list(tune(plan, dataset, folder=folder))
+    with contextlib.closing(
+        tune(plan, dataset, folder=folder, past=folder.events(), more_trials=2)
+    ) as stream:
+        next(event for event in stream if isinstance(event, TrialStarted))
+    assert isinstance(conclude(plan, dataset, folder.events()), RunStopped)
 
 
 def test_trials_are_repeated_in_every_fold(tmp_path):

@@ -1,0 +1,198 @@
+"""Ctrl-C on the command line: the best so far within seconds, and what is kept is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from app.cli import main
+from app.cli.stopping import ANSWERS, kept_in_words, untested, untested_in_words
+from core.tuning.events import (
+    HyperGradientStep,
+    PenaltyStep,
+    RunFinished,
+    RunStarted,
+    RunStopped,
+    TrialFinished,
+    TrialStarted,
+    TuningEnded,
+)
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.runs.state import folded
+
+ROOT = Path(__file__).parents[3]
+LIMIT = 120  # seconds; a hang is what these tests look for
+SPARE = 8.0  # seconds for the end of a process on a busy computer
+
+# What takes minutes in compiled code that lets other threads work, as fits of models do.
+LONG = "__import__('hashlib').pbkdf2_hmac('sha256', b'', b'', 10**9)"
+SLOW_RESULTS = f"import core.tuning.results.conclude as c; c.winner_of = lambda *given: {LONG}"
+SLOW_TEST = (
+    "import time, core.tuning.results.conclude as c; usual = c.told_of_test;"
+    " c.told_of_test = lambda *given: (print('testing', flush=True), time.sleep(1.0),"
+    " usual(*given))[-1]"
+)
+SLOW_STEP = (
+    "import core.tuning.learning.run as r; usual = r.step_event;"
+    f" r.step_event = lambda step, *given: {LONG} if step.number > 1 else usual(step, *given)"
+)
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Starts the command line in another process, with a fault put in."""
+    started = []
+
+    def start(fault, *arguments):
+        code = f"import sys; {fault}; from app.cli import main; sys.exit(main(sys.argv[1:]))"
+        path = tmp_path / "program.py"
+        path.write_text(f'if __name__ == "__main__":\n    {code}\n')
+        env = {**os.environ, "PYTHONPATH": str(ROOT), "TUNESCOPE_RUNS": str(tmp_path / "runs")}
+        process = subprocess.Popen(
+            [sys.executable, path, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, env=env, cwd=tmp_path,
+        )  # fmt: skip
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("TUNESCOPE_RUNS", str(tmp_path / "runs"))
+    return tmp_path / "runs"
+
+
+def recorded(runs):
+    (path,) = runs.iterdir()
+    return RunFolder(path)
+
+
+def until(process, kind, runs):
+    """Wait until the run's folder holds an event of a kind."""
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end and process.poll() is None:
+        if runs.is_dir() and any(kind in path.read_text() for path in runs.glob("*/events.jsonl")):
+            return
+        time.sleep(0.05)
+    raise AssertionError(process.communicate()[1])
+
+
+TRIALS = ("tune", "sample:groups", "--model", "logistic", "--strategy", "random", "--json")
+
+
+def test_the_best_so_far_comes_in_seconds_where_its_test_takes_minutes(program, runs):
+    process = program(SLOW_RESULTS, *TRIALS, "--trials", "100000", "--export", "model.skops")
+    until(process, '"TrialFinished"', runs)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    said, noted = process.communicate(timeout=LIMIT)
+    assert ANSWERS - 0.5 < time.monotonic() - began < ANSWERS + SPARE
+    assert process.returncode == 130
+    found, folder = json.loads(said), recorded(runs)
+    state = folded(folder.events())
+    assert found["params"] == state.best.setting
+    assert found["validation"] == {"accuracy": state.best.score}
+    assert found["test"] == {}
+    assert found["stopped_because"] == "it was interrupted"
+    assert list(found["failed_exports"]) == ["model.skops"]
+    assert f"tunescope resume {folder.name}" in noted
+    assert "nothing to keep" not in noted
+    assert state.results is None
+
+
+def test_a_second_interrupt_leaves_at_once_and_says_what_is_kept(program, runs):
+    process = program(SLOW_RESULTS, *TRIALS[:-1], "--trials", "100000")
+    until(process, '"TrialFinished"', runs)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    said, noted = process.communicate(timeout=LIMIT)
+    assert time.monotonic() - began < ANSWERS
+    assert process.returncode == 130
+    assert said.startswith("Best:    accuracy 0.")
+    assert f"kept in the run {recorded(runs).name}. tunescope resume" in noted
+
+
+def test_an_interrupt_is_heard_in_the_middle_of_a_long_step(program, runs):
+    process = program(SLOW_STEP, "tune", "sample:groups", "--strategy", "mm", "--json")
+    until(process, '"PenaltyStep"', runs)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130
+    steps = [event for event in recorded(runs).events() if isinstance(event, PenaltyStep)]
+    assert json.loads(said)["groups"] == steps[-1].penalties
+
+
+def test_an_interrupt_while_the_winner_is_tested_keeps_the_test(program, runs):
+    process = program(SLOW_TEST, *TRIALS, "--trials", "3")
+    assert process.stdout.readline() == "testing\n"
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130
+    found = json.loads(said.splitlines()[-1])
+    assert found["stopped_because"] == "the budget of 3 trials was spent"
+    assert found["test"]["accuracy"] > 0.5
+    kinds = [type(event) for event in recorded(runs).events()]
+    assert kinds[-1] is RunFinished
+    assert RunStopped not in kinds
+
+
+def test_what_was_left_is_tested_and_saved_later(program, runs, tmp_path, capsys):
+    process = program(SLOW_RESULTS, *TRIALS, "--trials", "100000")
+    until(process, '"TrialFinished"', runs)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LIMIT)
+    folder, model = recorded(runs), tmp_path / "model.json"
+    trials = folded(folder.events()).done
+    given = ["resume", folder.name, "--stop", "--json", "--export", str(model)]
+    assert main(given) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["trials"] == trials
+    assert found["test"]["accuracy"] > 0.5
+    assert found["exports"] == [str(model)]
+    assert main(["resume", folder.name, "--stop", "--trials", "3"]) == 2
+    assert "do not go together" in capsys.readouterr().err
+
+
+def trial(number, score):
+    setting = {"C": 1.0 + number}
+    return [
+        TrialStarted(number=number, setting=setting),
+        TrialFinished(number=number, setting=setting, score=score),
+    ]
+
+
+def test_what_is_kept_in_words():
+    state = folded([RunStarted(metric="f1")])
+    assert "before the first trial ended" in kept_in_words(state, "a")
+    assert untested_in_words(state) == ""
+    state = folded([RunStarted(metric="f1"), *trial(0, 0.5)])
+    assert kept_in_words(state, "a").startswith("1 trial is kept in the run a.")
+    state = folded([RunStarted(metric="f1"), *trial(0, 0.5), *trial(1, 0.75)])
+    assert kept_in_words(state, "a").startswith("2 trials are kept in the run a.")
+    assert untested_in_words(state) == (
+        "Best:    f1 0.75 in validation, not tested\nSetting: C = 2"
+    )
+    step = HyperGradientStep(step=1, holdout_loss=0.5, d={"a": 0.0})
+    state = folded([RunStarted(kind="penalties", metric="f1"), step])
+    assert untested(state)["groups"] == {"a": 1.0}
+    assert untested(state)["validation"] == {"holdout_loss": 0.5}
+    state.consume(TuningEnded())
+    state.consume(RunFinished(results={"test": {}}))
+    assert "is complete; tunescope export a PATH" in kept_in_words(state, "a")
