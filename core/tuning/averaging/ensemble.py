@@ -17,7 +17,7 @@ is fitted for that.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +25,7 @@ import numpy as np
 
 from core.samplers.averaging import effective_members, member_count, ranking, weights
 from core.samplers.kept_models import KeptModels
+from core.space import Setting
 from core.tuning.averaging.averaged_said import (
     averaged_said,
     can_be_averaged,
@@ -74,13 +75,53 @@ class Ensemble:
         self._known: dict[tuple[int, ...], float] = {}  # (lot, members): score of their average
         self._lots, self._y = _lots(problem)
 
-    def replay(self, past: Sequence[Event]) -> None:
-        """Trials of this run that ended before it was interrupted, without what they said."""
+    def replay(self, past: Sequence[Event]) -> dict[int, Setting]:
+        """Trials of this run that ended before it was interrupted, without what they said.
+
+        Returns:
+            {trial: setting} of those that have to say it again (`repeat`), so that the average can
+            be compared with the single best.
+        """
+        finished = {event.number: event for event in past if isinstance(event, TrialFinished)}
         for event in past:
-            if isinstance(event, TrialFinished):
-                self.models.add(event.number, event.score, None)
-            if isinstance(event, TrialExcluded):
-                self.exclude(event)
+            match event:
+                case TrialFinished():
+                    self.models.add(event.number, event.score, None)
+                case EnsembleUpdated():
+                    new = [one for one in event.left_out if one.number not in self._left_out]
+                    self._left_out |= {one.number: one.reason for one in new}
+                    for one in new:
+                        self.models.exclude(one.number)
+                case TrialExcluded():
+                    self.exclude(event)
+        return {number: finished[number].setting for number in self._lacking(finished)}
+
+    def _lacking(self, finished: Mapping[int, TrialFinished]) -> list[int]:
+        """The trials of whom `_let_go` would have kept what they said."""
+        if len(self._lots) < 2:
+            return []
+        most, excluded = self.models.capacity, self.models.excluded
+        scores = {n: one.score for n, one in finished.items() if n in self.models.scores}
+        in_lots = {n: np.array(finished[n].fold_scores) for n in scores}
+        scores = {n: score for n, score in scores.items() if n not in excluded}
+        by_lot = [scores]
+        if all(len(of_lots) == len(self._lots) for of_lots in in_lots.values()):
+            by_lot += [
+                {n: float(np.delete(in_lots[n], lot).mean()) for n in scores}
+                for lot in range(len(self._lots))
+            ]
+        else:  # held out once: what was scored in each lot is not recorded, but close to the whole
+            most *= 2
+        ranked = [ranking(found, maximize=self._maximize)[:most] for found in by_lot]
+        return sorted({number for chosen in ranked for number in chosen})
+
+    def repeat(self, outcome: Outcome) -> None:
+        """A remembered trial says again what it said; its score stays as it was recorded."""
+        if outcome.said and all(can_be_averaged(said) for said in outcome.said):
+            score = self.models.scores[outcome.number]
+            self.models.add(outcome.number, score, outcome.fitted)
+            self._told[outcome.number] = self._of_lots(outcome)
+            self._let_go()
 
     def add(self, outcome: Outcome) -> None:
         """A trial that ended with a score."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -15,6 +15,7 @@ from optuna.trial import TrialState
 from core.samplers.eb_hyp import EFFECTIVE
 from core.samplers.search_space import distributions
 from core.samplers.transfer.history import TuningHistory
+from core.space import Setting
 from core.tuning.averaging.ensemble import Ensemble
 from core.tuning.events import (
     CommonSurfaceFitted,
@@ -165,12 +166,12 @@ class TrialRun:
         yield from self._run_history.notices()
         self._asker = Asker(self._problem, history)
         self._asker.repeat(past)
-        if self.ensemble is not None:
-            self.ensemble.replay(past)
+        lacking = self.ensemble.replay(past) if self.ensemble is not None else {}
         plan = self._problem.plan
         with contextlib.closing(
             Executor(self._problem.work(), plan.workers, plan.time_limit)
         ) as executor:
+            yield from self._said_again(executor, lacking)
             for lost in list(self._state.pending.values()):
                 executor.submit(lost.number, lost.setting)
             while True:
@@ -182,6 +183,20 @@ class TrialRun:
                 if self._time_is_up:
                     yield from self._given_up()
                     return
+
+    def _said_again(
+        self, executor: Executor, lacking: Mapping[int, Setting]
+    ) -> Generator[Event, None, None]:
+        """The best trials of before are fitted again, for what they say about held-out rows."""
+        waiting = deque(lacking.items())
+        while self.ensemble is not None and (waiting or executor.running):
+            if self._time_is_up:
+                waiting.clear()
+            while waiting and executor.free:
+                executor.submit(*waiting.popleft())
+            for outcome in executor.wait(BEAT):
+                self.ensemble.repeat(outcome)
+            yield self._state.progress(None)
 
     def _read(self, past: Sequence[Event]) -> Generator[Event, None, TuningHistory]:
         """What the sampler is told of earlier datasets; a resumed run is told the same again."""

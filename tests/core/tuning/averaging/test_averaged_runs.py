@@ -93,6 +93,28 @@ def test_a_resumed_run_ends_in_the_same_average(finished, wine, weights):
     assert after["test"] == pytest.approx(before["test"])
 
 
+@pytest.mark.parametrize("judged", ["cv", "validation"])
+@pytest.mark.parametrize("weights", ["uniform", "greedy"])
+def test_a_resumed_run_keeps_what_its_average_scored_on_held_out_rows(wine, weights, judged):
+    plan = PLAN.changed(options={"weights": weights, "judged": judged})
+    events = list(tune(plan, wine))
+    cut = next(at for at, e in enumerate(events) if isinstance(e, TrialFinished) and e.number == 18)
+    again = list(tune(plan, wine, past=events[: cut + 1]))
+    whole = {update.finished: update for update in of(EnsembleUpdated, events)}
+    resumed = of(EnsembleUpdated, again)
+    assert [update.finished for update in resumed] == [20, 21]
+    for update in resumed:
+        before = whole[update.finished]
+        assert (update.average, update.single) == pytest.approx((before.average, before.single))
+    before, after = events[-1].results, again[-1].results
+    for key in ("held_out", "single_held_out"):
+        assert before["ensemble"][key]
+        assert after["ensemble"][key] == pytest.approx(before["ensemble"][key])
+    assert after["validation"] == pytest.approx(before["validation"])
+    fresh = [e.number for e in again if isinstance(e, (TrialStarted, TrialFinished))]
+    assert set(fresh) == {19, 20}  # those that said it again are no trials
+
+
 def test_stopping_keeps_the_average_of_what_there_was(finished, wine):
     events, _ = finished
     last = conclude(PLAN, wine, [e for e in events if not isinstance(e, RunFinished)])

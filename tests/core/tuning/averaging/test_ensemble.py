@@ -8,7 +8,13 @@ import pytest
 
 from core.samplers.averaging import greedy_weights
 from core.tuning.averaging.ensemble import Ensemble
-from core.tuning.events import EnsembleUpdated, MembersDisagree, TrialExcluded, TrialFinished
+from core.tuning.events import (
+    EnsembleUpdated,
+    LeftOut,
+    MembersDisagree,
+    TrialExcluded,
+    TrialFinished,
+)
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.scores.metric import Said
@@ -152,7 +158,8 @@ def test_a_member_whose_predictions_are_no_numbers_is_left_out_and_said(problem)
 
 def test_after_a_resume_the_comparison_waits_for_what_is_known_again(problem):
     ensemble = Ensemble(problem, 40)
-    ensemble.replay([TrialFinished(number=n, score=0.1 * n + 0.1) for n in range(15)])
+    past = [TrialFinished(number=n, score=0.1 * n + 0.1) for n in range(15)]
+    assert list(ensemble.replay(past)) == list(range(2 * ensemble.models.capacity))
     ensemble.add(made_up(problem, 15, np.random.default_rng(0)))
     update = next(ensemble.updates())
     assert isinstance(update, EnsembleUpdated)
@@ -181,3 +188,29 @@ def test_rows_held_out_once_are_judged_in_five_lots(wine):
         singles.append(losses[one][here].mean())
     assert update.average == pytest.approx(np.mean(averages))
     assert update.single == pytest.approx(np.mean(singles))
+
+
+def test_those_who_say_it_again_after_a_resume_are_those_whose_word_was_kept(problem):
+    ensemble, outcomes, (update, *_) = filled(problem, 40)
+    past = [
+        TrialFinished(
+            number=o.number, setting=o.setting, score=o.score, fold_scores=list(o.fold_scores)
+        )
+        for o in outcomes
+    ]
+    resumed = Ensemble(problem, 40)
+    assert set(resumed.replay(past)) == set(ensemble._told)
+    for number in ensemble._told:
+        resumed.repeat(next(o for o in outcomes if o.number == number))
+    again = next(resumed.updates())
+    assert (again.average, again.single) == pytest.approx((update.average, update.single))
+
+
+def test_a_trial_that_was_left_out_stays_so_after_a_resume(problem):
+    resumed = Ensemble(problem, 40)
+    left = LeftOut(0, "Trial 0 is left out of the average: its predictions are not all numbers.")
+    past = [TrialFinished(number=n, score=0.1 * n + 0.1) for n in range(15)]
+    assert 0 not in resumed.replay([*past, EnsembleUpdated(left_out=[left])])
+    update = next(resumed.updates())
+    assert update.members == [1]
+    assert update.left_out == [left]
