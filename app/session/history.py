@@ -51,7 +51,7 @@ class SessionHistory(QObject):
     Signals:
         said: (sentence, whether it went well) after every change.
         changed: something was added, deleted or switched.
-        import_wanted: a ImportHistory for the worker; `take_answer` or `refuse` ends it.
+        import_wanted: an ImportHistory for the worker; `take_answer` or `refuse` ends it.
     """
 
     said = Signal(str, bool)

@@ -12,8 +12,9 @@ from core.errors import UnusableError
 from core.tuning.events import Event
 from core.tuning.plan import Plan
 
-PATIENCE = 3000  # milliseconds for a reader that was left
-AT_ONCE = 200  # events between two pauses that leave the window its turn
+AT_ONCE = 50  # milliseconds that the window waits for a reader, which usually takes fewer
+PATIENCE = 3000  # milliseconds that the end of the program waits for one
+UNHURRIED = 200  # events between two pauses that leave the window its turn
 
 
 class Reading(QObject):
@@ -30,7 +31,6 @@ class Reading(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._reader: _Reader | None = None
-        self._left: list[_Reader] = []  # some milliseconds from their end
 
     @property
     def goes_on(self) -> bool:
@@ -48,13 +48,14 @@ class Reading(QObject):
         """Leave the run that is being read; nothing is said of it any more."""
         reader, self._reader = self._reader, None
         if reader is not None:
-            self._left = [one for one in self._left if one.isRunning()] + [reader]
             reader.requestInterruption()
+            if not reader.wait(AT_ONCE):
+                _left.append(reader)
 
     def shutdown(self) -> None:
-        """The same, and wait until nothing is read any more."""
+        """The same, and wait some seconds until nothing is read any more."""
         self.stop()
-        for reader in self._left:
+        for reader in _left:
             reader.wait(PATIENCE)
 
     def _take(self, reader: _Reader) -> None:
@@ -92,8 +93,11 @@ class _Reader(QThread):
 
     def _unhurried(self, events: Iterator[Event]) -> Iterator[Event]:
         for count, event in enumerate(events):
-            if count % AT_ONCE == 0:
+            if count % UNHURRIED == 0:
                 if self.isInterruptionRequested():
                     return
                 self.msleep(1)
             yield event
+
+
+_left: list[_Reader] = []  # readers that a slow disk keeps from ending

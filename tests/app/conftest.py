@@ -74,6 +74,26 @@ class StillWorker(QObject):
         """Nothing to wait for."""
 
 
+@pytest.fixture(autouse=True, scope="session")
+def traced_threads():
+    """Threads of Qt are traced as those of Python are, where coverage is measured."""
+    from app.session.reading import _Reader
+    from app.worker.evaluator import SurrogateEvaluator
+
+    def traced(run):
+        def begin(thread):
+            sys.settrace(threading.gettrace())
+            run(thread)
+
+        return begin
+
+    with pytest.MonkeyPatch.context() as patched:
+        if threading.gettrace() is not None:
+            for kind in (WorkerThread, SurrogateEvaluator, _Reader):
+                patched.setattr(kind, "run", traced(kind.run))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def own_settings(tmp_path, monkeypatch):
     """Settings and runs in the test's own folder; the usual look again at the end."""

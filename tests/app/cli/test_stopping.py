@@ -35,8 +35,8 @@ SPARE = 8.0  # seconds for the end of a process on a busy computer
 LONG = "__import__('hashlib').pbkdf2_hmac('sha256', b'', b'', 10**9)"
 SLOW_RESULTS = f"import core.tuning.results.conclude as c; c.winner_of = lambda *given: {LONG}"
 SLOW_TEST = (
-    "import time, core.tuning.results.conclude as c; usual = c.told_of_test;"
-    " c.told_of_test = lambda *given: (print('testing', flush=True), time.sleep(1.0),"
+    "import time, core.tuning.results.conclude as c; usual = c.predictions_of_test;"
+    " c.predictions_of_test = lambda *given: (print('testing', flush=True), time.sleep(1.0),"
     " usual(*given))[-1]"
 )
 SLOW_STEP = (

@@ -54,29 +54,29 @@ def test_long_lists_of_what_was_left_out_are_cut():
 
 
 def test_what_is_known_comes_with_the_plan(opened, qtbot):
-    qtbot.waitUntil(lambda: bool(opened.known), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(opened.known), timeout=60_000)
     assert opened.known["datasets"] == 34
     opened.choose_model("svm")
     assert opened.known == {}  # it was about another model
-    qtbot.waitUntil(lambda: bool(opened.known), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(opened.known), timeout=60_000)
 
 
 def test_studies_come_in_through_the_worker(opened, qtbot):
     said = []
     opened.history.said.connect(lambda *words: said.append(words))
     opened.history.import_optuna(ImportHistory("studies.db", "svm", 100, 5, 2))
-    qtbot.waitUntil(lambda: len(said) == 1, timeout=20_000)
+    qtbot.waitUntil(lambda: len(said) == 1, timeout=60_000)
     assert said[0] == (
         "Imported: 1 dataset with 9 trials. Left out: Study “b” has other parameters.", True,
     )  # fmt: skip
     problems = []
     opened.problem.connect(problems.append)
     opened.history.import_optuna(ImportHistory("missing.db", "svm", 100, 5, 2))
-    qtbot.waitUntil(lambda: len(said) == 2, timeout=20_000)
+    qtbot.waitUntil(lambda: len(said) == 2, timeout=60_000)
     assert said[1] == ("missing.db: there is no such storage; look.", False)
     assert problems == []
     opened.history.import_optuna(ImportHistory("deadly.db", "svm", 100, 5, 2))
-    qtbot.waitUntil(lambda: len(said) == 3, timeout=20_000)
+    qtbot.waitUntil(lambda: len(said) == 3, timeout=60_000)
     assert said[2][1] is False
     assert problems == [said[2][0]]
 

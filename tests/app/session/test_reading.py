@@ -33,7 +33,7 @@ def folder(tmp_path):
 def reading(qapp):
     made = Reading()
     yield made
-    made.stop()
+    made.shutdown()
 
 
 def test_another_thread_reads_and_folds(reading, folder, qtbot, monkeypatch):
@@ -45,7 +45,7 @@ def test_another_thread_reads_and_folds(reading, folder, qtbot, monkeypatch):
             super().take(event)
 
     monkeypatch.setattr("app.session.reading.ShownRun", Watched)
-    with qtbot.waitSignal(reading.done, timeout=20_000) as heard:
+    with qtbot.waitSignal(reading.done, timeout=60_000) as heard:
         reading.start(folder.path)
     run, plan = heard.args
     assert threads
@@ -80,7 +80,7 @@ def test_only_the_last_one_counts(reading, folder, tmp_path, qtbot):
     found = []
     reading.done.connect(lambda run, _plan: found.append(run.folder))
     reading.start(folder.path)
-    with qtbot.waitSignal(reading.done, timeout=20_000):
+    with qtbot.waitSignal(reading.done, timeout=60_000):
         reading.start(other.path)
     qtbot.wait(50)
     assert found == [other.path]
@@ -89,7 +89,7 @@ def test_only_the_last_one_counts(reading, folder, tmp_path, qtbot):
 def test_a_damaged_run_is_refused_with_its_line(still, folder, qtbot):
     with (folder.path / "events.jsonl").open("ab") as file:
         file.write(b"{}\n")
-    with qtbot.waitSignal(still.problem, timeout=20_000) as heard:
+    with qtbot.waitSignal(still.problem, timeout=60_000) as heard:
         still.open_run(folder.path)
     assert "line 503" in heard.args[0]
     assert still.events == []
@@ -105,3 +105,20 @@ def test_a_run_that_starts_meanwhile_is_not_replaced(with_data, folder, qtbot):
 
 def test_moments_are_few(folder):
     assert len(ShownRun(folder.events(), None)._moments) == 1 + 502 // module.KEPT_EVERY
+
+
+def test_a_slow_disk_does_not_freeze_the_window(reading, folder, monkeypatch):
+    slow, usual = threading.Event(), RunFolder.open
+
+    def wait(path):
+        slow.wait(30)
+        return usual(path)
+
+    monkeypatch.setattr(RunFolder, "open", wait)
+    reading.start(folder.path)
+    time.sleep(0.1)
+    began = time.monotonic()
+    reading.stop()
+    assert time.monotonic() - began < 0.2
+    assert not reading.goes_on
+    slow.set()

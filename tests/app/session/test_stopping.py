@@ -18,14 +18,14 @@ AT_ONCE = 0.1  # seconds that the window may stand still
 ENDS = STALLED + PATIENCE + 2 * LEAVES + 2.0
 
 
-def reach(qtbot, session, state, timeout=30_000):
+def reach(qtbot, session, state, timeout=60_000):
     qtbot.waitUntil(lambda: session.state == state, timeout=timeout)
 
 
 def begun(qtbot, session, kind=TrialFinished, **options):
     session.set_plan(trials=options.pop("trials", 3), options=options)
     session.start()
-    qtbot.waitUntil(lambda: any(isinstance(e, kind) for e in session.events), timeout=30_000)
+    qtbot.waitUntil(lambda: any(isinstance(e, kind) for e in session.events), timeout=60_000)
     return session._worker.process_id
 
 
@@ -148,13 +148,13 @@ def test_a_worker_whose_engine_cannot_be_imported_is_said_at_once(qapp, qtbot, t
         lambda sentence: (said.append(sentence), details.append(session.details))
     )
     try:
-        qtbot.waitUntil(lambda: bool(said), timeout=20_000)
+        qtbot.waitUntil(lambda: bool(said), timeout=60_000)
         qtbot.wait(1_000)
         assert len(said) == 1
         assert said[0].startswith("The worker, which reads data and tunes, could not be started.")
         assert "ModuleNotFoundError" in details[0]
         session.open_file("some.csv")  # tries once more
-        qtbot.waitUntil(lambda: len(said) == 2, timeout=20_000)
+        qtbot.waitUntil(lambda: len(said) == 2, timeout=60_000)
     finally:
         session.shutdown()
 
@@ -173,7 +173,7 @@ def test_a_worker_that_the_system_does_not_start_is_said_at_once(
         qtbot.waitUntil(lambda: bool(said), timeout=5_000)
     try:
         assert "could not be started (Resource temporarily unavailable)" in said[0]
-        with qtbot.waitSignal(session.data_changed, timeout=20_000):
+        with qtbot.waitSignal(session.data_changed, timeout=60_000):
             session.open_file("some.csv")  # there is room for a process again
     finally:
         session.shutdown()

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import struct
+import sys
 import time
 from dataclasses import replace
 from multiprocessing.connection import Connection
@@ -25,6 +26,23 @@ from core.tuning.events import (
     TuningEnded,
 )
 from core.tuning.runs.run_folder import RunFolder
+
+
+def _traced():
+    """The worker ends by killing its group, itself as well: what was traced is saved before."""
+    import coverage
+
+    usual, tracing = os.killpg, coverage.Coverage.current()
+
+    def killpg(group, number):
+        tracing.save()
+        usual(group, number)
+
+    os.killpg = killpg
+
+
+if "coverage" in sys.modules and sys.modules["coverage"].Coverage.current() is not None:
+    _traced()
 
 MODELS = [
     {"name": "svm", "title": "Support vector machine", "good_for": "", "cost": "",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -41,7 +42,7 @@ def evaluator():
 
 
 def test_answers_equal_those_of_the_core(evaluator, qtbot):
-    with qtbot.waitSignal(evaluator.arrived, timeout=20_000) as arrived:
+    with qtbot.waitSignal(evaluator.arrived, timeout=60_000) as arrived:
         evaluator.ask(request())
     reply = arrived.args[0]
     assert "surrogate" not in reply
@@ -55,26 +56,62 @@ def test_the_latest_request_of_a_view_wins(evaluator, qtbot):
     for axis in ("C", "g", "C", "g"):
         evaluator.ask(request(axis=axis))
     evaluator.ask(request(view="other", axis="C"))
-    qtbot.waitUntil(lambda: any(r["view"] == "other" for r in replies), timeout=20_000)
+    qtbot.waitUntil(lambda: any(r["view"] == "other" for r in replies), timeout=60_000)
     of_slice = [reply["axis"] for reply in replies if reply["view"] == "slice"]
     assert of_slice[-1] == "g"
     assert len(of_slice) <= 2  # the first may have been on its way already
 
 
 def test_a_killed_process_is_started_again(evaluator, qtbot):
-    with qtbot.waitSignal(evaluator.arrived, timeout=20_000):
+    with qtbot.waitSignal(evaluator.arrived, timeout=60_000):
         evaluator.ask(request())
     first = evaluator.process_id
     os.kill(first, signal.SIGKILL)
-    with qtbot.waitSignal(evaluator.arrived, timeout=20_000) as arrived:
+    with qtbot.waitSignal(evaluator.arrived, timeout=60_000) as arrived:
         evaluator.ask(request(axis="g"))
     assert arrived.args[0]["answer"]["axis"] == "g"
     assert evaluator.process_id != first
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="the system cannot halt a process")
+def test_a_halted_process_keeps_nobody_waiting(qtbot):
+    evaluator = SurrogateEvaluator()
+    with qtbot.waitSignal(evaluator.arrived, timeout=60_000):
+        evaluator.ask(request())
+    number = evaluator.process_id
+    os.kill(number, signal.SIGSTOP)
+    evaluator.ask(request(axis="g"))
+    qtbot.wait(200)
+    began = time.monotonic()
+    evaluator.leave()
+    assert time.monotonic() - began < 0.1
+    evaluator.shutdown()
+    assert time.monotonic() - began < 5.0
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
+
+
+def test_a_process_that_does_not_answer_in_time_is_told_as_ended(evaluator, qtbot, monkeypatch):
+    monkeypatch.setattr("app.worker.evaluator.PATIENCE", -1.0)
+    with qtbot.waitSignal(evaluator.arrived, timeout=60_000) as arrived:
+        evaluator.ask(request())
+    assert arrived.args[0]["problem"] == "ended"
+
+
+def test_what_waits_is_forgotten_when_another_run_begins(evaluator, qtbot):
+    replies = []
+    evaluator.arrived.connect(replies.append)
+    evaluator.ask(request())
+    evaluator.ask(request(view="other"))
+    evaluator.forget()
+    evaluator.ask(request(view="last"))
+    qtbot.waitUntil(lambda: any(r["view"] == "last" for r in replies), timeout=60_000)
+    assert "other" not in [reply["view"] for reply in replies]
+
+
 def test_shutdown_leaves_nothing_behind(qtbot):
     evaluator = SurrogateEvaluator()
-    with qtbot.waitSignal(evaluator.arrived, timeout=20_000):
+    with qtbot.waitSignal(evaluator.arrived, timeout=60_000):
         evaluator.ask(request())
     number = evaluator.process_id
     evaluator.shutdown()

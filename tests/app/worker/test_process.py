@@ -117,7 +117,10 @@ def test_only_the_newest_estimate_counts_and_none_delays_a_start(child, tmp_path
         pipe.send(m.Request(100 + id, m.Recall(slow)))
     assert isinstance(answer(pipe).answer, m.Opened)
     said = [answer(pipe), answer(pipe)]
-    assert [(one.id, type(one.answer)) for one in said] == [(11, m.Estimated), (111, m.Recalled)]
+    assert [(one.id, type(one.answer)) for one in said] == [
+        (11, m.Estimated),
+        (111, m.HistorySummary),
+    ]
     pipe.send(m.Request(200, m.Open(DataPlan("slow.csv"))))
     for id in range(201, 211):
         pipe.send(m.Request(id, m.Estimate(slow)))
