@@ -108,8 +108,9 @@ class OwnedProcess:
         self._process.join(patience)
         code = self._process.exitcode
         self._left()
-        self._process.join()
-        self._process.close()
+        self._process.join(LEAVES)
+        with contextlib.suppress(ValueError):  # a disk that hangs keeps even the killed
+            self._process.close()
         if code is None or self.forced:
             return f"The {self.name} did not react and was ended."
         return exit_in_words(code, self.name, memory_kills() > self._kills_before)

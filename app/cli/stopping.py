@@ -85,14 +85,16 @@ class Stopping:
         while True:
             self._interrupts.socket.settimeout(self._left())
             try:
-                heard = self._interrupts.socket.recv(1)
+                heard = self._interrupts.heard()
             except TimeoutError:
                 if self._answered:
                     self._until = math.inf
                     continue
                 self._end()
-            if not heard:
+            if heard is None:
                 return
+            if heard == 0:
+                continue
             if self._until < math.inf or self._answered:
                 self._end()
             self._until = time.monotonic() + ANSWERS

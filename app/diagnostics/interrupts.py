@@ -25,7 +25,7 @@ class Interrupts:
         handler: what Python does with each of them when it can.
 
     Attributes:
-        socket: a byte arrives in it for every request, the signal's number.
+        socket: becomes readable with every signal; `heard` says which it was.
     """
 
     def __init__(
@@ -36,7 +36,19 @@ class Interrupts:
         fd = self._written.fileno()
         heeded = [n for n in numbers if n in COMMAND or signal.getsignal(n) != signal.SIG_IGN]
         self._before = {number: signal.signal(number, handler) for number in heeded}
+        self._numbers = frozenset(heeded)
         self._wakeup = signal.set_wakeup_fd(fd, warn_on_full_buffer=False)
+
+    def heard(self) -> int | None:
+        """The signal that the socket has become readable with.
+
+        Returns:
+            Its number; 0 for one that is no request to end, None once this is closed.
+        """
+        given = self.socket.recv(1)
+        if not given:
+            return None
+        return given[0] if given[0] in self._numbers else 0
 
     def close(self) -> None:
         """Leave the requests to what took them before."""

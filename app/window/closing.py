@@ -106,7 +106,9 @@ class EndsOnRequest(QObject):
         self._interrupts.socket.close()
 
     def _end(self) -> None:
-        number = self._interrupts.socket.recv(1)[0]
+        number = self._interrupts.heard()
+        if not number:
+            return
         settings.remember_geometry(self._window.saveGeometry())
         self._window.session.leave()
         QCoreApplication.exit(128 + number)  # leaves open dialogs as well

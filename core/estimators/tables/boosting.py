@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.estimators.class_weights import weights_of
 from core.estimators.facts import ENOUGH_ROWS, Facts, Suggestion
 from core.estimators.model import Model, few_or_many
-from core.estimators.recipe import Recipe, building, scripting
+from core.estimators.recipe import Recipe, building, on_standard_target, scripting
 from core.space import Axis, Setting
 
 _MOST_BOOSTED = 2e6  # rows × columns × trees a step: about two seconds a fit, seven minutes a run
@@ -29,8 +29,10 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
         "random_state": seed,
     }
     arguments |= weights_of(setting)
-    kind = "Regressor" if task == "regression" else "Classifier"
-    return Recipe("sklearn.ensemble", f"HistGradientBoosting{kind}", arguments)
+    if task == "regression":  # gradients are kept in single precision, whose numbers end at 1e38
+        name = "HistGradientBoostingRegressor"
+        return on_standard_target(Recipe("sklearn.ensemble", name, arguments))
+    return Recipe("sklearn.ensemble", "HistGradientBoostingClassifier", arguments)
 
 
 def _suggests(facts: Facts) -> Suggestion | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.session.history import SessionHistory
 from app.text.history import known_in_words, taken_in
 from app.worker.messages import ImportHistory
 from core.tuning.events import Noticed
@@ -86,3 +87,44 @@ def test_what_a_run_notices_is_a_notice(still):
     still.problem.connect(problems.append)
     still._take_event(Noticed(sentence="The history is damaged. This run goes on without it."))
     assert problems == ["The history is damaged. This run goes on without it."]
+
+
+@pytest.fixture
+def history(qapp):
+    """The session's history on the test's own file, and what it says."""
+    made, said = SessionHistory(), []
+    made.said.connect(lambda *words: said.append(words))
+    return made, said
+
+
+def test_every_change_is_carried_out_and_said(history, tmp_path):
+    made, said = history
+    changes = []
+    made.changed.connect(lambda: changes.append(made.look()))
+    shipped = len(made.look().entries)
+    assert shipped > 0
+    made.switch(False)
+    assert not made.look().enabled
+    made.switch(True)
+    assert made.look().enabled
+    made.forget([made.look().entries[0].id])
+    assert len(made.look().entries) == shipped - 1
+    made.restore_starter()
+    assert len(made.look().entries) == shipped
+    made.forget_starter()
+    assert made.look().entries == []
+    made.export_to(str(tmp_path / "history.json"))
+    made.import_from(str(tmp_path / "history.json"))
+    made.forget_all()
+    assert len(said) == len(changes) == 8
+    assert all(sentence and well for sentence, well in said)
+
+
+def test_a_history_that_cannot_be_used_is_a_sentence(history, own_history):
+    made, said = history
+    own_history.mkdir()
+    found = made.look()
+    assert not found.readable
+    assert "folder where the history should be" in found.problem
+    made.switch(False)
+    assert said == [(found.problem, False)]

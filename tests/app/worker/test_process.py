@@ -114,7 +114,7 @@ def test_only_the_newest_estimate_counts_and_none_delays_a_start(child, tmp_path
     pipe.send(m.Request(1, m.Open(DataPlan("slow.csv"))))
     for id in range(2, 12):
         pipe.send(m.Request(id, m.Estimate(slow)))
-        pipe.send(m.Request(100 + id, m.Recall(slow)))
+        pipe.send(m.Request(100 + id, m.SummarizeHistory(slow)))
     assert isinstance(answer(pipe).answer, m.Opened)
     said = [answer(pipe), answer(pipe)]
     assert [(one.id, type(one.answer)) for one in said] == [

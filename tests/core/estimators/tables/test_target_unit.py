@@ -13,7 +13,7 @@ from core.estimators.registry import MODELS
 from core.space import default_setting, setting_at, unit_vector
 
 REGRESSORS = [name for name, model in MODELS.items() if "regression" in model.tasks]
-UNITS = [(2.0**-10, 0.0), (1e-3, 0.0), (1e3, 5.0), (1e-6, 0.0)]
+UNITS = [(2.0**-10, 0.0), (1e-3, 0.0), (1e3, 5.0), (1e-6, 0.0), (1e-140, 0.0), (1e140, 0.0)]
 # Where two splits of a tree are equally good, the rounding of the target decides between them.
 TOLERANCE = {"forest": 0.05}
 

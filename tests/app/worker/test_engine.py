@@ -1,0 +1,96 @@
+"""What the worker does with the real core: from the file to the export, in one process."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+
+import pytest
+
+from app.worker import engine as module
+from app.worker import messages as m
+from app.worker.engine import Engine
+from core.errors import UnusableError
+from core.tuning.events import RunFinished, TrialExcluded, TrialFinished
+from core.tuning.plan import DataPlan, Plan
+
+PLAN = Plan(DataPlan("sample:iris"), "logistic", "random", trials=3, evaluation="test")
+
+
+@pytest.fixture
+def engine():
+    return Engine()
+
+
+@pytest.fixture
+def run(engine, tmp_path):
+    """The engine, a folder with a finished run, and its events."""
+    asked = m.Tune(PLAN, root=str(tmp_path / "runs"))
+    folder = engine.folder(asked)
+    return folder, list(engine.tune(asked, folder, deque()))
+
+
+def test_what_can_be_exported_is_known_once_it_is_warm(engine):
+    offered = engine.warm()
+    assert {"skops", "json", "report"} <= {entry["name"] for entry in offered}
+    assert all(entry["title"] and entry["ending"].startswith(".") for entry in offered)
+
+
+def test_the_data_are_read_once_for_all_requests(engine, monkeypatch):
+    opened = engine.answer(m.Open(PLAN.data))
+    assert (opened.data, opened.summary["rows"]) == (PLAN.data, 150)
+    assert any(model["recommended"] for model in opened.advice["models"])
+    monkeypatch.setattr(module, "read_data", lambda data: pytest.fail("read again"))
+    estimated = engine.answer(m.Estimate(PLAN)).estimate
+    assert estimated["trials"] == 3
+    assert estimated["seconds"] > 0
+
+
+def test_an_unusable_file_leaves_the_data_as_they_were(engine):
+    engine.answer(m.Open(PLAN.data))
+    with pytest.raises(UnusableError):
+        engine.answer(m.Open(DataPlan("/no/such/file.csv")))
+    assert engine._dataset.rows == 150
+
+
+def test_a_run_goes_on_in_its_folder(engine, run):
+    folder, events = run
+    assert isinstance(events[-1], RunFinished)
+    again = m.Tune(PLAN, folder=folder, more_trials=1)
+    assert engine.folder(again) == folder
+    more = list(engine.tune(again, folder, deque()))
+    assert [e.number for e in more if isinstance(e, TrialFinished)] == [3]
+
+
+def test_the_results_without_a_trial_are_those_of_a_run_that_ended(engine, run):
+    folder, events = run
+    best = max((e for e in events if isinstance(e, TrialFinished)), key=lambda e: e.score)
+    changed, last = engine.conclude(m.Conclude(folder, m.Exclude(best.number)))
+    assert changed == TrialExcluded(number=best.number)
+    assert isinstance(last, RunFinished)
+    assert last.because == events[-1].because
+    assert last.results["setting"] != best.setting
+
+
+def test_another_model_is_fitted_once_for_several_files(engine, run, tmp_path, monkeypatch):
+    folder, _ = run
+    written = engine.answer(m.Export(folder, "json", str(tmp_path / "tuned.json")))
+    assert json.loads((tmp_path / "tuned.json").read_text())
+    assert written.path == str(tmp_path / "tuned.json")
+    fits, usual = [], module.chosen_run
+    monkeypatch.setattr(module, "chosen_run", lambda *given: fits.append(given) or usual(*given))
+    for name in ("a.json", "b.json"):
+        engine.answer(m.Export(folder, "json", str(tmp_path / name), "default"))
+    assert len(fits) == 1
+
+
+@pytest.mark.parametrize(
+    ("format", "name", "why"),
+    [("report", "run.html", "whole run"), ("json", "nowhere/a.json", "no such folder")],
+)
+def test_an_export_that_must_fail_is_refused_before_a_model_is_fitted(
+    engine, run, tmp_path, monkeypatch, format, name, why
+):
+    monkeypatch.setattr(module, "chosen_run", lambda *given: pytest.fail("fitted"))
+    with pytest.raises(UnusableError, match=why):
+        engine.answer(m.Export(run[0], format, str(tmp_path / name), "default"))
