@@ -1,7 +1,8 @@
 """Ctrl-C while a run is followed: the first stops in order, a second leaves at once.
 
-Within five seconds of the first the best so far is told, tested or not: whoever stops does not wait
-for a fit of minutes. A thread listens, for compiled code may keep Python busy that long.
+Within five seconds of the first the best so far is told, tested or not. Where its fit and test will
+take long, the process ends with that: whoever stops does not wait for minutes. A thread listens,
+for compiled code may keep Python busy that long.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from core.tuning.runs.state import RunState
 
 ANSWERS = 4.0  # seconds from Ctrl-C until the best so far is told as it is
+WAITS = 20.0  # seconds that the results of an interrupted run may take by the look of it
 INTERRUPTED = 130
 
 
@@ -47,8 +49,8 @@ class Stopping:
         self, line: ProgressLine, requests: deque[Event], leave: Callable[[], None]
     ) -> None:
         self._line, self._requests, self._leave = line, requests, leave
-        self._until = math.inf
-        self._answered = False
+        self._until: float | None = None  # when the best so far is to be told
+        self._heard = self._answered = False
         self.interrupted = False
 
     def __enter__(self) -> Stopping:
@@ -83,27 +85,37 @@ class Stopping:
 
     def _listen(self) -> None:
         while True:
-            self._interrupts.socket.settimeout(self._left())
+            left = None if self._until is None else max(0.01, self._until - time.monotonic())
+            self._interrupts.socket.settimeout(left)
             try:
                 heard = self._interrupts.heard()
             except TimeoutError:
-                if self._answered:
-                    self._until = math.inf
-                    continue
-                self._end()
+                self._tell()
+                continue
             if heard is None:
                 return
-            if heard == 0:
-                continue
-            if self._until < math.inf or self._answered:
-                self._end()
-            self._until = time.monotonic() + ANSWERS
-            self._line.say(
-                "Interrupted; working out the best so far. Interrupt again to leave at once."
-            )
+            if heard:
+                self._take()
 
-    def _left(self) -> float | None:
-        return None if self._until == math.inf else max(0.01, self._until - time.monotonic())
+    def _take(self) -> None:
+        """An interrupt."""
+        if self._heard or self._answered:
+            self._end()
+        self._heard, self._until = True, time.monotonic() + ANSWERS
+        self._line.say(
+            "Interrupted; working out the best so far. Interrupt again to leave at once."
+        )
+
+    def _tell(self) -> None:
+        """The best so far, now that its test takes its time."""
+        self._until = None
+        if self._answered:
+            return
+        run = self._line.run
+        if results_take(run) > WAITS:
+            self._end()
+        self._line.say(untested_in_words(run) or "Nothing has ended so far.")
+        self._line.say("It is being fitted and tested. Interrupt again to leave it for later.")
 
     def _end(self) -> NoReturn:
         self._line.close()
@@ -112,6 +124,18 @@ class Stopping:
         for child in multiprocessing.active_children():
             child.kill()
         os._exit(INTERRUPTED)
+
+
+def results_take(run: RunState) -> float:
+    """About how many seconds the results of an interrupted run will take.
+
+    The winner, the default and the model that is kept are fitted, in every outer fold anew. The
+    penalties of a learner are compared and fitted once more, which takes about as long as it did.
+    """
+    if run.learns_penalties or not run.trial_fits:
+        return run.seconds
+    folds = run.started.dataset.get("outer_folds", 0)
+    return 4 * (1 + folds) * run.took / run.trial_fits
 
 
 def untested(run: RunState) -> dict[str, Any]:

@@ -73,6 +73,13 @@ def gone(number):
         return file.read().rpartition(")")[2].split()[0] == "Z"
 
 
+def all_gone(numbers):
+    until = time.monotonic() + 10
+    while not all(map(gone, numbers)) and time.monotonic() < until:
+        time.sleep(0.01)
+    return all(map(gone, numbers))
+
+
 def test_a_process_answers_and_leaves_when_its_pipe_closes():
     process = OwnedProcess(SPAWN, echo, "said", name="echo")
     process.pipe.send(7)
@@ -100,10 +107,7 @@ def test_one_that_does_not_leave_is_killed_with_its_group():
     began = time.monotonic()
     assert process.end(patience=0.1) == "The stubborn did not react and was ended."
     assert time.monotonic() - began < 10
-    until = time.monotonic() + 10
-    while not all(map(gone, numbers)) and time.monotonic() < until:
-        time.sleep(0.01)
-    assert all(map(gone, numbers))
+    assert all_gone(numbers)
 
 
 @POSIX
@@ -193,7 +197,7 @@ def test_a_process_that_is_halted_is_killed_from_another_thread():
     killer.join()
     process.end(patience=30)
     process.kill()  # of one that has ended nothing comes
-    assert all(map(gone, numbers))
+    assert all_gone(numbers)
 
 
 LEAVES_ONE = """
@@ -218,7 +222,7 @@ def test_a_program_that_ends_without_a_word_leaves_no_process(tmp_path):
         [sys.executable, program], capture_output=True, text=True, timeout=60, env=ENVIRONMENT
     )
     assert done.returncode == 3
-    assert all(gone(int(number)) for number in done.stdout.split())
+    assert all_gone([int(number) for number in done.stdout.split()])
 
 
 def test_a_process_that_cannot_be_started_leaves_no_pipe():

@@ -13,7 +13,13 @@ from pathlib import Path
 import pytest
 
 from app.cli import main
-from app.cli.stopping import ANSWERS, kept_in_words, untested, untested_in_words
+from app.cli.stopping import (
+    ANSWERS,
+    kept_in_words,
+    results_take,
+    untested,
+    untested_in_words,
+)
 from core.tuning.events import (
     HyperGradientStep,
     PenaltyStep,
@@ -33,14 +39,22 @@ SPARE = 8.0  # seconds for the end of a process on a busy computer
 
 # What takes minutes in compiled code that lets other threads work, as fits of models do.
 LONG = "__import__('hashlib').pbkdf2_hmac('sha256', b'', b'', 10**9)"
-SLOW_RESULTS = f"import core.tuning.results.conclude as c; c.winner_of = lambda *given: {LONG}"
+SLOW_RESULTS = (
+    "import app.cli.stopping as s, core.tuning.results.conclude as c; s.WAITS = -1.0;"
+    f" c.winner_of = lambda *given: {LONG}"
+)
+LATE_RESULTS = (
+    "import time, core.tuning.results.conclude as c; usual = c.winner_of;"
+    f" c.winner_of = lambda *given: (time.sleep({ANSWERS} + 2.0), usual(*given))[-1]"
+)
 SLOW_TEST = (
     "import time, core.tuning.results.conclude as c; usual = c.predictions_of_test;"
     " c.predictions_of_test = lambda *given: (print('testing', flush=True), time.sleep(1.0),"
     " usual(*given))[-1]"
 )
 SLOW_STEP = (
-    "import core.tuning.learning.run as r; usual = r.step_event;"
+    "import app.cli.stopping as s; s.WAITS = -1.0;"
+    " import core.tuning.learning.run as r; usual = r.step_event;"
     f" r.step_event = lambda step, *given: {LONG} if step.number > 1 else usual(step, *given)"
 )
 
@@ -126,6 +140,19 @@ def test_a_second_interrupt_leaves_at_once_and_says_what_is_kept(program, runs):
     assert f"kept in the run {recorded(runs).name}. tunescope resume" in noted
 
 
+def test_results_that_come_soon_are_waited_for_with_the_best_so_far(program, runs, tmp_path):
+    process = program(LATE_RESULTS, *TRIALS, "--trials", "100000", "--export", "model.json")
+    until(process, '"TrialFinished"', runs)
+    process.send_signal(signal.SIGINT)
+    said, noted = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130
+    assert json.loads(said)["test"]["accuracy"] > 0.5
+    assert json.loads(said)["exports"] == ["model.json"]
+    assert "Best:    accuracy 0." in noted
+    assert noted.index("Best:") > noted.index("Interrupted; working out the best so far.")
+    assert isinstance(recorded(runs).events()[-1], RunStopped)
+
+
 def test_an_interrupt_is_heard_in_the_middle_of_a_long_step(program, runs):
     process = program(SLOW_STEP, "tune", "sample:groups", "--strategy", "mm", "--json")
     until(process, '"PenaltyStep"', runs)
@@ -174,8 +201,17 @@ def trial(number, score):
     setting = {"C": 1.0 + number}
     return [
         TrialStarted(number=number, setting=setting),
-        TrialFinished(number=number, setting=setting, score=score),
+        TrialFinished(number=number, setting=setting, score=score, took=10.0, fits=5),
     ]
+
+
+def test_how_long_the_results_take():
+    state = folded([RunStarted(), *trial(0, 0.5), *trial(1, 0.75)])
+    assert results_take(state) == 4 * 2.0
+    nested = folded([RunStarted(dataset={"outer_folds": 5}), *trial(0, 0.5)])
+    assert results_take(nested) == 6 * 4 * 2.0
+    learner = folded([RunStarted(kind="penalties"), PenaltyStep(seconds=60.0)])
+    assert results_take(learner) == 60.0
 
 
 def test_what_is_kept_in_words():
