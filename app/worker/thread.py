@@ -99,6 +99,17 @@ class WorkerThread(QThread):
 
     def run(self) -> None:
         """Until closed: pass requests on, collect answers, notice the end of the process."""
+        try:
+            self._serve()
+        finally:  # also where this very thread has a defect
+            if self._process is not None:
+                self._process.end(LEAVES)
+                self._process = None
+                shutil.rmtree(self._scratch, ignore_errors=True)
+            self._wake_in.close()
+            self._wake_out.close()
+
+    def _serve(self) -> None:
         self._start_process()
         while not self._closing:
             sources: list = [self._wake_in]
@@ -116,12 +127,6 @@ class WorkerThread(QThread):
             if self._process is not None:
                 self._process.escalate()
             self._flush()
-        if self._process is not None:
-            self._process.end(LEAVES)
-            self._process = None
-            shutil.rmtree(self._scratch, ignore_errors=True)
-        self._wake_in.close()
-        self._wake_out.close()
 
     def _pause(self) -> float | None:
         until = [self._flushed + FRAME] if self._waiting else []
@@ -168,8 +173,9 @@ class WorkerThread(QThread):
                 continue  # the end of the process is noticed by itself
 
     def _collect(self, process: OwnedProcess) -> None:
+        until = time.monotonic() + FRAME  # however much it says, requests are passed on between
         try:
-            while process.pipe.poll():
+            while process.pipe.poll() and time.monotonic() < until:
                 self._receive(process, process.pipe.recv())
         except EOFError:
             self._bury(process)

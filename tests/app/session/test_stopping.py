@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 
 import pytest
@@ -177,6 +178,28 @@ def test_a_worker_that_the_system_does_not_start_is_said_at_once(
             session.open_file("some.csv")  # there is room for a process again
     finally:
         session.shutdown()
+
+
+def test_a_worker_that_never_pauses_is_stopped_all_the_same(opened, qtbot):
+    begun(qtbot, opened, trials=1_000_000, surrogates=20)
+    opened.stop()
+    reach(qtbot, opened, "finished", timeout=10_000)
+    assert kinds(opened)[-1] is RunStopped
+
+
+def test_a_defect_of_the_thread_leaves_no_process(opened, qtbot, monkeypatch, capfd):
+    number = opened._worker.process_id
+
+    def spoilt():
+        raise RuntimeError("no request today")
+
+    monkeypatch.setattr(opened._worker, "_pass_requests", spoilt)
+    monkeypatch.setattr(sys, "excepthook", lambda *error: None)
+    with qtbot.captureExceptions():
+        opened.open_file("other.csv")
+        qtbot.waitUntil(opened._worker.isFinished, timeout=10_000)
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
 
 
 def test_a_worker_that_was_killed_while_stopped_for_is_told(opened, qtbot, problems):
