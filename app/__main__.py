@@ -1,11 +1,12 @@
 """The command `tunescope`: the window, or one of the commands that run without it."""
 
-from __future__ import annotations
-
-import multiprocessing
+# Python has loaded these itself; whatever else is imported here could come from the working folder.
 import os
 import sys
-from collections.abc import Sequence
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without its import
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 COMMANDS = (
     "tune",
@@ -23,10 +24,11 @@ COMMANDS = (
 )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: "Sequence[str] | None" = None) -> int:
     """Open the window (on a file, if one is given), or run a command; returns the exit status."""
-    # No process of ours looks for modules in the folder that it happens to be started in.
-    os.environ["PYTHONSAFEPATH"] = "1"
+    leave_working_folder()
+    import multiprocessing
+
     multiprocessing.freeze_support()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given and (given[0] in COMMANDS or given[0].startswith("-")):
@@ -37,6 +39,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"tunescope: the window opens one file, not {len(given)}.\n")
         return 2
     return open_window(given[0] if given else "")
+
+
+def leave_working_folder() -> None:
+    """Let no process of ours look for modules in the folder that it happens to be started in.
+
+    That folder may be a stranger's. It stays on the path where it is this program's own, where
+    PYTHONPATH names it in full, and where it is one of Python's own.
+    """
+    ours = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    named = [place for place in given if os.path.isabs(place)]
+    wanted = {ours, *map(os.path.realpath, named)}
+    library = os.path.dirname(os.__file__)
+    first = sys.path.index(library) if library in sys.path else len(sys.path)
+    here = os.path.realpath(os.curdir)
+    head = [place for place in sys.path[:first] if os.path.isabs(place)]
+    head = [place for place in head if os.path.realpath(place) != here or here in wanted]
+    sys.path[:] = head + [place for place in sys.path[first:] if os.path.isabs(place)]
+    # What the processes that we start find: no folder before ours, and ours where it is needed.
+    os.environ["PYTHONSAFEPATH"] = "1"
+    if ours in map(os.path.realpath, head) and ours not in map(os.path.realpath, named):
+        named.append(ours)
+    if named or "PYTHONPATH" in os.environ:
+        os.environ["PYTHONPATH"] = os.pathsep.join(named)
 
 
 def open_window(file: str) -> int:

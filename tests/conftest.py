@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 # Before numpy is imported: BLAS threads beside parallel tests only fight each other.
@@ -23,6 +24,15 @@ def own_history(tmp_path_factory, monkeypatch) -> Path:
     place = tmp_path_factory.mktemp("history") / "history.sqlite3"
     monkeypatch.setenv("TUNESCOPE_HISTORY", str(place))
     return place
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_key(tmp_path_factory) -> Iterator[Path]:
+    """The key of this computer during the tests: never the person's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        place = tmp_path_factory.mktemp("state") / "key"
+        patch.setenv("TUNESCOPE_KEY", str(place))
+        yield place
 
 
 @pytest.fixture(scope="session")

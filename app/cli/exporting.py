@@ -40,18 +40,22 @@ def add_to(commands: Any) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Export, or list what there is; 1 where a file failed."""
-    from core.export.choices import choice_named, choices
+    from core.export.choices import TUNED, choice_named, choices
     from core.export.chosen import chosen_run
     from core.export.exporters import check_export, export_all
     from core.export.finished_run import finished_run
+    from core.tuning.results.conclude import fit_best_again
     from core.tuning.runs.run_folder import RunFolder
 
-    finished = finished_run(RunFolder.open(given.folder))
+    folder = RunFolder.open(given.folder)
+    finished = finished_run(folder)
     if not given.paths:
         return _list(choices(finished.state), given.json)
     choice = choice_named(finished.state, given.which)
     for path in given.paths:
         check_export(path, finished.takeaway.task, finished.plan.model, given.which)
+    if choice.name == TUNED and (again := fit_best_again(folder)):
+        print(again, file=sys.stderr)
     made = chosen_run(finished, given.which)
     written, failed = export_all(lambda: made, given.paths)
     if given.json:

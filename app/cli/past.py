@@ -76,7 +76,7 @@ def _resume(given: argparse.Namespace) -> int:
     from core.tuning.events import RunFinished
     from core.tuning.history.store import History
     from core.tuning.problem import read_data
-    from core.tuning.results.conclude import conclude
+    from core.tuning.results.conclude import conclude, fit_best_again
     from core.tuning.runs.run_folder import RunFolder
     from core.tuning.tune import tune
 
@@ -92,6 +92,8 @@ def _resume(given: argparse.Namespace) -> int:
     for path in given.export:
         check_export(path, dataset.task, plan.model)
     if past and isinstance(past[-1], RunFinished) and not given.trials:
+        if again := fit_best_again(folder, dataset):
+            print(again, file=sys.stderr)
         if not given.stop:
             print("This run is finished; --trials N goes on with more trials.", file=sys.stderr)
         return give_result(past[-1].results, plan, dataset, folder, given)

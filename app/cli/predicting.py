@@ -21,17 +21,24 @@ def add_to(commands: Any) -> None:
         help="CSV or LIBSVM file with raw rows, new texts, sequences or molecules",
     )
     predict.add_argument("--out", metavar="FILE", help="write here instead of standard output")
+    predict.add_argument(
+        "--trust",
+        action="store_true",
+        help="open a model file that can run any code that is in it (.joblib)",
+    )
     predict.set_defaults(run=run)
 
 
 def run(given: argparse.Namespace) -> int:
     """Write a table of predictions as CSV."""
-    from core.export.prediction import predict_file
+    from core.export.prediction import predict_file, runs_code
 
+    model = Path(given.model)
+    trust = given.trust or (runs_code(model) and model.is_file() and _asked(model))
     out = Path(given.out) if given.out else None
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
-        table = predict_file(Path(given.model), given.file, out, _tell)
+        table = predict_file(model, given.file, out, _tell, trust=trust)
     for sentence in dict.fromkeys(str(one.message) for one in told if one.category is UserWarning):
         print(f"tunescope: {sentence}", file=sys.stderr)
     if out is None:
@@ -40,6 +47,19 @@ def run(given: argparse.Namespace) -> int:
         count = f"{len(table):,} prediction" + ("" if len(table) == 1 else "s")
         print(f"{count}: {out}", file=sys.stderr)
     return 0
+
+
+def _asked(model: Path) -> bool:
+    """What the person says, where one is there to be asked."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    print(
+        f"Opening {model.name} can run any code that is in it: it could read, change or delete"
+        " whatever you can. Open it only if you know who made it.",
+        file=sys.stderr,
+    )
+    print("Open it? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _tell(done: int, every: int) -> None:

@@ -26,7 +26,8 @@ from core.tuning.history.run_history import facts_of
 from core.tuning.history.store import History, statistics_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
-from core.tuning.results.conclude import conclude
+from core.tuning.results.conclude import conclude, fit_best_again
+from core.tuning.runs.best import may_open_best
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.tune import tune
@@ -134,11 +135,14 @@ class Engine:
 
     def _export(self, request: m.Export) -> str:
         """Write one file; its path."""
-        run = finished_run(RunFolder.open(request.folder))
+        folder = RunFolder.open(request.folder)
+        run = finished_run(folder)
         task, model = run.takeaway.task, run.plan.model
         check_export(request.path, task, model, request.which, request.format)
         if request.which != TUNED:
             run = self._chosen_run(run, request.which)
+        elif not may_open_best(folder):
+            fit_best_again(folder, self._dataset_of(folder.plan))
         return str(export_run(run, request.path, request.format))
 
     def _chosen_run(self, run: FinishedRun, which: str) -> FinishedRun:

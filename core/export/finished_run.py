@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
-import joblib
-
 from core.errors import UnusableError
 from core.estimators.model import Model
 from core.estimators.registry import model_named
@@ -15,6 +13,7 @@ from core.export.choices import TUNED
 from core.tuning.events import Event, RunFinished, RunStarted, RunStopped
 from core.tuning.plan import Plan
 from core.tuning.results.takeaway import Takeaway, read_takeaway
+from core.tuning.runs.best import best_of, has_best
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState, folded
 from core.tuning.scores.metrics import METRICS
@@ -51,7 +50,7 @@ class FinishedRun:
     @cached_property
     def pipeline(self) -> Any:
         """The fitted scikit-learn pipeline that takes raw rows."""
-        return joblib.load(self.folder.model_path) if self.fitted is None else self.fitted
+        return best_of(self.folder) if self.fitted is None else self.fitted
 
     @cached_property
     def state(self) -> RunState:
@@ -108,7 +107,7 @@ def finished_run(folder: RunFolder) -> FinishedRun:
     events = folder.events()
     ends = [event for event in events if isinstance(event, (RunFinished, RunStopped))]
     starts = [event for event in events if isinstance(event, RunStarted)]
-    if not starts or not ends or not ends[-1].results or not folder.model_path.is_file():
+    if not starts or not ends or not ends[-1].results or not has_best(folder):
         raise _nothing_yet(folder)
     try:
         takeaway = read_takeaway(folder.path)

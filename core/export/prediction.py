@@ -32,16 +32,18 @@ def predict_file(
     file: Path | str,
     out: Path | str | None = None,
     tell: Callable[[int, int], None] = _nothing,
+    *,
+    trust: bool = False,
 ) -> pd.DataFrame:
     """One line a row of the file: the prediction, and for classes the probability of each.
 
     Args:
         model_path: a model that Tunescope exported (.skops, .joblib or .onnx; .npz or .json for
-            sequences and molecules; .zip for topics and deep latent Gaussian models). A joblib file
-            can run code when it is opened: it must come from someone trusted.
+            sequences and molecules; .zip for topics and deep latent Gaussian models).
         file: CSV or LIBSVM rows like those the model was trained on; the target may be absent.
         out: where to write the table as CSV; None to write nothing.
         tell: (tokens, molecules or rows done, how many) from time to time.
+        trust: whether a file that can run code when it is opened (.joblib) may be opened.
 
     Returns:
         Columns "prediction" and, where the model gives them, "probability of CLASS"; before them
@@ -61,15 +63,24 @@ def predict_file(
         said = model.outputs(read_rows(str(file), model.card))
         table = _table(said["prediction"], said.get("probabilities"), model.classes_)
     else:
-        pipeline, card = load_model(path)
+        pipeline, card = load_model(path, trust=trust)
         table = predictions(pipeline, read_rows(str(file), card))
     if out is not None:
         write_whole_file(Path(out).expanduser(), lambda path: table.to_csv(path, index=False))
     return table
 
 
-def load_model(model_path: Path | str) -> tuple[Any, dict[str, Any]]:
+def runs_code(model_path: Path | str) -> bool:
+    """Whether opening a model file of this kind can run any code that is in it."""
+    return Path(model_path).suffix.lower() == ".joblib"
+
+
+def load_model(model_path: Path | str, *, trust: bool = False) -> tuple[Any, dict[str, Any]]:
     """An exported pipeline and what it says about itself.
+
+    Args:
+        model_path: a .skops or .joblib file.
+        trust: whether a file that can run code when it is opened may be opened.
 
     Raises:
         UnusableError: no such file, another ending, damaged, untrusted, or not from Tunescope.
@@ -80,6 +91,12 @@ def load_model(model_path: Path | str) -> tuple[Any, dict[str, Any]]:
             "this is no exported model",
             where=str(path),
             cure="give a .skops, .joblib, .onnx, .npz, .json or .zip file",
+        )
+    if runs_code(path) and not trust:
+        raise UnusableError(
+            "opening a joblib file can run any code that is in it, with all your rights",
+            where=str(path),
+            cure="if you know who made it, give --trust; otherwise ask for a .skops file",
         )
     pipeline = _LOADERS[path.suffix.lower()](path)
     card = card_of(pipeline)

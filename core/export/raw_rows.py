@@ -128,13 +128,14 @@ def _read_alike(
     """
     if not card["read_csv"] or "names" in card["read_csv"]:
         return None
-    arguments = {**card["read_csv"], "compression": compression or None}
-    arguments["encoding"] = decode(head)[0]
+    arguments = {**card["read_csv"], "encoding": decode(head)[0]}
     try:
-        header = pd.read_csv(path, **{**arguments, "nrows": 0})
+        with open_bytes(path, compression) as file:
+            header = pd.read_csv(file, **{**arguments, "nrows": 0})
         if not set(card["features"]) <= set(header.columns):
             return None
-        table = pd.read_csv(path, **arguments)
+        with open_bytes(path, compression) as file:
+            table = pd.read_csv(file, **arguments)
     except (ValueError, OSError, EOFError):
         return None  # the closer look of the sniffing reader finds the words
     numbers = [name for name in card["features"] if name not in card["text"]]

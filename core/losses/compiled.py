@@ -7,10 +7,36 @@ numpy and this decorator: an exported script holds their source and runs it with
 
 from __future__ import annotations
 
+import importlib
+import os
+import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
-from numba import njit
+
+def _numba() -> Any:
+    """The module, without the settings that it would take from a file in the working folder.
+
+    The folder may be a stranger's, and the settings say from where machine code is loaded.
+    """
+    if os.path.exists(".numba_config.yaml") and "numba" not in sys.modules:
+        before = sys.modules.get("yaml")
+        sys.modules["yaml"] = None  # type: ignore[assignment]  # numba cannot read the file then
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                importlib.import_module("numba")
+        finally:
+            del sys.modules["yaml"]
+            if before is not None:
+                sys.modules["yaml"] = before
+    numba = importlib.import_module("numba")
+    numba.core.config._config_fname = os.devnull  # it looks again whenever it compiles
+    return numba
+
+
+njit = _numba().njit
 
 # Sums may be reordered, which is what lets them use vector registers; infinities keep their sense.
 _FREEDOM = {"reassoc", "contract", "nsz", "arcp"}

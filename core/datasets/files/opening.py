@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
+from core.datasets.files.bounds import check_stream, most_unpacked, too_much
 from core.errors import UnusableError
 
 LONGEST_LINE = 64 * 2**20
@@ -220,6 +221,8 @@ def _open_zip(path: Path) -> IO[bytes]:
             where=path.name,
             cure="unpack it and open one of them" if names else "choose another file",
         )
+    if archive.getinfo(names[0]).file_size > most_unpacked(path):
+        raise too_much(path)
     if archive.infolist()[0].flag_bits & 1:
         raise UnusableError("the archive has a password", where=path.name, cure="unpack it first")
     return archive.open(names[0])
@@ -229,8 +232,12 @@ def read_head(path: Path, compression: str) -> bytes:
     """The first megabyte, or more where lines are so long that it holds fewer than ten.
 
     Raises:
-        UnusableError: empty, binary, or with a line that never ends.
+        UnusableError: empty, binary, with a line that never ends, or packed so that it would fill
+            the memory.
     """
+    if compression in ("gzip", "bz2", "xz"):  # a zip file says itself how much it holds
+        with file_faults(path.name), open_bytes(path, compression) as packed:
+            check_stream(packed, path)
     with io.BufferedReader(
         GuardedFile(open_bytes(path, compression), path.name, wide=True)
     ) as file:

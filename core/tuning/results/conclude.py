@@ -6,22 +6,22 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import joblib
 import numpy as np
 
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names
-from core.errors import cannot_write
+from core.errors import UnusableError, cannot_write
 from core.tuning.events import Event, RunFailed, RunFinished, RunStopped
 from core.tuning.history.run_history import read_before
 from core.tuning.learning.run import Learned, recorded
 from core.tuning.plan import Plan
-from core.tuning.problem import Problem, as_begun, build_problem
+from core.tuning.problem import Problem, as_begun, build_problem, read_data
 from core.tuning.results.comparison import Comparison, results_of
 from core.tuning.results.judging import Course, predictions_of_folds, predictions_of_test, repeats
-from core.tuning.results.takeaway import NO_PENALTIES, Penalties, takeaway_of
+from core.tuning.results.takeaway import NO_PENALTIES, Penalties, read_takeaway, takeaway_of
 from core.tuning.results.threshold import of_costs
 from core.tuning.results.winner import Winner, taken_away, winner_of
+from core.tuning.runs.best import has_best, keep_best, may_open_best
 from core.tuning.runs.clock import Clock
 from core.tuning.runs.run_folder import RunFolder, write_whole
 from core.tuning.runs.state import RunState, folded
@@ -70,6 +70,43 @@ def conclude(
         with folder.owned():
             folder.append(last)
     return last
+
+
+def fit_best_again(folder: RunFolder, dataset: Dataset | None = None) -> str:
+    """Fit the best of a run again where the file that keeps it cannot be opened on this computer.
+
+    Trials, scores and results stay as they are.
+
+    Args:
+        folder: a run that has ended.
+        dataset: its data, where they are at hand.
+
+    Returns:
+        What was done, a sentence; "" where there was nothing to do.
+
+    Raises:
+        UnusableError: the data cannot be read, or have changed since the run.
+    """
+    if may_open_best(folder) or not has_best(folder):
+        return ""
+    plan, state = folder.plan, folded(folder.events())
+    dataset = dataset or read_data(plan.data)
+    if read_takeaway(folder.path).source["fingerprint"] not in ("", dataset.source.fingerprint):
+        raise UnusableError(
+            "the model must be fitted again, and the data has changed since this run",
+            where=dataset.source.path or dataset.name,
+            cure="put the old file back",
+        )
+    problem = as_begun(build_problem(plan, dataset), state.started)
+    learned = recorded(problem, state) if problem.strategy.kind == "penalties" else None
+    winner = winner_of(problem, state, learned, {})
+    last, _ = taken_away(problem, winner)
+    with folder.owned():
+        _keep(problem, folder, winner, last)
+    return (
+        "The file that kept this run's model could run code, and does not come from this version "
+        "of Tunescope on this computer: it stays closed, and the model was fitted again."
+    )
 
 
 def _drained(concluding: Generator[Event, None, dict[str, Any]]) -> dict[str, Any]:
@@ -209,16 +246,12 @@ def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> 
         judged=_penalties(other).as_dict() if other else {},
         refitted=last is not judged,
     )
-    draft = folder.model_path.with_name(folder.model_path.name + ".part")
+    keep_best(folder, last.pipeline)
     try:
-        joblib.dump(last.pipeline, draft)
-        draft.replace(folder.model_path)
         write_whole(folder.takeaway_path, takeaway.as_json())
     except OSError as error:
         cure = "make room and resume the run; no trial is lost"
         raise cannot_write("the model", folder.path, error, cure, room=cure) from error
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _penalties(learned: Learned | None) -> Penalties:

@@ -26,13 +26,7 @@ from core.tuning.events import (
 from core.tuning.plan import Plan, plan_from_dict
 from core.tuning.runs.ownership import own, owner_of
 
-PLAN, EVENTS, MODEL, TAKEAWAY, OWNER = (
-    "plan.json",
-    "events.jsonl",
-    "best.joblib",
-    "best.json",
-    "running",
-)
+PLAN, EVENTS, TAKEAWAY, OWNER = "plan.json", "events.jsonl", "best.json", "running"
 
 WORTH_KEEPING = (TrialFinished, PenaltyStep, HyperGradientStep)
 
@@ -113,11 +107,6 @@ class RunFolder:
                 where=str(self.path / PLAN),
                 cure="start a new run",
             ) from error
-
-    @property
-    def model_path(self) -> Path:
-        """The fitted pipeline (joblib), there once the run has ended."""
-        return self.path / MODEL
 
     @property
     def takeaway_path(self) -> Path:

@@ -1,5 +1,6 @@
 """The command line as people and scripts use it: outputs, exit statuses, one-line complaints."""
 
+import io
 import json
 import os
 import signal
@@ -18,6 +19,7 @@ from core.errors import UnusableError
 from core.export import exporters
 from core.tuning.events import RunFinished, from_json
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.runs.best import has_best
 from core.tuning.runs.run_folder import RunFolder
 
 ROOT = Path(__file__).parents[3]
@@ -345,7 +347,7 @@ def test_an_interrupt_keeps_the_best_so_far(runs, how):
     result = json.loads(out.splitlines()[-1])
     assert result["stopped_because"] == "it was interrupted"
     assert result["trials"] >= 2
-    assert RunFolder(folder).model_path.exists()
+    assert has_best(RunFolder(folder))
     assert "Traceback" not in err
 
 
@@ -446,3 +448,31 @@ def test_what_lies_in_the_working_folder_is_not_executed(table, tmp_path, runs):
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout.splitlines()[-1])["trials"] == 2
     assert not (trap / "executed").exists()
+
+
+class Terminal(io.StringIO):
+    """Somebody who answers."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_model_that_can_run_code_asks_first(capsys, monkeypatch, tmp_path, table):
+    model = tmp_path / "model.joblib"
+    quick = ["--model", "logistic", "--strategy", "random", "--trials", "1"]
+    assert main(["tune", str(table), *quick, "--export", str(model)]) == 0
+    predict = ["predict", str(model), str(table)]
+    capsys.readouterr()
+    assert main(predict) == 2  # nobody is there to be asked
+    assert "--trust" in complaint(capsys)
+    assert main([*predict, "--trust"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("prediction")
+    for answer, status in (("no\n", 2), ("\n", 2), ("", 2), ("yes\n", 0)):
+        asked = Terminal()
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdin", Terminal(answer))
+            patch.setattr(sys, "stderr", asked)
+            assert main(predict) == status
+        assert "can run any code that is in it" in asked.getvalue()
+    assert capsys.readouterr().out == said

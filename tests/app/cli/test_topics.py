@@ -3,7 +3,6 @@
 import json
 import signal
 
-import joblib
 import numpy as np
 import pytest
 from scipy import sparse
@@ -11,6 +10,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from app.cli import main
 from core.datasets.samples.registry import SAMPLES
+from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 
 QUICK = ["--strategy", "random", "--trials", "1", "--option", "folds=2", "--json"]
@@ -78,7 +78,7 @@ def test_the_words_that_count_are_chosen_on_the_command_line(posts, tmp_path, ca
     assert main([*asked, *words, "--run-dir", str(folder)]) == 0
     data = RunFolder.open(folder).plan.data
     assert (data.vocabulary, data.stop_words) == (40, "none")
-    counting = joblib.load(RunFolder.open(folder).model_path)[0].named_steps["columns"]
+    counting = best_of(RunFolder.open(folder))[0].named_steps["columns"]
     assert len(counting.vocabulary_) == 40
     assert "the" in counting.vocabulary_ or "and" in counting.vocabulary_
     capsys.readouterr()

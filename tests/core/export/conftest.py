@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -42,6 +41,7 @@ from core.tuning.events import (
 from core.tuning.payloads import LeftOut
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.results.takeaway import Penalties, takeaway_of
+from core.tuning.runs.best import keep_best
 from core.tuning.runs.run_folder import RunFolder
 
 sys.path.insert(0, str(Path(__file__).parent))  # the runs that some of these tests share
@@ -257,7 +257,7 @@ def finish(
     score_of = r2_score if dataset.task == "regression" else accuracy_score
     said = pipeline.predict(test_X)
     score, default_score = score_of(test_y, said), score_of(test_y, reference.predict(test_X))
-    joblib.dump(pipeline, run.model_path)
+    keep_best(run, pipeline)
     takeaway = takeaway_of(
         dataset,
         train,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -31,6 +30,7 @@ from core.tuning.events import (
 from core.tuning.payloads import Topic
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.results.takeaway import takeaway_of
+from core.tuning.runs.best import keep_best
 from core.tuning.runs.run_folder import RunFolder
 
 WEIGHTS = (0.2, 0.5, 0.3)
@@ -165,7 +165,7 @@ def finished(
 ) -> RunFolder:
     """Everything that a run leaves."""
     run = RunFolder.create(plan, path=folder / "run")
-    joblib.dump(pipeline, run.model_path)
+    keep_best(run, pipeline)
     names = output_names(pipeline[0])
     rows = np.arange(dataset.rows)
     takeaway = takeaway_of(dataset, rows[10:], rows[:10], output_names=names)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
@@ -26,6 +25,7 @@ from core.tuning.events import (
 from core.tuning.payloads import FoldedMolecule, LabelledSequence
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.results.takeaway import Penalties, takeaway_of
+from core.tuning.runs.best import keep_best
 from core.tuning.runs.run_folder import RunFolder
 
 WORDS = ["the", "dog", 'say "hi"', "a, b", "runs", "naïve", "3.0", "<b>"]
@@ -164,7 +164,7 @@ def averaged_run(run: Run, path: Path) -> Run:
     model = averaged(task, fitted, (0.5, 0.3, 0.2), classes)
     shutil.copytree(run.folder.path, path)
     folder = RunFolder(path)
-    joblib.dump(Pipeline([("prepare", "passthrough"), ("model", model)]), folder.model_path)
+    keep_best(folder, Pipeline([("prepare", "passthrough"), ("model", model)]))
     return Run(folder, model, run.table, run.target)
 
 
@@ -186,7 +186,7 @@ def _folder(
     """Everything that a run leaves."""
     plan = Plan(DataPlan("data.csv"), name, "mm")
     folder = RunFolder.create(plan, path=path)
-    joblib.dump(Pipeline([("prepare", "passthrough"), ("model", model)]), folder.model_path)
+    keep_best(folder, Pipeline([("prepare", "passthrough"), ("model", model)]))
     half = dataset.rows // 2
     takeaway = takeaway_of(
         dataset, range(half), range(half, dataset.rows), penalties=Penalties(model.penalties_)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pytest
 from sklearn.ensemble import VotingClassifier
@@ -16,6 +15,7 @@ from core.export.exporters import export
 from core.export.files import skops_file
 from core.export.files.plain_model import plain_pipeline
 from core.export.prediction import predict_file
+from core.tuning.runs.best import best_of
 
 CASES: dict[str, tuple[str, str, list[tuple[dict[str, Any], float]]]] = {
     "classes": ("multiclass", "logistic", [({"C": 0.1}, 0.5), ({"C": 3.0}, 0.3), ({}, 0.2)]),
@@ -75,7 +75,7 @@ def test_models_and_scripts_do_the_same_without_the_program(
     ran = run_outside(OUTSIDE, tmp_path, *made)
     assert ran.returncode == 0, ran.stderr
     for name, (skops, joblibs, labels, also, printed) in json.loads(ran.stdout).items():
-        pipeline, X = joblib.load(made[name].folder.model_path), made[name].dataset.features
+        pipeline, X = best_of(made[name].folder), made[name].dataset.features
         numbers = CASES[name][0] == "regression"
         ours = pipeline.predict(X) if numbers else pipeline.predict_proba(X)
         np.testing.assert_allclose(skops, ours, rtol=1e-12, atol=1e-12)
@@ -94,7 +94,7 @@ def test_predicted_here(make_run: Callable[..., Any], tmp_path: Path, name: str)
     made = make_run(task, model, members=members)
     path = export(made.folder, tmp_path / "model.skops")
     table = predict_file(path, tmp_path / "data.csv")
-    pipeline = joblib.load(made.folder.model_path)
+    pipeline = best_of(made.folder)
     kept = np.delete(np.arange(len(table)), 5)  # the row without a target
     said = table["prediction"].to_numpy()[kept]
     assert said.tolist() == pipeline.predict(made.dataset.features).tolist()
@@ -105,7 +105,7 @@ def test_scores_of_a_vote_of_seven_stay_what_they_were(
 ) -> None:
     for task in ("binary", "multiclass"):
         made = make_run(task, "vote7", members=CASES["votes"][2], folder=tmp_path / task)
-        pipeline, X = joblib.load(made.folder.model_path), made.dataset.features
+        pipeline, X = best_of(made.folder), made.dataset.features
         plain = plain_pipeline(pipeline)
         assert type(plain[-1]) is VotingClassifier
         np.testing.assert_allclose(plain.predict_proba(X), pipeline.predict_proba(X), atol=1e-14)

@@ -17,7 +17,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,6 +30,7 @@ from core.export.prediction import predict_file
 from core.export.report.results import score_words
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
+from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
 
@@ -190,7 +190,7 @@ def close(case: Case, said: Any, ours: np.ndarray, tolerance: float) -> None:
 
 
 def check_model_file(case: Case, said: Any) -> None:
-    pipeline, rows = joblib.load(case.folder.model_path), case.dataset.features
+    pipeline, rows = best_of(case.folder), case.dataset.features
     close(case, said[0], pipeline.predict(rows), 1e-12)
     assert (said[1] is None) == (not hasattr(pipeline, "predict_proba"))
     if said[1] is not None:
@@ -201,7 +201,7 @@ def check_onnx(case: Case, path: Path) -> None:
     """By the runtime alone: inputs are fed column by column."""
     import onnxruntime
 
-    pipeline, rows = joblib.load(case.folder.model_path), case.dataset.features
+    pipeline, rows = best_of(case.folder), case.dataset.features
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     columns = {}
     for taken in session.get_inputs():
@@ -277,7 +277,7 @@ def check_report(case: Case, path: Path) -> None:
 
 
 def check_folder(case: Case, path: Path) -> None:
-    pipeline, data = joblib.load(case.folder.model_path), Path(case.folder.plan.data.file)
+    pipeline, data = best_of(case.folder), Path(case.folder.plan.data.file)
     said = predict_file(path, data)
     ours = pipeline.predict_proba(case.dataset.features)
     known = pd.read_csv(data)["goal"].notna().to_numpy()

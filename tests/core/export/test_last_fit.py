@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +15,7 @@ from core.export.prediction import predict_file
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
 from core.tuning.results.takeaway import read_takeaway
+from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
 
@@ -80,7 +80,7 @@ def test_the_script_prints_the_test_scores_and_ends_with_the_kept_model(
         for score in (results["test"], results["default_test"]):
             assert f"{score[results['metric']]:.6f}" in printed, (name, printed)
         assert ("fitted on all 150 rows" in printed) == (name not in ("nested", "judged"))
-        kept = joblib.load(folder.model_path)
+        kept = best_of(folder)
         np.testing.assert_allclose(predicted, kept.predict(table), rtol=1e-5, err_msg=name)
 
 
@@ -104,8 +104,8 @@ def test_every_model_file_holds_the_kept_model(
     folder, _ = runs[name]
     file = folder.path.parent / "data.csv"
     export(folder, tmp_path / f"model{ending}")
-    said = predict_file(tmp_path / f"model{ending}", file)["prediction"]
-    kept = joblib.load(folder.model_path).predict(pd.read_csv(file))
+    said = predict_file(tmp_path / f"model{ending}", file, trust=True)["prediction"]
+    kept = best_of(folder).predict(pd.read_csv(file))
     np.testing.assert_allclose(said, kept, rtol=1e-4)
 
 

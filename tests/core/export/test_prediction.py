@@ -18,6 +18,7 @@ from core.errors import UnusableError
 from core.export.exporters import export
 from core.export.prediction import predict_file
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.runs.best import best_of
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def model(make_run: Callable[..., Any], tmp_path: Path) -> Any:
     made = make_run("binary", "logistic")
     path = export(made.folder, tmp_path / "model.skops")
     table = pd.read_csv(tmp_path / "data.csv", sep=";")
-    pipeline = joblib.load(made.folder.model_path)
+    pipeline = best_of(made.folder)
     said = pipeline.predict(table[made.dataset.feature_names])
     return path, table, said, pipeline
 
@@ -45,7 +46,8 @@ def test_predicts_the_training_file(model: Any, tmp_path: Path) -> None:
 def test_joblib_says_the_same(make_run: Callable[..., Any], model: Any, tmp_path: Path) -> None:
     made = make_run("binary", "logistic", folder=tmp_path / "again")
     other = export(made.folder, tmp_path / "model.joblib")
-    assert predict_file(other, tmp_path / "data.csv")["prediction"].tolist() == model[2].tolist()
+    said = predict_file(other, tmp_path / "data.csv", trust=True)["prediction"]
+    assert said.tolist() == model[2].tolist()
 
 
 @pytest.mark.parametrize("how", ["commas", "decimal commas", "tabs, gzip", "no target", "more"])
@@ -99,7 +101,7 @@ def test_a_table_without_header(finish_run: Callable[..., Any], tmp_path: Path) 
     made = finish_run(Plan(DataPlan(str(train), target="column 1"), "logistic", "random"), dataset)
     path = export(made.folder, tmp_path / "model.skops")
     pd.DataFrame(X).to_csv(tmp_path / "new.csv", header=False, index=False)
-    ours = joblib.load(made.folder.model_path).predict(dataset.features)
+    ours = best_of(made.folder).predict(dataset.features)
     for file in ("train.csv", "new.csv"):
         assert predict_file(path, tmp_path / file)["prediction"].tolist() == ours.tolist()
 
@@ -108,7 +110,7 @@ def test_a_table_without_header(finish_run: Callable[..., Any], tmp_path: Path) 
 def test_libsvm_rows(make_run: Callable[..., Any], tmp_path: Path, how: str) -> None:
     made = make_run("binary", "logistic", libsvm=True)
     path = export(made.folder, tmp_path / "model.skops")
-    ours = joblib.load(made.folder.model_path).predict(made.dataset.features)
+    ours = best_of(made.folder).predict(made.dataset.features)
     lines = (tmp_path / "data.libsvm").read_text().splitlines()
     lines = [line for line in lines if not line.startswith("#")]
     if how == "without labels":
@@ -144,4 +146,18 @@ def test_no_model(tmp_path: Path) -> None:
         ("absent.skops", "no such file"),
     ):
         with pytest.raises(UnusableError, match=sentence):
-            predict_file(tmp_path / name, tmp_path / "model.txt")
+            predict_file(tmp_path / name, tmp_path / "model.txt", trust=True)
+
+
+def test_a_file_that_can_run_code_is_opened_on_trust_alone(tmp_path: Path) -> None:
+    class Executes:
+        def __reduce__(self) -> Any:
+            return Path.mkdir, (tmp_path / "executed",)
+
+    joblib.dump(Executes(), tmp_path / "model.joblib")
+    with pytest.raises(UnusableError, match=r"can run any code.* give --trust"):
+        predict_file(tmp_path / "model.joblib", tmp_path / "data.csv")
+    assert not (tmp_path / "executed").exists()
+    with pytest.raises(UnusableError):
+        predict_file(tmp_path / "model.joblib", tmp_path / "data.csv", trust=True)
+    assert (tmp_path / "executed").exists()

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-import joblib
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
@@ -39,6 +38,7 @@ from core.tuning.learning.run import recorded, step_event, training_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.results.conclude import conclude
+from core.tuning.runs.best import best_of, has_best
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.tune import tune
@@ -87,7 +87,7 @@ def test_what_is_kept_predicts_what_was_reported(iris, tmp_path):
     plan = QUICK.changed(refit=False)
     folder = RunFolder.create(plan, path=tmp_path / "run")
     *_, last = tune(plan, iris, folder=folder)
-    pipeline = joblib.load(folder.model_path)
+    pipeline = best_of(folder)
     X, y = build_problem(QUICK, iris).test
     assert np.mean(pipeline.predict(X) == y) == pytest.approx(last.results["test"]["accuracy"])
 
@@ -159,7 +159,7 @@ def test_a_stopped_learner_keeps_the_penalties_it_had(iris, tmp_path, strategy):
     assert isinstance(last, RunStopped)
     values = np.exp(list(event.d.values())) if strategy == "gradient" else event.penalties.values()
     assert list(last.results["groups"].values()) == pytest.approx(list(values))
-    assert folder.model_path.exists()
+    assert has_best(folder)
 
 
 def test_stopping_ends_the_trial_process_and_keeps_the_best(iris, tmp_path):

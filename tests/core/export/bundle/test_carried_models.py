@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import joblib
 import pytest
 
 from core.export.exporters import export
 from core.export.files.plain_model import plain_pipeline
+from core.tuning.runs.best import best_of
 
 CASES = [
     ("binary", "vote7", {}),
@@ -55,7 +55,7 @@ def test_they_predict_and_train_the_same_without_the_program(
         made = make_run(task, model, setting, folder=folder)
         for name in ("model.skops", "model.joblib", "tuned.py"):
             export(made.folder, folder / name)
-        ours = joblib.load(made.folder.model_path).predict(made.dataset.features).tolist()
+        ours = best_of(made.folder).predict(made.dataset.features).tolist()
         scores = (f"{made.score:.6f}", f"{made.default_score:.6f}")
         expected[str(number)] = ([ours, ours], ["sklearn"], scores)
     ran = run_outside(PREDICT, tmp_path, *expected)
@@ -78,6 +78,6 @@ def test_a_script_holds_sources_only_where_scikit_learn_has_no_such_class(
 
 
 def test_the_run_keeps_its_own_class(make_run: Callable[..., Any]) -> None:
-    pipeline = joblib.load(make_run("binary", "vote7").folder.model_path)
+    pipeline = best_of(make_run("binary", "vote7").folder)
     assert type(plain_pipeline(pipeline)[-1]).__name__ == "VotingClassifier"
     assert type(pipeline[-1]).__name__ == "Vote7Classifier"

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,6 +22,7 @@ from core.errors import UnusableError
 from core.export.bundle.topics import exp_digamma
 from core.export.exporters import export
 from core.export.prediction import predict_file
+from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 
 Outside = Callable[..., subprocess.CompletedProcess[str]]
@@ -63,7 +63,7 @@ def test_topics_are_those_of_the_estimator(
     folder = unpacked(run, tmp_path / "topics.zip")
     file = tmp_path / ("counts.libsvm" if counts else "texts.csv")
     said = predicted(run_outside, folder, str(file))
-    pipeline = joblib.load(run.model_path)
+    pipeline = best_of(run)
     raw = load_svmlight_file(str(file), n_features=20)[0] if counts else pd.read_csv(file)[["text"]]
     X = pipeline[0].transform(raw)
     shares, completion = pipeline[-1].transform(X), pipeline[-1].completion(X)
@@ -83,7 +83,7 @@ def test_chinese_texts_are_cut_alike(run_outside: Outside, tmp_path: Path) -> No
     new = "\n".join(["text", *raw["text"]]) + "\n"
     (tmp_path / "new.csv").write_text(new, encoding="utf-16")
     said = predicted(run_outside, folder, str(tmp_path / "new.csv"))
-    pipeline = joblib.load(run.model_path)
+    pipeline = best_of(run)
     shares = pipeline[-1].transform(pipeline[0].transform(raw))
     assert "港口" in pipeline[0].named_steps["columns"].vocabulary_
     np.testing.assert_allclose(said.iloc[:, :-2].to_numpy(), shares, atol=1e-8)
@@ -103,7 +103,7 @@ def test_classes_are_those_of_the_estimator(
     table.loc[2, ["size", "weight", "paid", "colour", "day"]] = None
     table.to_csv(tmp_path / "new.csv", index=False, sep=";", decimal=",")
     said = predicted(run_outside, folder, str(tmp_path / "new.csv"))
-    pipeline = joblib.load(run.model_path)
+    pipeline = best_of(run)
     shares = pipeline.predict_proba(table[pipeline[0][0].feature_names_in_])
     np.testing.assert_allclose(said.iloc[:, 1:].to_numpy(), shares, atol=1e-10)
     labels = pipeline.classes_[shares.argmax(axis=1)]
@@ -119,7 +119,7 @@ def test_classes_of_libsvm_lines(tmp_path: Path) -> None:
     export(run, tmp_path / "causes.zip")
     said = predict_file(tmp_path / "causes.zip", tmp_path / "causes.libsvm")
     X = load_svmlight_file(str(tmp_path / "causes.libsvm"), n_features=7)[0]
-    shares = joblib.load(run.model_path).predict_proba(X)
+    shares = best_of(run).predict_proba(X)
     np.testing.assert_allclose(said.iloc[:, 1:].to_numpy(), shares, atol=1e-10)
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pytest
 
 from core.export.exporters import export
+from core.tuning.runs.best import best_of
 
 
 def exported(made: Any, path: Path) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def test_the_coefficients_predict(
 ) -> None:
     made = make_run(task, model)
     numbers = exported(made, tmp_path / "numbers.json")["coefficients"]
-    prepare = joblib.load(made.folder.model_path).named_steps["prepare"]
+    prepare = best_of(made.folder).named_steps["prepare"]
     matrix = prepare.transform(made.dataset.table.iloc[made.test_rows])
     weights = numbers["weights"]
     assert len(weights) == matrix.shape[1]

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,6 +25,7 @@ from core.export.exporters import export
 from core.export.onnx import file as onnx_file
 from core.export.prediction import predict_file
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.runs.best import best_of
 
 pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
@@ -41,7 +41,7 @@ def exported(folder: Any, path: Path) -> Path:
 def compare(made: Any, path: Path, rows: Any) -> None:
     """The file's outputs against the run's own pipeline; only sums of leaves are single ones."""
     exact = 1e-6 if {"forest", "boosting"} & {made.folder.plan.model} else 1e-9
-    pipeline = joblib.load(made.folder.model_path)
+    pipeline = best_of(made.folder)
     said = onnx_file.OnnxModel(path).outputs(rows)
     ours = pipeline.predict(rows)
     if made.dataset.task == "regression":

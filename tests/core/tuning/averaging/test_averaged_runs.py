@@ -3,7 +3,6 @@
 import warnings
 from collections import deque
 
-import joblib
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -23,6 +22,7 @@ from core.tuning.events import (
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.results.conclude import conclude
+from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
 
@@ -74,7 +74,7 @@ def test_the_model_taken_away_is_the_mean_of_its_members(finished, wine):
     X, y = problem.test
     members = [by_scikit_learn(problem, setting) for setting in told["settings"]]
     each = [member.predict_proba(X) for member in members]
-    kept = joblib.load(folder.model_path)
+    kept = best_of(folder)
     np.testing.assert_allclose(kept.predict_proba(X), (each[0] + each[1]) / 2, atol=1e-5)
     mean = log_loss(y, (each[0] + each[1]) / 2)
     assert last.results["test"]["log_loss"] == pytest.approx(mean, rel=1e-3)

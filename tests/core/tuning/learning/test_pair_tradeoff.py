@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import joblib
 import numpy as np
 import pytest
 
@@ -14,6 +13,7 @@ from core.losses.rna.decode import GAMMAS
 from core.tuning.learning.pair_tradeoff import at_sensitivity, best_f1
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, take
+from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.metric import ratio
 from core.tuning.tune import tune
@@ -35,7 +35,7 @@ def ended(plan, dataset, tmp_path):
     """The results and the kept folder."""
     folder = RunFolder.create(plan, tmp_path)
     results = list(tune(plan, dataset, folder=folder))[-1].results
-    return results, joblib.load(folder.model_path)[-1]
+    return results, best_of(folder)[-1]
 
 
 def test_the_best_and_the_most_cautious_that_finds_enough_by_hand():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,6 +26,7 @@ from core.tuning.events import (
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem
 from core.tuning.results.conclude import conclude
+from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.metrics import METRICS
 from core.tuning.tune import tune
@@ -184,7 +184,7 @@ def test_a_stopped_run_keeps_the_model_of_its_last_step(kind, request, tmp_path)
     last = conclude(plan, dataset, folder.events(), folder=folder)
     assert isinstance(last, RunStopped)
     assert last.results["groups"] == pytest.approx(event.penalties)
-    kept = joblib.load(folder.model_path)
+    kept = best_of(folder)
     problem = build_problem(plan, dataset)
     X, y = problem.test
     metric = {"tagged": "joint_log_loss", "folded": "structure_log_loss"}[kind]
@@ -198,7 +198,7 @@ def test_whole_sequences_are_decoded_at_once_where_a_person_wants_it(tagged, str
     plan = planned(tagged, strategy, decoding="viterbi", trials=2, folds=2, refit=False)
     folder = RunFolder.create(plan, tmp_path)
     last = list(tune(plan, dataset, folder=folder))[-1]
-    kept = joblib.load(folder.model_path)
+    kept = best_of(folder)
     X, y = build_problem(plan, dataset).test
     assert kept[-1].decoding == "viterbi"
     assert last.results["test"]["accuracy"] == np.mean(kept.predict(X) == y)

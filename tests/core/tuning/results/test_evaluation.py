@@ -4,7 +4,6 @@ import contextlib
 import json
 from collections import deque
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -35,6 +34,7 @@ from core.tuning.results import judging
 from core.tuning.results.conclude import conclude
 from core.tuning.results.judging import Course, predictions_of_folds
 from core.tuning.results.takeaway import read_takeaway
+from core.tuning.runs.best import best_of
 from core.tuning.runs.clock import Clock
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState
@@ -332,7 +332,7 @@ def test_the_best_setting_is_fitted_on_all_rows(tmp_path, task):
     *_, last = tune(plan, dataset, folder=folder)
     table = table_of(task)
     X, y = table[list("abcd")], table["y"]
-    kept = joblib.load(folder.model_path)
+    kept = best_of(folder)
     by_hand = clone(kept).fit(X, y)
     np.testing.assert_allclose(kept[-1].coef_, by_hand[-1].coef_, rtol=1e-6)
     scale = StandardScaler().fit(X)
@@ -355,7 +355,7 @@ def test_learned_penalties_are_kept_where_the_weights_are_fitted_on_all_rows(
     C = [event for event in events if isinstance(event, PenaltyStep)][-1].penalties["all"]
     table, takeaway = table_of(task), read_takeaway(folder.path)
     X, y = StandardScaler().fit_transform(table[list("abcd")]), table["y"]
-    kept = joblib.load(folder.model_path)
+    kept = best_of(folder)
     if task == "regression":
         # σ² C is kept: what the penalty is in ridge regression.
         before = takeaway.judged.get("noise_variance", takeaway.noise_variance)
@@ -381,7 +381,7 @@ def test_without_the_last_fit_exactly_the_tested_model_is_kept(tmp_path, strateg
     dataset, folder = read_data(plan.data), RunFolder.create(plan, path=tmp_path / "run")
     *_, last = tune(plan, dataset, folder=folder)
     X, y = build_problem(plan, dataset).test
-    said = joblib.load(folder.model_path).predict(X)
+    said = best_of(folder).predict(X)
     assert r2_score(y, said) == pytest.approx(last.results["test"]["r2"])
     assert not read_takeaway(folder.path).refitted
     assert last.results["evaluation"]["fitted"] == "train"
@@ -400,7 +400,7 @@ def test_the_members_of_an_average_are_fitted_on_all_rows(tmp_path, judged):
         weight * problem.pipeline(setting).fit(X, y).predict_proba(X)
         for weight, setting in zip(ensemble["weights"], ensemble["settings"], strict=True)
     )
-    kept = joblib.load(folder.model_path)
+    kept = best_of(folder)
     np.testing.assert_allclose(kept.predict_proba(X), probable, atol=1e-6)
     assert "single_test" not in ensemble
 
@@ -412,7 +412,7 @@ def test_a_threshold_is_chosen_in_every_fold_and_kept(tmp_path):
     costs = last.results["costs"]
     assert last.results["evaluation"]["kind"] == "nested"
     assert costs["rows"] == ROWS
-    kept, table = joblib.load(folder.model_path), table_of("binary")
+    kept, table = best_of(folder), table_of("binary")
     shares = kept.predict_proba(table)[:, 1]
     said = np.where(shares >= costs["threshold"], "yes", "no")
     assert (kept.predict(table) == said).all()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,6 +19,7 @@ from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.results.conclude import conclude
 from core.tuning.results.threshold import choose_threshold, cost_at, least_cost
+from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.costs import costs_of
 from core.tuning.tune import tune
@@ -117,7 +117,7 @@ def test_a_threshold_by_costs_is_cheaper_than_one_half_on_a_rare_class(tmp_path,
     # Labels, accuracy and the table of errors follow the threshold.
     problem = build_problem(plan, dataset)
     assert results["metric"] == "log_loss"
-    pipeline = joblib.load(folder.model_path)
+    pipeline = best_of(folder)
     X, y = problem.test
     labels = np.where(pipeline.predict_proba(X)[:, 1] >= told["threshold"], "sick", "healthy")
     assert (pipeline.predict(X) == labels).all()

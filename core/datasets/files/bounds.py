@@ -1,0 +1,63 @@
+"""How much a packed file may hold: a few bytes can unpack to more than a computer has."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import IO
+
+from core.errors import UnusableError
+
+ALWAYS = 2**24  # bytes that any packed file may unpack to
+MOST_TIMES = 100  # how often a larger one may hold its own size; tables have some 3 to 30
+MOST_OF_ARCHIVE = 2**32  # bytes of a model, unpacked
+_PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+def most_unpacked(path: Path) -> int:
+    """The bytes that the content of a packed file may have."""
+    return max(ALWAYS, MOST_TIMES * path.stat().st_size)
+
+
+def too_much(path: Path) -> UnusableError:
+    """What is said of a packed file that holds more."""
+    packed, most = path.stat().st_size, most_unpacked(path)
+    return UnusableError(
+        f"unpacked, its {packed / 1e6:.3g} MB are more than {most / 1e6:,.0f} MB, as in files that"
+        " are made to fill the memory",
+        where=path.name,
+        cure="if you trust it, unpack it yourself and open what is inside",
+    )
+
+
+def check_stream(unpacked: IO[bytes], path: Path) -> None:
+    """Unpack a file once and keep nothing of it, to see that it ends in time.
+
+    Raises:
+        UnusableError: it holds more than a file of its size may.
+    """
+    left = most_unpacked(path)
+    while chunk := unpacked.read(2**18):
+        left -= len(chunk)
+        if left < 0:
+            raise too_much(path)
+
+
+def check_archive(archive: zipfile.ZipFile, path: Path) -> None:
+    """See that the archive of a model has a model's size, by what its directory says.
+
+    Nothing more than that is ever unpacked: zipfile stops there.
+
+    Raises:
+        UnusableError: it would take too much memory, or is packed in a way of others.
+    """
+    entries = archive.infolist()
+    size = sum(entry.file_size for entry in entries)
+    if size > min(MOST_OF_ARCHIVE, 4 * most_unpacked(path)):
+        raise UnusableError(
+            f"unpacked, this file takes {size / 1e6:,.0f} MB, more than a model of its size",
+            where=str(path),
+            cure="give a file that Tunescope exported",
+        )
+    if any(entry.compress_type not in _PLAIN for entry in entries):
+        raise zipfile.BadZipFile("another way of packing")

@@ -1,0 +1,138 @@
+"""Fitted models as skops files, opened only where everything inside is on a list."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from core.datasets.files.bounds import check_archive
+from core.errors import UnusableError
+from core.estimators.stored.indices import check_indices
+
+SCHEMA = "schema.json"
+# What a node of the schema may ask skops to do; no methods, operators or partial functions.
+LOADERS = frozenset(
+    {
+        *("CachedNode", "ConstructorFromReduceNode", "DTypeNode", "DictNode", "FunctionNode"),
+        *("JsonNode", "ListNode", "LossNode", "NdArrayNode", "ObjectNode"),
+        *(
+            "RandomGeneratorNode",
+            "RandomStateNode",
+            "SliceNode",
+            "SparseMatrixNode",
+            "TreeNode",
+            "TupleNode",
+            "TypeNode",
+        ),
+    }
+)
+OLDEST = 2  # version of skops's files
+
+
+class _Archive(zipfile.ZipFile):
+    """One whose names are looked up at once: skops asks for every array whether it is there."""
+
+    def namelist(self) -> list[str]:
+        return cast(list[str], self.NameToInfo.keys())
+
+
+def dump(model: Any, file: BinaryIO, compression: int = zipfile.ZIP_STORED) -> set[str]:
+    """Write a model as ``skops.io.dump`` does, in time that grows as the number of its arrays.
+
+    Returns:
+        The names of what is inside, as `load` compares them with its list.
+
+    Raises:
+        skops.io.exceptions.UnsupportedTypeException, TypeError, ValueError: skops has no form for
+            something inside.
+    """
+    import skops
+    from skops.io._utils import SaveContext, get_state
+
+    with _Archive(file, "w", compression) as archive:
+        context = SaveContext(zip_file=archive)
+        state = get_state(model, context)
+        context.clear_memo()
+        schema = {**state, "protocol": context.protocol, "_skops_version": skops.__version__}
+        archive.writestr(SCHEMA, json.dumps(schema))
+    return {name for name, _ in named_in(schema)}
+
+
+def load(path: Path, trusted: Collection[str]) -> Any:
+    """The model in a skops file that may come from anywhere: nothing off the list is imported.
+
+    Args:
+        path: the file.
+        trusted: names of the types and functions that may be inside.
+
+    Raises:
+        UnusableError: it is no skops file, is damaged or too large, or holds something else; the
+            sentence names it.
+    """
+    import skops.io
+
+    try:
+        with path.open("rb") as file:
+            with zipfile.ZipFile(file) as archive:
+                check_archive(archive, path)
+                schema = json.loads(archive.read(SCHEMA))
+            _check(schema, trusted, path)
+            file.seek(0)
+            model = skops.io.load(file, trusted=sorted(trusted))
+        check_indices(model)
+        return model
+    except UnusableError:
+        raise
+    except Exception as error:
+        # Damaged archives and schemas raise many kinds; each means the same to a person.
+        raise UnusableError(
+            "this is no skops model file, or it is damaged",
+            where=str(path),
+            cure="export the model again",
+        ) from error
+
+
+def _check(schema: Any, trusted: Collection[str], path: Path) -> None:
+    found = list(named_in(schema))
+    strangers = {name for name, _ in found if name not in trusted}
+    strangers |= {f"{name} ({loader})" for name, loader in found if loader not in LOADERS}
+    if strangers:
+        raise UnusableError(
+            f"the file holds objects that no Tunescope model has ({_some(sorted(strangers))})",
+            where=str(path),
+            cure="open only model files that Tunescope exported",
+        )
+    if not int(schema["protocol"]) >= OLDEST:
+        raise ValueError("written by an old skops")
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(name[:200] for name in names[:3]) + (" …" if len(names) > 3 else "")
+
+
+def named_in(schema: Any) -> Iterator[tuple[str, str]]:
+    """Every (module.name, loader) that a schema asks for, wherever it stands."""
+    waiting = [schema]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            if "__module__" in item or "__class__" in item or "__loader__" in item:
+                name = f"{item.get('__module__')}.{item.get('__class__')}"
+                yield name, str(item.get("__loader__"))
+                if item.get("__loader__") == "RandomGeneratorNode":
+                    yield _bit_generator(item), "ObjectNode"
+            waiting += item.values()
+        elif isinstance(item, (list, tuple)):
+            waiting += item
+
+
+def _bit_generator(node: dict[str, Any]) -> str:
+    """What skops calls by a name that stands in the state of a random generator as a text."""
+    try:
+        state = node["content"]["bit_generator"]["content"]
+        return f"numpy.random.{json.loads(state['bit_generator']['content'])}"
+    except (KeyError, TypeError, ValueError):
+        return "numpy.random.?"

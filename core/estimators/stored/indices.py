@@ -1,0 +1,93 @@
+"""The indices inside fitted models that compiled code follows without a look where they lead.
+
+A crafted file could send it out of its arrays, which ends the program or reads what is beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+
+def check_indices(model: Any) -> None:
+    """See that trees, support vectors and sparse matrices lead nowhere but into themselves.
+
+    Raises:
+        ValueError: one does not; it was not fitted.
+        Exception: of many kinds, where a part of a model is missing or of another type.
+    """
+    from sklearn.ensemble._forest import BaseForest
+    from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import BaseHistGradientBoosting
+    from sklearn.svm._base import BaseLibSVM
+    from sklearn.tree import BaseDecisionTree
+
+    for part in _parts(model):
+        if isinstance(part, BaseForest) and hasattr(part, "estimators_"):
+            _demand(all(tree.n_features_in_ == part.n_features_in_ for tree in part.estimators_))
+        elif isinstance(part, BaseDecisionTree) and hasattr(part, "tree_"):
+            _demand(part.tree_.n_features == part.n_features_in_)
+            nodes = part.tree_.__getstate__()["nodes"]
+            leaf = nodes["left_child"] == -1
+            children = nodes["left_child"], nodes["right_child"]
+            _check_tree(leaf, children, nodes["feature"], part.n_features_in_)
+        elif isinstance(part, BaseHistGradientBoosting) and hasattr(part, "_predictors"):
+            for one in (tree for trees in part._predictors for tree in trees):
+                nodes = one.nodes
+                _demand(not nodes["is_categorical"].any())  # categories are encoded before
+                children = nodes["left"], nodes["right"]
+                leaf = nodes["is_leaf"].astype(bool)
+                _check_tree(leaf, children, nodes["feature_idx"], part.n_features_in_)
+        elif isinstance(part, BaseLibSVM) and hasattr(part, "support_"):
+            _check_support(part)
+        elif sparse.issparse(part):
+            part.check_format(full_check=True)
+
+
+def _check_tree(leaf: Any, children: tuple[Any, Any], feature: Any, features: int) -> None:
+    """A child comes after its parent, so that every way down ends."""
+    inner = np.flatnonzero(~leaf)
+    _demand(len(leaf) > 0)
+    for child in children:
+        below = child[inner].astype(np.int64)
+        _demand(bool(np.all((below > inner) & (below < len(leaf)))))
+    asked = feature[inner].astype(np.int64)
+    _demand(bool(np.all((asked >= 0) & (asked < features))))
+
+
+def _check_support(svm: Any) -> None:
+    vectors, of_class = svm.support_vectors_, np.asarray(svm._n_support)
+    classes = len(svm.classes_) if hasattr(svm, "classes_") else 2
+    pairs = classes * (classes - 1) // 2
+    _demand(of_class.shape == (classes,) and bool(np.all(of_class >= 0)))
+    _demand(int(of_class.sum()) == vectors.shape[0] == len(svm.support_))
+    _demand(svm._dual_coef_.shape == (classes - 1, vectors.shape[0]))
+    _demand(vectors.shape[1] == svm.n_features_in_ and len(svm._intercept_) == pairs)
+    _demand(all(len(some) in (0, pairs) for some in (svm._probA, svm._probB)))
+
+
+def _demand(true: bool) -> None:
+    if not true:
+        raise ValueError("an index leads out of the model")
+
+
+def _parts(model: Any) -> Iterator[Any]:
+    """Everything inside, each object once."""
+    seen: set[int] = set()
+    waiting = [model]
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen or isinstance(part, (str, bytes, int, float, type(None))):
+            continue
+        seen.add(id(part))
+        yield part
+        if isinstance(part, dict):
+            waiting += part.values()
+        elif isinstance(part, (list, tuple)):
+            waiting += part
+        elif isinstance(part, np.ndarray):
+            waiting += part.ravel().tolist() if part.dtype == object else []
+        elif not isinstance(part, type):
+            waiting += vars(part).values() if hasattr(part, "__dict__") else []

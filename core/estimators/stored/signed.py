@@ -1,0 +1,107 @@
+"""Files that only this computer can have written: their bytes and a signature by its own key.
+
+What such a file holds may run code when it is opened, so it is opened only where the signature
+(HMAC-SHA256) is right. The key never leaves the computer; it is made when it is first needed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import os
+import secrets
+import stat
+import tempfile
+from pathlib import Path
+
+from core.errors import UnusableError, cannot_write
+
+MAGIC = b"Tunescope, signed 1\n"
+_KEY_BYTES, _SIGNATURE_BYTES = 32, hashlib.sha256().digest_size
+
+
+def key_path() -> Path:
+    """Where the key lies: TUNESCOPE_KEY, or the user's state folder."""
+    if given := os.environ.get("TUNESCOPE_KEY"):
+        return Path(given)
+    from platformdirs import user_state_path
+
+    return user_state_path("tunescope", appauthor=False) / "key"
+
+
+def signed(content: bytes) -> bytes:
+    """The content with its signature before it.
+
+    Raises:
+        UnusableError: the key cannot be written.
+    """
+    return MAGIC + _signature(_key() or _new_key(), content) + content
+
+
+def verified(path: Path) -> bytes:
+    """The content of a signed file, if this computer signed it.
+
+    Raises:
+        UnusableError: it is no such file, or another computer's, or was changed.
+        OSError: it cannot be read.
+    """
+    data, key = path.read_bytes(), _key()
+    start = len(MAGIC) + _SIGNATURE_BYTES
+    given, content = data[len(MAGIC) : start], data[start:]
+    right = key is not None and hmac.compare_digest(given, _signature(key, content))
+    if not data.startswith(MAGIC) or not right:
+        raise UnusableError(
+            "this file could run code, and it does not come from this computer",
+            where=str(path),
+            cure="on the computer that it comes from, export the model as .skops; or resume the"
+            " run here, which fits the model again",
+        )
+    return content
+
+
+def _signature(key: bytes, content: bytes) -> bytes:
+    return hmac.new(key, MAGIC + content, hashlib.sha256).digest()
+
+
+def _key() -> bytes | None:
+    """The key; None where there is none, or where another person could have read or written it."""
+    try:
+        with key_path().open("rb") as file:
+            about, key = os.fstat(file.fileno()), file.read(_KEY_BYTES + 1)
+    except OSError:
+        return None
+    own = os.name == "nt" or (
+        about.st_uid == os.getuid() and not about.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    )
+    return key if own and len(key) == _KEY_BYTES else None
+
+
+def _new_key() -> bytes:
+    path = key_path()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, name = tempfile.mkstemp(prefix=".key.", dir=path.parent)  # its owner alone reads it
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(secrets.token_bytes(_KEY_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+            if path.exists() and _key() is None:  # one that does not count
+                os.replace(name, path)
+            else:
+                with contextlib.suppress(FileExistsError):  # another program was first
+                    os.link(name, path)
+        finally:
+            Path(name).unlink(missing_ok=True)
+    except OSError as error:
+        cure = "let TUNESCOPE_KEY name a file that you may write to"
+        raise cannot_write("the key of this computer", path, error, cure) from error
+    key = _key()
+    if key is None:
+        raise UnusableError(
+            "the key of this computer cannot be used",
+            where=str(path),
+            cure="see that the file is yours alone, or delete it",
+        )
+    return key

@@ -1,0 +1,114 @@
+"""The fitted best of a run folder, in a file that runs no code when it is opened.
+
+It is a skops file with a list of what may be inside. The model of an extension may hold more: it is
+pickled and signed, and opens on this computer alone.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import joblib
+
+from core.errors import UnusableError, cannot_write
+from core.estimators.stored import archive, signed
+from core.estimators.stored.names import KEPT
+from core.tuning.runs.run_folder import RunFolder
+
+OPEN, SIGNED, OLD = "best.skops", "best.signed", "best.joblib"
+
+
+def keep_best(folder: RunFolder, pipeline: Any) -> None:
+    """Write the fitted best, whole and on the disk, in the place of any earlier one.
+
+    Raises:
+        UnusableError: the disk is full, or the folder cannot be written.
+    """
+    name, content = _content(pipeline)
+    try:
+        _write(folder.path / name, content)
+        for other in {OPEN, SIGNED, OLD} - {name}:
+            (folder.path / other).unlink(missing_ok=True)
+    except OSError as error:
+        cure = "make room and resume the run; no trial is lost"
+        raise cannot_write("the model", folder.path, error, cure, room=cure) from error
+
+
+def has_best(folder: RunFolder) -> bool:
+    """Whether the run has kept a fitted best, by this version of the program or an earlier one."""
+    return any((folder.path / name).is_file() for name in (OPEN, SIGNED, OLD))
+
+
+def may_open_best(folder: RunFolder) -> bool:
+    """Whether there is one that `best_of` can open, as far as can be told without reading all."""
+    if (folder.path / OPEN).is_file():
+        return True
+    try:
+        signed.verified(folder.path / SIGNED)
+    except (OSError, UnusableError):
+        return False
+    return True
+
+
+def best_of(folder: RunFolder) -> Any:
+    """The fitted pipeline that takes raw rows.
+
+    Raises:
+        UnusableError: there is none, it is damaged, or it could run code and is not this
+            computer's.
+    """
+    path = folder.path / OPEN
+    try:
+        if path.is_file():
+            return archive.load(path, KEPT)
+        path = folder.path / SIGNED
+        if path.is_file():
+            return joblib.load(io.BytesIO(signed.verified(path)))
+    except (OSError, ImportError, AttributeError, pickle.UnpicklingError) as error:
+        raise UnusableError(
+            "the model of this run cannot be opened here", where=str(path), cure=_AGAIN
+        ) from error
+    if (folder.path / OLD).is_file():
+        raise UnusableError(
+            "an earlier version kept the model of this run in a file that could run code when it"
+            " is opened",
+            where=str(folder.path / OLD),
+            cure=_AGAIN,
+        )
+    raise UnusableError(
+        "this run has no fitted model yet", where=str(folder.path), cure="let it finish"
+    )
+
+
+_AGAIN = "resume the run (tunescope resume), which fits the model again"
+
+
+def _content(pipeline: Any) -> tuple[str, bytes]:
+    from skops.io.exceptions import UnsupportedTypeException
+
+    stream = io.BytesIO()
+    try:
+        if archive.dump(pipeline, stream) <= KEPT:
+            return OPEN, stream.getvalue()
+    except (UnsupportedTypeException, TypeError, ValueError, AttributeError):
+        pass  # skops has no form for something inside
+    stream = io.BytesIO()
+    joblib.dump(pipeline, stream)
+    return SIGNED, signed.signed(stream.getvalue())
+
+
+def _write(path: Path, content: bytes) -> None:
+    handle, draft = tempfile.mkstemp(prefix=".best.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    finally:
+        Path(draft).unlink(missing_ok=True)

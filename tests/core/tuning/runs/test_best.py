@@ -1,0 +1,148 @@
+"""The fitted best of a run folder: opened without running code, or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+from app.cli import main
+from app.worker.engine import Engine
+from app.worker.messages import Export
+from core.errors import UnusableError
+from core.export.finished_run import finished_run
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import read_data
+from core.tuning.results.conclude import fit_best_again
+from core.tuning.runs.best import OLD, OPEN, SIGNED, best_of, has_best, keep_best, may_open_best
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.tune import tune
+
+
+class Executes:
+    """Leaves a mark where it is unpickled."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> Any:
+        return os.mkdir, (str(self.mark),)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    """A finished run on a small file."""
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.normal(size=(90, 3)), columns=["a", "b", "c"])
+    table["kind"] = np.where(table["a"] + 0.3 * random.normal(size=90) > 0, "yes", "no")
+    table.to_csv(tmp_path / "data.csv", index=False)
+    plan = Plan(DataPlan(str(tmp_path / "data.csv")), "logistic", "random", trials=2, folds=2)
+    folder = RunFolder.create(plan, path=tmp_path / "run")
+    list(tune(plan, read_data(plan.data), folder=folder))
+    return folder
+
+
+def poisoned(run: RunFolder) -> Path:
+    """The run as an earlier version left it, its model exchanged; what appears if it is opened."""
+    mark = run.path.parent / "executed"
+    (run.path / OPEN).unlink()
+    joblib.dump(Executes(mark), run.path / OLD)
+    return mark
+
+
+def test_the_best_is_kept_in_a_file_that_executes_nothing(run: RunFolder) -> None:
+    names = {path.name for path in run.path.iterdir()}
+    assert names == {"plan.json", "events.jsonl", "best.json", OPEN}
+    rows = read_data(run.plan.data).features
+    assert set(best_of(run).predict(rows)) == {"yes", "no"}
+
+
+def test_an_old_file_is_refused_and_never_opened(run: RunFolder) -> None:
+    mark = poisoned(run)
+    assert has_best(run)
+    assert not may_open_best(run)
+    with pytest.raises(UnusableError, match=r"best\.joblib: .*could run code.*tunescope resume"):
+        best_of(run)
+    with pytest.raises(UnusableError, match="could run code"):
+        _ = finished_run(run).pipeline  # the run itself opens
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["report", "{run}", "--out", "{out}.html"], ["export", "{run}", "{out}.skops"],
+     ["export", "{run}", "{out}.json"], ["export", "{run}", "{out}.skops", "--which", "default"],
+     ["resume", "{run}"], ["resume", "{run}", "--export", "{out}.py"], ["replay", "{run}"],
+     ["resume", "{run}", "--trials", "1"]],
+)  # fmt: skip
+def test_no_command_executes_a_run_folder(
+    run: RunFolder, command: list[str], tmp_path: Path, capsys: Any
+) -> None:
+    mark = poisoned(run)
+    given = [part.format(run=run.path, out=tmp_path / "out") for part in command]
+    assert main(given) == 0, capsys.readouterr().err
+    assert not mark.exists()
+
+
+def test_the_window_executes_no_run_folder(run: RunFolder, tmp_path: Path) -> None:
+    before = best_of(run)
+    mark = poisoned(run)
+    Engine()._export(Export(str(run.path), "skops", str(tmp_path / "out.skops")))
+    assert not mark.exists()
+    rows = read_data(run.plan.data).features
+    np.testing.assert_allclose(best_of(run).predict_proba(rows), before.predict_proba(rows))
+
+
+def test_the_model_is_fitted_again_in_a_sentence(run: RunFolder) -> None:
+    before, results = best_of(run), finished_run(run).results
+    assert fit_best_again(run) == ""
+    mark = poisoned(run)
+    said = fit_best_again(run)
+    assert "it stays closed, and the model was fitted again" in said
+    assert not (run.path / OLD).exists()
+    rows = read_data(run.plan.data).features
+    np.testing.assert_allclose(best_of(run).predict_proba(rows), before.predict_proba(rows))
+    assert finished_run(run).results == results
+    assert not mark.exists()
+
+
+def test_it_is_not_fitted_again_on_other_data(run: RunFolder) -> None:
+    poisoned(run)
+    file = Path(run.plan.data.file)
+    file.write_text(file.read_text() + "1,1,1,yes\n")
+    with pytest.raises(UnusableError, match="the data has changed"):
+        fit_best_again(run)
+
+
+def test_what_skops_does_not_hold_is_signed(run: RunFolder, monkeypatch: Any) -> None:
+    """A model of an extension, whose classes are on no list of ours."""
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 2
+    model = KNeighborsClassifier().fit(X, y)
+    keep_best(run, model)
+    assert (run.path / SIGNED).exists()
+    assert not (run.path / OPEN).exists()
+    assert best_of(run).predict(X).tolist() == model.predict(X).tolist()
+    monkeypatch.setenv("TUNESCOPE_KEY", str(run.path.parent / "other" / "key"))
+    assert not may_open_best(run)
+    with pytest.raises(UnusableError, match="does not come from this computer"):
+        best_of(run)
+    keep_best(run, LogisticRegression().fit(X, y))
+    assert not (run.path / SIGNED).exists()
+
+
+def test_a_pickle_under_the_name_of_a_signed_file_is_not_opened(run: RunFolder) -> None:
+    mark = poisoned(run)
+    (run.path / OLD).rename(run.path / SIGNED)
+    with pytest.raises(UnusableError, match="does not come from this computer"):
+        best_of(run)
+    (run.path / SIGNED).rename(run.path / OPEN)
+    with pytest.raises(UnusableError, match="damaged"):
+        best_of(run)
+    assert not mark.exists()
