@@ -420,36 +420,6 @@ def test_what_is_no_trade_off_is_refused(given):
         _gamma(given)
 
 
-def test_what_lies_in_the_working_folder_is_not_executed(table, tmp_path, runs):
-    trap = tmp_path / "trap"
-    (trap / "core").mkdir(parents=True)
-    for name in ("core/__init__.py", "random.py", "pandas.py"):
-        (trap / name).write_text("open('executed', 'w').close()\nraise SystemExit('trap')\n")
-    code = "import sys; from app.__main__ import main; sys.exit(main(sys.argv[1:]))"
-    given = [
-        "tune",
-        str(table),
-        "--model",
-        "svm",
-        "--strategy",
-        "random",
-        "--trials",
-        "2",
-        "--json",
-    ]
-    ran = subprocess.run(
-        [sys.executable, "-P", "-c", code, *given],
-        cwd=trap,
-        env=os.environ | {"TUNESCOPE_RUNS": str(runs), "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout.splitlines()[-1])["trials"] == 2
-    assert not (trap / "executed").exists()
-
-
 class Terminal(io.StringIO):
     """Somebody who answers."""
 

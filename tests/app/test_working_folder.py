@@ -1,0 +1,226 @@
+"""The program in a folder full of traps: modules and settings that a download may hold.
+
+Every kind of run is started there, from the checkout and from a wheel: trials one at a time and
+several, an average, a penalty learner of sequences, the window's worker and its evaluator.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXECUTED = "executed"
+MODULES = ("core", "numpy", "pandas", "random", "scipy", "sklearn", "optuna", "joblib", "PySide6")
+# What Python itself imports before it comes to a program that is started with -m.
+EARLY = ("app", "contextlib", "threading", "typing", "__future__", "signal", "pickle", "socket")
+NUMBA = "cache_dir: {trap}/cache\ndisable_jit: 1\n"
+
+STARTED = """
+import sys
+from app.__main__ import main
+if __name__ == "__main__":
+    sys.exit(main())
+"""
+COMMANDS = """
+import json, sys
+from app.__main__ import main
+if __name__ == "__main__":
+    sys.exit(max(main(command) for command in json.loads(sys.argv[1])))
+"""
+WINDOW = """
+import sys
+import app.__main__ as program
+
+def drive(file):
+    from PySide6.QtCore import QCoreApplication, QTimer
+    from app.session.session import Session
+    app, said = QCoreApplication([]), []
+    session = Session()
+
+    def begin():
+        if said == []:
+            said.append("planned")
+            session.choose_model("svm")
+            session.set_plan(strategy="gp", options={}, trials=3, workers=2, folds=2)
+            QTimer.singleShot(0, session.start)
+
+    def look():
+        if session.state == "finished" and said == ["planned"]:
+            said.append("finished")
+            session.evaluate({"view": "v", "surrogate": {}, "space": [], "axis": 0})
+
+    def answered(reply):
+        said.append(reply.get("problem", "answer"))
+        session.shutdown()
+        app.quit()
+
+    def trouble(sentence):
+        print(sentence, flush=True)
+        session.shutdown()
+        app.exit(1)
+
+    session.plan_changed.connect(begin)
+    session.run_changed.connect(look)
+    session.evaluated.connect(answered)
+    session.problem.connect(trouble)
+    QTimer.singleShot(0, lambda: session.open_sample("iris"))
+    status = app.exec()
+    print(said)
+    return status
+
+program.open_window = drive
+if __name__ == "__main__":
+    sys.exit(program.main([]))
+"""
+
+
+@pytest.fixture
+def trap(tmp_path: Path) -> Path:
+    """A folder in which whatever is executed leaves a mark beside it."""
+    folder = tmp_path / "download"
+    (folder / "core").mkdir(parents=True)
+    (folder / "app").mkdir()
+    bite = f"open({str(tmp_path / EXECUTED)!r}, 'a').write(__file__ + ' ')\n"
+    bite += "raise SystemExit('trap')\n"
+    for name in (*MODULES, *EARLY, "sitecustomize", "usercustomize"):
+        (folder / f"{name}.py").write_text(bite)
+    for name in ("core/__init__.py", "app/__init__.py", "app/__main__.py"):
+        (folder / name).write_text(bite)
+    (folder / ".numba_config.yaml").write_text(NUMBA.format(trap=folder))
+    return folder
+
+
+Start = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def start(trap: Path, tmp_path: Path) -> Start:
+    """Run a Python command in the trap, with the program in a folder of its own."""
+
+    def run(program: Path, *command: str) -> subprocess.CompletedProcess[str]:
+        places = {name: str(tmp_path / name) for name in ("runs", "history", "key")}
+        env = {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}
+        env |= {f"TUNESCOPE_{name.upper()}": place for name, place in places.items()}
+        env |= {"PYTHONPATH": str(program), "QT_QPA_PLATFORM": "offscreen"}
+        ran = subprocess.run(
+            [sys.executable, *command],
+            cwd=trap,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=280,
+        )
+        mark = tmp_path / EXECUTED
+        assert not mark.exists(), mark.read_text()
+        assert not (trap / "cache").exists()
+        assert ran.returncode == 0, ran.stderr + ran.stdout
+        assert "No trial gave a score" not in ran.stderr
+        return ran
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program as a wheel installs it."""
+    if importlib.util.find_spec("hatchling") is None:
+        pytest.skip("hatchling, which builds the wheel, is not installed here")
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    build = [*pip, "wheel", "--no-build-isolation", "--no-deps", "-w", str(folder), str(ROOT)]
+    subprocess.run(build, check=True, capture_output=True, cwd=folder)
+    (built,) = folder.glob("*.whl")
+    into = folder / "installed"
+    install = [*pip, "install", "--no-deps", "--target", str(into), str(built)]
+    subprocess.run(install, check=True, capture_output=True, cwd=folder)
+    return into
+
+
+@pytest.fixture(params=["checkout", "wheel"])
+def program(request: pytest.FixtureRequest) -> Path:
+    return ROOT if request.param == "checkout" else request.getfixturevalue("wheel")
+
+
+def script(tmp_path: Path, text: str) -> str:
+    """A command as an installation puts it into a folder of its own."""
+    (tmp_path / "bin").mkdir(exist_ok=True)
+    path = tmp_path / "bin" / "tunescope"
+    path.write_text(text)
+    return str(path)
+
+
+def tune(sample: str, model: str, strategy: str, *more: str) -> list[str]:
+    return ["tune", f"sample:{sample}", "--model", model, "--strategy", strategy, *more, "--json"]
+
+
+def test_every_kind_of_run_on_the_command_line(program: Path, start: Start, tmp_path: Path) -> None:
+    commands = [
+        tune("iris", "svm", "random", "--trials", "2", "--option", "folds=2"),
+        tune("iris", "svm", "gp", "--trials", "3", "--workers", "2", "--option", "folds=2"),
+        tune("iris", "logistic", "eb-hyp", "--trials", "4", "--option", "folds=2"),
+        tune("tags", "crf", "mm", "--groups", "single"),
+    ]
+    ran = start(program, script(tmp_path, COMMANDS), json.dumps(commands))
+    results = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert [result["trials"] for result in results] == [2, 3, 4, 0]
+
+
+def test_the_window_with_its_worker_and_evaluator(
+    program: Path, start: Start, tmp_path: Path
+) -> None:
+    ran = start(program, script(tmp_path, WINDOW))
+    assert ran.stdout.splitlines()[-1].startswith("['planned', 'finished', ")
+
+
+def test_started_as_a_module(start: Start, trap: Path) -> None:
+    """Python itself looks into the folder before it comes to the program, but no further."""
+    for name in EARLY:
+        (trap / f"{name}.py").unlink(missing_ok=True)
+    for name in ("__init__", "__main__"):
+        (trap / "app" / f"{name}.py").unlink()
+    (trap / "app").rmdir()
+    ran = start(ROOT, "-m", "app", *tune("iris", "logistic", "random", "--trials", "2"))
+    assert json.loads(ran.stdout)["trials"] == 2
+    start(ROOT, "-P", "-m", "app", "models")
+
+
+def test_a_checkout_may_be_the_working_folder(tmp_path: Path) -> None:
+    """There `python -m app` needs no installation, and neither do its processes."""
+    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONSAFEPATH")}
+    env |= {"TUNESCOPE_RUNS": str(tmp_path / "runs")}
+    command = [sys.executable, "-m", "app", *tune("iris", "logistic", "random", "--trials", "1")]
+    ran = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=280)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["trials"] == 1
+
+
+PATHS = """
+import os, sys
+from app.__main__ import leave_working_folder
+leave_working_folder()
+print([place for place in sys.path if os.path.realpath(place or '.') == os.getcwd()])
+print(os.environ['PYTHONPATH'].split(os.pathsep), os.environ['PYTHONSAFEPATH'])
+"""
+
+
+@pytest.mark.parametrize("given", ["", ":", ".:", "{here}:"])
+def test_the_path_loses_the_working_folder_unless_it_is_named(tmp_path: Path, given: str) -> None:
+    asked = f"{given}{ROOT}".format(here=tmp_path).replace(":", os.pathsep)
+    ran = subprocess.run(
+        [sys.executable, "-c", PATHS],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": asked},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    named = [str(tmp_path)] if "here" in given else []
+    assert ran.stdout.splitlines() == [str(named), f"{[*named, str(ROOT)]} 1"]
