@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
 from app.look import icons
+from app.widgets.labels import tip
 from resources.theme import TARGET
 
 
@@ -59,7 +60,7 @@ class PlainButton(QPushButton):
     def allow(self, allowed: bool, why_not: str = "") -> None:
         """Enable it, or disable it and say why in tooltip and description."""
         self.setEnabled(allowed)
-        self.setToolTip("" if allowed else why_not)
+        self.setToolTip("" if allowed else tip(why_not))
         self.setAccessibleDescription("" if allowed else why_not)
 
 
@@ -94,6 +95,6 @@ class IconButton(QToolButton):
         self.setMinimumSize(TARGET, TARGET)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(name)
-        self.setToolTip(name)
+        self.setToolTip(tip(name))
         if pressed is not None:
             self.clicked.connect(lambda _checked=False: pressed())

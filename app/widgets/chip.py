@@ -6,6 +6,8 @@ from PySide6.QtCore import QMimeData, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QDrag, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QWidget
 
+from app.widgets.labels import tip
+
 MIME = "application/x-tunescope-column"
 WIDEST = 320  # pixels of a name before it is shortened
 _SIDES = 26  # pixels beside the name, as in the stylesheet
@@ -27,7 +29,7 @@ class Chip(QPushButton):
         self.column = column
         self.setProperty("chip", True)
         self.setAutoDefault(False)
-        self.setToolTip(column)
+        self.setToolTip(tip(column))
         # A button may otherwise not be narrower than its words.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setMinimumHeight(26)

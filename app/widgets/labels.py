@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOption, QVBoxLayout, QWidget
@@ -24,6 +26,13 @@ def label(text: str = "", voice: str = "", parent: QWidget | None = None) -> QLa
     return made
 
 
+def tip(text: str) -> str:
+    """The text as a tooltip that shows it letter by letter: Qt would take "<b>" for bold."""
+    if "<" not in text and "&" not in text:
+        return text
+    return f"<qt>{escape(text)}</qt>".replace("\n", "<br>")
+
+
 def titled(title: str, control: QWidget) -> QWidget:
     """A control under its name, which is also what a screen reader says."""
     part = QWidget()
@@ -31,6 +40,7 @@ def titled(title: str, control: QWidget) -> QWidget:
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(2)
     name = QLabel(title)
+    name.setTextFormat(Qt.TextFormat.PlainText)
     name.setProperty("voice", "small")
     name.setBuddy(control)
     control.setAccessibleName(title)
@@ -60,7 +70,7 @@ class OneLine(QLabel):
         shown = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, box.width())
         cut = shown != self.text()
         if cut != bool(self.toolTip()):
-            self.setToolTip(self.text() if cut else "")
+            self.setToolTip(tip(self.text()) if cut else "")
         painter = QPainter(self)
         option = QStyleOption()
         option.initFrom(self)

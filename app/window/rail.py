@@ -22,7 +22,7 @@ from app.look import appearance, icons
 from app.text.past_runs import SHOWN_RUNS, run_in_lines, run_in_words
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.card import clear
-from app.widgets.labels import OneLine, label, restyle
+from app.widgets.labels import OneLine, label, restyle, tip
 
 STEPS = ("data", "model", "strategy", "tune", "results", "export")
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
@@ -83,7 +83,7 @@ class _Step(QFrame):
         restyle(self, here=here)
         restyle(self._mark, here=here)
         restyle(self._title, locked=bool(state.locked))
-        self.setToolTip(state.locked)
+        self.setToolTip(tip(state.locked))
         self.setAccessibleName(f"Step {self._number}: {self._name}")
         here_word = "You are here." if here else ""
         done_word = "Done." if ticked else ""
@@ -231,7 +231,7 @@ class Rail(QFrame):
                 words = OneLine(line, voice)
                 words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
                 inner.addWidget(words)
-            button.setToolTip(name)
+            button.setToolTip(tip(name))
             button.setAccessibleName(f"Past run: {name}")
             self._runs.addWidget(button)
 

@@ -17,6 +17,7 @@ from app.pages.page import Page
 from app.text.data import KINDS, column_word, found, headline, whole
 from app.widgets.card import Card
 from app.widgets.drop_area import dropped_file
+from app.widgets.labels import tip
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -116,7 +117,9 @@ class DataPage(Page):
         self._add_kinds(menu, column)
         if column["note"]:
             menu.addSeparator()
-            menu.addAction(column["note"]).setEnabled(False)
+            note = menu.addAction(column["note"])
+            note.setToolTip(tip(column["note"]))
+            note.setEnabled(False)
         return menu
 
     def _roles_in_words(self, name: str) -> list[tuple[str, str]]:

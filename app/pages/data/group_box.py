@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout, QWidget
 from app.look import appearance
 from app.widgets.chip import MIME, Chip
 from app.widgets.flow_layout import FlowLayout
-from app.widgets.labels import label, restyle
+from app.widgets.labels import label, restyle, tip
 
 
 class GroupBox(QFrame):
@@ -57,7 +57,7 @@ class GroupBox(QFrame):
         self.title.setProperty("flat", True)
         self.title.setAccessibleName(f"Name of the group {name}")
         hint = "{name}: click to give the group another name"
-        self.title.setToolTip(hint.format(name=name))
+        self.title.setToolTip(tip(hint.format(name=name)))
         self.title.setCursorPosition(0)
         self.title.editingFinished.connect(self._edited)
         column.addWidget(self.title)

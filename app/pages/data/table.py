@@ -17,6 +17,7 @@ from PySide6.QtGui import QColor, QFont, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 
 from app.look import appearance
+from app.widgets.labels import tip
 from app.widgets.plain_table import PlainTable
 
 Index = QModelIndex | QPersistentModelIndex
@@ -68,17 +69,21 @@ class PreviewModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tip(self.names[section])
+        if role == Qt.ItemDataRole.DisplayRole:
             return self.names[section]
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """A cell's text, and the look of the row of kinds."""
         row, column = index.row(), index.column()
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return self._words[column] if row == 0 else self._rows[row - 1][column]
+        text = self._words[column] if row == 0 else self._rows[row - 1][column]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return text
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tip(text)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            text = self._words[column] if row == 0 else self._rows[row - 1][column]
             return f"{self.names[column]}: {text}"
         if role == Qt.ItemDataRole.FontRole and row == 0:
             font = QFont()

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 from app.look import appearance
 from app.text.numbers import plain
 from app.text.scores import metric_in_short
+from app.widgets.labels import tip
 from app.widgets.plain_table import PlainTable
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class HistoryModel(QAbstractTableModel):
         if index.column() == BEST and entry.best is not None:
             text = f"{text} ({metric_in_short(entry.metric)})"
         if role == Qt.ItemDataRole.ToolTipRole:
-            return text
+            return tip(text)
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{self._heads()[index.column()]}: {text}"
         return _side(index.column()) if role == Qt.ItemDataRole.TextAlignmentRole else None

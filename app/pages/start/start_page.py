@@ -15,6 +15,7 @@ from app.widgets.buttons import LinkButton
 from app.widgets.card import Card, clear
 from app.widgets.drop_area import DropArea
 from app.widgets.flow_layout import FlowLayout
+from app.widgets.labels import tip
 from app.widgets.tile import Tile
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class StartPage(Page):
                 lambda file=file: self.session.open_file(file),
                 "file",
             )
-            button.setToolTip(file)
+            button.setToolTip(tip(file))
             self._continue.body.addWidget(button)
         self._continue.setVisible(bool(runs or files))
 

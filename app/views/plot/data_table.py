@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app.text.numbers import shown
 from app.widgets.plain_table import PlainTable
+from core.export.cells import defused
 from resources.theme import TARGET
 
 Index = QModelIndex | QPersistentModelIndex
@@ -97,18 +98,21 @@ class DataTable(PlainTable):
         rows: dict[int, list[str]] = {}
         for cell in sorted(cells, key=lambda c: (c.row(), c.column())):
             rows.setdefault(cell.row(), []).append(str(cell.data() or ""))
-        QGuiApplication.clipboard().setText("\n".join("\t".join(row) for row in rows.values()))
+        QGuiApplication.clipboard().setText(_delimited(rows.values(), "\t").removesuffix("\n"))
 
 
 def as_text(table: Table, delimiter: str) -> str:
     """The table as delimited text; numbers in full with a point, missing ones empty."""
+    return _delimited([table[0], *table[1]], delimiter)
+
+
+def _delimited(rows: Iterable[Sequence[Any]], delimiter: str) -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(table[0])
-    writer.writerows(_plain_row(row) for row in table[1])
+    writer.writerows(_plain_row(row) for row in rows)
     return out.getvalue()
 
 
 def _plain_row(row: Sequence[Any]) -> list[Any]:
     empty = (v is None or (isinstance(v, float) and math.isnan(v)) for v in row)
-    return ["" if none else value for none, value in zip(empty, row, strict=True)]
+    return ["" if none else defused(value) for none, value in zip(empty, row, strict=True)]

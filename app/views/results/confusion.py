@@ -14,6 +14,7 @@ from app.text.units import task_of, units
 from app.views.plot.data_table import DataTable, DataTableModel, Index, Table
 from app.views.plot.items import clear_colour
 from app.views.results.result_view import ResultView
+from app.widgets.labels import tip
 from app.widgets.quiet_controls import QuietComboBox
 from resources.theme import TARGET
 
@@ -41,7 +42,7 @@ class ConfusionModel(DataTableModel):
         if role == Qt.ItemDataRole.BackgroundRole and right:
             return QColor(appearance.current().selected)
         if role == Qt.ItemDataRole.ToolTipRole and not index.column():
-            return super().data(index)
+            return tip(super().data(index))
         if role == Qt.ItemDataRole.TextAlignmentRole and index.column():
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return super().data(index, role)
@@ -69,7 +70,7 @@ class ConfusionModel(DataTableModel):
             shown = role == Qt.ItemDataRole.DisplayRole
             return super().data(self.index(section, 0)) if shown else None
         if role == Qt.ItemDataRole.ToolTipRole:
-            role = Qt.ItemDataRole.DisplayRole
+            return tip(super().headerData(section, orientation))
         return super().headerData(section, orientation, role)
 
 

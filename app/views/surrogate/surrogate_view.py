@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.strategies import surrogate_of
 from app.views.plot.view import View
+from app.widgets.labels import tip
 from app.widgets.quiet_controls import QuietComboBox
 from core.tuning.events import Event, RunStarted, SurrogateFitted, TrialExcluded
 
@@ -101,7 +102,7 @@ class SurrogateView(View):
         """A chooser of an axis of the space."""
         box = QuietComboBox()
         box.setAccessibleName(name)
-        box.setToolTip(name)
+        box.setToolTip(tip(name))
         box.setSizeAdjustPolicy(QuietComboBox.SizeAdjustPolicy.AdjustToContents)
         # In a narrow card a few letters are enough; the list itself shows every label whole.
         box.setMinimumWidth(appearance.pixels(NARROWEST))

@@ -11,6 +11,7 @@ from app.look import appearance
 from app.text.numbers import percent, plain, seconds, shown
 from app.text.strategies import proposed_by
 from app.views.plot.record import Record
+from app.widgets.labels import tip
 from core.tuning.runs.competition import Trial
 from core.tuning.runs.state import RunState
 
@@ -148,7 +149,7 @@ class TrialsModel(QAbstractTableModel):
             return self.short_heads.get(section, self.head(section))
         if role == Qt.ItemDataRole.ToolTipRole and 2 <= section <= len(axes) + 1:
             axis = axes[section - 2]
-            return f"{axis['label']} ({axis['name']})"
+            return tip(f"{axis['label']} ({axis['name']})")
         return None
 
     def head(self, section: int) -> str:
@@ -162,7 +163,8 @@ class TrialsModel(QAbstractTableModel):
             return None
         trial, column = self.trial_at(index.row()), index.column()
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return self._text(trial, column)
+            text = self._text(trial, column)
+            return text if role == Qt.ItemDataRole.DisplayRole else tip(text)
         last = self.columnCount() - 1
         if role == Qt.ItemDataRole.TextAlignmentRole and column < last:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

@@ -26,6 +26,7 @@ from core.estimators.lda.topics import topic_sizes, topic_words, word_probabilit
 from core.export.bundle.folder_arrays import FORMAT, folder_arrays, members_of_model
 from core.export.bundle.modules import bundle
 from core.export.bundle.reading import UnreadableError, encoding_of
+from core.export.cells import defused
 from core.export.files.npz_file import MOST_BYTES, damaged, packed
 from core.export.files.parameter_arrays import Arrays
 from core.export.finished_run import FinishedRun
@@ -162,7 +163,8 @@ def _tables(run: FinishedRun) -> dict[str, bytes]:
 
 def _csv(header: list[str], rows: list[list[str]]) -> bytes:
     stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows([header, *rows])
+    safe = ([defused(cell) for cell in row] for row in [header, *rows])
+    csv.writer(stream, lineterminator="\n").writerows(safe)
     return stream.getvalue().encode()
 
 

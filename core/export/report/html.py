@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from core.export.cells import defused
 from core.export.report.svg import plain
 
 
@@ -46,7 +47,7 @@ def table(
     rows = [list(row) for row in rows]
     numeric = [_is_numeric([row[i] for row in rows]) for i in range(len(header))]
     head = "".join(
-        f'<th scope="col"{_right(number)}>{escape(str(name))}</th>'
+        f'<th scope="col"{_right(number)}>{escape(cell(name))}</th>'
         for name, number in zip(header, numeric, strict=True)
     )
     body = []
@@ -83,7 +84,7 @@ def cell(value: Any) -> str:
         return "–" if value != value else plain(value)
     if isinstance(value, (list, tuple)):
         return ", ".join(cell(item) for item in value)
-    return str(value)
+    return str(defused(str(value)))
 
 
 def _is_numeric(values: list[Any]) -> bool:

@@ -21,6 +21,9 @@ from core.tuning.scores.cost_words import costs_in_words
 from core.tuning.scores.metrics import METRICS
 from core.tuning.strategies.registry import STRATEGIES
 
+# Styles and pictures of the page itself; no script, no form, nothing from elsewhere.
+_ALLOWED = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+
 
 def write(run: FinishedRun, path: Path) -> None:
     """Write the page; it needs no other file and no network."""
@@ -35,6 +38,7 @@ def page(run: FinishedRun) -> str:
     cards = [_overview(run), *(card for part in parts for card in part(run))]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_ALLOWED}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title>\n<style>{style_sheet()}</style></head>\n<body><main>"
         f'<header><h1>{escape(headline(run))}</h1><p class="lead">{escape(_lead(run))}</p></header>'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keyword import iskeyword
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,7 @@ def _common_words(arguments: dict[str, Any]) -> list[str]:
 
 
 def _reading(names: str, path: str, source: dict[str, Any], first: dict[str, Any]) -> list[str]:
-    parts = [f'checked({path}, "{source["fingerprint"]}")']
+    parts = [f"checked({path}, {_said(source['fingerprint'])})"]
     common = _common_words(first)
     for name, value in source["read_csv"].items():
         if name == "na_values":
@@ -120,9 +121,24 @@ def _reading(names: str, path: str, source: dict[str, Any], first: dict[str, Any
             continue
         else:
             value_code = Code().expression(value, 4)
-        parts.append(f"{name}={value_code}")
+        parts.append(f"{_parameter(name)}={value_code}")
     body = "".join(f"    {part},\n" for part in parts)
     return [f"{names} = read(\n{body})"]
+
+
+def _parameter(name: str) -> str:
+    """The name of a parameter, as it may stand in a script.
+
+    Raises:
+        UnusableError: it is none; the run's folder was changed by someone.
+    """
+    if not name.isidentifier() or iskeyword(name):
+        raise UnusableError(
+            f"“{name[:40]}” is no way of reading a file",
+            where="best.json",
+            cure="resume the run, or start a new one",
+        )
+    return name
 
 
 def _missing_code(given: Any, common: list[str]) -> str:
@@ -153,12 +169,13 @@ def _libsvm(run: FinishedRun, code: Code) -> list[str]:
 
 
 def _loading(names: str, path: str, source: dict[str, Any], code: Code) -> list[str]:
-    opened = f'checked({path}, "{source["fingerprint"]}")'
+    opened = f"checked({path}, {_said(source['fingerprint'])})"
     if source.get("compression"):
         module, form = _OPENED[source["compression"]]
         code.modules.add(f"import {module}")
         opened = form.format(opened)
-    given = "".join(f"    {n}={_said(v)},\n" for n, v in source["libsvm"].items() if v is not False)
+    told = {_parameter(n): v for n, v in source["libsvm"].items() if v is not False}
+    given = "".join(f"    {n}={_said(v)},\n" for n, v in told.items())
     if source["libsvm"].get("zero_based") is False:
         given += "    zero_based=False,\n"
     return [f"{names} = load_svmlight_file(\n    {opened},\n{given})[:2]"]
