@@ -14,14 +14,15 @@ MOST_OF_ARCHIVE = 2**32  # bytes of a model, unpacked
 _PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
-def most_unpacked(path: Path) -> int:
-    """The bytes that the content of a packed file may have."""
-    return max(ALWAYS, MOST_TIMES * path.stat().st_size)
+def most_unpacked(packed: int) -> int:
+    """The bytes that the content of a packed file of a size may have."""
+    return max(ALWAYS, MOST_TIMES * packed)
 
 
 def too_much(path: Path) -> UnusableError:
     """What is said of a packed file that holds more."""
-    packed, most = path.stat().st_size, most_unpacked(path)
+    packed = path.stat().st_size
+    most = most_unpacked(packed)
     return UnusableError(
         f"unpacked, its {packed / 1e6:.3g} MB are more than {most / 1e6:,.0f} MB, as in files that"
         " are made to fill the memory",
@@ -36,24 +37,29 @@ def check_stream(unpacked: IO[bytes], path: Path) -> None:
     Raises:
         UnusableError: it holds more than a file of its size may.
     """
-    left = most_unpacked(path)
+    left = most_unpacked(path.stat().st_size)
     while chunk := unpacked.read(2**18):
         left -= len(chunk)
         if left < 0:
             raise too_much(path)
 
 
-def check_archive(archive: zipfile.ZipFile, path: Path) -> None:
+def check_archive(archive: zipfile.ZipFile, path: Path, packed: int = 0) -> None:
     """See that the archive of a model has a model's size, by what its directory says.
 
     Nothing more than that is ever unpacked: zipfile stops there.
+
+    Args:
+        archive: it.
+        path: the file that it is, or is in.
+        packed: its bytes; 0 for those of the file.
 
     Raises:
         UnusableError: it would take too much memory, or is packed in a way of others.
     """
     entries = archive.infolist()
     size = sum(entry.file_size for entry in entries)
-    if size > min(MOST_OF_ARCHIVE, 4 * most_unpacked(path)):
+    if size > min(MOST_OF_ARCHIVE, 4 * most_unpacked(packed or path.stat().st_size)):
         raise UnusableError(
             f"unpacked, this file takes {size / 1e6:,.0f} MB, more than a model of its size",
             where=str(path),

@@ -221,7 +221,7 @@ def _open_zip(path: Path) -> IO[bytes]:
             where=path.name,
             cure="unpack it and open one of them" if names else "choose another file",
         )
-    if archive.getinfo(names[0]).file_size > most_unpacked(path):
+    if archive.getinfo(names[0]).file_size > most_unpacked(path.stat().st_size):
         raise too_much(path)
     if archive.infolist()[0].flag_bits & 1:
         raise UnusableError("the archive has a password", where=path.name, cure="unpack it first")

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.datasets.files.bounds import check_archive
 from core.datasets.files.opening import check_path
 from core.errors import UnusableError
 from core.estimators.lda.topics import topic_sizes, topic_words, word_probabilities
@@ -27,7 +28,7 @@ from core.export.bundle.folder_arrays import FORMAT, folder_arrays, members_of_m
 from core.export.bundle.modules import bundle
 from core.export.bundle.reading import UnreadableError, encoding_of
 from core.export.cells import defused
-from core.export.files.npz_file import MOST_BYTES, damaged, packed
+from core.export.files.npz_file import damaged, packed
 from core.export.files.parameter_arrays import Arrays
 from core.export.finished_run import FinishedRun
 
@@ -172,6 +173,7 @@ def holds_model(path: Path) -> bool:
     """Whether an npz file is the one that comes out of an exported zip file."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
+            check_archive(arrays.zip, path)
             return str(arrays["kind"]) in _BY_KIND
     except Exception:  # whatever is wrong with it, it is not that file
         return False
@@ -187,8 +189,6 @@ def load(path: Path) -> Arrays:
     """
     try:
         with np.load(_model_inside(path), allow_pickle=False) as arrays:
-            if sum(entry.file_size for entry in arrays.zip.infolist()) > MOST_BYTES:
-                raise damaged(path)
             loaded = {name: arrays[name] for name in arrays.files}
         version, kind = int(loaded["format"]), str(loaded["kind"])
     except UnusableError:
@@ -207,13 +207,19 @@ def load(path: Path) -> Arrays:
 
 def _model_inside(path: Path) -> Any:
     """The npz file, out of the archive where there is one around it."""
-    if path.suffix.lower() == ".npz":
-        return path
     with zipfile.ZipFile(path) as archive:
+        check_archive(archive, path)
+        if path.suffix.lower() == ".npz":
+            return path
         found = [e for e in archive.infolist() if e.filename.split("/")[-1] == MODEL]
-        if not found or found[0].file_size > MOST_BYTES:
+        if not found:
             raise damaged(path)
-        return io.BytesIO(archive.read(found[0]))
+        content = archive.read(found[0])
+    inside = io.BytesIO(content)
+    with zipfile.ZipFile(inside) as archive:
+        check_archive(archive, path, len(content))
+    inside.seek(0)
+    return inside
 
 
 def predict_rows(path: Path, file: str, tell: Any) -> pd.DataFrame:

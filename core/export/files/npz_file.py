@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from core.datasets.files.bounds import check_archive
 from core.errors import UnusableError
 from core.export.files.parameter_arrays import Arrays, arrays_of, checked
 from core.export.finished_run import FinishedRun
 
-MOST_BYTES = 2**32  # what the arrays of a model file may take unpacked
 # What zipfile, zlib and numpy say of torn bytes, of claims that no memory holds, of encryption.
 _TORN = (
     *(zipfile.BadZipFile, zlib.error, ValueError, EOFError, KeyError, OSError, MemoryError),
@@ -41,13 +41,7 @@ def load(path: Path) -> Arrays:
     """
     try:
         with zipfile.ZipFile(path) as file:
-            size = sum(entry.file_size for entry in file.infolist())
-        if size > MOST_BYTES:
-            raise UnusableError(
-                f"unpacked, this file takes {size / 2**30:.0f} gigabytes, more than any model",
-                where=str(path),
-                cure="give a file that Tunescope exported",
-            )
+            check_archive(file, path)
         with np.load(path, allow_pickle=False) as arrays:
             found = {name: arrays[name] for name in arrays.files}
     except _TORN as error:
