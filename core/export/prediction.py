@@ -18,6 +18,7 @@ from core.export.files import joblib_file, json_model, npz_file, skops_file
 from core.export.files.model_card import card_of
 from core.export.onnx.file import OnnxModel
 from core.export.raw_rows import read_rows
+from core.tuning.scores.scoring import in_a_sentence
 
 _LOADERS = {".skops": skops_file.load, ".joblib": joblib_file.load}
 _ARRAYS = {".npz": npz_file.load, ".json": json_model.load}
@@ -64,7 +65,15 @@ def predict_file(
         table = _table(said["prediction"], said.get("probabilities"), model.classes_)
     else:
         pipeline, card = load_model(path, trust=trust)
-        table = predictions(pipeline, read_rows(str(file), card))
+        rows = read_rows(str(file), card)
+        try:
+            table = predictions(pipeline, rows)
+        except (ValueError, TypeError, AttributeError, LookupError) as error:
+            raise UnusableError(
+                f"the model cannot predict these rows ({in_a_sentence(error)})",
+                where=str(path),
+                cure="export the model again, or give rows like those it was trained on",
+            ) from error
     if out is not None:
         write_whole_file(Path(out).expanduser(), lambda path: table.to_csv(path, index=False))
     return table
@@ -100,13 +109,21 @@ def load_model(model_path: Path | str, *, trust: bool = False) -> tuple[Any, dic
         )
     pipeline = _LOADERS[path.suffix.lower()](path)
     card = card_of(pipeline)
-    if not card or not hasattr(pipeline, "predict"):
+    if not _says_columns(card) or not hasattr(pipeline, "predict"):
         raise UnusableError(
             "this model does not say which columns it takes",
             where=str(path),
             cure="export the model from Tunescope again",
         )
     return pipeline, card
+
+
+def _says_columns(card: dict[str, Any]) -> bool:
+    """Whether a card says how rows are read; a stranger may have written anything into it."""
+    lists = [card.get(name) for name in ("features", "text", "columns")]
+    words = all(isinstance(one, list) and all(isinstance(w, str) for w in one) for one in lists)
+    texts = all(isinstance(card.get(name), str) for name in ("target", "format"))
+    return words and texts and all(isinstance(card.get(n), dict) for n in ("read_csv", "libsvm"))
 
 
 def predictions(pipeline: Any, rows: Any) -> pd.DataFrame:

@@ -23,6 +23,8 @@ from core.datasets.files.opening import (
 from core.datasets.files.sniffing import decode, looks_like_libsvm
 from core.errors import UnusableError
 
+_HOW = ("sep", "na_values", "keep_default_na", "index_col", "decimal", "thousands", "quotechar")
+_HOW += ("skipinitialspace", "skiprows", "dtype")
 _PAIR = re.compile(rb"\d+:\S+")
 
 
@@ -128,7 +130,7 @@ def _read_alike(
     """
     if not card["read_csv"] or "names" in card["read_csv"]:
         return None
-    arguments = {**card["read_csv"], "encoding": decode(head)[0]}
+    arguments = {**_arguments(card["read_csv"]), "encoding": decode(head)[0]}
     try:
         with open_bytes(path, compression) as file:
             header = pd.read_csv(file, **{**arguments, "nrows": 0})
@@ -136,11 +138,19 @@ def _read_alike(
             return None
         with open_bytes(path, compression) as file:
             table = pd.read_csv(file, **arguments)
-    except (ValueError, OSError, EOFError):
+    except (ValueError, TypeError, OSError, EOFError):
         return None  # the closer look of the sniffing reader finds the words
     numbers = [name for name in card["features"] if name not in card["text"]]
     fits = all(pd.api.types.is_numeric_dtype(table[name].dtype) for name in numbers)
     return table if fits else None
+
+
+def _arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """What a model may ask of pandas: how cells are written, and nothing else."""
+    known = {name: given[name] for name in _HOW if name in given}
+    if len(known.get("sep", ",")) > 1 and known["sep"] != r"\s+":
+        del known["sep"]  # any pattern, which could take for ever
+    return known
 
 
 def _named_by_place(table: pd.DataFrame, card: dict[str, Any]) -> pd.DataFrame:

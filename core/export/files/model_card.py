@@ -26,7 +26,8 @@ def with_card(run: FinishedRun) -> Any:
 
 def card_of(pipeline: Any) -> dict[str, Any]:
     """The card of an exported pipeline; empty for one from elsewhere."""
-    return dict(getattr(pipeline, ATTRIBUTE, {}))
+    card = getattr(pipeline, ATTRIBUTE, {})
+    return dict(card) if isinstance(card, dict) else {}
 
 
 def _card(run: FinishedRun) -> dict[str, Any]:

@@ -11,11 +11,13 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+import skops.io
 
 from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.export.exporters import export
+from core.export.files import skops_file
 from core.export.prediction import predict_file
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.best import best_of
@@ -161,3 +163,53 @@ def test_a_file_that_can_run_code_is_opened_on_trust_alone(tmp_path: Path) -> No
     with pytest.raises(UnusableError):
         predict_file(tmp_path / "model.joblib", tmp_path / "data.csv", trust=True)
     assert (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"read_csv": {"filepath_or_buffer": "/etc/passwd", "sep": ";"}},
+        {"read_csv": {"sep": "(a+)+$", "engine": "python"}},
+        {"read_csv": {"memory_map": True, "storage_options": {"a": "b"}, "dtype": 7}},
+        {"read_csv": {"converters": {"age": "eval"}, "skiprows": "x"}},
+    ],
+)
+def test_a_card_says_how_cells_are_written_and_nothing_else(
+    make_run: Callable[..., Any], tmp_path: Path, change: dict[str, Any]
+) -> None:
+    made = make_run("binary", "logistic")
+    said = best_of(made.folder).predict(made.dataset.features).tolist()
+    path = export(made.folder, tmp_path / "model.skops")
+    pipeline = skops_file.load(path)
+    pipeline.tunescope_ |= change
+    skops.io.dump(pipeline, path)
+    table = pd.read_csv(tmp_path / "data.csv", sep=";")
+    rows = table[table["y"].notna()].drop(columns="y")
+    rows.to_csv(tmp_path / "new.csv", sep=";", index=False)
+    assert predict_file(path, tmp_path / "new.csv")["prediction"].tolist() == said
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"features": 7}, {"features": [7]}, {"read_csv": []}, {"text": None}, {"columns": {"a": 1}}],
+)
+def test_a_card_that_says_nothing_is_one_sentence(
+    make_run: Callable[..., Any], tmp_path: Path, change: dict[str, Any]
+) -> None:
+    path = export(make_run("binary", "logistic").folder, tmp_path / "model.skops")
+    pipeline = skops_file.load(path)
+    pipeline.tunescope_ |= change
+    skops.io.dump(pipeline, path)
+    with pytest.raises(UnusableError, match="does not say which columns"):
+        predict_file(path, tmp_path / "data.csv")
+
+
+def test_a_model_that_lacks_a_part_is_one_sentence(
+    make_run: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = export(make_run("binary", "logistic").folder, tmp_path / "model.skops")
+    pipeline = skops_file.load(path)
+    del pipeline[-1].coef_
+    skops.io.dump(pipeline, path)
+    with pytest.raises(UnusableError, match="cannot predict these rows"):
+        predict_file(path, tmp_path / "data.csv")
