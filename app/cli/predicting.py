@@ -31,7 +31,8 @@ def add_to(commands: Any) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Write a table of predictions as CSV."""
-    from core.export.prediction import predict_file, runs_code
+    from core.export.choices import runs_code
+    from core.export.prediction import predict_file
 
     model = Path(given.model)
     trust = given.trust or (runs_code(model) and model.is_file() and _asked(model))

@@ -58,6 +58,8 @@ class Known(QObject):
     run_opened = Signal()  # after `run_replaced`, where it is a past run
     event_arrived = Signal(object)
     exported = Signal(str)
+    model_given = Signal(str)  # a file that holds a model, where data were looked for
+    predicted = Signal(str, int)  # where the predictions are, and how many
     evaluated = Signal(object)  # the answer to `evaluate`
     exporters_changed = Signal()
     problem = Signal(str)
@@ -218,6 +220,9 @@ class Known(QObject):
             case m.Exported():
                 self.busy_changed.emit("")
                 self.exported.emit(answer.path)
+            case m.Predicted():
+                self.busy_changed.emit("")
+                self.predicted.emit(answer.path, answer.count)
             case m.Refused():
                 opening = kind is m.Open
                 self.other_targets = answer.columns if opening else ()

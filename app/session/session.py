@@ -17,6 +17,7 @@ from app.preferences import choices
 from app.session.knowledge import Known
 from app.session.plan import with_model, with_strategy
 from app.worker import messages as m
+from core.export.choices import MODEL_ENDINGS
 from core.tuning.plan import DataPlan
 
 if TYPE_CHECKING:
@@ -29,7 +30,13 @@ class Session(Known):
     # Data -----------------------------------------------------------------------------------
 
     def open_file(self, path: str | Path) -> None:
-        """Open a file; on success `data_changed` and `advice_changed` follow."""
+        """Open a file; on success `data_changed` and `advice_changed` follow.
+
+        A model is no data: `model_given` tells of it.
+        """
+        if str(path).lower().endswith(MODEL_ENDINGS):
+            self.model_given.emit(str(path))
+            return
         self._open(DataPlan(file=str(path), test_size=choices.test_size()), given=True)
 
     def open_sample(self, name: str) -> None:
@@ -143,6 +150,14 @@ class Session(Known):
             fitting = which != "tuned"
             self.busy_changed.emit("Fitting the model …" if fitting else "Saving …")
             self._asked.ask(m.Export(str(self.run_folder), format, str(path), which))
+
+    def predict(self, wanted: m.Predict) -> None:
+        """Predict rows with a model file; `predicted` tells when it is done."""
+        if self._is_tuning():
+            self.problem.emit("A run is going on. Stop it first, then predict.")
+            return
+        self.busy_changed.emit("Predicting …")
+        self._asked.ask(wanted)
 
     def evaluate(self, request: dict[str, Any]) -> None:
         """Evaluate a surrogate for a view; `evaluated` brings the answer."""

@@ -103,6 +103,8 @@ class Window(QMainWindow):
         session.problem.connect(self._problem)
         session.run_opened.connect(self._run_opened)
         session.busy_changed.connect(self._busy_changed)
+        session.model_given.connect(self.predict)
+        session.predicted.connect(self._predicted)
         self.waiting.stop_pressed.connect(session.stop_reading)
         appearance.notifier.themed.connect(self._themed)
         for number, key in enumerate(STEPS, start=1):
@@ -234,6 +236,19 @@ class Window(QMainWindow):
 
         if file := ask_for_file(self):
             self.session.open_file(file)
+
+    def predict(self, model: str) -> None:
+        """Ask what to predict with a model file, and do it."""
+        from app.dialogs.predicting import ask
+
+        if wanted := ask(model, self):
+            self.notice.dismiss()
+            self.session.predict(wanted)
+
+    def _predicted(self, path: str, count: int) -> None:
+        from app.dialogs.predicting import tell
+
+        tell(path, count, self)
 
     def show_help(self, topic: str) -> None:
         """Open the help texts at a topic."""

@@ -20,6 +20,7 @@ from core.export.choices import TUNED
 from core.export.chosen import chosen_run
 from core.export.exporters import EXPORTERS, check_export, export_run
 from core.export.finished_run import FinishedRun, finished_run
+from core.export.prediction import predict_file
 from core.tuning.events import Event, TrialExcluded
 from core.tuning.guidance.advice import advise, estimate
 from core.tuning.history.run_history import facts_of
@@ -55,7 +56,8 @@ class Engine:
         ]
 
     def answer(
-        self, asked: m.Open | m.Estimate | m.SummarizeHistory | m.ImportHistory | m.Export
+        self,
+        asked: m.Open | m.Estimate | m.SummarizeHistory | m.ImportHistory | m.Export | m.Predict,
     ) -> m.Answer:
         """What a request that one answer ends wants to know."""
         match asked:
@@ -69,6 +71,8 @@ class Engine:
                 return m.HistoryImported(self._take_in(asked))
             case m.Export():
                 return m.Exported(self._export(asked))
+            case m.Predict(model=model, file=file, out=out, trust=trust):
+                return m.Predicted(out, len(predict_file(model, file, out, trust=trust)))
 
     def _open(self, data: DataPlan) -> m.Opened:
         """What the data are; on an unusable file those read before stay."""

@@ -87,6 +87,20 @@ class Export:
 
 
 @dataclass(frozen=True)
+class Predict:
+    """Write what a model file says of the rows of another file.
+
+    Attributes:
+        trust: whether a person wants a model file opened that can run code.
+    """
+
+    model: str
+    file: str
+    out: str
+    trust: bool = False
+
+
+@dataclass(frozen=True)
 class Pause:
     """Do nothing after the current trial until Resume."""
 
@@ -117,7 +131,7 @@ class Abandon:
 
 
 Control = Pause | Resume | Stop | Abandon | Exclude
-Work = Open | Estimate | SummarizeHistory | ImportHistory | Tune | Conclude | Export
+Work = Open | Estimate | SummarizeHistory | ImportHistory | Tune | Conclude | Export | Predict
 
 
 @dataclass(frozen=True)
@@ -207,6 +221,14 @@ class Exported:
 
 
 @dataclass(frozen=True)
+class Predicted:
+    """The predictions were written, so many of them."""
+
+    path: str
+    count: int
+
+
+@dataclass(frozen=True)
 class Refused:
     """Unusable input: one sentence that says what, where and what to do.
 
@@ -254,6 +276,7 @@ Answer = (
     | Concluding
     | Ended
     | Exported
+    | Predicted
     | Refused
     | Broke
     | Died

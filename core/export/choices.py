@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from core.errors import UnusableError
@@ -12,6 +13,7 @@ from core.tuning.runs.state import RunState
 TUNED, DEFAULT, BASELINE = "tuned", "default", "baseline"
 TABLES = ("regression", "binary", "multiclass")
 STRUCTURED = ("sequence", "structure")
+MODEL_ENDINGS = (".skops", ".joblib", ".onnx", ".npz")  # of files that hold a model and no table
 
 
 def forms_of(task: str = "", model: str = "") -> tuple[str, ...]:
@@ -27,6 +29,11 @@ def forms_of(task: str = "", model: str = "") -> tuple[str, ...]:
     if task:
         return ("table",) if model else ("table", "classes")
     return ("table", "topics", "classes", *STRUCTURED)
+
+
+def runs_code(model: Path | str) -> bool:
+    """Whether opening a model file of this kind can run any code that is in it."""
+    return Path(model).suffix.lower() == ".joblib"
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from core.datasets.files.opening import check_path
 from core.errors import UnusableError
 from core.export.bundle import folder_file
 from core.export.bundle.structured_prediction import predict_rows
+from core.export.choices import runs_code
 from core.export.destination import write_whole_file
 from core.export.files import joblib_file, json_model, npz_file, skops_file
 from core.export.files.model_card import card_of
@@ -77,11 +78,6 @@ def predict_file(
     if out is not None:
         write_whole_file(Path(out).expanduser(), lambda path: table.to_csv(path, index=False))
     return table
-
-
-def runs_code(model_path: Path | str) -> bool:
-    """Whether opening a model file of this kind can run any code that is in it."""
-    return Path(model_path).suffix.lower() == ".joblib"
 
 
 def load_model(model_path: Path | str, *, trust: bool = False) -> tuple[Any, dict[str, Any]]:

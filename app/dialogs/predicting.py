@@ -1,0 +1,63 @@
+"""Predicting with a model file: whether it may be opened, for which rows, and where to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton, QWidget
+
+from app.worker.messages import Predict
+from core.export.choices import runs_code
+
+
+def ask(model: str, parent: QWidget) -> Predict | None:
+    """What a person wants predicted with the model; None for nothing."""
+    trust = runs_code(model)
+    if trust:
+        box, opens = trust_question(model, parent)
+        box.exec()
+        if box.clickedButton() is not opens:
+            return None
+    folder, name = str(Path(model).parent), Path(model).name
+    file = QFileDialog.getOpenFileName(parent, f"Rows to predict with {name}", folder)[0]
+    if not file:
+        return None
+    proposed = str(Path(file).with_name(f"{Path(file).name.split('.')[0]} predictions.csv"))
+    out = QFileDialog.getSaveFileName(parent, "Save the predictions", proposed, "CSV (*.csv)")[0]
+    return Predict(model, file, out, trust) if out else None
+
+
+def trust_question(model: str, parent: QWidget) -> tuple[QMessageBox, QPushButton]:
+    """The question about a file that can run code, and the button that opens it."""
+    box = _box(parent, f"Open {Path(model).name}?", QMessageBox.Icon.Warning)
+    box.setObjectName("trust")
+    box.setInformativeText(
+        "Opening this kind of model file (joblib) can run any code that is in it: it could read, "
+        "change or delete whatever you can. Open it only if you know who made it. A .skops file "
+        "of the same model runs no code."
+    )
+    stay = box.addButton("Do not open", QMessageBox.ButtonRole.RejectRole)
+    opens = box.addButton("I trust it: open", QMessageBox.ButtonRole.DestructiveRole)
+    box.setDefaultButton(stay)
+    box.setEscapeButton(stay)
+    return box, opens
+
+
+def tell(path: str, count: int, parent: QWidget) -> QMessageBox:
+    """Say that the predictions are there; nothing waits for the answer."""
+    many = "1 prediction" if count == 1 else f"{count:,} predictions"
+    box = _box(parent, f"{many} saved.", QMessageBox.Icon.Information)
+    box.setInformativeText(path)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.open()
+    return box
+
+
+def _box(parent: QWidget, text: str, sign: QMessageBox.Icon) -> QMessageBox:
+    box = QMessageBox(parent)
+    box.setWindowTitle("Tunescope")
+    box.setIcon(sign)
+    box.setTextFormat(Qt.TextFormat.PlainText)  # the name of a file is in it
+    box.setText(text)
+    return box
