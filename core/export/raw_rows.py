@@ -23,8 +23,10 @@ from core.datasets.files.opening import (
 from core.datasets.files.sniffing import decode, looks_like_libsvm
 from core.errors import UnusableError
 
-_HOW = ("sep", "na_values", "keep_default_na", "index_col", "decimal", "thousands", "quotechar")
-_HOW += ("skipinitialspace", "skiprows", "dtype")
+_HOW = (
+    *("sep", "na_values", "keep_default_na", "index_col", "decimal", "thousands", "quotechar"),
+    *("skipinitialspace", "skiprows", "dtype"),
+)
 _PAIR = re.compile(rb"\d+:\S+")
 
 

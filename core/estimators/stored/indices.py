@@ -59,11 +59,12 @@ def _check_tree(leaf: Any, children: tuple[Any, Any], feature: Any, features: in
 
 def _check_support(svm: Any) -> None:
     vectors, of_class = svm.support_vectors_, np.asarray(svm._n_support)
-    classes = len(svm.classes_) if hasattr(svm, "classes_") else 2
-    pairs = classes * (classes - 1) // 2
-    _demand(of_class.shape == (classes,) and bool(np.all(of_class >= 0)))
-    _demand(int(of_class.sum()) == vectors.shape[0] == len(svm.support_))
-    _demand(svm._dual_coef_.shape == (classes - 1, vectors.shape[0]))
+    tells_apart = hasattr(svm, "classes_")
+    classes = len(svm.classes_) if tells_apart else 2
+    pairs, count = classes * (classes - 1) // 2, vectors.shape[0]
+    _demand(of_class.shape == (classes,) and bool(np.all((of_class >= 0) & (of_class <= count))))
+    _demand(len(svm.support_) == count and (not tells_apart or int(of_class.sum()) == count))
+    _demand(svm._dual_coef_.shape == (classes - 1, count))
     _demand(vectors.shape[1] == svm.n_features_in_ and len(svm._intercept_) == pairs)
     _demand(all(len(some) in (0, pairs) for some in (svm._probA, svm._probB)))
 

@@ -27,7 +27,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
 from core.errors import UnusableError
 from core.estimators.stored import archive, signed
@@ -217,6 +217,16 @@ def test_support_vectors_must_fit(tmp_path: Path, wrap: Any) -> None:
     path = written(tmp_path / "model.skops", model)
     assert archive.load(path, EXPORTED).predict(wrap(X)).tolist() == model.predict(wrap(X)).tolist()
     model._n_support = np.array([10**6, 5], dtype=np.int32)
+    with pytest.raises(UnusableError, match="damaged"):
+        archive.load(written(path, model), EXPORTED)
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_matrix])
+def test_support_vectors_of_numbers_are_read(tmp_path: Path, wrap: Any) -> None:
+    model = SVR().fit(wrap(X), X[:, 0])
+    path = written(tmp_path / "model.skops", model)
+    assert archive.load(path, EXPORTED).predict(wrap(X)).tolist() == model.predict(wrap(X)).tolist()
+    model._dual_coef_ = model._dual_coef_[:, :3]
     with pytest.raises(UnusableError, match="damaged"):
         archive.load(written(path, model), EXPORTED)
 

@@ -105,6 +105,14 @@ def names_in(model: Any) -> set[str]:
     return archive.dump(model, io.BytesIO())
 
 
+def check_again(pipeline: Pipeline, dataset: Dataset, path: Path) -> None:
+    """What is written is read, and predicts the very same."""
+    with path.open("wb") as file:
+        archive.dump(pipeline, file)
+    again = archive.load(path, KEPT)
+    assert again.predict(dataset.features).tolist() == pipeline.predict(dataset.features).tolist()
+
+
 def of_tables(folder: Path, kind: str) -> tuple[set[str], set[str]]:
     """What is in run folders, and in exported files."""
     dataset = data_of(folder, kind)
@@ -114,6 +122,7 @@ def of_tables(folder: Path, kind: str) -> tuple[set[str], set[str]]:
         if dataset.task in model.tasks and not model.extra:
             for pipeline in models_of(dataset, name):
                 kept |= names_in(pipeline)
+                check_again(pipeline, dataset, folder / "model.skops")
                 exported |= names_in(plain_pipeline(pipeline))
     return kept, exported
 

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from structured_runs import Run, crf_run, rna_run
 
+from core.datasets.files import bounds
 from core.errors import UnusableError
 from core.export.bundle import folds as script_folds
 from core.export.exporters import export
@@ -256,8 +257,8 @@ def test_torn_and_swollen_files(
     (tmp_path / "torn.npz").write_bytes(spoilt)
     with pytest.raises(UnusableError, match="damaged"):
         npz_file.load(tmp_path / "torn.npz")
-    monkeypatch.setattr(npz_file, "MOST_BYTES", 1000)
-    with pytest.raises(UnusableError, match="more than any model"):
+    monkeypatch.setattr(bounds, "MOST_OF_ARCHIVE", 1000)
+    with pytest.raises(UnusableError, match="more than a model of its size"):
         npz_file.load(tmp_path / "m.npz")
 
 
