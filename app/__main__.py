@@ -53,7 +53,10 @@ def leave_working_folder() -> None:
     wanted = {ours, *map(os.path.realpath, named)}
     library = os.path.dirname(os.__file__)
     first = sys.path.index(library) if library in sys.path else len(sys.path)
-    here = os.path.realpath(os.curdir)
+    try:
+        here = os.path.realpath(os.curdir)
+    except OSError:  # the folder is gone
+        here = ""
     head = [place for place in sys.path[:first] if os.path.isabs(place)]
     head = [place for place in head if os.path.realpath(place) != here or here in wanted]
     sys.path[:] = head + [place for place in sys.path[first:] if os.path.isabs(place)]

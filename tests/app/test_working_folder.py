@@ -238,3 +238,17 @@ def test_the_path_loses_the_working_folder_unless_it_is_named(tmp_path: Path, gi
     )
     named = [str(tmp_path)] if "here" in given else []
     assert ran.stdout.splitlines() == [str(named), f"{[*named, str(ROOT)]} 1"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder in use cannot be removed there")
+def test_the_working_folder_may_be_gone(tmp_path: Path) -> None:
+    code = "import os\nos.rmdir(os.getcwd())\n" + PATHS.split("print")[0] + "print('left')"
+    (tmp_path / "gone").mkdir()
+    ran = subprocess.run(
+        [sys.executable, script(tmp_path, code)],
+        cwd=tmp_path / "gone",
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert ran.stdout == "left\n", ran.stderr
