@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from core.errors import UnusableError, cannot_write
+from core.writing import whole_file
 
 
 def write_whole_file(path: Path, write: Callable[[Path], None]) -> None:
@@ -24,19 +24,11 @@ def write_whole_file(path: Path, write: Callable[[Path], None]) -> None:
         UnusableError: no such folder, no permission, a full disk, or a folder of that name.
     """
     check_destination(path)
-    draft: Path | None = None
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-        os.close(handle)
-        draft = Path(name)
-        write(draft)
-        draft.chmod(_usual_mode())
-        os.replace(draft, path)
+        with whole_file(path) as draft:
+            write(draft)
     except OSError as error:
         raise cannot_write("the file", path, error) from error
-    finally:
-        if draft is not None:
-            draft.unlink(missing_ok=True)
 
 
 def check_destination(path: Path) -> None:
@@ -47,17 +39,11 @@ def check_destination(path: Path) -> None:
     """
     if path.is_dir():
         raise UnusableError("a folder has this name", where=str(path), cure="choose another name")
-    if not path.parent.is_dir():
+    folder = (Path(os.path.realpath(path)) if path.is_symlink() else path).parent
+    if not folder.is_dir():
         raise UnusableError(
-            "there is no such folder", where=str(path.parent), cure="create it or choose another"
+            "there is no such folder", where=str(folder), cure="create it or choose another"
         )
-    if not os.access(path.parent, os.W_OK):
+    if not os.access(folder, os.W_OK):
         refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         raise cannot_write("the file", path, refused)
-
-
-def _usual_mode() -> int:
-    # mkstemp gives files that only their owner reads; an export is an ordinary file.
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

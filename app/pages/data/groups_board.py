@@ -20,6 +20,7 @@ from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import label
 from app.widgets.quiet_controls import QuietComboBox
 from core.errors import UnusableError, cannot_write
+from core.writing import write_whole
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -254,6 +255,6 @@ class GroupsBoard(Card):
         """Write the groups as JSON: {group: [columns]}."""
         text = json.dumps(self._without_empty(), ensure_ascii=False, indent=2)
         try:
-            Path(path).write_text(text + "\n", encoding="utf-8")
+            write_whole(Path(path), text + "\n")
         except OSError as error:
             self.session.problem.emit(cannot_write("the groups", path, error).sentence)

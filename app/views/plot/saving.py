@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QGraphicsView, QWidget
 from app.look import appearance
 from app.views.plot.data_table import Table, as_text
 from core.errors import cannot_write
+from core.writing import whole_file, write_whole
 from resources.theme import FONT_CARD, FONT_SMALL
 
 SHARPNESS = 2  # pixels of the PNG for one of the screen
@@ -26,8 +27,12 @@ def save_picture(content: QWidget, path: Path, title: str, question: str) -> Non
     """
     size = QSize(content.width() + 2 * EDGE, content.height() + 2 * EDGE + _head_height())
     written = _write_svg if path.suffix.lower() == ".svg" else _write_png
-    if not written(content, path, size, (title, question)):
-        raise cannot_write("the picture", path, OSError())
+    try:
+        with whole_file(path) as draft:
+            if not written(content, draft, size, (title, question)):
+                raise OSError
+    except OSError as error:
+        raise cannot_write("the picture", path, error) from error
 
 
 def save_table(table: Table, path: Path) -> None:
@@ -37,7 +42,7 @@ def save_table(table: Table, path: Path) -> None:
         UnusableError: the file cannot be written.
     """
     try:
-        path.write_text(as_text(table, ","), encoding="utf-8")
+        write_whole(path, as_text(table, ","))
     except OSError as error:
         raise cannot_write("the table", path, error) from error
 

@@ -27,7 +27,7 @@ from core.tuning.history.database import erase_traces, in_words, open_file
 from core.tuning.history.exchange import as_json, records_in, starter_records
 from core.tuning.history.facts import Entry, Facts, Imported, Known, statistics_of
 from core.tuning.history.records import Record
-from core.tuning.runs.run_folder import write_whole
+from core.writing import write_whole
 
 __all__ = [
     "Entry",

@@ -23,9 +23,10 @@ from core.tuning.results.threshold import of_costs
 from core.tuning.results.winner import Winner, taken_away, winner_of
 from core.tuning.runs.best import has_best, keep_best, may_open_best
 from core.tuning.runs.clock import Clock
-from core.tuning.runs.run_folder import RunFolder, write_whole
+from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState, folded
 from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
+from core.writing import write_whole
 
 _UNITS = {"sequence": "tokens", "structure": "molecules", "topics": "texts"}
 

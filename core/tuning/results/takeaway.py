@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from core.datasets.dataset import Column, Dataset, Source
+from core.errors import UnusableError
+from core.tuning.typed_json import read_as
 
 _OF_COLUMN = tuple(f.name for f in fields(Column))
 FILE_NAME = "best.json"
@@ -161,10 +163,22 @@ def read_takeaway(folder: Path) -> Takeaway:
 
     Raises:
         FileNotFoundError: the run has no fitted best yet.
+        UnusableError: it is damaged.
     """
-    plain = json.loads((folder / FILE_NAME).read_text(encoding="utf-8"))
-    known = {f.name for f in fields(Takeaway)}
-    return Takeaway(**{name: value for name, value in plain.items() if name in known})
+    path = folder / FILE_NAME
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(plain, dict):
+            raise ValueError("it is no object")
+        return read_as(Takeaway, plain)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, RecursionError) as error:
+        raise UnusableError(
+            "the description of the fitted model is empty, cut off or damaged",
+            where=str(path),
+            cure="go on with the run (resume --trials 1), which writes it anew",
+        ) from error
 
 
 def versions() -> dict[str, str]:

@@ -7,10 +7,7 @@ pickled and signed, and opens on this computer alone.
 from __future__ import annotations
 
 import io
-import os
 import pickle
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import joblib
@@ -19,6 +16,7 @@ from core.errors import UnusableError, cannot_write
 from core.estimators.stored import archive, signed
 from core.estimators.stored.names import KEPT
 from core.tuning.runs.run_folder import RunFolder
+from core.writing import whole_file
 
 OPEN, SIGNED, OLD = "best.skops", "best.signed", "best.joblib"
 
@@ -31,7 +29,8 @@ def keep_best(folder: RunFolder, pipeline: Any) -> None:
     """
     name, content = _content(pipeline)
     try:
-        _write(folder.path / name, content)
+        with whole_file(folder.path / name) as draft:
+            draft.write_bytes(content)
         for other in {OPEN, SIGNED, OLD} - {name}:
             (folder.path / other).unlink(missing_ok=True)
     except OSError as error:
@@ -100,15 +99,3 @@ def _content(pipeline: Any) -> tuple[str, bytes]:
     stream = io.BytesIO()
     joblib.dump(pipeline, stream)
     return SIGNED, signed.signed(stream.getvalue())
-
-
-def _write(path: Path, content: bytes) -> None:
-    handle, draft = tempfile.mkstemp(prefix=".best.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    finally:
-        Path(draft).unlink(missing_ok=True)

@@ -24,7 +24,8 @@ from core.tuning.events import (
     to_json,
 )
 from core.tuning.plan import Plan, plan_from_dict
-from core.tuning.runs.ownership import own, owner_of
+from core.tuning.runs.ownership import TakenError, owner_of, owning
+from core.writing import sync_folder, write_whole
 
 PLAN, EVENTS, TAKEAWAY, OWNER = "plan.json", "events.jsonl", "best.json", "running"
 
@@ -51,6 +52,7 @@ class RunFolder:
         self.path = Path(path)
         self._file: FileIO | None = None
         self._recorded_done = -1
+        self._was_owned = False
 
     @classmethod
     def create(cls, plan: Plan, root: Path | None = None, path: Path | None = None) -> RunFolder:
@@ -59,23 +61,31 @@ class RunFolder:
         Raises:
             UnusableError: it cannot be written, or `path` holds a run already.
         """
+        made = path is None
         try:
             if path is None:
-                path = _free_name(root or runs_root(), plan)
-            elif (path / PLAN).exists():
-                raise UnusableError(
-                    "this folder holds a run already",
-                    where=str(path),
-                    cure="give another folder, or use tunescope resume",
-                )
-            path.mkdir(parents=True, exist_ok=True)
-            write_whole(path / PLAN, json.dumps(plan.as_dict(), indent=1, ensure_ascii=False))
+                path = _new_folder(root or runs_root(), plan)
+            else:
+                made = _made(path)
+            folder = cls(path)
+            with folder.owned():
+                folder._begin(plan)
+            sync_folder(path.parent)
         except OSError as error:
-            if path is not None:
-                with contextlib.suppress(OSError):  # what could be made, if it is empty
+            if made and path is not None:
+                with contextlib.suppress(OSError):
                     path.rmdir()
             raise _cannot_write(path or root or Path(), error) from error
-        return cls(path)
+        return folder
+
+    def _begin(self, plan: Plan) -> None:
+        if (self.path / PLAN).exists():
+            raise UnusableError(
+                "this folder holds a run already",
+                where=str(self.path),
+                cure="give another folder, or use tunescope resume",
+            )
+        write_whole(self.path / PLAN, json.dumps(plan.as_dict(), indent=1, ensure_ascii=False))
 
     @classmethod
     def open(cls, path: Path | str) -> RunFolder:
@@ -181,29 +191,34 @@ class RunFolder:
         Raises:
             UnusableError: another living process is writing it.
         """
-        mark = self.path / OWNER
-        if (owner := owner_of(mark)) is not None and owner != os.getpid():
-            raise UnusableError(
-                f"this run is being written by process {owner}",
-                where=str(self.path),
-                cure="wait until it ends, or stop it first",
-            )
-        try:
-            own(mark)
-        except OSError as error:
-            raise _cannot_write(self.path, error) from error
-        try:
+        with contextlib.ExitStack() as owned:
+            try:
+                owned.enter_context(owning(self.path / OWNER))
+            except TakenError as taken:
+                self._was_owned = False
+                raise UnusableError(
+                    f"this run is being written by {taken}",
+                    where=str(self.path),
+                    cure="wait until it ends, or stop it first",
+                ) from None
+            except OSError as error:
+                raise _cannot_write(self.path, error) from error
+            self._was_owned = True
+            owned.callback(self.close)
             yield
-        finally:
-            self.close()
-            mark.unlink(missing_ok=True)
 
     def forget_if_idle(self) -> None:
-        """Remove a run that was refused before its first trial or step ended."""
-        if any(isinstance(event, WORTH_KEEPING) for event in self.events()):
+        """Remove a run that was refused before its first trial or step ended.
+
+        A run that another process has, or that this one never had, stays as it is.
+        """
+        if not self._was_owned:
             return
-        for name in (PLAN, EVENTS):
-            (self.path / name).unlink(missing_ok=True)
+        with contextlib.suppress(UnusableError), self.owned():
+            if any(isinstance(event, WORTH_KEEPING) for event in self.read_events()):
+                return
+            for name in (PLAN, EVENTS):
+                (self.path / name).unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # a folder that holds a person's other files stays
             self.path.rmdir()
 
@@ -213,25 +228,28 @@ class RunFolder:
         return owner_of(self.path / OWNER) is not None
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old or the new one, never half of it."""
-    draft = path.with_name(path.name + ".part")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _free_name(root: Path, plan: Plan) -> Path:
+def _new_folder(root: Path, plan: Plan) -> Path:
+    """Make a folder that nobody else has, named after date, data, model and strategy."""
     data = re.sub(r"[^\w.-]+", "-", Path(plan.data.file.removeprefix("sample:")).name)[:40]
     moment = datetime.now().astimezone().strftime("%Y-%m-%d_%H%M%S")
     name = f"{moment}_{data}_{plan.model}_{plan.strategy}"
     path, count = root / name, 1
-    while path.exists():
+    while not _made(path):
         count += 1
         path = root / f"{name}_{count}"
     return path
+
+
+def _made(path: Path) -> bool:
+    """Make a folder and those above it; whether it is new and so nobody else's."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir()
+    except FileExistsError:
+        if path.is_dir():
+            return False
+        raise
+    return True
 
 
 def _cannot_write(path: Path, error: OSError) -> UnusableError:

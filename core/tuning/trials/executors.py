@@ -28,11 +28,11 @@ from core.errors import cannot_write
 from core.processes import LEAVES, OwnedProcess
 from core.space import Setting
 from core.tuning.runs.clock import AWAKE
-from core.tuning.runs.ownership import own, owner_of
+from core.tuning.runs.ownership import owner_of, owning
 from core.tuning.scores.scoring import Outcome, Work, in_a_sentence, score_setting
 
 BEGUN = "begun"  # what a process says when it turns to a trial
-SCRATCH, OWNER = "tunescope-folds-", "owner"
+SCRATCH, OWNER, DRAFT = "tunescope-folds-", "owner", "draft"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -67,13 +67,17 @@ class Executor:
         self._context = _context()
         _sweep()
         self._folder = tempfile.TemporaryDirectory(prefix=SCRATCH)
-        own(Path(self._folder.name) / OWNER)
+        self._mine = contextlib.ExitStack()
+        mark = Path(self._folder.name) / DRAFT
+        self._mine.enter_context(owning(mark))
+        mark.rename(mark.with_name(OWNER))  # others see the mark once it is locked
         self._file = Path(self._folder.name) / "work.joblib"
         import joblib
 
         try:
             joblib.dump(work, self._file)
         except OSError as error:
+            self._mine.close()
             self._folder.cleanup()
             cure = "make room, or name another folder in TMPDIR"
             raise cannot_write("the folds", self._file.parent, error, cure, room=cure) from error
@@ -166,6 +170,7 @@ class Executor:
         for worker in [*self._idle, *self._busy]:
             worker.end()
         self._idle, self._busy = [], {}
+        self._mine.close()
         self._folder.cleanup()
 
 

@@ -14,7 +14,6 @@ from core.errors import UnusableError
 from core.estimators import optional_parts
 from core.estimators.optional_parts import is_installed
 from core.estimators.registry import MODELS
-from core.export import destination
 from core.export.choices import forms_of
 from core.export.destination import write_whole_file
 from core.export.exporters import EXPORTERS, check_export, export, exporters_for
@@ -177,10 +176,10 @@ def test_what_fails_leaves_the_older_file(tmp_path: Path, number: int, sentence:
 
 def test_a_folder_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The tests may run as a user whom no permission stops.
-    def refuse(**_: Any) -> None:
+    def refuse(*_: Any) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(destination.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(UnusableError, match="choose another folder or name"):
         write_whole_file(tmp_path / "model.json", lambda draft: draft.write_text("{}"))
 

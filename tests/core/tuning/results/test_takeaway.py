@@ -10,6 +10,8 @@ import pytest
 
 from core.datasets.reading import read_dataset
 from core.tuning.results.takeaway import FILE_NAME, Penalties, read_takeaway, takeaway_of
+from core.errors import UnusableError
+from core.tuning.results.takeaway import FILE_NAME, read_takeaway, takeaway_of
 
 
 def test_survives_the_disk(tmp_path: Path) -> None:
@@ -41,4 +43,32 @@ def test_fields_of_newer_versions_are_passed_over(tmp_path: Path) -> None:
 
 def test_a_run_without_a_model_has_none(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
+        read_takeaway(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b'{"dataset": "iris", "sour',
+        b"\xff\xfe\x00",
+        b"[" * 100_000,
+        b"[]",
+        b"{}",
+        b'{"dataset": 3}',
+        b"1" * 10_000,
+    ],
+)
+def test_a_damaged_file_is_one_sentence_that_names_it(tmp_path: Path, damage: bytes) -> None:
+    (tmp_path / FILE_NAME).write_bytes(damage)
+    with pytest.raises(UnusableError) as refusal:
+        read_takeaway(tmp_path)
+    assert refusal.value.where == str(tmp_path / FILE_NAME)
+
+
+def test_a_type_that_no_takeaway_has_is_refused(tmp_path: Path) -> None:
+    takeaway = takeaway_of(read_dataset("sample:iris"), [0, 1], [2])
+    plain = {**json.loads(takeaway.as_json()), "train_rows": "all"}
+    (tmp_path / FILE_NAME).write_text(json.dumps(plain), encoding="utf-8")
+    with pytest.raises(UnusableError, match="empty, cut off or damaged"):
         read_takeaway(tmp_path)

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from io import FileIO
@@ -111,30 +112,97 @@ def test_no_run_is_overwritten(tmp_path):
         RunFolder.create(PLAN, path=tmp_path / "run")
 
 
-def test_a_second_process_is_kept_out_and_a_dead_one_is_not_minded(tmp_path):
+OWNS = """
+import sys
+from core.tuning.runs.run_folder import RunFolder
+with RunFolder(sys.argv[1]).owned():
+    print("inside", flush=True)
+    input()
+"""
+
+
+@contextlib.contextmanager
+def another_owner(folder):
+    """A second process that writes the run until it is killed at the end."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", OWNS, str(folder.path)], **pipes) as other:
+        assert other.stdout.readline() == "inside\n"
+        try:
+            yield other
+        finally:
+            other.kill()
+
+
+def refused(folder, other):
+    return pytest.raises(UnusableError, match=f"this run is being written by process {other.pid}")
+
+
+def test_a_second_process_is_kept_out_until_the_first_is_killed(tmp_path):
     folder = RunFolder.create(PLAN, path=tmp_path / "run")
-    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    (folder.path / "running").write_text(str(other.pid))
-    assert folder.is_running
-    with pytest.raises(UnusableError, match="being written by process"), folder.owned():
-        pass
-    other.communicate(b"\n")
+    with another_owner(folder) as other:
+        assert folder.is_running
+        with refused(folder, other), folder.owned():
+            pass
+        os.kill(other.pid, signal.SIGSTOP)  # one that stands still is alive
+        with refused(folder, other), folder.owned():
+            pass
     assert not folder.is_running
     with folder.owned():
         assert folder.is_running
     assert not folder.is_running
 
 
-@pytest.mark.skipif(not Path("/proc/1/stat").exists(), reason="the system has no /proc")
-def test_a_mark_does_not_take_a_later_process_of_the_same_number_for_the_run(tmp_path):
+def test_what_a_process_of_before_left_owns_nothing(tmp_path):
+    """Not even where its number is now that of another process."""
     folder = RunFolder.create(PLAN, path=tmp_path / "run")
-    with folder.owned():
-        mark = (folder.path / "running").read_text()
-    number, born = mark.split()
-    (folder.path / "running").write_text(mark)
-    assert folder.is_running
-    (folder.path / "running").write_text(f"{number} {int(born) - 1}")
+    (folder.path / "running").write_text("1")
     assert not folder.is_running
+    with folder.owned():
+        pass
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only the administrator can become another user")
+def test_another_users_living_process_owns_its_run(tmp_path):
+    folder = RunFolder.create(PLAN, path=tmp_path / "run")
+    for above in (tmp_path, *list(tmp_path.parents)[:2]):
+        above.chmod(0o755)
+    with another_owner(folder) as other:
+        (folder.path / "running").chmod(0o600)  # which the other user cannot even read
+        look = (
+            "import os, sys\n"
+            "from pathlib import Path\n"
+            "from core.tuning.runs.ownership import owner_of\n"
+            "os.setuid(65534)\n"
+            "print(owner_of(Path(sys.argv[1])))"
+        )
+        given = [sys.executable, "-c", look, str(folder.path / "running")]
+        assert subprocess.run(given, capture_output=True, text=True).stdout == "0\n"
+        (folder.path / "running").chmod(0o644)
+        assert subprocess.run(given, capture_output=True, text=True).stdout == f"{other.pid}\n"
+
+
+def test_the_refused_program_deletes_nothing(tmp_path):
+    folder = RunFolder.create(PLAN, path=tmp_path / "run")
+    record(folder, started())
+    kept = {path.name: path.read_bytes() for path in folder.path.iterdir()}
+    with another_owner(folder) as other:
+        with refused(folder, other), folder.owned():
+            pass
+        folder.forget_if_idle()
+        assert {name: (folder.path / name).read_bytes() for name in kept} == kept
+    folder.forget_if_idle()  # nor once the owner is gone: it was never this program's run
+    assert {path.name: path.read_bytes() for path in folder.path.iterdir()} == kept
+    with folder.owned():
+        pass
+    folder.forget_if_idle()
+    assert not folder.path.exists()
+
+
+def test_programs_at_the_same_moment_never_share_a_folder():
+    script = Path(__file__).parents[3] / "benchmarks" / "bench_run_folders.py"
+    few = ["--new", "4", "--same", "6", "--programs", "3"]
+    ran = subprocess.run([sys.executable, script, *few], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 def test_the_list_says_what_came_of_each_run(tmp_path):

@@ -13,6 +13,7 @@ from sklearn.linear_model import Ridge
 
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
+from core.tuning.runs.ownership import owning
 from core.tuning.scores.scoring import FoldData, Work, in_a_sentence, score_setting
 from core.tuning.trials.executors import Executor
 
@@ -208,8 +209,9 @@ def test_folds_that_a_killed_run_left_are_removed_and_those_of_a_living_one_are_
 ):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     dead, alive = tmp_path / "tunescope-folds-a", tmp_path / "tunescope-folds-b"
-    for folder, process in ((dead, 2**22 + 1), (alive, os.getpid())):  # above any process number
+    for folder in (dead, alive):
         folder.mkdir()
-        (folder / "owner").write_text(f"{process} ")
-    Executor(RIDGE).close()
-    assert [folder.name for folder in tmp_path.iterdir()] == [alive.name]
+        (folder / "owner").write_text(str(os.getpid()))
+    with owning(alive / "owner"):
+        Executor(RIDGE).close()
+        assert [folder.name for folder in tmp_path.iterdir()] == [alive.name]

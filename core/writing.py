@@ -1,0 +1,62 @@
+"""Files written whole: no kill, full disk or second writer ever leaves half of one."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A draft to fill; when the block ends it takes the place of `path` and is on the disk.
+
+    The draft lies beside the destination under a name that nothing else has. A link stays: the
+    file that it leads to is replaced, with the rights that it had. A device or a pipe is written
+    as it is. Where the block raises, the destination stays as it was.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    real = Path(os.path.realpath(path))
+    if real.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    before = real.stat() if real.exists() else None
+    if before is not None and not stat.S_ISREG(before.st_mode):
+        yield real
+        return
+    draft = real.with_name(f".tunescope-{secrets.token_hex(8)}")
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    try:
+        yield draft
+        if before is not None:
+            draft.chmod(stat.S_IMODE(before.st_mode))
+        with draft.open("r+b") as file:
+            os.fsync(file.fileno())
+        os.replace(draft, real)
+        sync_folder(real.parent)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text so that a reader sees the old file or the new one, and a power cut too."""
+    with whole_file(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+def sync_folder(folder: Path) -> None:
+    """See that the names in a folder are on the disk; some file systems do not offer it."""
+    if sys.platform == "win32":
+        return
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
