@@ -1,0 +1,364 @@
+"""kill -9 at random moments: nothing finished is lost or doubled, and the run goes on as it was.
+
+python tests/benchmarks/bench_kills.py [--rounds 200] [--strategy gp] [--seed 0] [--target worker]
+
+Every round begins a run in a process of its own, kills the program, the window's worker or a trial
+process (SIGKILL) at a random moment, perhaps once more after it was resumed, and lets it go on to
+its end. Then the folder is compared with that of the uninterrupted run: settings, scores and steps,
+each once, what was recorded before the kill unchanged, the test score, and the history. A killed
+trial process costs its trial, so that of such a run only what came before is compared. Exit status
+1 where something was lost, doubled or different.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import multiprocessing
+import os
+import random
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.cli.commands import main as command
+from app.worker import messages as m
+from app.worker.process import run_worker
+from core.datasets.samples.registry import SAMPLES
+from core.tuning.events import (
+    HyperGradientStep,
+    PenaltyStep,
+    RunFinished,
+    TrialFailed,
+    TrialFinished,
+)
+from core.tuning.runs.past_runs import list_runs
+from core.tuning.runs.run_folder import RunFolder
+
+TARGETS = ("program", "worker", "trial")
+AGAIN = 0.25  # how often the resumed run is killed once more
+TRIALS = ("--model", "svm", "--trials", "6", "--option", "folds=3")
+SAMPLERS = ("random", "grid", "gp", "hybrid", "variable", "eb-hyp", "transfer", "scot", "tpe",
+            "cma-es")  # fmt: skip
+LEARNERS = ("mm", "evidence", "loo", "direct", "gradient")
+CASES: dict[str, tuple[str, ...]] = {
+    **{name: ("iris", *TRIALS, "--strategy", name) for name in SAMPLERS},
+    **{
+        name: ("groups", "--model", "logistic", "--groups", "prefix", "--evaluation", "test",
+               "--strategy", name, "--option", f"{'steps' if name == 'gradient' else 'max_steps'}=20")
+        for name in LEARNERS
+    },
+    "tags mm": ("tags.csv", "--strategy", "mm"),
+    "tags gradient": ("tags.csv", "--strategy", "gradient"),
+    "molecules mm": ("molecules.csv", "--strategy", "mm", "--option", "max_steps=5"),
+    "molecules gradient": ("molecules.csv", "--strategy", "gradient", "--option", "steps=3"),
+    "topics": ("texts", "--task", "topics", "--strategy", "random", "--trials", "3",
+               "--option", "folds=2"),
+}  # fmt: skip
+
+
+@dataclass
+class Outcome:
+    """What a run folder holds in the end."""
+
+    trials: dict[int, tuple[Any, float]]
+    steps: list[Any]
+    test: Any
+    failed: int
+    doubled: list[int]
+    took: float = 0.0
+
+
+@dataclass
+class Found:
+    """What went wrong, and when the kills came."""
+
+    problems: list[str] = field(default_factory=list)
+    phases: Counter[str] = field(default_factory=Counter)
+
+
+def outcome_of(folder: Path) -> Outcome:
+    """The finished trials or steps of a folder, and what it ended with."""
+    events = RunFolder.open(folder).events()
+    ended = [event for event in events if isinstance(event, TrialFinished)]
+    counts = Counter(event.number for event in ended)
+    finish = [event for event in events if isinstance(event, RunFinished)]
+    steps = [event for event in events if isinstance(event, (PenaltyStep, HyperGradientStep))]
+    return Outcome(
+        {event.number: (event.setting, event.score) for event in ended},
+        [(event.step, getattr(event, "penalties", None) or event.d) for event in steps],
+        finish[-1].results["test"] if finish else None,
+        sum(isinstance(event, TrialFailed) for event in events),
+        [number for number, count in counts.items() if count > 1],
+    )
+
+
+# ------------------------------------------------------------------------------------- processes
+
+
+def begun(work: Callable[[], Any], said: Path) -> int:
+    """A process of its own, and of its own session, that does it; its number."""
+    number = os.fork()
+    if number:
+        return number
+    os.setsid()
+    handle = os.open(said, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    os.dup2(handle, 1)
+    os.dup2(handle, 2)
+    try:
+        status = work()
+    except BaseException as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        status = 3
+    sys.stdout.flush()
+    os._exit(int(status or 0))
+
+
+def by_command(arguments: list[str]) -> Callable[[], int]:
+    """The program itself."""
+    return lambda: command(arguments)
+
+
+def by_worker(folder: Path) -> Callable[[], None]:
+    """The window's worker going on with the run in a folder, without a window's end to its pipe."""
+
+    def work() -> None:
+        ours, theirs = multiprocessing.Pipe()
+        scratch = tempfile.mkdtemp(prefix="worker-", dir=folder.parent)
+        request = m.Request(1, m.Tune(RunFolder.open(folder).plan, folder=str(folder)))
+        worker = os.fork()
+        if worker == 0:
+            ours.close()
+            run_worker(theirs, "app.worker.engine", scratch)
+        theirs.close()
+        (folder.parent / "worker").write_text(str(worker))
+        ours.send(request)
+        with contextlib.suppress(EOFError, OSError):
+            while not isinstance(ours.recv().answer, m.Ended):
+                pass
+
+    return work
+
+
+def family(number: int) -> dict[int, str]:
+    """{process: its command line} of all descendants of a process."""
+    parents: dict[int, int] = {}
+    for about in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError):
+            parents[int(about.parent.name)] = int(about.read_text().rpartition(")")[2].split()[1])
+    found, wanted = {}, {number}
+    while wanted:
+        wanted = {child for child, parent in parents.items() if parent in wanted}
+        for child in wanted:
+            with contextlib.suppress(OSError):
+                line = Path(f"/proc/{child}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+                found[child] = line
+    return found
+
+
+def kill(target: str, number: int, place: Path) -> None:
+    """SIGKILL to what is meant, where there is such a process by now."""
+    with contextlib.suppress(OSError, ValueError):
+        if target == "program":
+            os.kill(number, signal.SIGKILL)
+        elif target == "worker":
+            os.kill(int((place / "worker").read_text()), signal.SIGKILL)
+        else:
+            children = family(number)
+            servers = [child for child, line in children.items() if "forkserver" in line]
+            trials = [child for server in servers for child in family(server)]
+            if trials:
+                os.kill(random.choice(trials), signal.SIGKILL)
+
+
+def ended(number: int, limit: float = 600.0) -> int:
+    """Wait for a process; its status. One that hangs is killed and counts as 99."""
+    give_up = time.monotonic() + limit
+    while time.monotonic() < give_up:
+        gone, status = os.waitpid(number, os.WNOHANG)
+        if gone:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.killpg(number, signal.SIGKILL)
+    os.waitpid(number, 0)
+    return 99
+
+
+# ---------------------------------------------------------------------------------------- rounds
+
+
+def arguments_of(case: str, data: Path, folder: Path) -> list[str]:
+    """The command line of a case."""
+    file, *rest = CASES[case]
+    given = str(data / file) if file.endswith(".csv") else f"sample:{file}"
+    return ["tune", given, *rest, "--run-dir", str(folder), "--json"]
+
+
+def fresh(place: Path) -> Path:
+    """A folder for one run, with a history of its own."""
+    place.mkdir()
+    os.environ["TUNESCOPE_RUNS"] = str(place)
+    os.environ["TUNESCOPE_HISTORY"] = str(place / "history.sqlite3")
+    return place / "run"
+
+
+def uninterrupted(case: str, data: Path, place: Path) -> Outcome:
+    """What the run comes to when nothing befalls it."""
+    folder, since = fresh(place), time.monotonic()
+    status = ended(begun(by_command(arguments_of(case, data, folder)), place / "said"))
+    if status:
+        raise SystemExit(f"{case}: status {status}\n{(place / 'said').read_text()}")
+    whole = outcome_of(folder)
+    whole.took = time.monotonic() - since
+    return whole
+
+
+def one_round(case: str, target: str, whole: Outcome, data: Path, place: Path) -> Found:
+    """Begin, kill, look, go on, compare."""
+    found, folder = Found(), fresh(place)
+    tune = by_command(arguments_of(case, data, folder))
+    kills = 1 + (random.random() < AGAIN)
+    recorded = b""
+    if target == "worker":  # the window's worker takes over what the program has just begun
+        number = begun(tune, place / "said")
+        while not (folder / "events.jsonl").exists() and os.waitpid(number, os.WNOHANG)[0] == 0:
+            time.sleep(0.005)
+        with contextlib.suppress(OSError):
+            os.kill(number, signal.SIGKILL)
+            ended(number)
+    for _ in range(kills):
+        there = (folder / "plan.json").exists()
+        if target == "worker" and there:
+            work = by_worker(folder)
+        else:
+            work = by_command(["resume", str(folder), "--json"]) if there else tune
+        number = begun(work, place / "said")
+        time.sleep(random.uniform(0.0, 1.05 * whole.took))
+        kill(target, number, place)
+        if target == "trial":
+            ended(number)
+        else:
+            with contextlib.suppress(ChildProcessError):
+                ended(number)
+        recorded = looked_at(folder, recorded, found)
+    if target != "trial" and (folder / "plan.json").exists():
+        number = begun(by_command(["resume", str(folder), "--json"]), place / "said")
+    elif target != "trial":
+        number = begun(tune, place / "said")
+    if target != "trial" and (status := ended(number)):
+        found.problems.append(
+            f"going on ended with {status}: {(place / 'said').read_text()[-400:]}"
+        )
+        return found
+    looked_at(folder, recorded, found)
+    compared(case, target, outcome_of(folder), whole, found)
+    remembered(place / "history.sqlite3", outcome_of(folder), found)
+    return found
+
+
+def looked_at(folder: Path, before: bytes, found: Found) -> bytes:
+    """See that the folder opens, and that what was recorded is still there; what is there now."""
+    events = folder / "events.jsonl"
+    now = events.read_bytes() if events.exists() else b""
+    now = now[: now.rfind(b"\n") + 1]
+    if not now.startswith(before):
+        found.problems.append("what was recorded before the kill has changed")
+    past = list_runs(folder.parent)
+    states = [run.state for run in past]
+    found.phases["no folder" if not states else states[0]] += 1
+    if (folder / "plan.json").exists():
+        RunFolder.open(folder).events()
+        if len(states) != 1:
+            found.problems.append(f"the list of runs has {len(states)} of one run")
+    return now
+
+
+def compared(case: str, target: str, run: Outcome, whole: Outcome, found: Found) -> None:
+    """The continued run beside the uninterrupted one."""
+    if run.doubled:
+        found.problems.append(f"trials are there twice: {run.doubled}")
+    if target == "trial" and run.failed:
+        count = len(run.trials) + run.failed
+        if count != len(whole.trials):
+            found.problems.append(f"{count} trials instead of {len(whole.trials)}")
+        return
+    if run.failed != whole.failed:
+        found.problems.append(f"{run.failed} trials failed instead of {whole.failed}")
+    if run.trials != whole.trials:
+        lost = sorted(whole.trials.keys() - run.trials.keys())
+        other = [n for n in run.trials if run.trials[n] != whole.trials.get(n)]
+        found.problems.append(f"trials lost {lost}, other ones {other}")
+    if run.steps != whole.steps:
+        found.problems.append(f"{len(run.steps)} steps, of the whole run {len(whole.steps)}")
+    if run.test != whole.test:
+        found.problems.append(f"the test score is {run.test} instead of {whole.test}")
+
+
+def remembered(history: Path, run: Outcome, found: Found) -> None:
+    """See that the history holds every finished trial once."""
+    if not run.trials or not history.exists():
+        return
+    with contextlib.closing(sqlite3.connect(history)) as database:
+        rows = database.execute(
+            "SELECT trials.number, score FROM trials JOIN datasets ON dataset = datasets.number "
+            "WHERE origin = 'run' ORDER BY trials.number"
+        ).fetchall()
+    if dict(rows) != {number: score for number, (_, score) in run.trials.items()}:
+        found.problems.append(f"the history holds {len(rows)} trials of {len(run.trials)}")
+    if len(rows) != len(dict(rows)):
+        found.problems.append("the history holds trials twice")
+
+
+def write_small(data: Path) -> None:
+    """A few sentences and molecules, so that many rounds fit into an hour."""
+    data.mkdir()
+    for name, rows in (("tags", 400), ("molecules", 12)):
+        SAMPLES[name].table().head(rows).to_csv(data / f"{name}.csv", index=False)
+
+
+def main() -> int:
+    """Run the rounds and print what was found."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--strategy", action="append", choices=list(CASES), help="only these")
+    parser.add_argument("--target", action="append", choices=TARGETS, help="only these")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    random.seed(given.seed)
+    cases, wrong, phases = given.strategy or list(CASES), 0, Counter[str]()
+    wholes: dict[str, Outcome] = {}
+    with tempfile.TemporaryDirectory(prefix="tunescope-kills-") as scratch:
+        base = Path(scratch)
+        os.environ["TMPDIR"], tempfile.tempdir = scratch, scratch
+        write_small(base / "data")
+        for number in range(given.rounds):
+            case = cases[number % len(cases)]
+            learns = case in LEARNERS or " " in case
+            target = random.choice([
+                one for one in given.target or TARGETS if one != "trial" or not learns
+            ] or ["program"])  # fmt: skip
+            if case not in wholes:
+                place = base / f"whole {case}"
+                wholes[case] = uninterrupted(case, base / "data", place)
+            place = base / str(number)
+            found = one_round(case, target, wholes[case], base / "data", place)
+            phases += found.phases
+            wrong += bool(found.problems)
+            for problem in found.problems:
+                print(f"round {number} ({case}, {target}): {problem}", flush=True)
+            if number % 20 == 19:
+                print(f"{number + 1} rounds, {wrong} wrong; {dict(phases)}", flush=True)
+    print(f"{given.rounds} rounds over {len(wholes)} kinds of run: {wrong} wrong; "
+          f"after the kills the folders were {dict(phases)}")  # fmt: skip
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
