@@ -54,10 +54,11 @@ def add_to(commands: Any) -> None:
 def _runs(given: argparse.Namespace) -> int:
     from core.tuning.runs.past_runs import list_runs
 
-    summaries = list_runs()
+    summaries, left_out = list_runs()
+    for sentence in left_out.values():
+        print(f"Left out: {sentence}", file=sys.stderr)
     if given.json:
-        kept = [asdict(summary) for summary in summaries]
-        print(json.dumps([{k: v for k, v in run.items() if k != "results"} for run in kept]))
+        print(json.dumps([asdict(summary) for summary in summaries]))
         return 0
     if not summaries:
         print("There are no runs yet. Start one with: tunescope tune FILE", file=sys.stderr)

@@ -21,7 +21,7 @@ from core.export.choices import MODEL_ENDINGS
 from core.tuning.plan import DataPlan
 
 if TYPE_CHECKING:
-    from core.tuning.runs.past_runs import RunSummary
+    from core.tuning.runs.past_runs import PastRuns, RunSummary
 
 
 class Session(Known):
@@ -166,7 +166,11 @@ class Session(Known):
     # Past runs ------------------------------------------------------------------------------
 
     def past_runs(self) -> list[RunSummary]:
-        """The runs kept on this computer, as `core.tuning.runs.past_runs.list_runs` gives them."""
+        """The runs kept on this computer, newest first."""
+        return self.list_runs().runs
+
+    def list_runs(self) -> PastRuns:
+        """The same, with the folders that are left out because they cannot be read."""
         from core.tuning.runs.past_runs import list_runs  # not needed for the first paint
 
         return list_runs(self._root())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 SHOWN_RUNS = 12  # at most, in lists
@@ -28,6 +29,11 @@ def run_in_lines(run: Any) -> tuple[str, str, str]:
     """A past run for a narrow place: data, strategy, then score and gain."""
     gain = "" if run.gain is None else f" ({_gain(run)})"
     return _data(run), _title(run), f"{_score(run)}{gain}"
+
+
+def left_out_in_words(left_out: Iterable[str]) -> str:
+    """The names of folders that are in no list because they cannot be read."""
+    return f"Left out, as it cannot be read: {', '.join(left_out)}"
 
 
 def _data(run: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look import appearance, icons
-from app.text.past_runs import SHOWN_RUNS, run_in_lines, run_in_words
+from app.text.past_runs import SHOWN_RUNS, left_out_in_words, run_in_lines, run_in_words
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.card import clear
 from app.widgets.labels import OneLine, label, restyle, tip
@@ -214,10 +214,10 @@ class Rail(QFrame):
         self.history_button.setAccessibleDescription(there)
         restyle(self.history_button, here=bool(there))
 
-    def show_runs(self, runs: list[Any]) -> None:
-        """List the newest past runs with their best score and gain."""
+    def show_runs(self, runs: list[Any], left_out: Iterable[str] = ()) -> None:
+        """List the newest past runs with their best score and gain, then what is left out."""
         clear(self._runs)
-        self._runs_title.setVisible(bool(runs))
+        self._runs_title.setVisible(bool(runs or left_out))
         for run in runs[:SHOWN_RUNS]:
             button = PlainButton("", lambda folder=run.path: self.run_pressed.emit(folder))
             name = run_in_words(run)
@@ -234,6 +234,8 @@ class Rail(QFrame):
             button.setToolTip(tip(name))
             button.setAccessibleName(f"Past run: {name}")
             self._runs.addWidget(button)
+        if left_out:
+            self._runs.addWidget(OneLine(left_out_in_words(left_out), "caption"))
 
     def changeEvent(self, event: QEvent) -> None:
         """The marks are pixmaps: other colours or another text size need other ones."""

@@ -212,7 +212,7 @@ class Window(QMainWindow):
 
     def show_runs(self) -> None:
         """List the past runs in the rail."""
-        self.rail.show_runs(self.session.past_runs())
+        self.rail.show_runs(*self.session.list_runs())
         self._tabs.start()
 
     def open_run(self, folder: object) -> None:

@@ -337,7 +337,7 @@ def from_json(line: str | bytes) -> Event:
     """
     try:
         plain = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError("not JSON") from error
     name = str(plain.get("event")) if isinstance(plain, dict) else ""
     kind = Event.names.get(_FORMER_NAMES.get(name, name))

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from core.errors import UnusableError
+from core.tuning.typed_json import read_as
 
 DECODINGS = ("posterior", "viterbi")
 EVALUATIONS = ("test", "nested")
@@ -125,9 +126,15 @@ class Plan:
 
 
 def plan_from_dict(plain: Mapping[str, Any]) -> Plan:
-    """The plan that `Plan.as_dict` gave."""
-    data = DataPlan(**{"together": False, **plain["data"]})
-    return Plan(**{**plain, "data": data})
+    """The plan that `Plan.as_dict` gave. Fields of newer versions are passed over.
+
+    Raises:
+        ValueError: a field is missing or has another type.
+    """
+    data = plain.get("data")
+    if not isinstance(data, Mapping):
+        raise ValueError("Plan.data: missing")
+    return read_as(Plan, {**plain, "data": {"together": False, **data}})
 
 
 def check_gamma(plan: Plan) -> None:

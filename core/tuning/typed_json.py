@@ -6,6 +6,7 @@ not have are passed over, so that files of newer versions open.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import types
 from collections.abc import Callable
@@ -76,6 +77,8 @@ def _reader(hint: Any) -> Reader:
     if origin in (Union, types.UnionType) and inner[1:] == (types.NoneType,):
         read = _reader(inner[0])
         return lambda value: None if value is None else read(value)
+    if origin in (Union, types.UnionType):
+        return _either([_reader(one) for one in inner])
     if origin is list:
         return _list_reader(inner[0])
     if origin is dict and inner[0] is str:
@@ -84,6 +87,16 @@ def _reader(hint: Any) -> Reader:
     if is_dataclass(hint):
         return lambda value: read_as(hint, _a(dict, value))  # type: ignore[arg-type]
     raise TypeError(f"no reader of {hint}")
+
+
+def _either(readers: list[Reader]) -> Reader:
+    def read(value: Any) -> Any:
+        for one in readers[:-1]:
+            with contextlib.suppress(ValueError):
+                return one(value)
+        return readers[-1](value)
+
+    return read
 
 
 def _list_reader(item: Any) -> Reader:

@@ -47,13 +47,13 @@ AGAIN = 0.25  # how often the resumed run is killed once more
 TRIALS = ("--model", "svm", "--trials", "6", "--option", "folds=3")
 SAMPLERS = ("random", "grid", "gp", "hybrid", "variable", "eb-hyp", "transfer", "scot", "tpe",
             "cma-es")  # fmt: skip
-LEARNERS = ("mm", "evidence", "loo", "direct", "gradient")
+LEARNED = ("groups", "--model", "logistic", "--groups", "prefix", "--evaluation", "test")
+LEARNERS = {**dict.fromkeys(("mm", "evidence", "loo", "direct"), "max_steps"), "gradient": "steps"}
 CASES: dict[str, tuple[str, ...]] = {
     **{name: ("iris", *TRIALS, "--strategy", name) for name in SAMPLERS},
     **{
-        name: ("groups", "--model", "logistic", "--groups", "prefix", "--evaluation", "test",
-               "--strategy", name, "--option", f"{'steps' if name == 'gradient' else 'max_steps'}=20")
-        for name in LEARNERS
+        name: (*LEARNED, "--strategy", name, "--option", f"{limit}=20")
+        for name, limit in LEARNERS.items()
     },
     "tags mm": ("tags.csv", "--strategy", "mm"),
     "tags gradient": ("tags.csv", "--strategy", "gradient"),

@@ -209,5 +209,5 @@ def _of_run(run: RunSummary) -> dict[str, Any]:
         "test": run.test,
         "gain": run.gain,
         "metric": run.metric,
-        "interval": run.results.get("test_interval"),
+        "interval": run.interval,
     }

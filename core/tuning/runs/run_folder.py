@@ -110,8 +110,11 @@ class RunFolder:
     def plan(self) -> Plan:
         """The plan as it was written at the start."""
         try:
-            return plan_from_dict(json.loads((self.path / PLAN).read_text(encoding="utf-8")))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            plain = json.loads((self.path / PLAN).read_text(encoding="utf-8"))
+            if not isinstance(plain, dict):
+                raise ValueError("it is no object")
+            return plan_from_dict(plain)
+        except (OSError, ValueError, RecursionError) as error:
             raise UnusableError(
                 "the plan of this run cannot be read",
                 where=str(self.path / PLAN),

@@ -191,7 +191,7 @@ def test_the_refused_program_deletes_nothing(tmp_path):
         folder.forget_if_idle()
         assert {name: (folder.path / name).read_bytes() for name in kept} == kept
     folder.forget_if_idle()  # nor once the owner is gone: it was never this program's run
-    assert {path.name: path.read_bytes() for path in folder.path.iterdir()} == kept
+    assert {name: (folder.path / name).read_bytes() for name in kept} == kept
     with folder.owned():
         pass
     folder.forget_if_idle()
@@ -211,7 +211,9 @@ def test_the_list_says_what_came_of_each_run(tmp_path):
     record(RunFolder.create(PLAN, path=tmp_path / "b"), started())
     RunFolder.create(PLAN, path=tmp_path / "empty")
     (tmp_path / "stray").mkdir()
-    by_name = {summary.name: summary for summary in list_runs(tmp_path)}
-    assert set(by_name) == {"a", "b"}
+    runs, left_out = list_runs(tmp_path)
+    by_name = {summary.name: summary for summary in runs}
+    assert (set(by_name), left_out) == ({"a", "b", "empty"}, {})
+    assert (by_name["empty"].state, by_name["empty"].dataset) == ("interrupted", "iris")
     assert (by_name["a"].state, by_name["a"].test, by_name["a"].gain) == ("finished", 0.9, 0.02)
     assert (by_name["b"].state, by_name["b"].test) == ("interrupted", None)
