@@ -20,9 +20,10 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def own_history(tmp_path_factory, monkeypatch) -> Path:
-    """Where the history lies during a test: never where the person's own is."""
+    """Where the history and the runs lie during a test: never where the person's own are."""
     place = tmp_path_factory.mktemp("history") / "history.sqlite3"
     monkeypatch.setenv("TUNESCOPE_HISTORY", str(place))
+    monkeypatch.setenv("TUNESCOPE_RUNS", str(place.parent / "runs"))
     return place
 
 

@@ -69,6 +69,8 @@ def _add_optuna(parts: Any) -> None:
 def _list(given: argparse.Namespace) -> int:
     with _opened() as history:
         entries, enabled = history.entries(), history.enabled
+        for sentence in history.notices:
+            _say(sentence)
     if given.json:
         print(json.dumps([asdict(entry) for entry in entries]))
         return 0
@@ -113,17 +115,22 @@ def _forget(given: argparse.Namespace) -> int:
         raise UnusableError(
             "it is not clear what to delete", cure="give IDs, or --all, or --starter"
         )
+    if given.all:
+        from core.tuning.history.forgetting import forget_everything
+
+        everything = forget_everything()
+        _say("Deleted: everything." if everything is None else f"Deleted: {_counted(everything)}.")
+        return 0
     with _opened() as history:
         if given.starter:
             count = history.forget_starter()
-        elif given.all:
-            count = len(history.entries())
-            history.forget_all()
         else:
             found = {_found(history.entries(), part) for part in given.ids}
             for id in found:
                 history.forget(id)
             count = len(found)
+        for sentence in history.notices:
+            _say(sentence)
     _say(f"Deleted: {_counted(count)}.")
     return 0
 
@@ -219,6 +226,7 @@ def _opened() -> History:
     history = History()
     for sentence in history.notices:
         _say(sentence)
+    history.notices.clear()
     return history
 
 

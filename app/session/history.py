@@ -66,8 +66,9 @@ class SessionHistory(QObject):
         path = str(history_path())
         try:
             with History() as history:
+                entries = history.entries()
                 notice = " ".join(history.notices)
-                return HistoryContents(path, history.entries(), history.enabled, notice)
+                return HistoryContents(path, entries, history.enabled, notice)
         except UnusableError as error:
             return HistoryContents(path, problem=error.sentence, readable=False)
 
@@ -91,14 +92,15 @@ class SessionHistory(QObject):
         self._do(work)
 
     def forget_all(self) -> None:
-        """Forget everything."""
+        """Forget everything, also where the file is damaged or locked."""
+        from core.errors import UnusableError
+        from core.tuning.history.forgetting import forget_everything
 
-        def work(history: History) -> str:
-            count = len(history.entries())
-            history.forget_all()
-            return forgotten(count)
-
-        self._do(work)
+        try:
+            self.said.emit(forgotten(forget_everything()), True)
+        except UnusableError as error:
+            self.said.emit(error.sentence, False)
+        self.changed.emit()
 
     def forget_starter(self) -> None:
         """Remove what came with the program."""

@@ -20,9 +20,9 @@ def switched(on: bool) -> str:
     return "The history is off: nothing is added to it or read from it. What it holds stays."
 
 
-def forgotten(count: int) -> str:
-    """How much was forgotten."""
-    return f"Deleted: {counted(count)}."
+def forgotten(count: int | None) -> str:
+    """How much was forgotten; None for everything there was."""
+    return "Deleted: everything." if count is None else f"Deleted: {counted(count)}."
 
 
 def removed_starter(count: int) -> str:

@@ -7,20 +7,20 @@ missing, but the file is whole. Several programs may write at once and wait for 
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
 
 from core.errors import UnusableError
+from core.tuning.history.versions import OURS, TABLES, migrate
+from core.tuning.runs.ownership import TakenError, owning
 
 PATIENCE = 30.0  # seconds that one program waits for another
-OURS = 0x54756E65  # "Tune", SQLite's application_id
 DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 UNWRITABLE = (
     sqlite3.SQLITE_READONLY,
@@ -30,6 +30,7 @@ UNWRITABLE = (
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR,
 )
+SWITCHES = {("enabled", "yes"), ("enabled", "no"), ("starter", "there"), ("starter", "removed")}
 COMPANIONS = ("", "-wal", "-shm")  # what SQLite may keep beside the file, and the file itself
 
 
@@ -48,31 +49,65 @@ class OpenFile:
     notice: str = ""
 
 
-def open_file(path: Path) -> OpenFile:
+def open_file(path: Path, patience: float = PATIENCE) -> OpenFile:
     """Open or create a history; bring one of an older version up to date.
 
     A damaged file is renamed and a new one begun. One that cannot be written
     is read.
 
+    Args:
+        path: the file.
+        patience: seconds to wait for another program.
+
     Raises:
         UnusableError: it is of a newer version or another program's, or can be neither written nor
             read.
     """
-    before = _identity(path)
+    before = identity(path)
     try:
         if path.is_dir():
             raise _unusable("there is a folder where the history should be", path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        return OpenFile(_writable(path))
     except OSError as error:
         raise _unusable(f"the history cannot be kept here ({error.strerror})", path) from error
-    except sqlite3.DatabaseError as error:
-        failure = error
-    if _code(failure) in DAMAGED:
-        return _begun_anew(path, before)
-    if _code(failure) in UNWRITABLE and before is not None:
-        return _read_only(path)
+    with exclusive(path, patience):
+        try:
+            return OpenFile(_writable(path, patience))
+        except sqlite3.DatabaseError as error:
+            failure = error
+        if _code(failure) in DAMAGED:
+            return _begun_anew(path, patience)
+        if _code(failure) in UNWRITABLE and before is not None:
+            return _read_only(path)
     raise in_words(failure, path) from failure
+
+
+@contextmanager
+def exclusive(path: Path, patience: float = PATIENCE) -> Iterator[None]:
+    """While inside, no other of our programs opens, renames or replaces the file.
+
+    In a folder that cannot be written nobody can.
+
+    Raises:
+        UnusableError: another program is at it for longer than `patience` seconds.
+    """
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(owning(path.with_name(path.name + "-lock"), patience))
+        except TakenError:
+            raise _locked(path) from None
+        except OSError:
+            pass
+        yield
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file it is that has this name now; None where there is none."""
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino
 
 
 def in_words(error: sqlite3.Error, path: Path) -> UnusableError:
@@ -85,15 +120,26 @@ def in_words(error: sqlite3.Error, path: Path) -> UnusableError:
         cure = "start the program again, which puts it aside and begins a new one"
         return UnusableError("the history is damaged", where=str(path), cure=cure)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        cure = "close the other program that uses it"
-        return UnusableError("the history is locked", where=str(path), cure=cure)
+        return _locked(path)
     return _unusable(f"the history cannot be read or written ({error})", path)
 
 
-def erase_traces(database: sqlite3.Connection) -> None:
-    """Rewrite the file so that nothing of what was deleted can be read back from it."""
-    database.execute("VACUUM")
-    database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+def is_ours(path: Path) -> bool:
+    """Whether a file is a history, or nothing that could be another program's database."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(100)
+    except OSError:
+        return False
+    return not head.startswith(b"SQLite format 3") or int.from_bytes(head[68:72], "big") in (
+        0,
+        OURS,
+    )
+
+
+def _locked(path: Path) -> UnusableError:
+    cure = "close the other program that uses it"
+    return UnusableError("the history is locked", where=str(path), cure=cure)
 
 
 def _unusable(what: str, path: Path) -> UnusableError:
@@ -105,24 +151,17 @@ def _code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        about = path.stat()
-    except OSError:
-        return None
-    return about.st_dev, about.st_ino
-
-
-def _writable(path: Path) -> sqlite3.Connection:
-    database = sqlite3.connect(path, PATIENCE, isolation_level=None, check_same_thread=False)
+def _writable(path: Path, patience: float) -> sqlite3.Connection:
+    database = sqlite3.connect(path, patience, isolation_level=None, check_same_thread=False)
+    database.text_factory = _text
     try:
         _refuse_strangers(database, path)
         database.execute("PRAGMA secure_delete = ON")
         database.execute("PRAGMA temp_store = MEMORY")  # no copies in folders of others
-        wal = _write_ahead(database)
+        wal = _write_ahead(database, patience)
         database.execute(f"PRAGMA synchronous = {'NORMAL' if wal else 'FULL'}")
         database.execute("BEGIN IMMEDIATE")
-        _migrate(database, path)
+        migrate(database, path)
         database.execute("DELETE FROM switches WHERE 0")  # fails where nothing can be written
         database.execute("COMMIT")
         _check(database)
@@ -132,12 +171,17 @@ def _writable(path: Path) -> sqlite3.Connection:
     return database
 
 
-def _write_ahead(database: sqlite3.Connection) -> bool:
+def _text(content: bytes) -> str:
+    """Of a damaged text what can be read."""
+    return content.decode("utf-8", errors="replace")
+
+
+def _write_ahead(database: sqlite3.Connection, patience: float) -> bool:
     """Whether the write-ahead log is on; some network drives do not allow it.
 
     The change of mode is the one step that SQLite does not wait for by itself.
     """
-    give_up = time.monotonic() + PATIENCE
+    give_up = time.monotonic() + patience
     while True:
         try:
             return bool(database.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal")
@@ -168,15 +212,28 @@ def _check(database: sqlite3.Connection) -> None:
         raise damaged
 
 
-def _begun_anew(path: Path, before: tuple[int, int] | None) -> OpenFile:
-    notice = ""
-    if _identity(path) == before:  # otherwise another program has just done so
-        name = _put_aside(path)
-        notice = f"The history was damaged. It was renamed to {name}, and a new one begun."
+def _begun_anew(path: Path, patience: float) -> OpenFile:
+    """Rename a damaged file and begin a new one, with the switches as they were if possible."""
+    switches = read_switches(path)
+    name = _put_aside(path)
+    notice = f"The history was damaged. It was renamed to {name}, and a new one begun."
     try:
-        return OpenFile(_writable(path), notice=notice)
+        database = _writable(path, patience)
+        database.executemany("INSERT OR REPLACE INTO switches VALUES (?, ?)", switches)
+        return OpenFile(database, notice=notice)
     except sqlite3.DatabaseError as error:
         raise in_words(error, path) from error
+
+
+def read_switches(path: Path) -> list[tuple[str, str]]:
+    """What a person has switched, as far as it can be read from a file that may be damaged."""
+    try:
+        address = f"file:{quote(str(path.resolve()))}?mode=ro"
+        with closing(sqlite3.connect(address, 1.0, uri=True)) as database:
+            found = database.execute("SELECT name, value FROM switches").fetchall()
+    except (sqlite3.Error, OSError):
+        return []
+    return [(name, value) for name, value in found if (name, value) in SWITCHES]
 
 
 def _put_aside(path: Path) -> str:
@@ -208,6 +265,7 @@ def _read_only(path: Path) -> OpenFile:
     made, nobody writes it, and it is read as one that does not change.
     """
     database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    database.text_factory = _text
     try:
         try:
             _copy(path, "mode=ro", database)
@@ -215,7 +273,7 @@ def _read_only(path: Path) -> OpenFile:
             _copy(path, "mode=ro&immutable=1", database)
         _refuse_strangers(database, path)
         database.execute("BEGIN")
-        _migrate(database, path)
+        migrate(database, path)
         database.execute("COMMIT")
         _check(database)
     except sqlite3.DatabaseError as error:
@@ -232,70 +290,3 @@ def _copy(path: Path, how: str, into: sqlite3.Connection) -> None:
     address = f"file:{quote(str(path.resolve()))}?{how}"
     with closing(sqlite3.connect(address, PATIENCE, uri=True)) as source:
         source.backup(into)
-
-
-# ------------------------------------------------------------------------------------- versions
-
-
-def _migrate(database: sqlite3.Connection, path: Path) -> None:
-    """Bring the schema up to date, inside the caller's transaction."""
-    (version,) = database.execute("PRAGMA user_version").fetchone()
-    if version > len(MIGRATIONS):
-        raise UnusableError(
-            f"the history is of a newer version ({version}) than this program knows "
-            f"({len(MIGRATIONS)})",
-            where=str(path),
-            cure="update Tunescope, or name another file in TUNESCOPE_HISTORY",
-        )
-    if version == len(MIGRATIONS):
-        return
-    for migration in MIGRATIONS[version:]:
-        migration(database)
-    database.execute(f"PRAGMA application_id = {OURS}")
-    database.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-
-
-def _first(database: sqlite3.Connection) -> None:
-    """Datasets and their trials, every setting a JSON object."""
-    database.execute(
-        "CREATE TABLE datasets (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
-        "began TEXT NOT NULL, model TEXT NOT NULL, task TEXT NOT NULL, metric TEXT NOT NULL, "
-        "maximize INTEGER NOT NULL, strategy TEXT NOT NULL, log_rows REAL NOT NULL, "
-        "log_features REAL NOT NULL, classes REAL NOT NULL)"
-    )
-    database.execute(
-        "CREATE TABLE trials (dataset INTEGER NOT NULL, number INTEGER NOT NULL, "
-        "setting TEXT NOT NULL, score REAL NOT NULL, PRIMARY KEY (dataset, number)) WITHOUT ROWID"
-    )
-
-
-def _second(database: sqlite3.Connection) -> None:
-    """The axes stand with the dataset, settings are their values alone; origins and switches."""
-    database.execute("ALTER TABLE datasets ADD COLUMN axes TEXT NOT NULL DEFAULT '[]'")
-    database.execute("ALTER TABLE datasets ADD COLUMN origin TEXT NOT NULL DEFAULT 'run'")
-    database.execute("CREATE INDEX datasets_of ON datasets (model, metric)")
-    database.execute("CREATE TABLE switches (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
-    axes: dict[int, list[str]] = {}
-    trials = database.execute("SELECT dataset, number, setting FROM trials").fetchall()
-    for dataset, number, text in trials:
-        setting = json.loads(text)
-        values = [setting.get(name) for name in axes.setdefault(dataset, list(setting))]
-        database.execute(
-            "UPDATE trials SET setting = ? WHERE dataset = ? AND number = ?",
-            (json.dumps(values), dataset, number),
-        )
-    for dataset, names in axes.items():
-        database.execute(
-            "UPDATE datasets SET axes = ? WHERE number = ?", (json.dumps(names), dataset)
-        )
-
-
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second)
-"""From version k of the schema to k + 1; a new file goes through all of them."""
-
-TABLES = {
-    "datasets": "number, id, began, model, task, metric, maximize, strategy, log_rows, "
-    "log_features, classes, axes, origin",
-    "trials": "dataset, number, setting, score",
-    "switches": "name, value",
-}

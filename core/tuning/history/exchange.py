@@ -9,17 +9,24 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
 from core.errors import UnusableError
-from core.tuning.history.records import Record, Trial, is_plain
+from core.tuning.history.records import Record, Trial
+from core.tuning.history.soundness import (
+    LARGEST,
+    is_plain,
+    sound_flag,
+    sound_names,
+    sound_score,
+    sound_statistics,
+    sound_text,
+)
 
 VERSION = 1
-LARGEST = 2**63  # what SQLite counts to
 TEXTS = ("began", "model", "task", "metric", "strategy")
 
 
@@ -41,7 +48,7 @@ def records_in(text: str) -> tuple[list[Record], list[str]]:
     except (ValueError, RecursionError) as error:
         raise _no_history() from error
     version = whole.get("tunescope_history") if isinstance(whole, dict) else None
-    if not isinstance(version, int) or not isinstance(whole.get("datasets"), list):
+    if type(version) is not int or not isinstance(whole.get("datasets"), list):
         raise _no_history()
     if version > VERSION:
         raise UnusableError(
@@ -76,15 +83,14 @@ def _plain(record: Record) -> dict[str, Any]:
 
 def _record(plain: dict[str, Any]) -> Record:
     """Raises what plain Python raises on a wrong shape, or ValueError."""
-    axes = tuple(map(_text, plain["axes"]))
-    log_rows, log_features, classes = map(_number, plain["statistics"])
+    axes = sound_names(plain["axes"])
     if not re.fullmatch(r"[0-9a-f]{1,64}", plain["id"]):
         raise ValueError("not an id")
     return Record(
         id=plain["id"],
-        **{name: _text(plain[name]) for name in TEXTS},
-        maximize=bool(plain["maximize"]),
-        statistics=(log_rows, log_features, classes),
+        **{name: sound_text(plain[name]) for name in TEXTS},
+        maximize=sound_flag(plain["maximize"]),
+        statistics=sound_statistics(plain["statistics"]),
         axes=axes,
         trials=tuple(_trial(row, len(axes)) for row in plain["trials"]),
     )
@@ -96,19 +102,7 @@ def _trial(row: list[Any], width: int) -> Trial:
         raise ValueError("not a setting")
     if type(number) is not int or not 0 <= number < LARGEST:
         raise ValueError("not a trial's number")
-    return Trial(number, tuple(values), _number(score))
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("not a text")
-    return value
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError("not a number")
-    return float(value)
+    return Trial(number, tuple(values), sound_score(score))
 
 
 def starter_records() -> list[Record]:

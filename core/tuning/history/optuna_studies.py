@@ -157,7 +157,7 @@ def _as_record(
     if not trials:
         return None, sentences
     record = Record(
-        id=_identity(every[0], model, space, metric, statistics),
+        id=_identity(study, model, space, metric, statistics),
         began=_began(every[0]),
         model=model.name,
         task=task,
@@ -223,13 +223,15 @@ def _began(first: FrozenTrial) -> str:
 
 
 def _identity(
-    first: FrozenTrial,
-    model: Model,
-    space: Sequence[Axis],
-    metric: Metric,
-    statistics: Statistics,
+    study: Study, model: Model, space: Sequence[Axis], metric: Metric, statistics: Statistics
 ) -> str:
-    """The same whenever this study is imported, of which the moment of its start tells enough."""
+    """The same whenever this study is imported, however far it has gone on by then.
+
+    Its name and its first finished trial, with moments, parameters and value, tell it from others.
+    """
+    done = [one for one in study.get_trials(deepcopy=False) if one.state == TrialState.COMPLETE]
+    first = min(done, key=lambda one: (str(one.datetime_complete), one.number))
+    trial = (first.datetime_start, first.datetime_complete, sorted(first.params.items()))
     axes = [axis.name for axis in space]
-    told = f"{first.datetime_start}, {model.name}, {axes}, {metric.name}, {statistics}"
-    return hashlib.sha256(told.encode()).hexdigest()[:32]
+    told = (study.study_name, *trial, first.values, model.name, axes, metric.name, statistics)
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:32]

@@ -6,19 +6,30 @@ that the model's space names, and the score. Nothing else has a place in the fil
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import math
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from core.estimators.class_weights import CLASS_WEIGHT, EVEN
 from core.samplers.transfer.history import EarlierDataset, Statistics
 from core.space import Axis, Setting
 from core.tuning.history.facts import Entry
+from core.tuning.history.soundness import (
+    FARTHEST,
+    is_plain,
+    sound_names,
+    sound_score,
+    sound_statistics,
+    sound_text,
+)
 
 STARTER, RUN, FILE, OPTUNA = "starter", "run", "file", "optuna"  # where a dataset came from
+CLOSED = "closed "  # and an id: the switch of a dataset to which nothing more is added
 
 
 @dataclass(frozen=True)
@@ -67,14 +78,9 @@ def values_in(setting: Mapping[str, Any], axes: Sequence[str]) -> str | None:
     return json.dumps(values)
 
 
-def is_plain(value: Any) -> bool:
-    """Whether something can be a hyperparameter's value: text, finite number, yes, no or None."""
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return value is None or isinstance(value, str | int)
-
-
 Rows = Iterable[Sequence[Any]]
+Row = tuple[Any, ...]
+T = TypeVar("T")
 
 
 def reading(space: Sequence[Axis], names: Sequence[str]) -> Callable[[Rows], list[Setting | None]]:
@@ -104,7 +110,7 @@ def reading(space: Sequence[Axis], names: Sequence[str]) -> Callable[[Rows], lis
                 if beside is not None and values[beside] != EVEN:
                     raise ValueError("of weighed classes")
                 settings.append({name: take(values[place]) for name, take, place in places} | fixed)
-            except (ValueError, TypeError, LookupError):
+            except (ValueError, TypeError, LookupError, ArithmeticError):
                 settings.append(None)
         return settings
 
@@ -119,7 +125,7 @@ def settings_in(space: Sequence[Axis], names: Sequence[str], rows: Rows) -> list
 def _reader(axis: Axis) -> Callable[[Any], Any]:
     """Of a value as the axis has it; ValueError or TypeError where it has not."""
     if axis.kind == "choice":
-        return lambda value: axis.choices[axis.choices.index(value)]
+        return lambda value: _choice(axis, value)
     whole, slack = axis.kind == "int", 1e-9 * max(abs(axis.low), abs(axis.high))
     kind, low, high = int if whole else float, axis.low, axis.high
     lowest, highest = low - slack, high + slack
@@ -133,6 +139,14 @@ def _reader(axis: Axis) -> Callable[[Any], Any]:
         return number if low <= number <= high else kind(min(high, max(low, number)))
 
     return read
+
+
+def _choice(axis: Axis, value: Any) -> Any:
+    """The choice that a value is; 1 is not yes, nor 0 no."""
+    found = axis.choices[axis.choices.index(value)]
+    if isinstance(found, bool) != isinstance(value, bool):
+        raise ValueError("not a choice")
+    return found
 
 
 # -------------------------------------------------------------------------------------- writing
@@ -198,7 +212,28 @@ def delete(database: sqlite3.Connection, condition: str, *values: Any) -> int:
         f"DELETE FROM trials WHERE dataset IN (SELECT number FROM datasets WHERE {condition})",
         values,
     )
-    return database.execute(f"DELETE FROM datasets WHERE {condition}", values).rowcount
+    deleted = database.execute(f"DELETE FROM datasets WHERE {condition}", values).rowcount
+    database.execute(
+        "DELETE FROM switches WHERE name LIKE ? || '%' AND substr(name, ?) NOT IN "
+        "(SELECT id FROM datasets)",
+        (CLOSED, len(CLOSED) + 1),
+    )
+    return deleted
+
+
+def told_apart(database: sqlite3.Connection, record: Record) -> Record:
+    """The record under an id of its own where a dataset with other trials has its id."""
+    while any(
+        (values, score) != (json.dumps(one.values), one.score)
+        for one in record.trials
+        for values, score in database.execute(
+            "SELECT setting, score FROM trials JOIN datasets ON dataset = datasets.number "
+            "WHERE id = ? AND trials.number = ?",
+            (record.id, one.number),
+        )
+    ):
+        record = replace(record, id=hashlib.sha256(record.id.encode()).hexdigest()[:32])
+    return record
 
 
 # -------------------------------------------------------------------------------------- reading
@@ -230,10 +265,20 @@ def candidates(database: sqlite3.Connection, model: str, metric: str) -> list[Ca
         "FROM datasets WHERE model = ? AND metric = ? ORDER BY number",
         (model, metric),
     )
-    return [
-        Candidate(row[0], row[1], row[2], row[3:6], bool(row[6]), _names(row[7]), row[8] == STARTER)
-        for row in rows.fetchall()
-    ]
+    return list(_sound(rows, _candidate))
+
+
+def _candidate(row: Row) -> Candidate:
+    statistics = sound_statistics(row[3:6])
+    names = sound_names(_values(row[7]))
+    return Candidate(row[0], row[1], row[2], statistics, bool(row[6]), names, row[8] == STARTER)
+
+
+def _sound(rows: Iterable[Row], made: Callable[[Row], T]) -> Iterator[T]:
+    """What is made of rows, those that are damaged left out."""
+    for row in rows:
+        with contextlib.suppress(ValueError, TypeError, OverflowError):
+            yield made(row)
 
 
 def earlier_dataset(
@@ -249,7 +294,7 @@ def earlier_dataset(
     fit = [
         (setting, score)
         for setting, (_, score) in zip(settings, rows, strict=True)
-        if setting is not None
+        if setting is not None and isinstance(score, float) and abs(score) <= FARTHEST
     ]
     if not fit:
         return None
@@ -271,55 +316,66 @@ def read_records(database: sqlite3.Connection, but: str) -> list[Record]:
         (but,),
     ).fetchall()
     trials: dict[int, list[Trial]] = {}
-    for at, number, text, score in database.execute("SELECT * FROM trials").fetchall():
-        trials.setdefault(at, []).append(Trial(number, tuple(_values(text)), score))
-    return [
-        Record(
-            id=row[1],
-            began=row[2],
-            model=row[3],
-            task=row[4],
-            metric=row[5],
-            maximize=bool(row[6]),
-            strategy=row[7],
-            statistics=row[8:11],
-            axes=_names(row[11]),
-            trials=_tuple(trials, row[0]),
-        )
-        for row in rows
-    ]
+    every = database.execute("SELECT dataset, number, setting, score FROM trials").fetchall()
+    for at, trial in _sound(every, lambda row: (row[0], _trial(row))):
+        trials.setdefault(at, []).append(trial)
+    return list(_sound(rows, lambda row: _record(row, tuple(trials.get(row[0], ())))))
 
 
-def read_entries(database: sqlite3.Connection) -> list[Entry]:
-    """Every dataset in a line, the latest first."""
+def _trial(row: Row) -> Trial:
+    values = tuple(_values(row[2]))
+    if not all(map(is_plain, values)):
+        raise ValueError("not a setting")
+    return Trial(row[1], values, sound_score(row[3]))
+
+
+def _record(row: Row, trials: tuple[Trial, ...]) -> Record:
+    names = sound_names(_values(row[11]))
+    return Record(
+        id=sound_text(row[1]),
+        began=sound_text(row[2]),
+        model=sound_text(row[3]),
+        task=sound_text(row[4]),
+        metric=sound_text(row[5]),
+        maximize=bool(row[6]),
+        strategy=sound_text(row[7]),
+        statistics=sound_statistics(row[8:11]),
+        axes=names,
+        trials=tuple(one for one in trials if len(one.values) == len(names)),
+    )
+
+
+def read_entries(database: sqlite3.Connection) -> tuple[list[Entry], int]:
+    """Every dataset in a line, the latest first, and how many are damaged and left out."""
+    sound = f"CASE WHEN abs(score) <= {FARTHEST} AND typeof(score) = 'real' THEN score END"
     rows = database.execute(
         "SELECT id, began, model, task, metric, strategy, log_rows, log_features, classes, origin, "
-        "count(score), CASE WHEN maximize THEN max(score) ELSE min(score) END "
+        f"count(score), CASE WHEN maximize THEN max({sound}) ELSE min({sound}) END "
         "FROM datasets LEFT JOIN trials ON trials.dataset = datasets.number "
         "GROUP BY datasets.number ORDER BY datasets.number DESC"
     ).fetchall()
-    return [
-        Entry(
-            id=row[0],
-            when=row[1],
-            model=row[2],
-            task=row[3],
-            metric=row[4],
-            strategy=row[5],
-            rows=round(math.exp(row[6])),
-            features=round(math.exp(row[7])),
-            classes=round(row[8]),
-            trials=row[10],
-            best=row[11],
-            starter=row[9] == STARTER,
-            imported=row[9] in (FILE, OPTUNA),
-        )
-        for row in rows
-    ]
+    entries = list(_sound(rows, _entry))
+    return entries, len(rows) - len(entries)
 
 
-def _tuple(trials: Mapping[int, list[Trial]], at: int) -> tuple[Trial, ...]:
-    return tuple(trials.get(at, ()))
+def _entry(row: Row) -> Entry:
+    log_rows, log_features, classes = sound_statistics(row[6:9])
+    id, when, model, task, metric, strategy = map(sound_text, row[:6])
+    return Entry(
+        id,
+        when,
+        model,
+        task,
+        metric,
+        strategy,
+        rows=round(math.exp(log_rows)),
+        features=round(math.exp(log_features)),
+        classes=round(classes),
+        trials=row[10],
+        best=row[11],
+        starter=row[9] == STARTER,
+        imported=row[9] in (FILE, OPTUNA),
+    )
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -331,14 +387,14 @@ def _rows(texts: Iterable[str]) -> list[list[Any]]:
     each = list(texts)
     try:
         found = json.loads(f"[{','.join(each)}]")
-    except ValueError:
+    except (ValueError, TypeError, RecursionError):
         return [_values(text) for text in each]
     return found if len(found) == len(each) else [_values(text) for text in each]
 
 
-def _values(text: str) -> list[Any]:
+def _values(text: Any) -> list[Any]:
     try:
         found = json.loads(text)
-    except ValueError:  # changed by hand
+    except (ValueError, TypeError, RecursionError):  # changed by hand
         return []
     return found if isinstance(found, list) else []

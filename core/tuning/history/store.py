@@ -23,10 +23,11 @@ from core.errors import UnusableError, cannot_write
 from core.samplers.transfer.history import EarlierDataset, Statistics, TuningHistory
 from core.space import Setting
 from core.tuning.history import records
-from core.tuning.history.database import erase_traces, in_words, open_file
+from core.tuning.history.database import PATIENCE, identity, in_words, open_file
 from core.tuning.history.exchange import as_json, records_in, starter_records
 from core.tuning.history.facts import Entry, Facts, Imported, Known, statistics_of
 from core.tuning.history.records import Record
+from core.tuning.history.traces import erase_traces, forget_copies, forget_in_runs
 from core.writing import write_whole
 
 __all__ = [
@@ -59,6 +60,7 @@ class History:
         path: the file; None for the usual one. It is created, with the starter history, where
             there is none.
         starter: whether a new file gets the starter history.
+        patience: seconds to wait for another program.
 
     Attributes:
         notices: sentences that a person should see.
@@ -67,18 +69,35 @@ class History:
         UnusableError: from every method, where the file cannot be used any more.
     """
 
-    def __init__(self, path: Path | None = None, *, starter: bool = True) -> None:
+    def __init__(
+        self, path: Path | None = None, *, starter: bool = True, patience: float = PATIENCE
+    ) -> None:
         self.path = history_path() if path is None else Path(path)
-        file = open_file(self.path)
-        self._database, self._writable = file.database, file.writable
+        self._patience = patience
+        self.notices: list[str] = []
         self._axes: dict[str, tuple[str, ...]] = {}  # of the datasets that are being written
-        self.notices = [file.notice] if file.notice else []
+        self._open()
         try:
             if self._writable and starter:
                 self._greet()
         except BaseException:
             self.close()
             raise
+
+    def _open(self) -> None:
+        file = open_file(self.path, self._patience)
+        self._database, self._writable = file.database, file.writable
+        self._identity = identity(self.path)
+        self.notices += [file.notice] if file.notice else []
+
+    def _reopen_if_replaced(self) -> bool:
+        """Another program may have put a new file in the place of the one that is open."""
+        if not self._writable or identity(self.path) == self._identity:
+            return False
+        self._database.close()
+        self._axes.clear()
+        self._open()
+        return True
 
     def close(self) -> None:
         """Let go of the file."""
@@ -99,8 +118,13 @@ class History:
 
     def switch(self, on: bool) -> None:
         """Begin or cease to keep and use runs; what is kept stays."""
+        self.set_switches([("enabled", "yes" if on else "no")])
+
+    def set_switches(self, switches: Sequence[tuple[str, str]]) -> None:
+        """Set several at once: (name, value)."""
         with self._writing() as database:
-            _set(database, "enabled", "yes" if on else "no")
+            for name, value in switches:
+                _set(database, name, value)
 
     # --------------------------------------------------------------------------------- writing
 
@@ -125,8 +149,8 @@ class History:
             names,
         )
         try:
-            with self._once():
-                records.write_dataset(self._database, record, records.RUN)
+            with self._once(), self._writing() as database:
+                records.write_dataset(database, record, records.RUN)
         except UnusableError as error:  # what is known can still be used
             self.notices.append(f"{error.sentence} Nothing is added to the history.")
             return ""
@@ -136,18 +160,27 @@ class History:
     def add(self, id: str, number: int, setting: Setting, score: float) -> None:
         """Keep a finished trial; it is committed when this returns.
 
-        What was added before stays as it is. Nothing is added to a dataset that was forgotten, nor
-        of a setting that lacks an axis; entries that are no axes are not kept.
+        What was added before stays as it is. Nothing is added while the history is switched off,
+        nor to this dataset afterwards; to a dataset that was forgotten; nor of a setting that lacks
+        an axis. Entries that are no axes are not kept.
 
         Raises:
             UnusableError: it cannot be written, once; later trials are passed over.
         """
         if not id or not self._writable or not math.isfinite(score):
             return
-        with self._once():
+        with self._once(), self._writing() as database:
+            if not self._may_grow(database, id):
+                return
             values = records.values_in(setting, self._names(id))
             if values is not None:
-                records.write_trial(self._database, id, int(number), values, float(score))
+                records.write_trial(database, id, int(number), values, float(score))
+
+    def _may_grow(self, database: sqlite3.Connection, id: str) -> bool:
+        """Whether trials are added to a dataset; never again once the history was off meanwhile."""
+        if not self.enabled:
+            _set(database, records.CLOSED + id, "yes")
+        return not self._switch(records.CLOSED + id)
 
     def _names(self, id: str) -> tuple[str, ...]:
         if id not in self._axes:
@@ -197,19 +230,28 @@ class History:
         return Known(len(datasets), int(near.sum()), sum(one.starter for one in datasets))
 
     def entries(self) -> list[Entry]:
-        """Everything that is kept, the latest first."""
+        """Everything that is kept, the latest first; a notice tells of what is damaged."""
         with self._reading() as database:
-            return records.read_entries(database)
+            found, damaged = records.read_entries(database)
+        if damaged:
+            many = "1 dataset" if damaged == 1 else f"{damaged} datasets"
+            said = f"{many} of the history cannot be read. Deleting all of it removes them too."
+            self.notices += [said] if said not in self.notices else []
+        return found
 
     # ------------------------------------------------------------------------------ forgetting
 
     def forget(self, id: str) -> None:
-        """Delete a dataset and its trials so that they cannot be read back from the file."""
+        """Delete a dataset and its trials so that they cannot be read back from any file."""
         self._delete("id = ?", id)
+        forget_in_runs({id})
+        forget_copies(self.path, {id})
 
     def forget_all(self) -> None:
         """Delete everything, the starter history as well."""
         self._delete("1", removes_starter=True)
+        forget_in_runs(None)
+        forget_copies(self.path, None)
 
     def forget_starter(self) -> int:
         """Delete the starter history, which does not come back by itself; how many datasets."""
@@ -283,6 +325,8 @@ class History:
 
     def _take_in(self, found: list[Record], origin: str, left_out: list[str]) -> Imported:
         with self._writing() as database:
+            if origin == records.OPTUNA:
+                found = [records.told_apart(database, one) for one in found]
             counts = records.write_records(database, found, origin)
         return Imported(*counts, left_out=tuple(left_out))
 
@@ -292,7 +336,13 @@ class History:
                 _set(database, "starter", "removed")
             deleted = records.delete(database, condition, *values)
         with self._in_words():
-            erase_traces(self._database)
+            erased = erase_traces(self._database, self.path)
+        self._reopen_if_replaced()
+        if not erased:
+            self.notices.append(
+                "Another program is reading the history; what was deleted vanishes from the file "
+                "when that program ends."
+            )
         return deleted
 
     def _greet(self) -> None:
@@ -339,6 +389,10 @@ class History:
             raise UnusableError("the history cannot be written", where=str(self.path), cure=cure)
         with self._in_words():
             self._database.execute("BEGIN IMMEDIATE")
+            while identity(self.path) != self._identity:  # looked at while nobody else writes
+                self._database.execute("ROLLBACK")
+                self._reopen_if_replaced()
+                self._database.execute("BEGIN IMMEDIATE")
             try:
                 yield self._database
                 self._database.execute("COMMIT")
@@ -350,6 +404,7 @@ class History:
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         """One state of the file for all that is read inside."""
+        self._reopen_if_replaced()
         with self._in_words():
             self._database.execute("BEGIN")
             try:

@@ -198,3 +198,39 @@ def test_a_server_that_cannot_be_reached_is_a_sentence_without_its_password(hist
 def test_names_that_do_not_exist_are_said(history, model, statistics, metric, words):
     with pytest.raises(UnusableError, match=words):
         history.import_optuna("unread", model, statistics, metric=metric)
+
+
+def copies_of(storage, *names, values=(0.5, 0.25)):
+    """Studies whose trials are alike but for their values, all of the same moment."""
+    shape = {"C": optuna.distributions.FloatDistribution(0.1, 10.0)}
+    shape["gamma"] = optuna.distributions.FloatDistribution(0.01, 1.0)
+    params = {"C": 1.0, "gamma": 0.1}
+    trial = optuna.trial.create_trial(value=0.5, params=params, distributions=shape)
+    for name in names:
+        made = optuna.create_study(study_name=name, storage=storage, direction="maximize")
+        made.add_trial(trial)
+        for value in values:
+            another = optuna.trial.create_trial(value=value, params=params, distributions=shape)
+            made.add_trial(another)
+
+
+def test_two_studies_that_began_in_the_same_moment_are_two(history, url):
+    copies_of(url, "one", "two")
+    assert history.import_optuna(url, "svm", STATISTICS).datasets == 2
+    brought = history.import_optuna(url, "svm", STATISTICS)
+    assert (brought.datasets, brought.trials, brought.known_already) == (0, 0, 2)
+
+
+def test_a_study_that_went_on_in_two_copies_is_two(history, url, tmp_path):
+    made = study(url)
+    copy = tmp_path / "copy.db"
+    copy.write_bytes((tmp_path / "studies.db").read_bytes())
+    made.optimize(svm_objective, n_trials=2)
+    optuna.load_study(study_name="wine-cellar", storage=f"sqlite:///{copy}").optimize(
+        svm_objective, n_trials=2
+    )
+    history.import_optuna(url, "svm", STATISTICS)
+    brought = history.import_optuna(f"sqlite:///{copy}", "svm", STATISTICS)
+    assert (brought.datasets, brought.trials) == (1, 5)
+    again = history.import_optuna(f"sqlite:///{copy}", "svm", STATISTICS)
+    assert (again.datasets, again.trials, again.known_already) == (0, 0, 1)

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from core.datasets.reading import read_dataset
-from core.tuning.results.takeaway import FILE_NAME, Penalties, read_takeaway, takeaway_of
 from core.errors import UnusableError
-from core.tuning.results.takeaway import FILE_NAME, read_takeaway, takeaway_of
+from core.tuning.results.takeaway import FILE_NAME, Penalties, read_takeaway, takeaway_of
 
 
 def test_survives_the_disk(tmp_path: Path) -> None:

@@ -1,0 +1,45 @@
+"""Deleting the whole history, whatever has befallen its file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.errors import UnusableError, cannot_write
+from core.tuning.history.database import exclusive, is_ours, read_switches
+from core.tuning.history.store import History, history_path
+from core.tuning.history.traces import remove_companions
+
+WAITS = 3.0  # seconds for another program
+
+
+def forget_everything(path: Path | None = None) -> int | None:
+    """Delete the whole history, also where it is damaged, locked or of a newer version.
+
+    Where SQLite cannot do it, the file is replaced by an empty one, with the switches as they were.
+
+    Returns:
+        How many datasets there were; None where that cannot be told.
+
+    Raises:
+        UnusableError: the file cannot be written, or is another program's.
+    """
+    path = history_path() if path is None else path
+    try:
+        with History(path, starter=False, patience=WAITS) as history:
+            count = len(history.entries())
+            history.forget_all()
+            return count
+    except UnusableError:
+        if path.is_dir() or not is_ours(path):
+            raise
+    switches = [(name, value) for name, value in read_switches(path) if name == "enabled"]
+    try:
+        with exclusive(path):
+            path.unlink(missing_ok=True)
+            remove_companions(path)
+    except OSError as error:
+        raise cannot_write("the history", path, error) from error
+    with History(path, starter=False) as history:
+        history.set_switches(switches)
+        history.forget_all()
+    return None

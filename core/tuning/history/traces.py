@@ -1,0 +1,153 @@
+"""What is forgotten goes from everywhere: the file, its renamed copies, and what runs read there.
+
+A run that learned from earlier datasets keeps what it read, so that it can go on as it began.
+Once a dataset is forgotten, its part is overwritten in place with as many bytes, so that a program
+that is writing the run is not disturbed. What came with the program is no secret and stays.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Collection
+from contextlib import closing
+from dataclasses import replace
+from glob import escape
+from pathlib import Path
+
+from core.tuning.events import CommonSurfaceFitted, Event, HistoryRead, from_json, to_json
+from core.tuning.history.database import COMPANIONS, PATIENCE, exclusive
+from core.tuning.runs.run_folder import EVENTS, runs_root
+from core.writing import whole_file
+
+READ = (b'{"event": "HistoryRead"', b'{"event": "PastRecalled"')  # now, and formerly
+FITTED = b'{"event": "CommonSurfaceFitted"'
+EARLY = 100  # lines among which a run says what it read
+CHUNK = 1 << 20
+READERS = 2.0  # seconds that readers of the file are waited for
+
+
+def erase_traces(database: sqlite3.Connection, path: Path) -> bool:
+    """Rewrite the file so that nothing of what was deleted can be read back from it.
+
+    Where another program goes on reading the old content, that content stays in its hands: a new
+    file takes the name, which every program of ours notices before it writes.
+
+    Returns:
+        Whether it is done; otherwise the content vanishes when the other program lets go of it.
+    """
+    (patience,) = database.execute("PRAGMA busy_timeout").fetchone()
+    database.execute("VACUUM")
+    database.execute(f"PRAGMA busy_timeout = {round(1000 * READERS)}")
+    try:
+        (busy, _, _) = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy or _replaced(database, path)
+    finally:
+        database.execute(f"PRAGMA busy_timeout = {patience}")
+
+
+def _replaced(database: sqlite3.Connection, path: Path) -> bool:
+    """Let a copy without traces take the file's place; False where the system does not allow it."""
+    with exclusive(path), closing(sqlite3.connect(path, PATIENCE, isolation_level=None)) as guard:
+        guard.execute("BEGIN IMMEDIATE")  # nobody writes meanwhile
+        try:
+            with whole_file(path) as draft:
+                database.execute("VACUUM INTO ?", (str(draft),))
+                remove_companions(path)
+        except OSError:  # Windows keeps the names of open files
+            return False
+        finally:
+            guard.execute("ROLLBACK")
+    return True
+
+
+def remove_companions(path: Path) -> None:
+    """Remove what SQLite keeps beside a file that is going to be replaced or removed."""
+    for companion in COMPANIONS[1:]:
+        path.with_name(path.name + companion).unlink(missing_ok=True)
+
+
+def put_aside_copies(path: Path) -> list[Path]:
+    """The damaged files that were renamed, with what SQLite keeps beside them."""
+    return sorted(path.parent.glob(f"{escape(path.stem)}.damaged-*{escape(path.suffix)}*"))
+
+
+def forget_in_runs(ids: Collection[str] | None, root: Path | None = None) -> None:
+    """Overwrite datasets in what runs read; None for all but the starter history."""
+    root = root or runs_root()
+    try:
+        found = sorted(path for path in root.glob(f"*/{EVENTS}") if path.is_file())
+    except OSError:
+        return
+    for path in found:
+        try:
+            _forget_in(path, ids)
+        except (OSError, ValueError):  # not ours to write, or damaged
+            continue
+
+
+def forget_copies(path: Path, ids: Collection[str] | None) -> None:
+    """Remove the renamed copies of a damaged history that hold a dataset; None for all of them."""
+    for copy in put_aside_copies(path):
+        if ids is None or _holds(copy, [id.encode() for id in ids]):
+            copy.unlink(missing_ok=True)
+
+
+def _holds(path: Path, marks: Collection[bytes]) -> bool:
+    before = b""
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            if any(mark in before + chunk for mark in marks):
+                return True
+            before = chunk[-64:]
+    return False
+
+
+def _forget_in(path: Path, ids: Collection[str] | None) -> None:
+    with path.open("r+b") as file:
+        kept: dict[int, int] = {}  # {place of a dataset before: now}
+        touched, number = False, 0
+        while line := file.readline():
+            number += 1
+            if line.startswith(READ):
+                kept, changed = _without(from_json(line), ids)
+                touched = touched or changed is not None
+                _overwrite(file.fileno(), file.tell(), line, changed)
+            elif number > EARLY and not touched:
+                return
+            elif touched and line.startswith(FITTED):
+                _overwrite(file.fileno(), file.tell(), line, _renumbered(from_json(line), kept))
+        if touched:
+            os.fsync(file.fileno())
+
+
+def _without(event: Event, ids: Collection[str] | None) -> tuple[dict[int, int], Event | None]:
+    """The places of the datasets that stay, and the event with them alone; None if all stay."""
+    assert isinstance(event, HistoryRead)
+    stay = [
+        place
+        for place, one in enumerate(event.datasets)
+        if one.starter or (ids is not None and one.id not in ids)
+    ]
+    places = {before: now for now, before in enumerate(stay)}
+    if len(stay) == len(event.datasets):
+        return places, None
+    return places, replace(event, datasets=[event.datasets[place] for place in stay])
+
+
+def _renumbered(event: Event, kept: dict[int, int]) -> Event:
+    assert isinstance(event, CommonSurfaceFitted)
+    told = zip(event.neighbours, event.past_responses, strict=True)
+    stay = [(kept[place], responses) for place, responses in told if place in kept]
+    neighbours, responses = [place for place, _ in stay], [told for _, told in stay]
+    return replace(event, neighbours=neighbours, past_responses=responses)
+
+
+def _overwrite(handle: int, end: int, line: bytes, event: Event | None) -> None:
+    """Put a shorter line in the place of one that ends at a byte, filled up with spaces."""
+    if event is None:
+        return
+    text = to_json(event).encode()
+    if len(text) >= len(line):
+        raise ValueError("it would not fit")
+    os.pwrite(handle, text.ljust(len(line) - 1) + b"\n", end - len(line))

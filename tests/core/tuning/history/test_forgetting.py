@@ -1,0 +1,273 @@
+"""Forgetting means gone: from every file, while others read or write it, and whatever befell it."""
+
+import contextlib
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from core.errors import UnusableError
+from core.space import Axis
+from core.tuning.events import (
+    CommonSurfaceFitted,
+    HistoryRead,
+    RunStarted,
+    TrialFinished,
+)
+from core.tuning.history.forgetting import forget_everything
+from core.tuning.history.store import Facts, History, statistics_of
+from core.tuning.history.versions import OURS
+from core.tuning.payloads import HistoryDataset
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.runs.run_folder import RunFolder
+
+AXES = (Axis("kind", "Kind", "choice", choices=("secretsetting", "other")),)
+FACTS = Facts("svm", "binary", "accuracy", True, statistics_of(100, 4, 2), "gp", AXES)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "kept" / "history.sqlite3"
+
+
+def remember(history, trials=200):
+    id = history.begin(FACTS)
+    for number in range(trials):
+        history.add(id, number, {"kind": "secretsetting"}, 0.5)
+    return id
+
+
+def traces(folder, *marks):
+    """The files of a folder that hold a mark."""
+    found = [file for file in folder.rglob("*") if file.is_file()]
+    return [f.name for f in found if any(mark.encode() in f.read_bytes() for mark in marks)]
+
+
+@contextlib.contextmanager
+def reader(path):
+    """Another program that goes on reading the history as it is now."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("BEGIN")
+        database.execute("SELECT count(*) FROM trials").fetchall()
+        yield database
+
+
+@pytest.mark.parametrize("everything", [True, False])
+def test_nothing_is_left_in_the_file_even_while_another_program_reads_it(path, everything):
+    with History(path, starter=False) as history:
+        id = remember(history)
+        with reader(path) as database:
+            if everything:
+                history.forget_all()
+            else:
+                history.forget(id)
+            assert traces(path.parent, id, "secretsetting") == []
+            assert database.execute("SELECT count(*) FROM trials").fetchone() == (200,)
+        assert traces(path.parent, id, "secretsetting") == []
+        assert history.notices == []
+        assert history.entries() == []
+        remember(history, 1)
+        assert [entry.trials for entry in history.entries()] == [1]
+
+
+def test_a_program_that_still_has_the_old_file_writes_the_new_one(path):
+    with History(path, starter=False) as history, History(path, starter=False) as running:
+        secret, kept = remember(history), running.begin(FACTS)
+        running.add(kept, 0, {"kind": "other"}, 0.25)
+        with reader(path):
+            history.forget(secret)
+        running.add(kept, 1, {"kind": "other"}, 0.75)
+        running.add(secret, 201, {"kind": "secretsetting"}, 0.5)
+        assert {entry.id: entry.trials for entry in history.entries()} == {kept: 2}
+        assert running.entries() == history.entries()
+    assert traces(path.parent, secret, "secretsetting") == []
+
+
+def damaged(path):
+    """A history whose trials cannot be read any more."""
+    with History(path, starter=False) as history:
+        id = remember(history)
+        history.switch(False)
+    content = bytearray(path.read_bytes())
+    for page in range(1, len(content) // 4096):
+        content[page * 4096] = 0xFF
+    path.write_bytes(content)
+    return id
+
+
+def test_renamed_copies_go_too_where_they_hold_it(path):
+    id = damaged(path)
+    with History(path, starter=False) as history:
+        assert "damaged" in history.notices[0]
+        assert traces(path.parent, id) != []
+        history.forget("0" * 32)
+        assert traces(path.parent, id) != []
+        history.forget(id)
+    assert traces(path.parent, id, "secretsetting") == []
+
+
+def test_everything_can_be_deleted_of_a_damaged_file_and_it_stays_switched_off(path):
+    id = damaged(path)
+    forget_everything(path)
+    assert traces(path.parent, id, "secretsetting") == []
+    with History(path) as history:
+        assert history.entries() == []
+
+
+LOCKS = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("BEGIN EXCLUSIVE")
+print("locked", flush=True)
+input()
+"""
+
+
+def test_everything_can_be_deleted_of_a_file_that_a_program_keeps_locked(path, monkeypatch):
+    monkeypatch.setattr("core.tuning.history.forgetting.WAITS", 0.2)
+    with History(path, starter=False) as history:
+        id = remember(history)
+        history.switch(False)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", LOCKS, str(path)], **pipes) as other:
+        assert other.stdout.readline() == "locked\n"
+        assert forget_everything(path) is None
+        assert traces(path.parent, id, "secretsetting") == []
+        other.communicate("\n")
+    with History(path) as history:
+        assert history.entries() == []
+        assert not history.enabled
+
+
+def test_everything_can_be_deleted_of_a_newer_version_but_not_of_another_program(path):
+    with History(path, starter=False) as history:
+        remember(history)
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA user_version = 99")
+    forget_everything(path)
+    assert traces(path.parent, "secretsetting") == []
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA application_id").fetchone() == (OURS,)
+        database.execute("PRAGMA application_id = 7")
+    before = path.read_bytes()
+    with pytest.raises(UnusableError, match="not a history of Tunescope"):
+        forget_everything(path)
+    assert path.read_bytes() == before
+
+
+# ------------------------------------------------------------------------------- runs that read the history
+
+
+def read_of(id, starter=False):
+    values, scores = [["secret" + id]] * 3, [0.1, 0.2, 0.3]
+    return HistoryDataset(id, [5.0, 1.0, 2.0], values, scores, True, starter, 0.5)
+
+
+@pytest.fixture
+def run():
+    """A run that read the history three datasets, and went on."""
+    plan = Plan(DataPlan("sample:iris"), "svm", "transfer")
+    folder = RunFolder.create(plan)
+    past = HistoryRead(axes=["kind"], datasets=[read_of("a"), read_of("b"), read_of("c", True)])
+    told = [[0.11], [0.22], [0.33]]
+    with contextlib.closing(folder):
+        folder.append(RunStarted(run="r"))
+        folder.append(past)
+        folder.append(CommonSurfaceFitted(trials=1, neighbours=[1, 2, 0], past_responses=told))
+        folder.append(TrialFinished(number=0, score=0.5))
+    return folder
+
+
+def test_a_forgotten_dataset_leaves_what_runs_read_of(path, run):
+    with History(path, starter=False) as history:
+        history.forget("b")
+    events = run.events()
+    assert [one.id for one in events[1].datasets] == ["a", "c"]
+    assert (events[2].neighbours, events[2].past_responses) == ([1, 0], [[0.22], [0.33]])
+    assert events[3] == TrialFinished(number=0, score=0.5)
+    assert traces(run.path, "secretb", '"b"') == []
+
+
+def test_forgetting_everything_leaves_runs_the_starter_history_alone(path, run):
+    with History(path, starter=False) as history:
+        history.forget_all()
+    events = run.events()
+    assert [one.id for one in events[1].datasets] == ["c"]
+    assert (events[2].neighbours, events[2].past_responses) == ([0], [[0.22]])
+    assert traces(run.path, "secreta", "secretb") == []
+
+
+def test_a_run_that_is_being_written_goes_on(path, run):
+    with run.owned():
+        run.append(TrialFinished(number=1, score=0.6))
+        with History(path, starter=False) as history:
+            history.forget("b")
+        run.append(TrialFinished(number=2, score=0.7))
+    assert [event.number for event in run.events()[3:]] == [0, 1, 2]
+    assert traces(run.path, "secretb") == []
+
+
+def test_a_run_that_read_others_is_not_touched(path, run):
+    before = (run.path / "events.jsonl").read_bytes()
+    (run.path.parent / "odd").mkdir()
+    os.mkfifo(run.path.parent / "odd" / "events.jsonl")
+    with History(path, starter=False) as history:
+        history.forget("d")
+    assert (run.path / "events.jsonl").read_bytes() == before
+
+
+# ---------------------------------------------------------------------------------- switched off
+
+
+def test_switched_off_counts_from_then_on_and_for_good(path):
+    with History(path, starter=False) as history, History(path, starter=False) as running:
+        id = running.begin(FACTS)
+        running.add(id, 0, {"kind": "other"}, 0.5)
+        history.switch(False)
+        running.add(id, 1, {"kind": "other"}, 0.5)
+        history.switch(True)
+        for number in range(3):  # as a run that goes on tells all of its trials again
+            running.add(id, number, {"kind": "other"}, 0.5)
+        assert [entry.trials for entry in history.entries()] == [1]
+        other = running.begin(FACTS)
+        running.add(other, 0, {"kind": "other"}, 0.5)
+        assert [entry.trials for entry in history.entries()] == [1, 1]
+        history.forget(id)
+    assert traces(path.parent, id) == []
+
+
+FINDS = """
+import os, sys
+from pathlib import Path
+from core.tuning.history.store import History, Facts
+from test_forgetting import FACTS
+children = []
+for _ in range(4):
+    child = os.fork()
+    if child == 0:
+        with History(Path(sys.argv[1]), starter=False) as history:
+            id = history.begin(FACTS)
+            for number in range(20):
+                history.add(id, number, {"kind": "other"}, 0.5)
+        os._exit(0)
+    children.append(child)
+sys.exit(any(os.waitpid(child, 0)[1] for child in children))
+"""
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_four_programs_that_find_it_damaged_at_once_lose_nothing(path, attempt):
+    id = damaged(path)
+    whole = path.read_bytes()
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path]),
+    }
+    script = [sys.executable, "-c", FINDS, str(path)]
+    done = subprocess.run(script, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (copy,) = path.parent.glob("*.damaged-*.sqlite3")
+    assert copy.read_bytes() == whole
+    assert traces(path.parent, id) == [copy.name]
