@@ -157,7 +157,7 @@ def test_everything_can_be_deleted_of_a_newer_version_but_not_of_another_program
     assert path.read_bytes() == before
 
 
-# ------------------------------------------------------------------------------- runs that read the history
+# -------------------------------------------------------------------------- what runs have read
 
 
 def read_of(id, starter=False):
@@ -167,7 +167,7 @@ def read_of(id, starter=False):
 
 @pytest.fixture
 def run():
-    """A run that read the history three datasets, and went on."""
+    """A run that read of three datasets, and went on."""
     plan = Plan(DataPlan("sample:iris"), "svm", "transfer")
     folder = RunFolder.create(plan)
     past = HistoryRead(axes=["kind"], datasets=[read_of("a"), read_of("b"), read_of("c", True)])
