@@ -120,4 +120,15 @@ def add_ending(parser: argparse.ArgumentParser) -> None:
         help="save the result: .skops .joblib .onnx .json .py .html; for sequences and molecules "
         ".npz .json .py .html; for topics and deep latent Gaussian models .zip .json .html",
     )
+    add_examples(parser)
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+
+
+def add_examples(parser: argparse.ArgumentParser) -> None:
+    """The argument that keeps rows and examples of the data out of what is written."""
+    parser.add_argument(
+        "--without-examples",
+        dest="examples",
+        action="store_false",
+        help="keep rows and examples of the data out of the report",
+    )

@@ -7,6 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from app.cli.arguments import add_examples
 from app.cli.words import number, setting_in_words
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def add_to(commands: Any) -> None:
         " of the columns, or the number of a trial. Others than the tuned one are fitted now, and"
         " the run stays as it is",
     )
+    add_examples(export)
     export.add_argument("--json", action="store_true", help="print as JSON")
     export.set_defaults(run=run)
 
@@ -48,7 +50,7 @@ def run(given: argparse.Namespace) -> int:
     from core.tuning.runs.run_folder import RunFolder
 
     folder = RunFolder.open(given.folder)
-    finished = finished_run(folder)
+    finished = finished_run(folder, given.examples)
     if not given.paths:
         return _list(choices(finished.state), given.json)
     choice = choice_named(finished.state, given.which)

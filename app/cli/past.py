@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.arguments import add_ending
+from app.cli.arguments import add_ending, add_examples
 from app.cli.progress import ProgressLine
 from app.cli.tuning import Followed, follow, give_result
 from app.cli.words import result_in_words
@@ -48,6 +48,7 @@ def add_to(commands: Any) -> None:
     report = commands.add_parser("report", help="write the HTML report of a past run")
     report.add_argument("folder", metavar="RUN")
     report.add_argument("--out", metavar="FILE.html", help="where to (default: RUN.html here)")
+    add_examples(report)
     report.set_defaults(run=_report)
 
 
@@ -136,10 +137,11 @@ def _replay(given: argparse.Namespace) -> int:
 
 
 def _report(given: argparse.Namespace) -> int:
-    from core.export.exporters import export
+    from core.export.exporters import export_run
+    from core.export.finished_run import finished_run
     from core.tuning.runs.run_folder import RunFolder
 
     folder = RunFolder.open(given.folder)
     out = Path(given.out) if given.out else Path(f"{folder.name}.html")
-    print(export(folder, out, "report"))
+    print(export_run(finished_run(folder, given.examples), out, "report"))
     return 0

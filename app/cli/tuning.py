@@ -197,7 +197,7 @@ def give_result(
     from core.export.exporters import export_all
     from core.export.finished_run import finished_run
 
-    exports, failed = export_all(lambda: finished_run(folder), given.export)
+    exports, failed = export_all(lambda: finished_run(folder, given.examples), given.export)
     if given.json:
         for remark in results["remarks"]:
             print(f"Note: {remark}", file=sys.stderr)

@@ -144,12 +144,15 @@ class Session(Known):
         elif self.state in ("finished", "interrupted") and self.run_folder is not None:
             self._conclude(control)
 
-    def export(self, format: str, path: str | Path, which: str = "tuned") -> None:
+    def export(
+        self, format: str, path: str | Path, which: str = "tuned", examples: bool = True
+    ) -> None:
         """Save something of the run that is shown, or another of its models; `exported` tells."""
         if self.run_folder is not None:
             fitting = which != "tuned"
             self.busy_changed.emit("Fitting the model …" if fitting else "Saving …")
-            self._asked.ask(m.Export(str(self.run_folder), format, str(path), which))
+            wanted = m.Export(str(self.run_folder), format, str(path), which, examples)
+            self._asked.ask(wanted)
 
     def predict(self, wanted: m.Predict) -> None:
         """Predict rows with a model file; `predicted` tells when it is done."""

@@ -40,7 +40,7 @@ class Engine:
     def __init__(self) -> None:
         self._data: DataPlan | None = None
         self._dataset: Dataset | None = None
-        self._chosen: tuple[tuple[str, int, str], FinishedRun] | None = None
+        self._chosen: tuple[tuple[str, int, str, bool], FinishedRun] | None = None
 
     def warm(self) -> list[dict[str, Any]]:
         """Import the extensions, as all else is imported by now; tell what can be exported."""
@@ -140,7 +140,7 @@ class Engine:
     def _export(self, request: m.Export) -> str:
         """Write one file; its path."""
         folder = RunFolder.open(request.folder)
-        run = finished_run(folder)
+        run = finished_run(folder, request.examples)
         task, model = run.takeaway.task, run.plan.model
         check_export(request.path, task, model, request.which, request.format)
         if request.which != TUNED:
@@ -151,7 +151,7 @@ class Engine:
 
     def _chosen_run(self, run: FinishedRun, which: str) -> FinishedRun:
         """The run with another of its models, which is fitted once for several files."""
-        key = (str(run.folder.path), len(run.events), which)
+        key = (str(run.folder.path), len(run.events), which, run.examples)
         if self._chosen is None or self._chosen[0] != key:
             self._chosen = key, chosen_run(run, which, self._dataset_of(run.plan))
         return self._chosen[1]

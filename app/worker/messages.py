@@ -78,12 +78,16 @@ class Conclude:
 
 @dataclass(frozen=True)
 class Export:
-    """Write something of a run that ended; `which` of its models (core.export.choices)."""
+    """Write something of a run that ended; `which` of its models (core.export.choices).
+
+    Without `examples`, no rows and examples of the data.
+    """
 
     folder: str
     format: str
     path: str
     which: str = "tuned"
+    examples: bool = True
 
 
 @dataclass(frozen=True)

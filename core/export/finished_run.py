@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -35,6 +36,7 @@ class FinishedRun:
         which: the model that is exported (core.export.choices): the tuned one, or another, which
             then stands in its place in results and takeaway.
         fitted: that other one's pipeline.
+        examples: whether rows and examples of the data may leave the computer.
     """
 
     name: str
@@ -46,6 +48,7 @@ class FinishedRun:
     folder: RunFolder = field(repr=False)
     which: str = TUNED
     fitted: Any = field(default=None, repr=False)
+    examples: bool = True
 
     @cached_property
     def pipeline(self) -> Any:
@@ -98,8 +101,21 @@ def score_said(score: float | None, form: str = ".6f") -> str:
     return "undefined" if score is None else format(score, form)
 
 
-def finished_run(folder: RunFolder) -> FinishedRun:
+def file_of(source: Mapping[str, Any]) -> str:
+    """The name of a data file without its folder, which is nobody else's business; "" of samples.
+
+    Args:
+        source: as the takeaway has it.
+    """
+    return str(source["path"]).replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def finished_run(folder: RunFolder, examples: bool = True) -> FinishedRun:
     """What a run folder holds.
+
+    Args:
+        folder: of the run.
+        examples: whether exports may hold rows and examples of the data.
 
     Raises:
         UnusableError: the run has no results or no fitted best yet.
@@ -121,6 +137,7 @@ def finished_run(folder: RunFolder) -> FinishedRun:
         results=ends[-1].results,
         takeaway=takeaway,
         folder=folder,
+        examples=examples,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QHBoxLayout, QLabel, QWidget
 
 from app.look import icons
 from app.pages.export.choice import ModelChooser
@@ -84,6 +84,9 @@ class ExportPage(Page):
         self.chooser = ModelChooser()
         self.chooser.changed.connect(self._chosen)
         self.body.addWidget(self.chooser)
+        self.without = QCheckBox("Leave rows and examples of the data out of the report")
+        self.without.hide()
+        self.body.addWidget(self.without)
         self._grid = QGridLayout()
         self._grid.setSpacing(12)
         for column in (0, 1):
@@ -119,7 +122,7 @@ class ExportPage(Page):
         self.cards[name].show_saved(None)
         self._saving[Path(path)] = name
         which = TUNED if exporter["of_run"] else self.chooser.which
-        self.session.export(name, path, which)
+        self.session.export(name, path, which, not self.without.isChecked())
 
     def _ask_path(self, exporter: dict[str, Any]) -> str:
         folder = settings.text(FOLDER_KEY, str(Path.home()))
@@ -181,6 +184,7 @@ class ExportPage(Page):
     def _show(self) -> None:
         self.chooser.show_choices(self.session.shown.state if self.session.results else None)
         ended = self.session.results is not None
+        self.without.setVisible(ended)
         self.set_head(
             "Take the model away",
             "Everything is made on this computer and stays where you save it.",

@@ -21,7 +21,7 @@ from core.export.average import members_of
 from core.export.files.json_model import model_document
 from core.export.files.parameter_arrays import KINDS
 from core.export.files.plain_model import undecided
-from core.export.finished_run import FinishedRun
+from core.export.finished_run import FinishedRun, file_of
 
 
 def write(run: FinishedRun, path: Path) -> None:
@@ -113,7 +113,7 @@ def _data(run: FinishedRun) -> dict[str, Any]:
     takeaway = run.takeaway
     data = {
         "name": takeaway.dataset,
-        "file": takeaway.source["path"],
+        "file": file_of(takeaway.source),
         "fingerprint_sha256": takeaway.source["fingerprint"],
         "rows": takeaway.rows,
         "train_rows": len(takeaway.train_rows),
@@ -126,7 +126,7 @@ def _data(run: FinishedRun) -> dict[str, Any]:
         "classes": takeaway.classes,
     }
     if takeaway.test_source:
-        data["test_file"] = takeaway.test_source["path"]
+        data["test_file"] = file_of(takeaway.test_source)
         data["test_fingerprint_sha256"] = takeaway.test_source["fingerprint"]
     return data
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from core.export.finished_run import FinishedRun
+from core.export.finished_run import FinishedRun, file_of
 from core.export.report import figures
 from core.export.report.html import code, folded, paragraphs, section, table
 from core.export.report.structured import unit
@@ -127,10 +127,10 @@ def _data(run: FinishedRun) -> str:
     body = paragraphs([described and f"Read as: {described}.", split, *takeaway.findings])
     kinds = [(c["name"], c["role"], c["kind"], c["missing"]) for c in takeaway.columns[:MOST_ROWS]]
     body += folded("Columns", table(("column", "role", "kind", "missing"), kinds))
-    body += f"<p>File: {code(source['path'] or takeaway.dataset)}<br>"
+    body += f"<p>File: {code(file_of(source) or takeaway.dataset)}<br>"
     body += f"SHA-256: {code(source['fingerprint'])}</p>"
     if test:
-        body += f"<p>Test file: {code(test['path'])}<br>SHA-256: {code(test['fingerprint'])}</p>"
+        body += f"<p>Test file: {code(file_of(test))}<br>SHA-256: {code(test['fingerprint'])}</p>"
     return section("The data", "What went in?", body, "half")
 
 

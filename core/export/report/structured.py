@@ -71,6 +71,8 @@ def _rounded(value: float | None) -> float | None:
 
 def example_sections(run: FinishedRun) -> list[str]:
     """One sequence or molecule as the model of the last step sees it; none where none was shown."""
+    if not run.examples:
+        return []
     if (labelled := run.of_kind(SequencesLabelled)) and labelled[-1].sequences:
         return [_sequence(labelled[-1])]
     if (folded_ := run.of_kind(MoleculesFolded)) and folded_[-1].molecules:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from core.errors import UnusableError
-from core.export.finished_run import FinishedRun
+from core.export.finished_run import FinishedRun, file_of
 from core.export.script.constructor import Code, list_code, wrapped_list
 from core.export.script.samples import sample_lines
 from core.tuning.problem import read_data
@@ -17,6 +17,8 @@ from core.tuning.problem import read_data
 _CHECK = '''
 def checked(path, fingerprint):
     """The path, with a warning if its bytes are not those that the model was tuned on."""
+    if not Path(path).is_file():
+        sys.exit(f"{path} is not in this folder. Say where it is: python {sys.argv[0]} FILE")
     if hashlib.sha256(Path(path).read_bytes()).hexdigest() != fingerprint:
         print(f"{path} has changed since the tuning: scores will differ.", file=sys.stderr)
     return path
@@ -37,9 +39,9 @@ def data_block(run: FinishedRun, code: Code) -> str:
             [*_table_constants(run, code), *sample_lines(run, code), *_table_parts(run)]
         )
     code.modules |= {"import hashlib", "import sys", "from pathlib import Path"}
-    lines = [f"DATA = sys.argv[1] if len(sys.argv) > 1 else {_said(takeaway.source['path'])}"]
+    lines = [f"DATA = sys.argv[1] if len(sys.argv) > 1 else {_said(file_of(takeaway.source))}"]
     if takeaway.test_source:
-        other = _said(takeaway.test_source["path"])
+        other = _said(file_of(takeaway.test_source))
         lines.append(f"TEST = sys.argv[2] if len(sys.argv) > 2 else {other}")
     reading = _libsvm if takeaway.source["format"] == "libsvm" else _csv
     return "\n".join([*lines, *reading(run, code)])

@@ -208,7 +208,7 @@ def test_the_chosen_model_is_asked_for_and_the_report_stays_that_of_the_run(
         path = str(tmp_path / name) + page.cards[name].exporter["ending"]
         monkeypatch.setattr(page, "_ask_path", lambda _, path=path: path)
         page.save(name)
-        assert asked.pop() == (name, path, which)
+        assert asked.pop() == (name, path, which, True)
 
 
 def test_a_confirmation_goes_with_the_model_that_was_saved(ended, tmp_path):
@@ -226,3 +226,18 @@ def test_nothing_is_chosen_before_a_run_has_ended(still, qtbot):
     qtbot.addWidget(page)
     assert page.chooser.isHidden()
     assert page.chooser.which == "tuned"
+
+
+def test_the_tick_leaves_rows_and_examples_out(opened, qtbot, tmp_path, monkeypatch):
+    page = ExportPage(opened)
+    qtbot.addWidget(page)
+    assert page.without.isHidden()
+    finished(opened, qtbot)
+    assert not page.without.isHidden()
+    where, asked = tmp_path / "page.json", []
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a: (str(where), ""))
+    monkeypatch.setattr(opened, "export", lambda *given: asked.append(given[3]))
+    for tick in (False, True):
+        page.without.setChecked(tick)
+        page.cards["json"].save_button.click()
+    assert asked == [True, False]

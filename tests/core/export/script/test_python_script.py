@@ -162,7 +162,7 @@ def test_rows_that_belong_together_and_the_latest_rows(
         made = finish_run(plan, read_data(data), tmp_path / name)
         export(made.folder, tmp_path / name / "tuned.py")
         expected[name] = measured(made)
-    said = run_scripts(list(expected))
+    said = run_scripts(list(expected), str(tmp_path / "visits.csv"))
     assert {name: printed(out) for name, (out, _) in said.items()} == expected
 
 
@@ -185,5 +185,18 @@ def test_a_table_of_awkward_columns(
     plan = Plan(DataPlan(str(path), target="ziel"), "linear", "random")
     made = finish_run(plan, dataset, tmp_path / "awkward")
     export(made.folder, tmp_path / "awkward" / "tuned.py")
-    out, complaints = run_scripts(["awkward"])["awkward"]
+    out, complaints = run_scripts(["awkward"], str(path))["awkward"]
     assert (printed(out), complaints) == (measured(made), "")
+
+
+def test_a_file_elsewhere_is_asked_for_in_a_sentence(
+    make_run: Callable[..., Any], run_outside: Any, tmp_path: Path
+) -> None:
+    made = make_run("binary", "logistic", folder=tmp_path / "data")
+    (tmp_path / "elsewhere").mkdir()
+    script = export(made.folder, tmp_path / "elsewhere" / "tuned.py")
+    run = f"import runpy; sys.argv = ['tuned.py']; runpy.run_path({str(script)!r})"
+    ran = run_outside(run, tmp_path / "elsewhere")
+    name = Path(made.dataset.source.path).name
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr.startswith(f"{name} is not in this folder. Say where it is")
