@@ -18,6 +18,7 @@ from core.errors import UnusableError
 from core.tuning.events import (
     Event,
     HistoryRead,
+    Noticed,
     RunFailed,
     RunFinished,
     RunStarted,
@@ -34,6 +35,7 @@ from core.tuning.runs.clock import Clock
 from core.tuning.runs.run_folder import RunFolder, now
 from core.tuning.runs.showing import shows
 from core.tuning.runs.state import RunState, folded
+from core.tuning.runs.waiting import written
 from core.tuning.trials.run import TrialRun, extended
 
 
@@ -66,7 +68,8 @@ def tune(
         events, TuningEnded, then RunFinished or RunFailed.
 
     Raises:
-        UnusableError: plan and data do not fit, the data has changed since, the disk is full.
+        UnusableError: plan and data do not fit, the data has changed since, the folder is another
+            program's. Where the disk is full or gone, the run says so and waits.
     """
     state = folded(past)
     problem = as_begun(build_problem(plan, dataset), state.started if past else None)
@@ -79,8 +82,15 @@ def tune(
         return
     with folder.owned(), contextlib.closing(stream):
         for event in clock.stamped(stream):
-            folder.append(event)
+            yield from _recorded(folder, event, state)
             yield event
+
+
+def _recorded(folder: RunFolder, event: Event, state: RunState) -> Generator[Event, None, None]:
+    """Record an event, waiting where the disk is full, and what there is to say of the folder."""
+    yield from written(lambda: folder.append(event), lambda: state.progress(None))
+    while folder.notices:
+        yield Noticed(sentence=folder.notices.pop(0))
 
 
 def _stream(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from core.tuning.runs.best import has_best, keep_best, may_open_best
 from core.tuning.runs.clock import Clock
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState, folded
+from core.tuning.runs.waiting import written
 from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
 from core.writing import write_whole
 
@@ -169,8 +171,11 @@ def conclusion(
     if winner.threshold is not None:
         results["costs"] = of_costs(problem, winner.threshold, predictions)
     results |= _record(state, winner, seconds, because, problem)
-    if folder is not None:
+    if folder is not None and course.stopped:
         _keep(problem, folder, winner, last)
+    elif folder is not None:
+        keep = partial(_keep, problem, folder, winner, last)
+        yield from written(keep, partial(state.progress, None))
     return results
 
 

@@ -29,6 +29,7 @@ def keep_best(folder: RunFolder, pipeline: Any) -> None:
     """
     name, content = _content(pipeline)
     try:
+        folder.restore()
         with whole_file(folder.path / name) as draft:
             draft.write_bytes(content)
         for other in {OPEN, SIGNED, OLD} - {name}:

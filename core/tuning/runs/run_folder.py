@@ -25,7 +25,7 @@ from core.tuning.events import (
 )
 from core.tuning.plan import Plan, plan_from_dict
 from core.tuning.runs.ownership import TakenError, owner_of, owning
-from core.writing import sync_folder, write_whole
+from core.writing import sync_folder, whole_file, write_whole
 
 PLAN, EVENTS, TAKEAWAY, OWNER = "plan.json", "events.jsonl", "best.json", "running"
 
@@ -44,8 +44,11 @@ def runs_root() -> Path:
 class RunFolder:
     """One run on disk. Events are only ever appended; a torn last line is ignored.
 
-    Nothing that was written is changed later, so that a kill at any moment costs at most the line
-    being written.
+    What was written is not moved or made longer later, so that a kill at any moment costs at most
+    the line being written.
+
+    Attributes:
+        notices: sentences that a person should see.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -53,6 +56,9 @@ class RunFolder:
         self._file: FileIO | None = None
         self._recorded_done = -1
         self._was_owned = False
+        self._owning: contextlib.ExitStack | None = None
+        self._plan = b""
+        self.notices: list[str] = []
 
     @classmethod
     def create(cls, plan: Plan, root: Path | None = None, path: Path | None = None) -> RunFolder:
@@ -159,21 +165,42 @@ class RunFolder:
         Raises:
             UnusableError: the disk is full or the folder cannot be written.
         """
-        if isinstance(event, Progress):
-            if event.done == self._recorded_done:
-                return
-            self._recorded_done = event.done
+        if isinstance(event, Progress) and event.done == self._recorded_done:
+            return
         try:
-            self._file = self._file or self._opened()
-            line = memoryview(to_json(event).encode() + b"\n")
-            while line:  # unbuffered: what the system took is safe from a kill
-                line = line[self._file.write(line) :]
+            self.restore()
+            file = self._file = self._file or self._opened()
+            _write(file, to_json(event).encode() + b"\n")
             if isinstance(event, (RunFinished, RunStopped)):
-                os.fsync(self._file.fileno())
+                os.fsync(file.fileno())
+            if isinstance(event, Progress):
+                self._recorded_done = event.done
         except OSError as error:
             raise _cannot_write(self.path, error) from error
 
+    def restore(self) -> None:
+        """Make the folder again, with its plan and events, if it was removed while it was written.
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        if self._file is None or os.fstat(self._file.fileno()).st_nlink:
+            return
+        self._file.seek(0)
+        content = self._file.read()
+        _made(self.path)
+        if self._owning is not None and not (self.path / OWNER).exists():
+            self._owning.enter_context(owning(self.path / OWNER))
+        for name, held in ((PLAN, self._plan), (EVENTS, content)):
+            with whole_file(self.path / name) as draft:
+                draft.write_bytes(held)
+        self.close()
+        self._file = self._opened()
+        self.notices.append(f"{self.path}: the folder of the run was removed. It was made again.")
+
     def _opened(self) -> FileIO:
+        with contextlib.suppress(FileNotFoundError):
+            self._plan = (self.path / PLAN).read_bytes()
         path = self.path / EVENTS
         file = path.open("r+b" if path.exists() else "w+b", buffering=0)
         whole = file.read()
@@ -206,7 +233,7 @@ class RunFolder:
                 ) from None
             except OSError as error:
                 raise _cannot_write(self.path, error) from error
-            self._was_owned = True
+            self._was_owned, self._owning = True, owned
             owned.callback(self.close)
             yield
 
@@ -229,6 +256,18 @@ class RunFolder:
     def is_running(self) -> bool:
         """Whether a living process is writing it."""
         return owner_of(self.path / OWNER) is not None
+
+
+def _write(file: FileIO, line: bytes) -> None:
+    """Append a line; a part of it that a full disk took is removed again."""
+    start, rest = file.seek(0, os.SEEK_END), memoryview(line)
+    try:
+        while rest:  # unbuffered: what the system took is safe from a kill
+            rest = rest[file.write(rest) :]
+    except OSError:
+        with contextlib.suppress(OSError):
+            file.truncate(start)
+        raise
 
 
 def _new_folder(root: Path, plan: Plan) -> Path:
