@@ -5,7 +5,6 @@ The session itself (app.session.session) adds what a person may ask.
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from app.session.run import ShownRun
 from app.worker import messages as m
 from app.worker.evaluator import SurrogateEvaluator
 from app.worker.thread import WorkerThread
+from core.errors import UnusableError
 from core.tuning.events import Event, Noticed, RunFailed
 from core.tuning.plan import DataPlan, Plan
 
@@ -158,7 +158,12 @@ class Known(QObject):
         self._asked.forget(m.Tune)
         self._show_run([], None)
         if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+            from core.tuning.runs.run_folder import RunFolder  # not needed for the first paint
+
+            try:
+                RunFolder(folder).remove()
+            except UnusableError as error:  # such as: another program goes on with it
+                self.problem.emit(error.sentence)
 
     def _show_run(self, events: list[Event], folder: Path | None) -> None:
         self._replace_run(ShownRun(events, folder))

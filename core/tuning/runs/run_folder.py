@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from io import FileIO
@@ -251,6 +252,16 @@ class RunFolder:
                 (self.path / name).unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # a folder that holds a person's other files stays
             self.path.rmdir()
+
+    def remove(self) -> None:
+        """Delete the run with all that its folder holds.
+
+        Raises:
+            UnusableError: another process is writing it, or it cannot be written.
+        """
+        if self.path.exists():
+            with self.owned():
+                shutil.rmtree(self.path, ignore_errors=True)
 
     @property
     def is_running(self) -> bool:

@@ -189,6 +189,8 @@ def test_the_refused_program_deletes_nothing(tmp_path):
         with refused(folder, other), folder.owned():
             pass
         folder.forget_if_idle()
+        with refused(folder, other):
+            folder.remove()
         assert {name: (folder.path / name).read_bytes() for name in kept} == kept
     folder.forget_if_idle()  # nor once the owner is gone: it was never this program's run
     assert {name: (folder.path / name).read_bytes() for name in kept} == kept
