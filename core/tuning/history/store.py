@@ -42,6 +42,7 @@ __all__ = [
 
 SIMILAR = 1.0  # standard deviations of the statistics within which datasets count as alike
 MOST = 1000  # datasets that a run learns from
+REPLACED = 3  # times that the file may be replaced while it is opened
 
 
 def history_path() -> Path:
@@ -245,13 +246,13 @@ class History:
         """Delete a dataset and its trials so that they cannot be read back from any file."""
         self._delete("id = ?", id)
         forget_in_runs({id})
-        forget_copies(self.path, {id})
+        self.notices += forget_copies(self.path, {id})
 
     def forget_all(self) -> None:
         """Delete everything, the starter history as well."""
         self._delete("1", removes_starter=True)
         forget_in_runs(None)
-        forget_copies(self.path, None)
+        self.notices += forget_copies(self.path, None)
 
     def forget_starter(self) -> int:
         """Delete the starter history, which does not come back by itself; how many datasets."""
@@ -384,15 +385,8 @@ class History:
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         """All or nothing of what is inside."""
-        if not self._writable:
-            cure = "give yourself the right to write it, or name another file in TUNESCOPE_HISTORY"
-            raise UnusableError("the history cannot be written", where=str(self.path), cure=cure)
         with self._in_words():
-            self._database.execute("BEGIN IMMEDIATE")
-            while identity(self.path) != self._identity:  # looked at while nobody else writes
-                self._database.execute("ROLLBACK")
-                self._reopen_if_replaced()
-                self._database.execute("BEGIN IMMEDIATE")
+            self._begin_writing()
             try:
                 yield self._database
                 self._database.execute("COMMIT")
@@ -400,6 +394,20 @@ class History:
                 if self._database.in_transaction:
                     self._database.execute("ROLLBACK")
                 raise
+
+    def _begin_writing(self) -> None:
+        for _ in range(REPLACED):  # some network drives call one file by ever other numbers
+            if not self._writable:
+                cure = "give yourself the right to write it, or name another in TUNESCOPE_HISTORY"
+                raise UnusableError(
+                    "the history cannot be written", where=str(self.path), cure=cure
+                )
+            self._database.execute("BEGIN IMMEDIATE")
+            if identity(self.path) == self._identity:  # looked at while nobody else writes
+                return
+            self._database.execute("ROLLBACK")
+            self._reopen_if_replaced()
+        self._database.execute("BEGIN IMMEDIATE")
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:

@@ -14,7 +14,9 @@ from contextlib import closing
 from dataclasses import replace
 from glob import escape
 from pathlib import Path
+from typing import BinaryIO
 
+from core.errors import cannot_write
 from core.tuning.events import CommonSurfaceFitted, Event, HistoryRead, from_json, to_json
 from core.tuning.history.database import COMPANIONS, PATIENCE, exclusive
 from core.tuning.runs.run_folder import EVENTS, runs_root
@@ -86,11 +88,22 @@ def forget_in_runs(ids: Collection[str] | None, root: Path | None = None) -> Non
             continue
 
 
-def forget_copies(path: Path, ids: Collection[str] | None) -> None:
-    """Remove the renamed copies of a damaged history that hold a dataset; None for all of them."""
+def forget_copies(path: Path, ids: Collection[str] | None) -> list[str]:
+    """Remove the renamed copies of a damaged history that hold a dataset; None for all of them.
+
+    Returns:
+        A sentence for each that could not be removed.
+    """
+    left = []
     for copy in put_aside_copies(path):
-        if ids is None or _holds(copy, [id.encode() for id in ids]):
-            copy.unlink(missing_ok=True)
+        try:
+            if ids is None or _holds(copy, [id.encode() for id in ids]):
+                copy.unlink(missing_ok=True)
+        except OSError as error:
+            left.append(
+                cannot_write("this damaged copy", copy, error, "delete it yourself").sentence
+            )
+    return left
 
 
 def _holds(path: Path, marks: Collection[bytes]) -> bool:
@@ -112,11 +125,11 @@ def _forget_in(path: Path, ids: Collection[str] | None) -> None:
             if line.startswith(READ):
                 kept, changed = _without(from_json(line), ids)
                 touched = touched or changed is not None
-                _overwrite(file.fileno(), file.tell(), line, changed)
+                _overwrite(file, line, changed)
             elif number > EARLY and not touched:
                 return
             elif touched and line.startswith(FITTED):
-                _overwrite(file.fileno(), file.tell(), line, _renumbered(from_json(line), kept))
+                _overwrite(file, line, _renumbered(from_json(line), kept))
         if touched:
             os.fsync(file.fileno())
 
@@ -143,11 +156,13 @@ def _renumbered(event: Event, kept: dict[int, int]) -> Event:
     return replace(event, neighbours=neighbours, past_responses=responses)
 
 
-def _overwrite(handle: int, end: int, line: bytes, event: Event | None) -> None:
-    """Put a shorter line in the place of one that ends at a byte, filled up with spaces."""
+def _overwrite(file: BinaryIO, line: bytes, event: Event | None) -> None:
+    """Put a shorter line in the place of the one just read, filled up with spaces."""
     if event is None:
         return
     text = to_json(event).encode()
     if len(text) >= len(line):
         raise ValueError("it would not fit")
-    os.pwrite(handle, text.ljust(len(line) - 1) + b"\n", end - len(line))
+    file.seek(-len(line), os.SEEK_CUR)
+    file.write(text.ljust(len(line) - 1) + b"\n")
+    file.flush()
