@@ -33,7 +33,7 @@ def run_in_lines(run: Any) -> tuple[str, str, str]:
 
 def left_out_in_words(left_out: Iterable[str]) -> str:
     """The names of folders that are in no list because they cannot be read."""
-    return f"Left out, as it cannot be read: {', '.join(left_out)}"
+    return f"Left out: {', '.join(left_out)}"
 
 
 def _data(run: Any) -> str:

@@ -354,3 +354,9 @@ def test_other_waits_have_no_stop(window, qtbot):
     window.session.busy_changed.emit("Saving …")
     qtbot.waitUntil(lambda: window.waiting.isVisibleTo(window))
     assert not window.waiting.stop_button.isVisibleTo(window)
+
+
+def test_a_folder_that_cannot_be_read_is_named_below_the_runs(window):
+    window.rail.show_runs([_Run], {"odd": "why"})
+    below = window.rail._runs.itemAt(window.rail._runs.count() - 1).widget()
+    assert below.text() == "Left out: odd"
