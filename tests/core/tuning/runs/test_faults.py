@@ -18,6 +18,7 @@ from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
 from core.tuning.results import conclude
 from core.tuning.runs import run_folder, waiting
+from core.tuning.runs.best import has_best
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
 
@@ -151,7 +152,7 @@ def test_a_folder_that_vanishes_is_made_again_with_all_that_it_held(
     assert finished(events) == whole == finished(RunFolder(folder.path).events())
     assert isinstance(RunFolder(folder.path).events()[0], RunStarted)
     assert folder.plan == PLAN
-    assert folder.model_path.is_file()
+    assert has_best(folder)
     assert not folder.is_running
 
 
@@ -224,7 +225,7 @@ def test_what_an_event_speaks_of_is_on_the_disk_before_it(iris, tmp_path, monkey
     folder = RunFolder.create(PLAN, path=tmp_path / "run")
     list(tune(PLAN, iris, folder=folder))
     start, end = done.index("RunStarted"), done.index("RunFinished")
-    for name, event in (("plan.json", start), ("best.json", end), (folder.model_path.name, end)):
+    for name, event in (("plan.json", start), ("best.json", end), ("best.skops", end)):
         at = done.index(name)
         assert done[at - 1].startswith(".tunescope-")  # its content
         assert done[at + 1] == "run"  # its name in the folder
