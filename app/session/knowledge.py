@@ -56,7 +56,7 @@ class Known(QObject):
     run_changed = Signal()  # the state, the folder or the results
     run_replaced = Signal()  # another run is shown now: begin again with `shown`
     run_opened = Signal()  # after `run_replaced`, where it is a past run
-    event_arrived = Signal(object)
+    events_arrived = Signal(object)  # what the run told since the last time, oldest first
     exported = Signal(str)
     model_given = Signal(str)  # a file that holds a model, where data were looked for
     predicted = Signal(str, int)  # where the predictions are, and how many
@@ -189,10 +189,19 @@ class Known(QObject):
     # Answers --------------------------------------------------------------------------------
 
     def _take(self, batch: list[m.Message]) -> None:
+        events: list[Event] = []  # told together: a cheap run has hundreds in one batch
         for message in batch:
             counts, kind = self._asked.answered(message)
-            if counts:
-                self._match(message.answer, kind)
+            if not counts:
+                continue
+            if isinstance(message.answer, Event):
+                self.shown.take(message.answer)
+                events.append(message.answer)
+                continue
+            self._tell(events)
+            events = []
+            self._match(message.answer, kind)
+        self._tell(events)
 
     def _match(self, answer: m.Answer, kind: type | None) -> None:
         match answer:
@@ -216,8 +225,6 @@ class Known(QObject):
             case m.FolderMade():
                 self.shown.folder = Path(answer.folder)
                 self.run_changed.emit()
-            case Event():
-                self._take_event(answer)
             case m.Paused():
                 self._set_state("paused")
             case m.Ended():
@@ -257,11 +264,12 @@ class Known(QObject):
         if left_out := opened.advice["left_out"]:
             self.problem.emit(" ".join(left_out))
 
-    def _take_event(self, event: Event) -> None:
-        self.shown.take(event)
-        self.event_arrived.emit(event)
-        if isinstance(event, (RunFailed, Noticed)):
-            self.problem.emit(event.sentence)
+    def _tell(self, events: list[Event]) -> None:
+        if events:
+            self.events_arrived.emit(events)
+        for event in events:
+            if isinstance(event, (RunFailed, Noticed)):
+                self.problem.emit(event.sentence)
 
     def _take_end(self) -> None:
         if self._keeps_best:

@@ -21,6 +21,8 @@ from resources.theme import GAP
 
 TICK = 33  # milliseconds between two looks at what is dirty
 SLICE = 0.012  # seconds of one tick spent on drawing; the rest waits for the next
+REST = 8.0  # times as long as drawing took nothing is drawn while events stream in
+LONGEST_REST = 1.0  # seconds
 LOWEST = 270  # pixels of a row below which the board scrolls
 PEEK = 36  # pixels of the next row that show that there is more
 NARROW = 520  # pixels at the usual text size, below which there is one column
@@ -40,6 +42,8 @@ class Board(QScrollArea):
         self.views: dict[str, View] = {}
         self._made: dict[str, View] = {}
         self._drawn: dict[str, float] = {}
+        self._rests_until = self._redrawn_since = 0.0
+        self._wanted_now = False  # a person wants to see something else
         self._single = False
         self._named = False  # the extensions that could not be used
         self.setWidgetResizable(True)
@@ -80,11 +84,13 @@ class Board(QScrollArea):
             self._start()
             return
         for view in self.views.values():
-            view.consume(event)
+            if not view.dirty:
+                view.consume(event)
 
     def _start(self) -> None:
         """A run begins: the views that want it, empty."""
         started = self.record.run.started
+        self._wanted_now = True
         for view in self._made.values():
             view.consume(started)  # before any of them is shown: their rows are gone
         wanted = [name for name, view in VIEWS.items() if view.wants(started)]
@@ -131,17 +137,31 @@ class Board(QScrollArea):
 
     def _tick(self) -> None:
         begun = time.perf_counter()
+        if begun < self._rests_until and not self._wanted_now:
+            return
         longest_waiting = sorted(self.views.values(), key=lambda view: self._drawn[view.name])
-        for view in longest_waiting:
+        behind = [view for view in longest_waiting if view.dirty and view.is_seen]
+        self._wanted_now = self._wanted_now and bool(behind)
+        for view in behind:
             now = time.perf_counter()
             if now - begun > SLICE:
-                return
-            due = now - self._drawn[view.name] >= view.interval
-            if view.dirty and due and not view.visibleRegion().isEmpty():
+                break
+            if now - self._drawn[view.name] >= view.interval:
                 self._drawn[view.name] = now
                 view.redraw()
+                self._redrawn_since = self._redrawn_since or begun
+        if self._redrawn_since:
+            QTimer.singleShot(0, self._painted)
+
+    def _painted(self) -> None:
+        """Rest after a costly picture: of a long run one more trial changes little."""
+        if self._redrawn_since:
+            now = time.perf_counter()
+            self._rests_until = now + min(REST * (now - self._redrawn_since), LONGEST_REST)
+            self._redrawn_since = 0.0
 
     def _all_dirty(self) -> None:
+        self._wanted_now = True
         for view in self.views.values():
             view.dirty = True
 

@@ -74,24 +74,35 @@ class View:
         self.frames += 1
 
 
+class Ticks:
+    """By how many milliseconds each tick of a timer of PERIOD comes late, from now on."""
+
+    def __init__(self) -> None:
+        self._late: list[float] = []
+        self._since = QElapsedTimer()
+        self._timer = QTimer()
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(PERIOD)
+        self._timer.timeout.connect(self._tick)
+        self._since.start()
+        self._timer.start()
+
+    def _tick(self) -> None:
+        self._late.append(max(0.0, self._since.nsecsElapsed() / 1e6 - PERIOD))
+        self._since.restart()
+
+    def stop(self) -> np.ndarray:
+        """Measure no more; what was found, shape (ticks,)."""
+        self._timer.stop()
+        return np.array(self._late)
+
+
 def lateness(app: QApplication, seconds: float) -> np.ndarray:
     """By how many milliseconds each tick of the timer came late."""
-    late, since = [], QElapsedTimer()
-    timer = QTimer()
-    timer.setTimerType(Qt.TimerType.PreciseTimer)
-    timer.setInterval(PERIOD)
-
-    def tick() -> None:
-        late.append(max(0.0, since.nsecsElapsed() / 1e6 - PERIOD))
-        since.restart()
-
-    timer.timeout.connect(tick)
-    since.start()
-    timer.start()
+    ticks = Ticks()
     QTimer.singleShot(round(1000 * seconds), app.quit)
     app.exec()
-    timer.stop()
-    return np.array(late)
+    return ticks.stop()
 
 
 def main() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFrame, QMessageBox, QProgressBar, QVBoxLayout, QWidget
@@ -37,7 +37,7 @@ class TunePage(Page):
         self._make_buttons()
         self._make_bar()
         self._make_middle()
-        session.event_arrived.connect(self._arrived)
+        session.events_arrived.connect(self._arrived)
         session.run_replaced.connect(self._begin_again)
         session.run_changed.connect(self._state_changed)
         session.plan_changed.connect(self._show)
@@ -91,10 +91,11 @@ class TunePage(Page):
         """Bring everything up to date."""
         self._show()
 
-    def _arrived(self, event: Event) -> None:
+    def _arrived(self, events: Sequence[Event]) -> None:
         if self.run is not self.session.shown.state:
             self._replayed(len(self.session.events))  # the replay stood at an earlier moment
-        self.board.consume(event)
+        for event in events:
+            self.board.consume(event)
         self._count = len(self.session.events)
         self._show()
 

@@ -84,6 +84,11 @@ class View(Card):
         """The state of the run that is shown."""
         return self.record.run
 
+    @property
+    def is_seen(self) -> bool:
+        """Whether any part of it is on the screen."""
+        return not self.visibleRegion().isEmpty()
+
     # -- what a subclass writes ----------------------------------------------------------------
 
     @classmethod

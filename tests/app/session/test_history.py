@@ -85,7 +85,7 @@ def test_studies_come_in_through_the_worker(opened, qtbot):
 def test_what_a_run_notices_is_a_notice(still):
     problems = []
     still.problem.connect(problems.append)
-    still._take_event(Noticed(sentence="The history is damaged. This run goes on without it."))
+    still._tell([Noticed(sentence="The history is damaged. This run goes on without it.")])
     assert problems == ["The history is damaged. This run goes on without it."]
 
 

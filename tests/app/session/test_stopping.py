@@ -48,11 +48,11 @@ def problems(session):
 
 
 def test_a_stop_in_the_frame_in_which_the_run_ends_changes_nothing(opened, qtbot, problems):
-    def stop(event):
-        if isinstance(event, RunFinished):
+    def stop(events):
+        if isinstance(events[-1], RunFinished):
             opened.stop()
 
-    opened.event_arrived.connect(stop)
+    opened.events_arrived.connect(stop)
     first = begun(qtbot, opened)
     reach(qtbot, opened, "finished")
     qtbot.wait(int(1000 * (PATIENCE + LEAVES + 0.5)))

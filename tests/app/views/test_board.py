@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import time
+from itertools import pairwise
+
 import pytest
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QScrollBar, QTableView
 
@@ -69,6 +72,29 @@ def test_only_what_is_seen_is_drawn(board, feed, streams, qtbot):
     board.show()
     qtbot.waitUntil(lambda: not board.views["best"].dirty)
     assert len(board.views["best"].dots.x) == 7
+
+
+def test_what_took_long_to_draw_rests(feed, board, streams, qtbot, monkeypatch):
+    feed(list(streams.trials())[:3])
+    best = board.views["best"]
+    drawn = []
+
+    def slow():
+        drawn.append(time.monotonic())
+        time.sleep(0.05)
+        best.dirty = False
+
+    monkeypatch.setattr(best, "redraw", slow)
+    for event in list(streams.trials())[3:]:
+        board.consume(event)
+        qtbot.wait(60)
+    assert len(drawn) >= 2
+    gaps = [after - before for before, after in pairwise(drawn)]
+    assert min(gaps) > 5 * 0.05  # by itself it would come with every tick
+    before = time.monotonic()
+    board.set_best_k(3)
+    qtbot.waitUntil(lambda: drawn[-1] > before)
+    assert drawn[-1] - before < 5 * 0.05  # what a person asks for does not wait
 
 
 def test_an_earlier_moment_and_the_end_again_give_the_same_picture(feed, board, streams):

@@ -32,7 +32,7 @@ RUNS = """
 def after_first_paint(made, faults, crashes, file):
     session = made.session
     session.data_changed.connect(begin)
-    session.event_arrived.connect(told)
+    session.events_arrived.connect(told)
     session.open_file("some.csv")
 
 def begin():
@@ -40,8 +40,8 @@ def begin():
     session.set_plan(trials=1000, options={options})
     session.start()
 
-def told(event):
-    if type(event).__name__ == "TrialStarted" and event.number == 1:
+def told(events):
+    if any(type(event).__name__ == "TrialStarted" and event.number == 1 for event in events):
         {then}
         say("running", whole[0].session._worker.process_id)
 

@@ -7,7 +7,9 @@ from app.pages.tune.replay import Replay
 from app.pages.tune.tune_page import TunePage
 from app.session.run import ShownRun
 from app.text.run import line, share, title
+from app.worker.messages import Message
 from core.tuning.events import (
+    Noticed,
     PenaltyStep,
     Progress,
     RunFinished,
@@ -73,6 +75,21 @@ def test_a_run_from_start_to_results(page, opened, qtbot):
     page.step_wanted.connect(wanted.append)
     page.primary.click()
     assert wanted == ["results"]
+
+
+def test_what_arrives_together_is_shown_once(still, qtbot, monkeypatch):
+    page = TunePage(still)
+    qtbot.addWidget(page)
+    shown = []
+    monkeypatch.setattr(page, "_show_words", lambda: shown.append(page.board.record.run.done))
+    still.plan = Plan(DataPlan("x.csv"), "svm", "random", trials=300)
+    still.start()
+    shown.clear()
+    told = [Message(still._asked.last, event) for event in trials(300, total=300)]
+    still.worker.arrived.emit([*told, Message(still._asked.last, Noticed(sentence="Look here."))])
+    assert shown == [300]
+    assert still.shown.state.done == 300
+    assert len(still.events) == 902
 
 
 def test_other_buttons_find_their_place_without_a_resize(page, opened, qapp):
