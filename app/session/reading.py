@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +17,8 @@ from core.tuning.plan import Plan
 
 AT_ONCE = 50  # milliseconds that the window waits for a reader, which usually takes fewer
 PATIENCE = 3000  # milliseconds that the end of the program waits for one
-UNHURRIED = 200  # events between two pauses that leave the window its turn
+LOOKS = 32  # events between two looks at the time
+TURN = 0.008  # seconds of work between two pauses that leave the window its turn
 
 
 class Reading(QObject):
@@ -85,19 +89,34 @@ class _Reader(QThread):
 
         try:
             folder = RunFolder.open(self._folder)
-            events = self._unhurried(folder.read_events())
-            self.found = ShownRun(events, self._folder), folder.plan
+            with _uncollected():
+                events = self._unhurried(folder.read_events(beats=False))
+                self.found = ShownRun(events, self._folder), folder.plan
         except UnusableError as error:
             self.problem = error.sentence
         self.ended.emit(self)
 
     def _unhurried(self, events: Iterator[Event]) -> Iterator[Event]:
+        begun = time.monotonic()
         for count, event in enumerate(events):
-            if count % UNHURRIED == 0:
+            if count % LOOKS == 0 and time.monotonic() - begun > TURN:
                 if self.isInterruptionRequested():
                     return
                 self.msleep(1)
+                begun = time.monotonic()
             yield event
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """While inside, nobody looks for garbage among the hundreds of thousands of new objects."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 _left: list[_Reader] = []  # readers that a slow disk keeps from ending

@@ -68,6 +68,8 @@ class ShownRun:
         if len(self.events) >= (self._counts[-1] + KEPT_EVERY if self._counts else 0):
             self._counts.append(len(self.events))
             self._moments.append(self.state.moment())
+        if isinstance(event, TrialFinished):
+            self._share_setting(event)
         self.state.consume(event)
         self.events.append(event)
         count = len(self.events)
@@ -79,6 +81,12 @@ class ShownRun:
             self._surrogates.append(count - 1)
             if len(self._surrogates) > SURROGATES_KEPT:
                 self._thin_surrogates()
+
+    def _share_setting(self, event: TrialFinished) -> None:
+        """Keep a setting once that the start and the end of a trial both tell."""
+        begun = self.state.pending.get(event.number)
+        if begun is not None and begun.setting == event.setting:
+            object.__setattr__(event, "setting", begun.setting)
 
     def state_after(self, count: int) -> RunState:
         """What the first so many events add up to."""

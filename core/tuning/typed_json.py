@@ -16,7 +16,16 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 Reader = Callable[[Any], Any]
-NUMBERS = {int, float}
+NUMBERS = frozenset({int, float})
+NOTHING: frozenset[type] = frozenset()
+AS_IS: dict[Any, frozenset[type]] = {  # what the readers of these give back unchanged
+    int: frozenset({int}),
+    str: frozenset({str}),
+    bool: frozenset({bool}),
+    float: NUMBERS,
+    float | None: NUMBERS | {types.NoneType},
+    dict[str, Any]: frozenset({dict}),
+}
 
 
 def read_as(kind: type[T], plain: dict[str, Any]) -> T:
@@ -25,18 +34,22 @@ def read_as(kind: type[T], plain: dict[str, Any]) -> T:
     Raises:
         ValueError: a field is missing or has another type; the message names it.
     """
-    readers, values, factories = _shape(kind)  # type: ignore[arg-type]
-    given = values.copy()
-    for name, reader in readers.items():
-        if name in plain:
-            try:
-                given[name] = reader(plain[name])
-            except ValueError as error:
-                raise ValueError(f"{kind.__name__}.{name}: {error}") from None
-        elif name in factories:
-            given[name] = factories[name]()
-        elif name not in values:
-            raise ValueError(f"{kind.__name__}.{name}: missing")
+    readers, values, factories, as_is = _shape(kind)  # type: ignore[arg-type]
+    given, name = values.copy(), ""
+    try:
+        for name, value in plain.items():
+            if type(value) in as_is.get(name, NOTHING):
+                given[name] = value
+            elif (reader := readers.get(name)) is not None:
+                given[name] = reader(value)
+    except ValueError as error:
+        raise ValueError(f"{kind.__name__}.{name}: {error}") from None
+    if len(given) < len(readers):
+        for name in readers:
+            if name in factories and name not in given:
+                given[name] = factories[name]()
+            elif name not in given:
+                raise ValueError(f"{kind.__name__}.{name}: missing")
     made = object.__new__(kind)
     made.__dict__.update(given)  # __init__ of a frozen dataclass sets field by field
     return made
@@ -45,8 +58,13 @@ def read_as(kind: type[T], plain: dict[str, Any]) -> T:
 @cache
 def _shape(
     kind: Any,
-) -> tuple[dict[str, Reader], dict[str, Any], dict[str, Callable[[], Any]]]:
-    """The readers of a dataclass's fields, the usual values, and what makes those that change.
+) -> tuple[
+    dict[str, Reader], dict[str, Any], dict[str, Callable[[], Any]], dict[str, frozenset[type]]
+]:
+    """What it takes to read a dataclass.
+
+    The readers of its fields, the usual values, what makes those that change, and of which types a
+    field's value is taken as it is.
 
     Raises:
         TypeError: making one takes more than setting its fields.
@@ -58,6 +76,7 @@ def _shape(
         {f.name: _reader(hints[f.name]) for f in own},
         {f.name: f.default for f in own if f.default is not MISSING},
         {f.name: f.default_factory for f in own if f.default_factory is not MISSING},
+        {f.name: AS_IS[hints[f.name]] for f in own if hints[f.name] in AS_IS},
     )
 
 
@@ -81,6 +100,8 @@ def _reader(hint: Any) -> Reader:
         return _either([_reader(one) for one in inner])
     if origin is list:
         return _list_reader(inner[0])
+    if origin is dict and inner == (str, Any):
+        return lambda value: _a(dict, value)
     if origin is dict and inner[0] is str:
         read_item = _reader(inner[1])
         return lambda value: {name: read_item(v) for name, v in _a(dict, value).items()}

@@ -62,6 +62,11 @@ class Record:
             self._places.append(self._places_of(trial.setting))
         return self._places.rows[: len(trials)]
 
+    def places_of_rows(self, rows: np.ndarray) -> np.ndarray:
+        """The same of some trials, shape (rows, axes), without those of all the others."""
+        found = [self._places_of(self.run.trials[row].setting) for row in rows.tolist()]
+        return np.array(found, dtype=float).reshape(len(rows), len(self.axes))
+
     def _forget_places(self) -> None:
         self._places, self._replaced = Growing(float, len(self.axes)), len(self.run.replaced)
 

@@ -70,7 +70,7 @@ class Parallel(View):
         run = self.run
         ends = np.array([bounds_of(axis) for axis in self.record.axes])
         wide = np.maximum(ends[:, 1] - ends[:, 0], 1e-300)
-        places = (self.record.places[rows] - ends[:, 0]) / wide
+        places = (self.record.places_of_rows(rows) - ends[:, 0]) / wide
         low, high = self._score_range()
         return np.column_stack([places, (run.scores[rows] - low) / (high - low)])
 

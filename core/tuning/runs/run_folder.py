@@ -22,6 +22,8 @@ from core.tuning.events import (
     RunStopped,
     TrialFinished,
     from_json,
+    from_plain,
+    parsed_together,
     to_json,
 )
 from core.tuning.plan import Plan, plan_from_dict
@@ -30,6 +32,8 @@ from core.writing import sync_folder, whole_file, write_whole
 
 PLAN, EVENTS, TAKEAWAY, OWNER = "plan.json", "events.jsonl", "best.json", "running"
 
+READ_AT_ONCE = 1 << 16  # bytes of whole lines
+BEAT = b'{"event": "Progress"'  # so begins its line
 WORTH_KEEPING = (TrialFinished, PenaltyStep, HyperGradientStep)
 
 
@@ -137,18 +141,34 @@ class RunFolder:
         """Every recorded event in order, the torn last line of a killed run left out."""
         return list(self.read_events())
 
-    def read_events(self) -> Iterator[Event]:
+    def read_events(self, beats: bool = True) -> Iterator[Event]:
         """The same one by one.
+
+        Args:
+            beats: whether every Progress is wanted; otherwise only some are read, the last of them
+                among these.
 
         Raises:
             UnusableError: a line is damaged.
         """
         if not (self.path / EVENTS).exists():
             return
+        number = 1
         with (self.path / EVENTS).open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if line.endswith(b"\n"):
-                    yield self._event(number, line)
+            while lines := file.readlines(READ_AT_ONCE):
+                whole = lines if lines[-1].endswith(b"\n") else lines[:-1]
+                numbered = list(enumerate(whole, start=number))
+                yield from self._events_of(numbered if beats else _with_last_beat(numbered))
+                number += len(lines)
+
+    def _events_of(self, numbered: list[tuple[int, bytes]]) -> Iterator[Event]:
+        found = parsed_together([line for _, line in numbered])
+        for at, (number, line) in enumerate(numbered):
+            try:
+                event = None if found is None else from_plain(found[at])
+            except ValueError:
+                event = None
+            yield event or self._event(number, line)
 
     def _event(self, number: int, line: bytes) -> Event:
         try:
@@ -267,6 +287,16 @@ class RunFolder:
     def is_running(self) -> bool:
         """Whether a living process is writing it."""
         return owner_of(self.path / OWNER) is not None
+
+
+def _with_last_beat(numbered: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+    """The same lines without those whole ones of Progress that another one outdates."""
+    last = max((number for number, line in numbered if line.startswith(BEAT)), default=0)
+    return [
+        (number, line)
+        for number, line in numbered
+        if number == last or not (line.startswith(BEAT) and line.endswith(b"}\n"))
+    ]
 
 
 def _write(file: FileIO, line: bytes) -> None:

@@ -241,7 +241,7 @@ class RunState(Competition):
     def _take_end(
         self, event: TrialFinished | TrialFailed, score: float, fits: int, failure: str
     ) -> None:
-        begun = self.pending.pop(event.number, TrialStarted())
+        begun = self.pending.pop(event.number, None) or TrialStarted()
         trial = Trial(
             event.number,
             event.setting,

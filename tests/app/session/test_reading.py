@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 
 import pytest
 
 from app.session import run as module
-from app.session.reading import Reading
+from app.session.reading import TURN, Reading
 from app.session.run import ShownRun
-from core.tuning.events import RunFinished, RunStarted, TrialFinished, from_json
+from core.tuning.events import RunFinished, RunStarted, TrialFinished, TrialStarted, from_plain
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs import run_folder
 from core.tuning.runs.run_folder import RunFolder
@@ -59,7 +60,7 @@ def test_another_thread_reads_and_folds(reading, folder, qtbot, monkeypatch):
 def test_what_was_stopped_says_nothing_and_ends_at_once(reading, folder, qtbot, monkeypatch):
     slow = threading.Event()
     monkeypatch.setattr(
-        run_folder, "from_json", lambda line: (slow.set(), time.sleep(0.002), from_json(line))[2]
+        run_folder, "from_plain", lambda one: (slow.set(), time.sleep(0.002), from_plain(one))[2]
     )
     said = []
     reading.done.connect(lambda *_args: said.append("done"))
@@ -71,6 +72,48 @@ def test_what_was_stopped_says_nothing_and_ends_at_once(reading, folder, qtbot, 
     assert time.monotonic() - begun < 0.9  # of more than a second that it would take
     qtbot.wait(50)
     assert said == []
+
+
+@pytest.mark.parametrize("on", [True, False])
+@pytest.mark.parametrize("how", ["whole", "damaged", "stopped"])
+def test_the_collector_is_as_it_was(reading, folder, qtbot, monkeypatch, on, how):
+    seen = []
+
+    class Watched(ShownRun):
+        def take(self, event):
+            if not seen and how == "stopped":
+                reading._reader.requestInterruption()
+                time.sleep(2 * TURN)
+            seen.append(gc.isenabled())
+            super().take(event)
+
+    monkeypatch.setattr("app.session.reading.ShownRun", Watched)
+    if how == "damaged":
+        with (folder.path / "events.jsonl").open("ab") as file:
+            file.write(b"{}\n")
+    before = gc.isenabled()
+    try:
+        (gc.enable if on else gc.disable)()
+        ended = reading.refused if how == "damaged" else reading.done
+        with qtbot.waitSignal(ended, timeout=60_000):
+            reading.start(folder.path)
+        assert gc.isenabled() is on
+    finally:
+        (gc.enable if before else gc.disable)()
+    assert set(seen) == {False}
+    assert (len(seen) < 100) == (how == "stopped")
+
+
+def test_a_setting_that_start_and_end_tell_is_kept_once():
+    run = ShownRun([TrialStarted(number=3, setting={"C": 1.0})], None)
+    same = TrialFinished(number=3, setting={"C": 1.0}, score=0.5)
+    run.take(same)
+    assert same.setting == {"C": 1.0}
+    assert run.events[1].setting is run.events[0].setting is run.state.trials[0].setting
+    run.take(TrialStarted(number=4, setting={"C": 1.0}))
+    other = TrialFinished(number=4, setting={"C": 2.0}, score=0.5)
+    run.take(other)
+    assert (run.events[2].setting, other.setting) == ({"C": 1.0}, {"C": 2.0})
 
 
 def test_only_the_last_one_counts(reading, folder, tmp_path, qtbot):

@@ -22,6 +22,9 @@ def test_arrays_equal_the_events(streams):
     wanted = [math.nan if score is None else score for score in streams.scores]
     assert np.array_equal(record.run.scores, wanted, equal_nan=True)
     assert record.places[3].tolist() == [0.0, 4.0, 1.0]  # C = 1, depth 4, rbf
+    some = np.array([5, 3])
+    assert np.array_equal(record.places_of_rows(some), record.places[some])
+    assert record.places_of_rows(some[:0]).shape == (0, 3)
     assert record.run.trials[2].failure == "the solver did not converge"
     assert record.run.trials[4].reason == "improve"
 

@@ -1,6 +1,7 @@
 """The run folder: appended events survive torn lines, full disks and second writers."""
 
 import contextlib
+import math
 import os
 import signal
 import subprocess
@@ -11,10 +12,20 @@ from pathlib import Path
 import pytest
 
 from core.errors import UnusableError
-from core.tuning.events import Event, Progress, RunFinished, RunStarted, TrialFinished
+from core.tuning.events import (
+    Event,
+    Progress,
+    RunFinished,
+    RunStarted,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+    from_json,
+)
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.past_runs import list_runs
-from core.tuning.runs.run_folder import RunFolder
+from core.tuning.runs.run_folder import READ_AT_ONCE, RunFolder
+from core.tuning.runs.state import folded
 
 PLAN = Plan(DataPlan("sample:iris", roles={"x": "ignore"}), "svm", "gp", {"tau": 0.5}, seed=3)
 RESULTS = {"test": {"accuracy": 0.9}, "gain": {"difference": 0.02}, "trials": 2, "fits": 10}
@@ -61,6 +72,63 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path):
     (folder.path / "events.jsonl").write_bytes(b'{"event": "Progress"}\nnonsense\n')
     with pytest.raises(UnusableError, match=r"events\.jsonl, line 2: this line of the run is dam"):
         folder.events()
+
+
+def long_run(trials):
+    """Events of a run of which several parts are read at once."""
+    yield RunStarted(plan=PLAN.as_dict(), total=trials)
+    for n in range(trials):
+        setting = {"C": 1.5 * n, "kernel": "rbf"}
+        yield TrialStarted(n + 0.25, number=n, setting=setting, reason="random")
+        if n % 7 == 6:
+            yield TrialFailed(n + 0.5, number=n, setting=setting, reason="no “end”\nin sight")
+        else:
+            yield TrialFinished(n + 0.5, n, setting, score=math.sin(n), fold_scores=[0.1, n / 3])
+        yield Progress(n + 0.5, done=n + 1, total=trials, seconds_left=float(trials - n))
+
+
+def test_lines_read_together_are_the_same_events(tmp_path):
+    folder = record(RunFolder.create(PLAN, root=tmp_path), *long_run(900))
+    file = folder.path / "events.jsonl"
+    assert file.stat().st_size > 3 * READ_AT_ONCE
+    one_by_one = [from_json(line) for line in file.read_bytes().splitlines()]
+    assert folder.events() == one_by_one == list(long_run(900))
+    fewer = list(folder.read_events(beats=False))
+    assert [e for e in fewer if type(e) is not Progress] == [
+        e for e in one_by_one if type(e) is not Progress
+    ]
+    assert 0 < sum(type(e) is Progress for e in fewer) < 20
+    few, all_of = folded(fewer), folded(one_by_one)
+    assert (few.trials, few.seconds, few.seconds_left, few.best, few.pending, few.done) == (
+        *(all_of.trials, all_of.seconds, all_of.seconds_left, all_of.best, all_of.pending),
+        all_of.done,
+    )
+
+
+@pytest.mark.parametrize("beats", [True, False])
+@pytest.mark.parametrize("at", [0, 1, 3, 1500, 2700])
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b'{"event": "Progress", "done": 3', "not JSON"),
+        (b'{"event": "RunStarted"}, {"event": "RunStarted"}', "not JSON"),
+        (b"", "not JSON"),
+        (b"{}", "not an event"),
+        (b'{"event": "TrialFinished", "number": "three"}', "TrialFinished.number: a str is"),
+        (b"[" * 100_000, "not JSON"),
+    ],
+)
+def test_a_damaged_line_among_many_is_named(tmp_path, at, line, why, beats):
+    folder = record(RunFolder.create(PLAN, root=tmp_path), *long_run(900))
+    file = folder.path / "events.jsonl"
+    lines = file.read_bytes().split(b"\n")
+    lines[at] = line
+    file.write_bytes(b"\n".join(lines))
+    read = folder.read_events(beats)
+    with pytest.raises(UnusableError) as refusal:
+        for _ in read:
+            pass
+    assert f"line {at + 1}: this line of the run is damaged ({why}" in refusal.value.sentence
 
 
 @pytest.mark.parametrize(
