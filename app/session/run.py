@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SURROGATES_KEPT = 400  # of one run in memory; the run folder keeps all
 ENDS_A_STEP = (TrialFinished, TrialFailed, PenaltyStep, HyperGradientStep)
 BELONGS_TO_IT = (SequencesLabelled, MoleculesFolded)  # what a step says about the examples
-KEPT_EVERY = 1_000  # events between two moments that are kept, folded anew in some milliseconds
+KEPT_EVERY = 500  # events between two moments that are kept, folded anew in some milliseconds
 
 
 class ShownRun:

@@ -162,9 +162,12 @@ def a_window(root: Path) -> tuple[Any, Any]:
     return session, window
 
 
-def move_times(app: Any, window: Any) -> list[float]:
-    """Milliseconds from a move of the slider until every view that is seen shows that moment."""
-    page, found = window.pages["tune"], []
+def move_times(app: Any, window: Any) -> tuple[list[float], float]:
+    """Milliseconds from a move of the slider until every view that is seen shows that moment.
+
+    Beside them how many of these milliseconds the process computed for a move, in the mean.
+    """
+    page, found, computed = window.pages["tune"], [], time.process_time()
     slider, draw = page.replay.slider, random.Random(1)
 
     def behind() -> bool:
@@ -179,7 +182,7 @@ def move_times(app: Any, window: Any) -> list[float]:
             time.sleep(0.0005)
             app.processEvents()
         found.append(1000 * (time.perf_counter() - begun))
-    return found
+    return found, 1000 * (time.process_time() - computed) / MOVES
 
 
 def say(what: str, found: str, held: bool, asked: str) -> None:
@@ -258,9 +261,9 @@ def reopen(app: Any, runs: Path, path: Path) -> None:
         say("opening it", found, taken < ASKED["opening"], f"< {ASKED['opening']:g} s")
         say_late("while it is read", measured)
         print(f"{'memory that it took':<44}{resident() - before:.0f} MB")
-        moves = move_times(app, window)
+        moves, computed = move_times(app, window)
         p50, p95 = np.percentile(moves, (50, 95))
-        found = f"p50 {p50:.1f}, p95 {p95:.1f}, worst {max(moves):.1f} ms"
+        found = f"p50 {p50:.1f}, p95 {p95:.1f} ms, {computed:.1f} ms computed"
         say("a move of the slider", found, p95 < ASKED["move"], f"p95 < {ASKED['move']:g} ms")
     finally:
         window.close()
