@@ -242,12 +242,13 @@ class RunState(Competition):
         self, event: TrialFinished | TrialFailed, score: float, fits: int, failure: str
     ) -> None:
         begun = self.pending.pop(event.number, None) or TrialStarted()
-        trial = Trial(
-            event.number,
-            event.setting,
-            score,
-            event.took,
-            fits,
+        trial = object.__new__(Trial)
+        trial.__dict__.update(  # __init__ of a frozen dataclass sets field by field
+            number=event.number,
+            setting=event.setting,
+            score=score,
+            took=event.took,
+            fits=fits,
             reason=begun.reason,
             expected=begun.expected,
             uncertainty=begun.uncertainty,
