@@ -50,8 +50,15 @@ def read_as(kind: type[T], plain: dict[str, Any]) -> T:
                 given[name] = factories[name]()
             elif name not in given:
                 raise ValueError(f"{kind.__name__}.{name}: missing")
+    return made_of(kind, given)
+
+
+def made_of(kind: type[T], given: dict[str, Any]) -> T:
+    """An object of a dataclass from all of its fields; a frozen one's __init__ takes four times."""
     made = object.__new__(kind)
-    made.__dict__.update(given)  # __init__ of a frozen dataclass sets field by field
+    held = made.__dict__  # where filled one by one, all objects of the kind share its keys
+    for name, value in given.items():
+        held[name] = value
     return made
 
 

@@ -41,6 +41,7 @@ from core.tuning.events import (
     TuningEnded,
 )
 from core.tuning.runs.competition import Competition, Trial
+from core.tuning.typed_json import made_of
 
 Step = PenaltyStep | HyperGradientStep
 
@@ -242,20 +243,20 @@ class RunState(Competition):
         self, event: TrialFinished | TrialFailed, score: float, fits: int, failure: str
     ) -> None:
         begun = self.pending.pop(event.number, None) or TrialStarted()
-        trial = object.__new__(Trial)
-        trial.__dict__.update(  # __init__ of a frozen dataclass sets field by field
-            number=event.number,
-            setting=event.setting,
-            score=score,
-            took=event.took,
-            fits=fits,
-            reason=begun.reason,
-            expected=begun.expected,
-            uncertainty=begun.uncertainty,
-            response=self._responses.pop(event.number, None),
-            candidates=begun.candidates,
-            failure=failure,
-        )
+        fields = {
+            "number": event.number,
+            "setting": event.setting,
+            "score": score,
+            "took": event.took,
+            "fits": fits,
+            "reason": begun.reason,
+            "expected": begun.expected,
+            "uncertainty": begun.uncertainty,
+            "response": self._responses.pop(event.number, None),
+            "candidates": begun.candidates,
+            "failure": failure,
+        }
+        trial = made_of(Trial, fields)
         self.add(trial)
         self.begun, self.latest, self.resumed = None, trial, None
 
