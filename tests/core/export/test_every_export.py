@@ -36,6 +36,7 @@ from core.tuning.tune import tune
 
 LIBRARIES = {"onnx": "onnx"}  # {format: the optional part that it needs}
 NO_COUNTERPART = ("vote7",)  # models that ONNX does not have
+COMPILED = "binary"  # the task whose scripts have numba: each compiles its own loops, for long
 PROBABLE = {"svm": "log_loss"}  # a metric by which a model must give probabilities
 
 OPEN = """
@@ -53,6 +54,7 @@ for path in sys.argv[1:]:
     said[path] = [model.predict(rows).tolist(), shares]
 print(json.dumps(said))
 """
+WITHOUT_NUMBA = 'sys.modules["numba"] = None\n'
 RUN = """
 import contextlib, io, json, runpy, warnings
 warnings.simplefilter('ignore')
@@ -149,7 +151,10 @@ class Made:
     def printed(self, task: str) -> dict[str, Any]:
         """{file: what it prints} of its scripts, run without the program."""
         made = self.cases(task)
-        return self._once(("printed", task), lambda: outside(made, self.run_outside, RUN, "script"))
+        code = RUN if task == COMPILED else WITHOUT_NUMBA + RUN
+        return self._once(
+            ("printed", task), lambda: outside(made, self.run_outside, code, "script")
+        )
 
     def _make(self, task: str) -> dict[tuple[str, ...], Case]:
         write_table(self.folder / f"{task}.csv", task)
