@@ -113,6 +113,13 @@ def no_qt_warnings(request):
     assert not bad, f"Qt warned: {bad}"
 
 
+@pytest.fixture(autouse=True, scope="module")
+def short_collections():
+    """What is there before a module's tests, all that was imported, is not searched after each."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def nothing_left_behind(own_settings):
     """Fail on threads and processes that outlive the test."""
