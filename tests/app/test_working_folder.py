@@ -11,7 +11,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -102,15 +103,15 @@ Start = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def start(trap: Path, tmp_path: Path) -> Start:
+def start(trap: Path, tmp_path: Path) -> Iterator[Start]:
     """Run a Python command in the trap, with the program in a folder of its own."""
+    scratch = tempfile.TemporaryDirectory()  # of a short name: sockets lie in it
 
     def run(program: Path, *command: str) -> subprocess.CompletedProcess[str]:
         places = {name: str(tmp_path / name) for name in ("runs", "history", "key")}
         env = {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}
         env |= {f"TUNESCOPE_{name.upper()}": place for name, place in places.items()}
-        (tmp_path / "scratch").mkdir(exist_ok=True)
-        env |= {"PYTHONPATH": str(program), "TMPDIR": str(tmp_path / "scratch")}
+        env |= {"PYTHONPATH": str(program), "TMPDIR": scratch.name}
         env |= {"QT_QPA_PLATFORM": "offscreen"}
         ran = subprocess.run(
             [sys.executable, *command],
@@ -127,7 +128,8 @@ def start(trap: Path, tmp_path: Path) -> Start:
         assert "No trial gave a score" not in ran.stderr
         return ran
 
-    return run
+    with scratch:
+        yield run
 
 
 @pytest.fixture(scope="module")

@@ -37,6 +37,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from core.datasets.groups import groups_from_file
+from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
 from core.errors import UnusableError
@@ -184,7 +185,7 @@ def _memory_folder() -> str | None:
 
 def _table(task: str = "") -> Callable[[Path], object]:
     def read(path: Path) -> object:
-        return summarize(read_dataset(str(path), task=task))
+        return summarize(read_dataset(str(path), Choices(task=task)))
 
     return read
 

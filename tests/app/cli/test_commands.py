@@ -175,7 +175,8 @@ def test_exports_are_written_and_predict_agrees_with_the_test_score(capsys, tabl
     outputs = []
     for model in paths[:2]:
         out = tmp_path / f"{model.suffix[1:]}.csv"
-        assert main(["predict", str(model), str(table), "--out", str(out)]) == 0
+        trust = ["--trust"] if model.suffix == ".joblib" else []
+        assert main(["predict", str(model), str(table), "--out", str(out), *trust]) == 0
         outputs.append(out.read_text())
     assert outputs[0] == outputs[1]
     predicted = pd.read_csv(tmp_path / "skops.csv")

@@ -86,7 +86,7 @@ def test_a_plan_on_the_way_stays_as_it_is(page, clinic):
 @pytest.mark.parametrize("spoilt", ["", "{", "[1]", '{"options": 3, "trials": -1, "folds": "x"}'])
 def test_spoilt_settings_count_as_forgotten(clinic, spoilt):
     for key in ("choices/hybrid", "choices/every strategy"):
-        settings.replay(key, spoilt)
+        settings.remember(key, spoilt)
     plan = _fresh(clinic, "hybrid")
     assert plan == Plan(DATA, plan.model, "hybrid", groups=plan.groups)
 

@@ -160,7 +160,7 @@ def test_padded_cells_as_in_the_adult_file(write: Write) -> None:
 
 def test_blanks_in_the_header_alone(write: Write) -> None:
     rows = "".join(f"{i},{i % 7},{i % 2}\n" for i in range(20))
-    dataset = read_dataset(str(write("size, price,y\n" + rows)), target="price")
+    dataset = read_dataset(str(write("size, price,y\n" + rows)), Choices(target="price"))
     assert next(c.name for c in dataset.columns if c.role == "target") == "price"
     molecules = "name,sequence, structure\nm1,GGGGAAAACCCC,((((....))))\nm2,ACGUACGU,........\n"
     assert read_dataset(str(write(molecules))).task == "structure"
