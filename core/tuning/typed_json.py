@@ -17,9 +17,9 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 T = TypeVar("T")
 Reader = Callable[[Any], Any]
 NUMBERS = frozenset({int, float})
+LARGEST = 2**63  # what numpy counts to
 NOTHING: frozenset[type] = frozenset()
 AS_IS: dict[Any, frozenset[type]] = {  # what the readers of these give back unchanged
-    int: frozenset({int}),
     str: frozenset({str}),
     bool: frozenset({bool}),
     float: NUMBERS,
@@ -98,7 +98,9 @@ def _reader(hint: Any) -> Reader:
         return lambda value: value
     if hint is float:
         return _number
-    if hint in (int, str, bool):
+    if hint is int:
+        return _whole
+    if hint in (str, bool):
         return lambda value: value if type(value) is hint else _refuse(value)
     if origin in (Union, types.UnionType) and inner[1:] == (types.NoneType,):
         read = _reader(inner[0])
@@ -134,6 +136,11 @@ def _list_reader(item: Any) -> Reader:
         )
     read = _reader(item)
     return lambda value: [read(v) for v in _a(list, value)]
+
+
+def _whole(value: Any) -> int:
+    fits = type(value) is int and -LARGEST <= value < LARGEST
+    return value if fits else _refuse(value)
 
 
 def _number(value: Any) -> float:

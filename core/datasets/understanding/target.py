@@ -96,7 +96,8 @@ def settle_target(
     chosen = task or guess_task(array)
     if chosen == "regression":
         return _amounts(array, where), "regression", ()
-    if array.dtype.kind == "b" or (array.dtype.kind == "f" and np.all(array == np.floor(array))):
+    whole = array.dtype.kind == "f" and np.all((array == np.floor(array)) & (np.abs(array) < 2**53))
+    if array.dtype.kind == "b" or whole:
         array = array.astype(np.int64)
     refuse_fractions(array, where)
     classes = np.unique(array)

@@ -130,3 +130,11 @@ def test_a_surrogate_is_as_large_as_its_points():
     points = np.random.default_rng(0).random((50, 4)).tolist()
     line = to_json(SurrogateFitted(points=points, responses=[0.5] * 50))
     assert len(line) < 8000
+
+
+def test_a_number_beyond_64_bits_is_refused():
+    with pytest.raises(ValueError, match=r"TrialFinished\.number"):
+        from_json('{"event": "TrialFinished", "number": 99999999999999999999}')
+    assert (
+        from_json('{"event": "TrialFinished", "number": 9223372036854775807}').number == 2**63 - 1
+    )
