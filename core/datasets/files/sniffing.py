@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -138,7 +139,8 @@ def sniff(head: bytes, name: str, *, complete: bool, wanted: str = "") -> Dialec
         UnusableError: an open quote, no row, or nothing below the header.
     """
     encoding, text = decode(head)
-    lines = text.splitlines(keepends=True)
+    # Not splitlines: cells may hold what ends a line elsewhere (form feeds, U+2028).
+    lines = list(io.StringIO(text, newline=""))
     if not complete:
         lines = lines[:-1]
     skip = 1 if lines and re.fullmatch(r"sep=.\s*", lines[0]) else 0

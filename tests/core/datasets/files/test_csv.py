@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from core.datasets.dataset import Dataset
+from core.datasets.files.csv_table import first_cells
 from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
@@ -164,6 +165,15 @@ def test_blanks_in_the_header_alone(write: Write) -> None:
     assert next(c.name for c in dataset.columns if c.role == "target") == "price"
     molecules = "name,sequence, structure\nm1,GGGGAAAACCCC,((((....))))\nm2,ACGUACGU,........\n"
     assert read_dataset(str(write(molecules))).task == "structure"
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\x0c", "\x85"])
+def test_what_ends_no_line_of_a_table(write: Write, mark: str) -> None:
+    rows = "".join(f"{i},a{mark}b{i % 3},{i % 2}\n" for i in range(20))
+    text = f"si{mark}ze,words{mark}here,y\n" + rows
+    names = [f"si{mark}ze", f"words{mark}here", "y"]
+    assert list(first_cells(text.encode(), "table.csv", complete=True)) == names
+    assert [column.name for column in read_dataset(str(write(text))).columns] == names
 
 
 def test_numbers_with_signs_between_thousands(write: Write) -> None:
