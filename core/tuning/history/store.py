@@ -13,8 +13,7 @@ import math
 import os
 import sqlite3
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,10 @@ from core.errors import UnusableError, cannot_write
 from core.samplers.transfer.history import EarlierDataset, Statistics, TuningHistory
 from core.space import Setting
 from core.tuning.history import records
-from core.tuning.history.database import PATIENCE, identity, in_words, open_file
+from core.tuning.history.database import PATIENCE
 from core.tuning.history.exchange import as_json, records_in, starter_records
 from core.tuning.history.facts import Entry, Facts, Imported, Known, statistics_of
+from core.tuning.history.file import HistoryFile, set_switch
 from core.tuning.history.records import Record
 from core.tuning.history.traces import erase_traces, forget_copies, forget_in_runs
 from core.writing import write_whole
@@ -42,7 +42,6 @@ __all__ = [
 
 SIMILAR = 1.0  # standard deviations of the statistics within which datasets count as alike
 MOST = 1000  # datasets that a run learns from
-REPLACED = 3  # times that the file may be replaced while it is opened
 
 
 def history_path() -> Path:
@@ -74,35 +73,19 @@ class History:
         self, path: Path | None = None, *, starter: bool = True, patience: float = PATIENCE
     ) -> None:
         self.path = history_path() if path is None else Path(path)
-        self._patience = patience
-        self.notices: list[str] = []
         self._axes: dict[str, tuple[str, ...]] = {}  # of the datasets that are being written
-        self._open()
+        self._file = HistoryFile(self.path, patience, replaced=self._axes.clear)
+        self.notices = self._file.notices
         try:
-            if self._writable and starter:
+            if self._file.writable and starter:
                 self._greet()
         except BaseException:
             self.close()
             raise
 
-    def _open(self) -> None:
-        file = open_file(self.path, self._patience)
-        self._database, self._writable = file.database, file.writable
-        self._identity = identity(self.path)
-        self.notices += [file.notice] if file.notice else []
-
-    def _reopen_if_replaced(self) -> bool:
-        """Another program may have put a new file in the place of the one that is open."""
-        if not self._writable or identity(self.path) == self._identity:
-            return False
-        self._database.close()
-        self._axes.clear()
-        self._open()
-        return True
-
     def close(self) -> None:
         """Let go of the file."""
-        self._database.close()
+        self._file.close()
 
     def __enter__(self) -> History:
         return self
@@ -115,7 +98,7 @@ class History:
     @property
     def enabled(self) -> bool:
         """Whether runs are kept and used; asked of the file itself."""
-        return self._switch("enabled") != "no"
+        return self._file.switch("enabled") != "no"
 
     def switch(self, on: bool) -> None:
         """Begin or cease to keep and use runs; what is kept stays."""
@@ -123,9 +106,9 @@ class History:
 
     def set_switches(self, switches: Sequence[tuple[str, str]]) -> None:
         """Set several at once: (name, value)."""
-        with self._writing() as database:
+        with self._file.writing() as database:
             for name, value in switches:
-                _set(database, name, value)
+                set_switch(database, name, value)
 
     # --------------------------------------------------------------------------------- writing
 
@@ -134,7 +117,7 @@ class History:
 
         Where it cannot be written, a notice says so.
         """
-        if not (self._writable and self.enabled):
+        if not (self._file.writable and self.enabled):
             return ""
         id = uuid.uuid4().hex
         names = tuple(axis.name for axis in facts.axes)
@@ -150,7 +133,7 @@ class History:
             names,
         )
         try:
-            with self._once(), self._writing() as database:
+            with self._file.once(), self._file.writing() as database:
                 records.write_dataset(database, record, records.RUN)
         except UnusableError as error:  # what is known can still be used
             self.notices.append(f"{error.sentence} Nothing is added to the history.")
@@ -168,9 +151,9 @@ class History:
         Raises:
             UnusableError: it cannot be written, once; later trials are passed over.
         """
-        if not id or not self._writable or not math.isfinite(score):
+        if not id or not self._file.writable or not math.isfinite(score):
             return
-        with self._once(), self._writing() as database:
+        with self._file.once(), self._file.writing() as database:
             if not self._may_grow(database, id):
                 return
             values = records.values_in(setting, self._names(id))
@@ -180,12 +163,12 @@ class History:
     def _may_grow(self, database: sqlite3.Connection, id: str) -> bool:
         """Whether trials are added to a dataset; never again once the history was off meanwhile."""
         if not self.enabled:
-            _set(database, records.CLOSED + id, "yes")
-        return not self._switch(records.CLOSED + id)
+            set_switch(database, records.CLOSED + id, "yes")
+        return not self._file.switch(records.CLOSED + id)
 
     def _names(self, id: str) -> tuple[str, ...]:
         if id not in self._axes:
-            self._axes[id] = records.names_of(self._database, id)
+            self._axes[id] = records.names_of(self._file.database, id)
         return self._axes[id]
 
     # --------------------------------------------------------------------------------- reading
@@ -203,7 +186,7 @@ class History:
         Returns:
             Datasets with one trial or more, in the order they came in; none while switched off.
         """
-        with self._reading() as database:
+        with self._file.reading() as database:
             if not self.enabled:
                 return ()
             kind = records.kind_of(facts.task)
@@ -232,7 +215,7 @@ class History:
 
     def entries(self) -> list[Entry]:
         """Everything that is kept, the latest first; a notice tells of what is damaged."""
-        with self._reading() as database:
+        with self._file.reading() as database:
             found, damaged = records.read_entries(database)
         if damaged:
             many = "1 dataset" if damaged == 1 else f"{damaged} datasets"
@@ -260,8 +243,8 @@ class History:
 
     def restore_starter(self) -> int:
         """Bring the starter history back; how many datasets are new."""
-        with self._writing() as database:
-            _set(database, "starter", "there")
+        with self._file.writing() as database:
+            set_switch(database, "starter", "there")
             return records.write_records(database, starter_records(), records.STARTER)[0]
 
     # ------------------------------------------------------------------------------- exchanging
@@ -272,7 +255,7 @@ class History:
         Raises:
             UnusableError: the file cannot be written.
         """
-        with self._reading() as database:
+        with self._file.reading() as database:
             found = records.read_records(database, but=records.STARTER)
         try:
             write_whole(Path(path), as_json(found))
@@ -325,20 +308,20 @@ class History:
         return self._take_in(found, records.OPTUNA, left_out)
 
     def _take_in(self, found: list[Record], origin: str, left_out: list[str]) -> Imported:
-        with self._writing() as database:
+        with self._file.writing() as database:
             if origin == records.OPTUNA:
                 found = [records.told_apart(database, one) for one in found]
             counts = records.write_records(database, found, origin)
         return Imported(*counts, left_out=tuple(left_out))
 
     def _delete(self, condition: str, *values: Any, removes_starter: bool = False) -> int:
-        with self._writing() as database:
+        with self._file.writing() as database:
             if removes_starter:
-                _set(database, "starter", "removed")
+                set_switch(database, "starter", "removed")
             deleted = records.delete(database, condition, *values)
-        with self._in_words():
-            erased = erase_traces(self._database, self.path)
-        self._reopen_if_replaced()
+        with self._file.in_words():
+            erased = erase_traces(self._file.database, self.path)
+        self._file.reopen_if_replaced()
         if not erased:
             self.notices.append(
                 "Another program is reading the history; what was deleted vanishes from the file "
@@ -348,82 +331,13 @@ class History:
 
     def _greet(self) -> None:
         """The starter history enters a file that has never had it."""
-        with self._in_words():
-            if self._switch("starter"):
+        with self._file.in_words():
+            if self._file.switch("starter"):
                 return
-        with self._writing() as database:
-            if not self._switch("starter"):  # now that no other program can write
-                _set(database, "starter", "there")
+        with self._file.writing() as database:
+            if not self._file.switch("starter"):  # now that no other program can write
+                set_switch(database, "starter", "there")
                 records.write_records(database, starter_records(), records.STARTER)
-
-    # ---------------------------------------------------------------------------- transactions
-
-    def _switch(self, name: str) -> str:
-        found = self._database.execute("SELECT value FROM switches WHERE name = ?", (name,))
-        row = found.fetchone()
-        return str(row[0]) if row else ""
-
-    @contextmanager
-    def _in_words(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.ProgrammingError:
-            raise  # a defect, as is the use of a closed history
-        except sqlite3.DatabaseError as error:
-            raise in_words(error, self.path) from error
-
-    @contextmanager
-    def _once(self) -> Iterator[None]:
-        """A statement while a run goes on: after a failure nothing more is written."""
-        try:
-            with self._in_words():
-                yield
-        except UnusableError:
-            self._writable = False
-            raise
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing of what is inside."""
-        with self._in_words():
-            self._begin_writing()
-            try:
-                yield self._database
-                self._database.execute("COMMIT")
-            except BaseException:
-                if self._database.in_transaction:
-                    self._database.execute("ROLLBACK")
-                raise
-
-    def _begin_writing(self) -> None:
-        for _ in range(REPLACED):  # some network drives call one file by ever other numbers
-            if not self._writable:
-                cure = "give yourself the right to write it, or name another in TUNESCOPE_HISTORY"
-                raise UnusableError(
-                    "the history cannot be written", where=str(self.path), cure=cure
-                )
-            self._database.execute("BEGIN IMMEDIATE")
-            if identity(self.path) == self._identity:  # looked at while nobody else writes
-                return
-            self._database.execute("ROLLBACK")
-            self._reopen_if_replaced()
-        self._database.execute("BEGIN IMMEDIATE")
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """One state of the file for all that is read inside."""
-        self._reopen_if_replaced()
-        with self._in_words():
-            self._database.execute("BEGIN")
-            try:
-                yield self._database
-            finally:
-                if self._database.in_transaction:
-                    self._database.execute("COMMIT")
-
-
-def _set(database: sqlite3.Connection, name: str, value: str) -> None:
-    database.execute("INSERT OR REPLACE INTO switches VALUES (?, ?)", (name, value))
 
 
 def _nearest_first(

@@ -342,7 +342,7 @@ def fill(history: History, id: str) -> None:
 def test_a_full_database_is_said_to_be_a_full_disk(path):
     with opened(path) as history:
         id = history.begin(FACTS)
-        history._database.execute("PRAGMA max_page_count = 8")  # SQLite's own full disk
+        history._file.database.execute("PRAGMA max_page_count = 8")  # SQLite's own full disk
         with pytest.raises(UnusableError, match="disk is full"):
             fill(history, id)
         history.add(id, 5000, {"C": 1.0}, 0.5)
@@ -353,7 +353,7 @@ def test_a_disk_that_is_full_from_the_start_leaves_what_is_known_to_be_recalled(
     with opened(path) as history:
         id = history.begin(FACTS)
         history.add(id, 0, {"C": 1.0}, 0.5)
-        history._database.execute("PRAGMA max_page_count = 8")
+        history._file.database.execute("PRAGMA max_page_count = 8")
         names = tuple(Axis(f"{'x' * 2000}{place}", "", "float") for place in range(20))
         assert history.begin(Facts(**{**vars(FACTS), "axes": names})) == ""
         (notice,) = history.notices
