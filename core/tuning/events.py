@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
@@ -20,7 +19,7 @@ from core.tuning.payloads import (
     LeftOut,
     Topic,
 )
-from core.tuning.typed_json import finite, read_as
+from core.tuning.typed_json import finite, read_all_as, read_as
 
 
 @dataclass(frozen=True)
@@ -343,16 +342,27 @@ def from_json(line: str | bytes) -> Event:
     return from_plain(plain)
 
 
-def parsed_together(lines: Sequence[bytes]) -> list[Any] | None:
-    """What each line of JSON holds, in half of the time that one by one takes.
+def read_together(lines: bytes) -> list[Event] | None:
+    """The events of several whole lines, in half the time that one by one takes.
 
-    None where that does not come to one value a line.
+    None where one of them cannot be read; `from_json` says which and why.
     """
     try:
-        found: list[Any] = json.loads(b"[" + b",".join(lines) + b"]")
+        plains = json.loads(b"[" + lines[:-1].replace(b"\n", b",") + b"]")
+        if len(plains) != lines.count(b"\n") or not {dict}.issuperset(map(type, plains)):
+            return None
+        names = [str(plain.get("event")) for plain in plains]
+        made = {
+            name: iter(read_all_as(_kind(name), _named(name, names, plains), before=("event",)))
+            for name in set(names)
+        }
     except (ValueError, RecursionError):
         return None
-    return found if len(found) == len(lines) else None
+    return [next(made[name]) for name in names]
+
+
+def _named(name: str, names: list[str], plains: list[Any]) -> list[Any]:
+    return [plain for one, plain in zip(names, plains, strict=True) if one == name]
 
 
 def from_plain(plain: Any) -> Event:
@@ -361,8 +371,18 @@ def from_plain(plain: Any) -> Event:
     Raises:
         ValueError: it names no event, or a field has another type.
     """
-    name = str(plain.get("event")) if isinstance(plain, dict) else ""
+    if not isinstance(plain, dict):
+        raise ValueError("not an event")
+    return read_as(_kind(str(plain.get("event"))), plain)
+
+
+def _kind(name: str) -> type[Event]:
+    """The kind of event that a name means.
+
+    Raises:
+        ValueError: none.
+    """
     kind = Event.names.get(_FORMER_NAMES.get(name, name))
     if kind is None:
         raise ValueError("not an event")
-    return read_as(kind, plain)
+    return kind

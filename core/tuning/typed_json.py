@@ -9,23 +9,43 @@ from __future__ import annotations
 import contextlib
 import math
 import types
-from collections.abc import Callable
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
+from itertools import chain
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 Reader = Callable[[Any], Any]
-NUMBERS = frozenset({int, float})
+Check = Callable[[Sequence[Any]], bool]
 LARGEST = 2**63  # what numpy counts to
 NOTHING: frozenset[type] = frozenset()
+FLOAT = frozenset({float})
 AS_IS: dict[Any, frozenset[type]] = {  # what the readers of these give back unchanged
     str: frozenset({str}),
     bool: frozenset({bool}),
-    float: NUMBERS,
-    float | None: NUMBERS | {types.NoneType},
+    float: FLOAT,
+    float | None: FLOAT | {types.NoneType},
     dict[str, Any]: frozenset({dict}),
 }
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What it takes to read a dataclass, for each of its fields by name, in their order.
+
+    Attributes:
+        readers: what reads a value.
+        values, factories: the usual value, or what makes it where it can change.
+        as_is: the types of which a value is taken as it is.
+        checks: whether each of many values is what its reader would give back.
+    """
+
+    readers: dict[str, Reader]
+    values: dict[str, Any]
+    factories: dict[str, Callable[[], Any]]
+    as_is: dict[str, frozenset[type]]
+    checks: dict[str, Check]
 
 
 def read_as(kind: type[T], plain: dict[str, Any]) -> T:
@@ -34,8 +54,9 @@ def read_as(kind: type[T], plain: dict[str, Any]) -> T:
     Raises:
         ValueError: a field is missing or has another type; the message names it.
     """
-    readers, values, factories, as_is = _shape(kind)  # type: ignore[arg-type]
-    given, name = values.copy(), ""
+    shape = _shape(kind)  # type: ignore[arg-type]
+    readers, as_is, factories = shape.readers, shape.as_is, shape.factories
+    given, name = shape.values.copy(), ""
     try:
         for name, value in plain.items():
             if type(value) in as_is.get(name, NOTHING):
@@ -50,28 +71,33 @@ def read_as(kind: type[T], plain: dict[str, Any]) -> T:
                 given[name] = factories[name]()
             elif name not in given:
                 raise ValueError(f"{kind.__name__}.{name}: missing")
-    return made_of(kind, given)
+    return kind(**given)
 
 
-def made_of(kind: type[T], given: dict[str, Any]) -> T:
-    """An object of a dataclass from all of its fields; a frozen one's __init__ takes four times."""
-    made = object.__new__(kind)
-    held = made.__dict__  # where filled one by one, all objects of the kind share its keys
-    for name, value in given.items():
-        held[name] = value
-    return made
+def read_all_as(
+    kind: type[T], plains: Sequence[dict[str, Any]], before: tuple[str, ...] = ()
+) -> list[T]:
+    """The same of many: in half the time where each has all fields, in order and as they are.
+
+    Args:
+        kind: the dataclass.
+        plains: the fields of each.
+        before: names that may come before the fields and are passed over.
+
+    Raises:
+        ValueError: as `read_as`, of the first that cannot be read.
+    """
+    checks = _shape(kind).checks  # type: ignore[arg-type]
+    if set(map(tuple, plains)) == {(*before, *checks)}:
+        columns = list(zip(*map(dict.values, plains), strict=True))[len(before) :]
+        if all(check(column) for check, column in zip(checks.values(), columns, strict=True)):
+            return list(map(kind, *columns))
+    return [read_as(kind, plain) for plain in plains]
 
 
 @cache
-def _shape(
-    kind: Any,
-) -> tuple[
-    dict[str, Reader], dict[str, Any], dict[str, Callable[[], Any]], dict[str, frozenset[type]]
-]:
+def _shape(kind: Any) -> Shape:
     """What it takes to read a dataclass.
-
-    The readers of its fields, the usual values, what makes those that change, and of which types a
-    field's value is taken as it is.
 
     Raises:
         TypeError: making one takes more than setting its fields.
@@ -79,12 +105,30 @@ def _shape(
     if hasattr(kind, "__post_init__") or hasattr(kind, "__slots__"):
         raise TypeError(f"{kind.__name__} is more than its fields")
     hints, own = get_type_hints(kind), fields(kind)
-    return (
-        {f.name: _reader(hints[f.name]) for f in own},
-        {f.name: f.default for f in own if f.default is not MISSING},
-        {f.name: f.default_factory for f in own if f.default_factory is not MISSING},
-        {f.name: AS_IS[hints[f.name]] for f in own if hints[f.name] in AS_IS},
+    return Shape(
+        readers={f.name: _reader(hints[f.name]) for f in own},
+        values={f.name: f.default for f in own if f.default is not MISSING},
+        factories={f.name: f.default_factory for f in own if f.default_factory is not MISSING},
+        as_is={f.name: AS_IS[hints[f.name]] for f in own if hints[f.name] in AS_IS},
+        checks={f.name: _check(hints[f.name]) for f in own},
     )
+
+
+def _check(hint: Any) -> Check:
+    """What tells whether the reader of a type gives each of many values back unchanged."""
+    if hint in AS_IS:
+        kinds = AS_IS[hint]
+        return lambda column: kinds.issuperset(map(type, column))
+    if hint is int:
+        return lambda column: (
+            set(map(type, column)) == {int} and min(column) >= -LARGEST and max(column) < LARGEST
+        )
+    if hint == list[float]:
+        return lambda column: (
+            set(map(type, column)) == {list}
+            and FLOAT.issuperset(map(type, chain.from_iterable(column)))
+        )
+    return lambda column: False
 
 
 def _reader(hint: Any) -> Reader:
@@ -132,7 +176,7 @@ def _either(readers: list[Reader]) -> Reader:
 def _list_reader(item: Any) -> Reader:
     if item is float:  # thousands of numbers in one line: looked at together
         return lambda value: (
-            value if set(map(type, _a(list, value))) <= NUMBERS else [_number(v) for v in value]
+            value if FLOAT.issuperset(map(type, _a(list, value))) else [_number(v) for v in value]
         )
     read = _reader(item)
     return lambda value: [read(v) for v in _a(list, value)]
@@ -146,7 +190,7 @@ def _whole(value: Any) -> int:
 def _number(value: Any) -> float:
     if value is None:
         return math.nan
-    return value if type(value) in NUMBERS else _refuse(value)
+    return value if type(value) is float else _whole(value)
 
 
 def _a(kind: type, value: Any) -> Any:

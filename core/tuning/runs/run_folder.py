@@ -22,8 +22,7 @@ from core.tuning.events import (
     RunStopped,
     TrialFinished,
     from_json,
-    from_plain,
-    parsed_together,
+    read_together,
     to_json,
 )
 from core.tuning.plan import Plan, plan_from_dict
@@ -32,7 +31,7 @@ from core.writing import sync_folder, whole_file, write_whole
 
 PLAN, EVENTS, TAKEAWAY, OWNER = "plan.json", "events.jsonl", "best.json", "running"
 
-READ_AT_ONCE = 1 << 16  # bytes of whole lines
+READ_AT_ONCE = 1 << 16  # bytes, and the rest of the last line
 BEAT = b'{"event": "Progress"'  # so begins its line
 WORTH_KEEPING = (TrialFinished, PenaltyStep, HyperGradientStep)
 
@@ -155,20 +154,16 @@ class RunFolder:
             return
         number = 1
         with (self.path / EVENTS).open("rb") as file:
-            while lines := file.readlines(READ_AT_ONCE):
-                whole = lines if lines[-1].endswith(b"\n") else lines[:-1]
-                numbered = list(enumerate(whole, start=number))
-                yield from self._events_of(numbered if beats else _with_last_beat(numbered))
-                number += len(lines)
+            while block := file.read(READ_AT_ONCE):
+                block = block if block.endswith(b"\n") else block + file.readline()
+                whole = block[: block.rfind(b"\n") + 1]
+                wanted = whole if beats else _with_last_beat(whole)
+                yield from read_together(wanted) or self._one_by_one(number, whole)
+                number += whole.count(b"\n")
 
-    def _events_of(self, numbered: list[tuple[int, bytes]]) -> Iterator[Event]:
-        found = parsed_together([line for _, line in numbered])
-        for at, (number, line) in enumerate(numbered):
-            try:
-                event = None if found is None else from_plain(found[at])
-            except ValueError:
-                event = None
-            yield event or self._event(number, line)
+    def _one_by_one(self, first: int, lines: bytes) -> Iterator[Event]:
+        for number, line in enumerate(lines.split(b"\n")[:-1], start=first):
+            yield self._event(number, line)
 
     def _event(self, number: int, line: bytes) -> Event:
         try:
@@ -289,14 +284,20 @@ class RunFolder:
         return owner_of(self.path / OWNER) is not None
 
 
-def _with_last_beat(numbered: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+def _with_last_beat(lines: bytes) -> bytes:
     """The same lines without those whole ones of Progress that another one outdates."""
-    last = max((number for number, line in numbered if line.startswith(BEAT)), default=0)
-    return [
-        (number, line)
-        for number, line in numbered
-        if number == last or not (line.startswith(BEAT) and line.endswith(b"}\n"))
-    ]
+    start = b"\n" + BEAT
+    before, *beats = lines.split(start)
+    if not beats:
+        return lines
+    return b"".join([before, *map(_without_beat, beats[:-1]), start, beats[-1]])
+
+
+def _without_beat(part: bytes) -> bytes:
+    """What follows on the rest of a line of Progress; with that line, if it is cut."""
+    end = part.find(b"\n")
+    end = len(part) if end < 0 else end
+    return part[end:] if part.endswith(b"}", 0, end) else b"\n" + BEAT + part
 
 
 def _write(file: FileIO, line: bytes) -> None:

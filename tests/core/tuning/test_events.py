@@ -2,6 +2,7 @@
 
 import json
 import math
+import random
 import re
 from dataclasses import fields
 
@@ -17,6 +18,7 @@ from core.tuning.events import (
     TopicsFound,
     TrialFinished,
     from_json,
+    read_together,
     to_json,
 )
 from core.tuning.payloads import (
@@ -138,3 +140,63 @@ def test_a_number_beyond_64_bits_is_refused():
     assert (
         from_json('{"event": "TrialFinished", "number": 9223372036854775807}').number == 2**63 - 1
     )
+
+
+HUGE = "1" + 400 * "0"
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        ('{"event": "TrialFinished", "score": %s}', "TrialFinished.score: a int"),
+        ('{"event": "TrialStarted", "expected": -%s}', "TrialStarted.expected: a int"),
+        ('{"event": "TrialFinished", "fold_scores": [0.5, %s]}', "TrialFinished.fold_scores: a"),
+        ('{"event": "PenaltyStep", "norms": {"a": %s}}', "PenaltyStep.norms: a int"),
+    ],
+)
+def test_a_whole_number_that_no_float_holds_is_refused(line, field):
+    with pytest.raises(ValueError, match=re.escape(field)):
+        from_json(line % HUGE)
+    assert from_json(line % "3") is not None
+
+
+def as_lines(events):
+    return "".join(to_json(event) + "\n" for event in events).encode()
+
+
+def test_events_read_together_are_those_read_one_by_one():
+    events = [kind(**{f.name: SAMPLES[f.type] for f in fields(kind)}) for kind in CHANGED * 3]
+    events += [TrialFinished(n, n, {"C": n}, score=n / 7, fold_scores=[0.5]) for n in range(5)]
+    found = read_together(as_lines(events))
+    assert found == events
+    assert [vars(one) for one in found] == [vars(one) for one in events]
+    assert read_together(b"") == []
+
+
+CHANGED = list(Event.names.values())
+VALUES = ["null", "true", "3", "-0.5", '"x"', "[]", "[null]", "[1, 2.5]", '["x"]', "{}", "1e999"]
+VALUES += ["9223372036854775808", HUGE, f"[{HUGE}]", '{"a": null}', '{"a": "b"}', "[[0.5]]"]
+
+
+@pytest.mark.parametrize("kind", CHANGED, ids=Event.names)
+def test_changed_lines_read_together_are_what_they_are_alone_or_nothing(kind):
+    draw = random.Random(kind.__name__)
+    whole = to_json(kind(**{f.name: SAMPLES[f.type] for f in fields(kind)})).encode()
+    for _ in range(60):
+        plain = json.loads(whole)
+        name = draw.choice([*plain, "mood"])
+        plain[name] = "☂"
+        if draw.random() < 0.2:
+            del plain[draw.choice(list(plain))]
+        line = json.dumps(plain).replace(json.dumps("☂"), draw.choice(VALUES)).encode()
+        try:
+            alone = from_json(line)
+        except ValueError:
+            alone = None
+        found = read_together(b"\n".join([whole, line, whole, b""]))
+        if alone is None:
+            assert found is None
+        else:
+            assert [repr(vars(one)) for one in found] == [
+                repr(vars(from_json(one))) for one in (whole, line, whole)
+            ]
