@@ -45,6 +45,7 @@ class ShownRun:
         self._surrogates: list[int] = []  # their places among the events
         self._counts: list[int] = []  # after how many events a moment is kept
         self._moments: list[Moment] = []
+        self._next_moment = 0  # after how many events one is kept next
         for event in events:
             self.take(event)
 
@@ -65,22 +66,27 @@ class ShownRun:
 
     def take(self, event: Event) -> None:
         """One more event."""
-        if len(self.events) >= (self._counts[-1] + KEPT_EVERY if self._counts else 0):
-            self._counts.append(len(self.events))
-            self._moments.append(self.state.moment())
+        count = len(self.events)
+        if count >= self._next_moment:
+            self._keep_moment()
         if isinstance(event, TrialFinished):
             self._share_setting(event)
         self.state.consume(event)
         self.events.append(event)
-        count = len(self.events)
         if isinstance(event, ENDS_A_STEP):
-            self.stops.append(count)
-        elif isinstance(event, BELONGS_TO_IT) and self.stops and self.stops[-1] == count - 1:
-            self.stops[-1] = count
+            self.stops.append(count + 1)
+        elif isinstance(event, BELONGS_TO_IT) and self.stops and self.stops[-1] == count:
+            self.stops[-1] = count + 1
         elif isinstance(event, SurrogateFitted):
-            self._surrogates.append(count - 1)
+            self._surrogates.append(count)
             if len(self._surrogates) > SURROGATES_KEPT:
                 self._thin_surrogates()
+
+    def _keep_moment(self) -> None:
+        count = len(self.events)
+        self._counts.append(count)
+        self._moments.append(self.state.moment())
+        self._next_moment = count + KEPT_EVERY
 
     def _share_setting(self, event: TrialFinished) -> None:
         """Keep a setting once that the start and the end of a trial both tell."""
@@ -107,6 +113,7 @@ class ShownRun:
         ]
         self.stops = [count - bisect_left(dropped, count) for count in self.stops]
         self._counts = [count - bisect_left(dropped, count) for count in self._counts]
+        self._next_moment = self._counts[-1] + KEPT_EVERY
 
     @property
     def plan(self) -> Plan:

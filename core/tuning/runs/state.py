@@ -41,7 +41,6 @@ from core.tuning.events import (
     TuningEnded,
 )
 from core.tuning.runs.competition import Competition, Trial
-from core.tuning.typed_json import made_of
 
 Step = PenaltyStep | HyperGradientStep
 
@@ -187,10 +186,20 @@ class RunState(Competition):
 
     def consume(self, event: Event) -> None:
         """Take one more event into account; RunStarted begins anew."""
-        self.seconds = max(self.seconds, event.seconds)
-        match event:
-            case TrialStarted() | TrialFinished() | TrialFailed() | TrialExcluded():
-                self._take_trial(event)
+        if event.seconds > self.seconds:
+            self.seconds = event.seconds
+        match event:  # the frequent ones first
+            case TrialStarted():
+                self._take_start(event)
+            case TrialFinished():
+                finite = math.isfinite(event.score)
+                why = "" if finite else "its score is not a number"
+                self._take_end(event, event.score, event.fits, why)
+            case TrialFailed():
+                self._take_end(event, math.nan, 0, event.reason or "no reason was given")
+            case TrialExcluded():
+                self.exclude(event.number, event.excluded)
+                self.exclusion = event
             case Progress():
                 self.seconds_left = event.seconds_left
             case PenaltyStep():
@@ -215,22 +224,6 @@ class RunState(Competition):
             case _:
                 self._show(event)
 
-    def _take_trial(
-        self, event: TrialStarted | TrialFinished | TrialFailed | TrialExcluded
-    ) -> None:
-        match event:
-            case TrialStarted():
-                self._take_start(event)
-            case TrialFinished():
-                finite = math.isfinite(event.score)
-                why = "" if finite else "its score is not a number"
-                self._take_end(event, event.score, event.fits, why)
-            case TrialFailed():
-                self._take_end(event, math.nan, 0, event.reason or "no reason was given")
-            case TrialExcluded():
-                self.exclude(event.number, event.excluded)
-                self.exclusion = event
-
     def _take_start(self, event: TrialStarted) -> None:
         self.pending[event.number] = self.begun = event
         self.resumed = None
@@ -243,20 +236,19 @@ class RunState(Competition):
         self, event: TrialFinished | TrialFailed, score: float, fits: int, failure: str
     ) -> None:
         begun = self.pending.pop(event.number, None) or TrialStarted()
-        fields = {
-            "number": event.number,
-            "setting": event.setting,
-            "score": score,
-            "took": event.took,
-            "fits": fits,
-            "reason": begun.reason,
-            "expected": begun.expected,
-            "uncertainty": begun.uncertainty,
-            "response": self._responses.pop(event.number, None),
-            "candidates": begun.candidates,
-            "failure": failure,
-        }
-        trial = made_of(Trial, fields)
+        trial = Trial(
+            number=event.number,
+            setting=event.setting,
+            score=score,
+            took=event.took,
+            fits=fits,
+            reason=begun.reason,
+            expected=begun.expected,
+            uncertainty=begun.uncertainty,
+            response=self._responses.pop(event.number, None),
+            candidates=begun.candidates,
+            failure=failure,
+        )
         self.add(trial)
         self.begun, self.latest, self.resumed = None, trial, None
 

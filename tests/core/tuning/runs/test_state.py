@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import time
 
 import numpy as np
@@ -27,6 +28,7 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.runs.competition import Growing
 from core.tuning.runs.state import RunState, folded
 
 NUMBERS = st.integers(0, 7)
@@ -229,3 +231,18 @@ def test_an_event_costs_the_same_in_a_long_run():
 
     short = min(taken(2_000) for _ in range(3))
     assert taken(20_000) < 30 * short
+
+
+@pytest.mark.parametrize("width", [None, 3])
+def test_an_array_that_grows_holds_what_was_appended_whenever_it_is_asked(width):
+    draw, grown, rows = random.Random(0), Growing(float, width), []
+    for _ in range(300):
+        rows.append(draw.random() if width is None else [draw.random() for _ in range(width)])
+        grown.append(rows[-1])
+        if draw.random() < 0.05:
+            assert grown.rows.tolist() == rows
+    assert grown.rows.tolist() == rows
+    assert grown.rows.dtype == float
+    part = Growing.of(grown.rows[:7])
+    part.append(rows[9])
+    assert (part.rows.tolist(), grown.rows.tolist()) == ([*rows[:7], rows[9]], rows)
