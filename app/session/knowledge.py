@@ -10,6 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.session.collecting import Spared
 from app.session.history import SessionHistory
 from app.session.plan import plan_for
 from app.session.reading import Reading
@@ -77,6 +78,7 @@ class Known(QObject):
         self._estimate_timer.timeout.connect(self._ask_estimate)
         self.state = "idle"
         self.shown = ShownRun([], None)
+        self._spared = Spared()  # its events
         self.details = ""
         self.other_targets: tuple[str, ...] = ()
         self.texts: tuple[str, ...] = ()
@@ -170,6 +172,7 @@ class Known(QObject):
 
     def _replace_run(self, run: ShownRun) -> None:
         self.shown, self.state = run, run.phase
+        self._spared.begin_again(len(run.events))
         self.run_replaced.emit()
         self.run_changed.emit()
 
@@ -266,6 +269,7 @@ class Known(QObject):
 
     def _tell(self, events: list[Event]) -> None:
         if events:
+            self._spared.add(len(events))
             self.events_arrived.emit(events)
         for event in events:
             if isinstance(event, (RunFailed, Noticed)):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import gc
-import time
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QThread, Signal
 
+from app.session.collecting import uncollected
 from app.session.run import ShownRun
 from core.errors import UnusableError
 from core.tuning.events import Event
@@ -17,8 +17,9 @@ from core.tuning.plan import Plan
 
 AT_ONCE = 50  # milliseconds that the window waits for a reader, which usually takes fewer
 PATIENCE = 3000  # milliseconds that the end of the program waits for one
-LOOKS = 32  # events between two looks at the time
-TURN = 0.008  # seconds of work between two pauses that leave the window its turn
+LOOKS = 32  # events between two looks at whether it is still wanted
+TURN = 0.0005  # seconds after which the window, if it waits, has its turn with the interpreter
+USUAL = sys.getswitchinterval()
 
 
 class Reading(QObject):
@@ -89,36 +90,28 @@ class _Reader(QThread):
 
         try:
             folder = RunFolder.open(self._folder)
-            with _uncollected():
-                events = self._unhurried(folder.read_events(beats=False))
+            with uncollected(), _taking_turns():
+                events = self._while_wanted(folder.read_events(beats=False))
                 self.found = ShownRun(events, self._folder), folder.plan
         except UnusableError as error:
             self.problem = error.sentence
         self.ended.emit(self)
 
-    def _unhurried(self, events: Iterator[Event]) -> Iterator[Event]:
-        begun = time.monotonic()
+    def _while_wanted(self, events: Iterator[Event]) -> Iterator[Event]:
         for count, event in enumerate(events):
-            if count % LOOKS == 0 and time.monotonic() - begun > TURN:
-                if self.isInterruptionRequested():
-                    return
-                self.msleep(1)
-                begun = time.monotonic()
+            if count % LOOKS == 0 and self.isInterruptionRequested():
+                return
             yield event
 
 
 @contextlib.contextmanager
-def _uncollected() -> Iterator[None]:
-    """While inside, nobody looks for garbage among the hundreds of thousands of new objects."""
-    before = gc.isenabled()
-    gc.disable()
+def _taking_turns() -> Iterator[None]:
+    """While inside, a thread that works leaves the interpreter to the others ten times as often."""
+    sys.setswitchinterval(TURN)
     try:
         yield
     finally:
-        gc.freeze()  # and back: they count as old at once, instead of being looked through thrice
-        gc.unfreeze()
-        if before:
-            gc.enable()
+        sys.setswitchinterval(USUAL)
 
 
 _left: list[_Reader] = []  # readers that a slow disk keeps from ending

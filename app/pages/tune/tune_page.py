@@ -118,7 +118,7 @@ class TunePage(Page):
         if self.session.state in ("finished", "interrupted"):
             shown = self.session.shown
             of_trials = not shown.state.learns_penalties
-            self.replay.load(list(shown.events), shown.stops, of_trials)
+            self.replay.load(shown.events, shown.stops, of_trials)
         else:
             self.replay.stop()
         self._show()

@@ -9,9 +9,9 @@ import time
 import pytest
 
 from app.session import run as module
-from app.session.reading import TURN, Reading
+from app.session.reading import Reading
 from app.session.run import ShownRun
-from core.tuning.events import RunFinished, RunStarted, TrialFinished, TrialStarted, from_plain
+from core.tuning.events import RunFinished, RunStarted, TrialFinished, TrialStarted, from_json
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs import run_folder
 from core.tuning.runs.run_folder import RunFolder
@@ -59,8 +59,9 @@ def test_another_thread_reads_and_folds(reading, folder, qtbot, monkeypatch):
 
 def test_what_was_stopped_says_nothing_and_ends_at_once(reading, folder, qtbot, monkeypatch):
     slow = threading.Event()
+    monkeypatch.setattr(run_folder, "read_together", lambda lines: None)
     monkeypatch.setattr(
-        run_folder, "from_plain", lambda one: (slow.set(), time.sleep(0.002), from_plain(one))[2]
+        run_folder, "from_json", lambda line: (slow.set(), time.sleep(0.002), from_json(line))[2]
     )
     said = []
     reading.done.connect(lambda *_args: said.append("done"))
@@ -83,7 +84,6 @@ def test_the_collector_is_as_it_was(reading, folder, qtbot, monkeypatch, on, how
         def take(self, event):
             if not seen and how == "stopped":
                 reading._reader.requestInterruption()
-                time.sleep(2 * TURN)
             seen.append(gc.isenabled())
             super().take(event)
 
