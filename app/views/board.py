@@ -61,6 +61,9 @@ class Board(QScrollArea):
         self._timer = QTimer(self)
         self._timer.setInterval(TICK)
         self._timer.timeout.connect(self._tick)
+        self._soon = QTimer(self)  # what a person waits for is drawn as soon as input is done
+        self._soon.setSingleShot(True)
+        self._soon.timeout.connect(self._tick)
 
     # -- what happens --------------------------------------------------------------------------
 
@@ -90,7 +93,7 @@ class Board(QScrollArea):
     def _start(self) -> None:
         """A run begins: the views that want it, empty."""
         started = self.record.run.started
-        self._wanted_now = True
+        self._want_now()
         for view in self._made.values():
             view.consume(started)  # before any of them is shown: their rows are gone
         wanted = [name for name, view in VIEWS.items() if view.wants(started)]
@@ -141,17 +144,20 @@ class Board(QScrollArea):
             return
         longest_waiting = sorted(self.views.values(), key=lambda view: self._drawn[view.name])
         behind = [view for view in longest_waiting if view.dirty and view.is_seen]
-        self._wanted_now = self._wanted_now and bool(behind)
         for view in behind:
             now = time.perf_counter()
             if now - begun > SLICE:
                 break
-            if now - self._drawn[view.name] >= view.interval:
+            if self._wanted_now or now - self._drawn[view.name] >= view.interval:
                 self._drawn[view.name] = now
                 view.redraw()
                 self._redrawn_since = self._redrawn_since or begun
+        else:
+            self._wanted_now = False
         if self._redrawn_since:
             QTimer.singleShot(0, self._painted)
+        if self._wanted_now:
+            self._soon.start()
 
     def _painted(self) -> None:
         """Rest after a costly picture: of a long run one more trial changes little."""
@@ -161,9 +167,15 @@ class Board(QScrollArea):
             self._redrawn_since = 0.0
 
     def _all_dirty(self) -> None:
-        self._wanted_now = True
+        self._want_now()
         for view in self.views.values():
             view.dirty = True
+
+    def _want_now(self) -> None:
+        self._wanted_now = True
+        self._rests_until = self._redrawn_since = 0.0
+        if self._timer.isActive():  # while it is seen
+            self._soon.start()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Draw from now on."""
@@ -174,6 +186,7 @@ class Board(QScrollArea):
         """Nothing is drawn that nobody sees."""
         super().hideEvent(event)
         self._timer.stop()
+        self._soon.stop()
 
     # -- composing -----------------------------------------------------------------------------
 

@@ -77,7 +77,8 @@ def emptiest(area: QRectF, height: float, size: tuple[float, float], busy: np.nd
     ]
     if not boxes:
         return QRectF(lefts[0], height + 2, wide, tall)
-    return min(boxes, key=lambda box: _covered(box.adjusted(-5, -5, 5, 5), busy))
+    near = busy[np.abs(busy[:, 1] - height) < tall + 8] if len(busy) else busy  # the others cannot
+    return min(boxes, key=lambda box: _covered(box.adjusted(-5, -5, 5, 5), near))
 
 
 def _covered(box: QRectF, points: np.ndarray) -> int:

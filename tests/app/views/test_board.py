@@ -148,3 +148,17 @@ def test_table_in_place_of_the_picture(feed, board, streams, qapp):
     assert lines[3] == "2\t\t0.72\tfailed"
     view.show_table(False)
     assert view._stack.currentWidget() is view.content
+
+
+def test_what_a_person_waits_for_is_drawn_at_once_however_often(feed, board, streams, qapp):
+    events = list(streams.trials())
+    feed(events)
+    board._timer.setInterval(60_000)  # only what is wanted now is drawn
+    for count in (12, 15, 18, len(events)):
+        board.show_run(folded(events[:count]), onward=True)
+        seen = [view for view in board.views.values() if view.is_seen]
+        assert all(view.dirty for view in seen)
+        assert len(seen) >= 3
+        for _ in range(2 * len(seen)):
+            qapp.processEvents()
+        assert not any(view.dirty for view in seen)
