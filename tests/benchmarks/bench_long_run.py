@@ -1,6 +1,6 @@
 """The window on a run of 100,000 cheap trials: its memory, its lateness, opening it, its slider.
 
-    python tests/benchmarks/bench_long_run.py [--trials 100000] [--rate 1000]
+    python tests/benchmarks/bench_long_run.py [--trials 100000] [--rate 1000] [--keep FOLDER]
 
 A worker's process records and tells what a run of the random strategy tells, so many trials a
 second (a fit and its recording take a worker a millisecond at least). The session takes it in and
@@ -11,6 +11,8 @@ Asked: under 300 MB more, the 95th percentile of a 5 ms timer's lateness under 1
 goes on and while it is read, opened in under 3 s, ten frames a second from the slider. Lateness is
 by the clock: on a machine that does other work it is that work's too, which the window without a
 run shows. The time that the process computed stands beside the others for that reason.
+
+With --keep the run stays in a folder; where there is one already, it is only opened again.
 """
 
 from __future__ import annotations
@@ -200,8 +202,8 @@ def say_late(what: str, measured: Measured) -> None:
     say(f"lateness, {what}", found, p95 < limit, f"p95 < {limit:g} ms")
 
 
-def main(trials: int, rate: float) -> None:
-    """Run it all and print the figures."""
+def main(trials: int, rate: float, keep: Path | None) -> None:
+    """Run it all and print the figures; or open again what was kept."""
     from PySide6.QtWidgets import QApplication
 
     from app.look import appearance
@@ -212,8 +214,9 @@ def main(trials: int, rate: float) -> None:
         from app.preferences import preferences
 
         preferences.use_file(Path(folder) / "settings.ini")
-        runs = Path(folder) / "runs"
-        path = run_long(runs, trials, rate)
+        runs = keep or Path(folder) / "runs"
+        kept = sorted(runs.iterdir()) if runs.is_dir() else []
+        path = kept[-1] if kept else run_long(runs, trials, rate)
         reopen(app, runs, path)
 
 
@@ -274,5 +277,6 @@ if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     arguments.add_argument("--trials", type=int, default=100_000)
     arguments.add_argument("--rate", type=float, default=1_000.0, help="trials a second")
+    arguments.add_argument("--keep", type=Path, help="keep the run here, or open the one here")
     given = arguments.parse_args()
-    main(given.trials, given.rate)
+    main(given.trials, given.rate, given.keep)
