@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from core.tuning.runs.state import Moment, RunState
 
 SURROGATES_KEPT = 400  # of one run in memory; the run folder keeps all
-ENDS_A_STEP = (TrialFinished, TrialFailed, PenaltyStep, HyperGradientStep)
-BELONGS_TO_IT = (SequencesLabelled, MoleculesFolded)  # what a step says about the examples
+ENDS_A_STEP = frozenset({TrialFinished, TrialFailed, PenaltyStep, HyperGradientStep})
+BELONGS_TO_IT = frozenset(
+    {SequencesLabelled, MoleculesFolded}
+)  # what a step says about the examples
 KEPT_EVERY = 500  # events between two moments that are kept, folded anew in some milliseconds
 
 
@@ -73,11 +75,12 @@ class ShownRun:
             self._share_setting(event)
         self.state.consume(event)
         self.events.append(event)
-        if isinstance(event, ENDS_A_STEP):
+        kind = type(event)
+        if kind in ENDS_A_STEP:
             self.stops.append(count + 1)
-        elif isinstance(event, BELONGS_TO_IT) and self.stops and self.stops[-1] == count:
+        elif kind in BELONGS_TO_IT and self.stops and self.stops[-1] == count:
             self.stops[-1] = count + 1
-        elif isinstance(event, SurrogateFitted):
+        elif kind is SurrogateFitted:
             self._surrogates.append(count)
             if len(self._surrogates) > SURROGATES_KEPT:
                 self._thin_surrogates()

@@ -13,6 +13,8 @@ from app.look import appearance
 from app.views.plot.axes import small_font
 from app.views.plot.items import clear_colour, pen
 
+AROUND = 5  # pixels around the words that are to be empty too
+
 
 class DefaultLine(pg.UIGraphicsItem):
     """A line across the plot; its words stand where the fewest dots and steps are."""
@@ -48,11 +50,12 @@ class DefaultLine(pg.UIGraphicsItem):
         theme, transform = appearance.current(), painter.transform()
         area = transform.mapRect(self.viewRect())
         height = transform.map(QPointF(0.0, self.value)).y()
-        busy = np.vstack([self._dots, self._stairs]).T
-        busy = pg.functions.transformCoordinates(transform, busy).T if busy.size else busy.T
         font = small_font()
         metrics = QFontMetricsF(font)
         size = (metrics.horizontalAdvance(self._words) + 6, metrics.height())
+        reach = (size[1] + AROUND + 2) * self.viewRect().height() / max(area.height(), 1.0)
+        busy = np.vstack([_near(self._dots, self.value, reach), self._stairs]).T
+        busy = pg.functions.transformCoordinates(transform, busy).T if busy.size else busy.T
         self.label = emptiest(area, height, size, busy)
         painter.save()
         painter.resetTransform()
@@ -77,8 +80,14 @@ def emptiest(area: QRectF, height: float, size: tuple[float, float], busy: np.nd
     ]
     if not boxes:
         return QRectF(lefts[0], height + 2, wide, tall)
-    near = busy[np.abs(busy[:, 1] - height) < tall + 8] if len(busy) else busy  # the others cannot
-    return min(boxes, key=lambda box: _covered(box.adjusted(-5, -5, 5, 5), near))
+    return min(
+        boxes, key=lambda box: _covered(box.adjusted(-AROUND, -AROUND, AROUND, AROUND), busy)
+    )
+
+
+def _near(points: np.ndarray, height: float, reach: float) -> np.ndarray:
+    """Those of 100,000 points that a box at this height may cover."""
+    return points[np.abs(points[:, 1] - height) <= reach]
 
 
 def _covered(box: QRectF, points: np.ndarray) -> int:

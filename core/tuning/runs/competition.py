@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -71,6 +73,35 @@ class Growing:
         self._used, self._fresh = needed, []
 
 
+class Rows(Mapping[int, int]):
+    """{number: row} of the first trials of a run and of what came after, as a dictionary has it.
+
+    It shares the dictionary of the run, which goes on growing: to copy 100,000 entries takes as
+    long as to draw a picture.
+    """
+
+    def __init__(self, whole: Mapping[int, int], count: int) -> None:
+        self._whole, self._count = whole, count
+        self._own: dict[int, int] = {}
+
+    def __getitem__(self, number: int) -> int:
+        row = self._own.get(number)
+        if row is None:
+            row = self._whole[number]
+            if row >= self._count:
+                raise KeyError(number)
+        return row
+
+    def __setitem__(self, number: int, row: int) -> None:
+        self._own[number] = row
+
+    def __iter__(self) -> Iterator[int]:
+        return chain(islice(self._whole, self._count), self._own)
+
+    def __len__(self) -> int:
+        return self._count + len(self._own)
+
+
 class Competition:
     """The trials that ended, in the order in which they did, and the best of them.
 
@@ -90,7 +121,7 @@ class Competition:
     def __init__(self, maximize: bool = True) -> None:
         self.maximize = maximize
         self.trials: list[Trial] = []
-        self.row_of: dict[int, int] = {}
+        self.row_of: dict[int, int] | Rows = {}
         self.replaced: list[tuple[int, Trial]] = []
         self.excluded: set[int] = set()
         self.changes = self.finished = self.failed = self.trial_fits = 0
@@ -220,7 +251,7 @@ class Competition:
         for row, before in reversed(whole.replaced[replaced:]):
             if row < trials:
                 self.trials[row], self.scores[row] = before, before.score
-        self.row_of = dict(zip(self.numbers.tolist(), range(trials), strict=True))
+        self.row_of = Rows(whole.row_of, trials)
         out = np.zeros(trials, dtype=bool)
         out[[self.row_of[number] for number in self.excluded if number in self.row_of]] = True
         self._out = Growing.of(out)

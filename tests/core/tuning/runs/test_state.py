@@ -28,7 +28,7 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
-from core.tuning.runs.competition import Growing
+from core.tuning.runs.competition import Growing, Rows
 from core.tuning.runs.state import RunState, folded
 
 NUMBERS = st.integers(0, 7)
@@ -246,3 +246,17 @@ def test_an_array_that_grows_holds_what_was_appended_whenever_it_is_asked(width)
     part = Growing.of(grown.rows[:7])
     part.append(rows[9])
     assert (part.rows.tolist(), grown.rows.tolist()) == ([*rows[:7], rows[9]], rows)
+
+
+def test_rows_of_an_earlier_moment_are_those_of_a_copy():
+    draw = random.Random(1)
+    whole = {number: row for row, number in enumerate(draw.sample(range(90), 40))}
+    rows, copied = Rows(whole, 25), dict(list(whole.items())[:25])
+    whole[95] = 40
+    for number in draw.sample(range(100), 30):  # it goes on in another way than the run did
+        if number not in copied:
+            rows[number] = copied[number] = len(copied)
+    assert list(rows.items()) == list(copied.items())
+    assert len(rows) == len(copied)
+    assert [rows.get(n) for n in range(-1, 100)] == [copied.get(n) for n in range(-1, 100)]
+    assert Rows(rows, 27) == dict(list(copied.items())[:27])
