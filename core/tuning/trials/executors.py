@@ -11,33 +11,30 @@ import contextlib
 import math
 import multiprocessing
 import os
-import shutil
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from multiprocessing import connection
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 from core.errors import cannot_write
 from core.processes import LEAVES, OwnedProcess
 from core.space import Setting
 from core.tuning.runs.clock import AWAKE
-from core.tuning.runs.ownership import owner_of, owning
 from core.tuning.scores.scoring import Outcome, Work, in_a_sentence, score_setting
+from core.tuning.trials.scratch import Scratch, shorten_sockets
 
 BEGUN = "begun"  # what a process says when it turns to a trial
-SCRATCH, OWNER, DRAFT = "tunescope-folds-", "owner", "draft"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def _context() -> Any:
     if "forkserver" in multiprocessing.get_all_start_methods():
+        shorten_sockets()
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["core.tuning.trials.executors"])
         return context
@@ -60,25 +57,22 @@ class Executor:
         workers: how many trials run at the same time.
         time_limit: seconds after which a trial is ended and counts as failed, the start of its
             process not counted; None for never.
+
+    Raises:
+        UnusableError: no room for the folds, or no place for the sockets.
     """
 
     def __init__(self, work: Work, workers: int = 1, time_limit: float | None = None) -> None:
         self._workers, self._limit = workers, time_limit
         self._context = _context()
-        _sweep()
-        self._folder = tempfile.TemporaryDirectory(prefix=SCRATCH)
-        self._mine = contextlib.ExitStack()
-        mark = Path(self._folder.name) / DRAFT
-        self._mine.enter_context(owning(mark))
-        mark.rename(mark.with_name(OWNER))  # others see the mark once it is locked
-        self._file = Path(self._folder.name) / "work.joblib"
+        self._folder = Scratch("folds")
+        self._file = self._folder.path / "work.joblib"
         import joblib
 
         try:
             joblib.dump(work, self._file)
         except OSError as error:
-            self._mine.close()
-            self._folder.cleanup()
+            self._folder.remove()
             cure = "make room, or name another folder in TMPDIR"
             raise cannot_write("the folds", self._file.parent, error, cure, room=cure) from error
         self._idle: list[OwnedProcess] = []
@@ -170,15 +164,7 @@ class Executor:
         for worker in [*self._idle, *self._busy]:
             worker.end()
         self._idle, self._busy = [], {}
-        self._mine.close()
-        self._folder.cleanup()
-
-
-def _sweep() -> None:
-    """Remove the folds that a killed run could not remove itself."""
-    for mark in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*/{OWNER}"):
-        if owner_of(mark) is None:
-            shutil.rmtree(mark.parent, ignore_errors=True)
+        self._folder.remove()
 
 
 @contextlib.contextmanager
