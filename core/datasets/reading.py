@@ -90,6 +90,7 @@ def _tested(dataset: Dataset) -> Dataset:
 
 def _from_csv(path: Path, compression: str, head: bytes, choices: Choices) -> Dataset:
     """The dataset of a CSV file; its first rows say how the others are to be read."""
+    choices = _trimmed(choices)
     target, kinds = choices.target, choices.kinds
     cells = first_cells(head, path.name, complete=len(head) < HEAD_BYTES, wanted=target)
     shape = recognize(cells, target, choices.task, choices.roles)
@@ -100,6 +101,17 @@ def _from_csv(path: Path, compression: str, head: bytes, choices: Choices) -> Da
     if shape is None:
         choices = roles_of_rows(cells, choices)
     return assemble(read, shape, choices)
+
+
+def _trimmed(choices: Choices) -> Choices:
+    """The choices for names without blanks at both ends, as the table has them."""
+    return replace(
+        choices,
+        target=choices.target.strip(),
+        roles={name.strip(): role for name, role in choices.roles.items()},
+        kinds={name.strip(): kind for name, kind in choices.kinds.items()},
+        latest=choices.latest.strip(),
+    )
 
 
 def _sample(name: str, choices: Choices) -> Dataset:

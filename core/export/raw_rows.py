@@ -113,10 +113,13 @@ def _table(path: Path, compression: str, head: bytes, card: dict[str, Any]) -> p
     features = card["features"]
     table = _read_alike(path, compression, head, card)
     if table is None:
-        kinds = {name: "category" if name in card["text"] else "number" for name in features}
+        kinds = {
+            name.strip(): "category" if name in card["text"] else "number" for name in features
+        }
         complete = len(head) < HEAD_BYTES
         table = read_csv_table(path, compression, head, complete=complete, kinds=kinds).table
         table = _named_by_place(table, card)
+        table = table.set_axis(_told(table, features), axis=1)
     missing = [name for name in features if name not in table.columns]
     if missing:
         raise _missing(path, missing, [str(name) for name in table.columns])
@@ -130,14 +133,17 @@ def _read_alike(
 
     The encoding is this file's own.
     """
-    if not card["read_csv"] or "names" in card["read_csv"]:
+    if not card["read_csv"] or _is_headless(card):
         return None
-    arguments = {**_arguments(card["read_csv"]), "encoding": decode(head)[0]}
+    arguments: dict[str, Any] = {**_arguments(card["read_csv"]), "encoding": decode(head)[0]}
     try:
         with open_bytes(path, compression) as file:
             header = pd.read_csv(file, **{**arguments, "nrows": 0})
-        if not set(card["features"]) <= set(header.columns):
+        told = _told(header, card["features"])
+        if not set(card["features"]) <= set(told) or len(set(told)) < len(told):
             return None
+        if told != list(header.columns):
+            arguments |= {"header": 0, "names": told}
         with open_bytes(path, compression) as file:
             table = pd.read_csv(file, **arguments)
     except (ValueError, TypeError, OSError, EOFError):
@@ -145,6 +151,18 @@ def _read_alike(
     numbers = [name for name in card["features"] if name not in card["text"]]
     fits = all(pd.api.types.is_numeric_dtype(table[name].dtype) for name in numbers)
     return table if fits else None
+
+
+def _told(table: pd.DataFrame, features: list[str]) -> list[str]:
+    """The table's names, those of features as the model knows them: blanks around are no part."""
+    own = {name.strip(): name for name in features}
+    names = [str(name) for name in table.columns]
+    return [name if name in features else own.get(name.strip(), name) for name in names]
+
+
+def _is_headless(card: dict[str, Any]) -> bool:
+    """Whether the training file had no header; its columns then have the names of their places."""
+    return "names" in card["read_csv"] and card["read_csv"].get("header") is None
 
 
 def _arguments(given: dict[str, Any]) -> dict[str, Any]:
@@ -157,7 +175,7 @@ def _arguments(given: dict[str, Any]) -> dict[str, Any]:
 
 def _named_by_place(table: pd.DataFrame, card: dict[str, Any]) -> pd.DataFrame:
     """Columns of files without a header, named as in the training file, target present or not."""
-    if "names" not in card["read_csv"]:
+    if not _is_headless(card):
         return table
     every = card["columns"]
     for names in (every, [name for name in every if name != card["target"]]):

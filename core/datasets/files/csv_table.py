@@ -55,7 +55,7 @@ def read_csv_table(
     dialect = sniff(head, path.name, complete=complete, wanted=wanted)
     _check_header(dialect, path.name)
     arguments = _arguments(dialect, compression, missing)
-    arguments["dtype"] = _text_columns(dialect, _names(dialect, arguments), kinds)
+    arguments["dtype"] = _text_columns(dialect, kinds)
     with ThreadPoolExecutor(1) as beside:
         print_of_file = beside.submit(fingerprint, path)
         table, dialect = _parse(path, compression, dialect, arguments)
@@ -86,18 +86,15 @@ def first_cells(
     """
     dialect = sniff(head, name, complete=complete, wanted=wanted)
     shift = 1 if dialect.extra == "names" else 0
-    names = dialect.header or tuple(f"column {i + 1}" for i in range(dialect.width))
     return {
-        column if column else f"Unnamed: {i}": [
-            row[i + shift] for row in dialect.rows if i + shift < len(row)
-        ]
-        for i, column in enumerate(names)
+        column: [row[i + shift] for row in dialect.rows if i + shift < len(row)]
+        for i, column in enumerate(_names(dialect))
     }
 
 
 def _check_header(dialect: Dialect, name: str) -> None:
     for cell, times in Counter(dialect.header).items():
-        if times > 1 and cell.strip():
+        if times > 1 and cell:
             places = [str(i + 1) for i, other in enumerate(dialect.header) if other == cell]
             raise UnusableError(
                 f"{times} columns are called “{cell}” (columns {' and '.join(places)})",
@@ -115,9 +112,9 @@ def _arguments(dialect: Dialect, compression: str, missing: Sequence[str]) -> di
         "na_values": list(missing),
         "keep_default_na": False,
     }
-    if not dialect.header:
-        arguments["header"] = None
-        arguments["names"] = [f"column {i + 1}" for i in range(dialect.width)]
+    if not dialect.header or dialect.trimmed:
+        arguments["header"] = 0 if dialect.header else None
+        arguments["names"] = _names(dialect)
     if dialect.extra != "names":
         arguments["index_col"] = False
     for key, value, usual in (
@@ -132,17 +129,17 @@ def _arguments(dialect: Dialect, compression: str, missing: Sequence[str]) -> di
     return arguments
 
 
-def _names(dialect: Dialect, arguments: Mapping[str, Any]) -> list[str]:
+def _names(dialect: Dialect) -> list[str]:
     if not dialect.header:
-        return list(arguments["names"])
+        return [f"column {i + 1}" for i in range(dialect.width)]
     return [cell if cell else f"Unnamed: {i}" for i, cell in enumerate(dialect.header)]
 
 
-def _text_columns(dialect: Dialect, names: list[str], kinds: Mapping[str, str]) -> dict[str, str]:
+def _text_columns(dialect: Dialect, kinds: Mapping[str, str]) -> dict[str, str]:
     """The columns to be read as text: those whose first values are not all numbers."""
     shift = 1 if dialect.extra == "names" else 0
     as_text = {}
-    for i, name in enumerate(names):
+    for i, name in enumerate(_names(dialect)):
         kind = kinds.get(name, "")
         cells = [row[i + shift] for row in dialect.rows if i + shift < len(row)]
         given = [cell for cell in cells if not is_missing(cell)]

@@ -46,11 +46,12 @@ class Dialect:
         decimal: "." or ",".
         thousands: "", "," or ".".
         skip: lines before the table begins.
-        header: the header's cells, or () where there is none.
+        header: the header's cells without blanks at both ends, or () where there is none.
         width: how many cells a row has.
         extra: cells that rows have beyond the header: "" none, "empty" a delimiter at every line's
             end, "names" row names in front.
         padded: whether blanks follow the delimiters.
+        trimmed: whether the file has the header's cells with blanks at an end.
         rows: the first rows below the header, as text.
     """
 
@@ -64,6 +65,7 @@ class Dialect:
     width: int = 0
     extra: str = ""
     padded: bool = False
+    trimmed: bool = False
     rows: list[list[str]] = field(default_factory=list)
 
     @property
@@ -163,10 +165,11 @@ def sniff(head: bytes, name: str, *, complete: bool, wanted: str = "") -> Dialec
         decimal=decimal,
         thousands=thousands,
         skip=skip,
-        header=header,
+        header=tuple(cell.strip() for cell in header),
         width=width,
         extra=_extra_of(header, rows, width),
         padded=delimiter != " " and _is_padded(lines, delimiter),
+        trimmed=_is_trimmed(lines, header, delimiter),
         rows=rows,
     )
 
@@ -244,8 +247,17 @@ def _extra_of(header: tuple[str, ...], rows: list[list[str]], width: int) -> str
 def _is_padded(lines: list[str], delimiter: str) -> bool:
     start = "".join(lines[:200])
     # Names are told apart without the blanks in front: a header alone may have them.
-    first = next((line for line in lines if line.strip()), "")
-    return delimiter + " " in first or start.count(delimiter + " ") > 0.5 * start.count(delimiter)
+    return delimiter + " " in _first(lines) or start.count(delimiter + " ") > 0.5 * start.count(delimiter)
+
+
+def _is_trimmed(lines: list[str], header: tuple[str, ...], delimiter: str) -> bool:
+    # The cells lack the blanks in front already, as pandas leaves them out where they are padded.
+    ahead = delimiter != " " and _first(lines).startswith(" ")
+    return bool(header) and (ahead or any(cell != cell.strip() for cell in header))
+
+
+def _first(lines: list[str]) -> str:
+    return next((line for line in lines if line.strip()), "")
 
 
 def _decimal_of(rows: list[list[str]], delimiter: str) -> tuple[str, str]:

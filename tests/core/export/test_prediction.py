@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 import skops.io
 
+from core.datasets.dataset import Dataset
 from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
@@ -69,6 +71,44 @@ def test_another_way_of_writing(model: Any, tmp_path: Path, how: str) -> None:
         shuffled = table[["noise_b", "colour", "age", "size_b", "size_a", "noise_a"]]
         shuffled.assign(note="x, y; z").to_csv(file, index=False)
     assert predict_file(path, file)["prediction"].tolist() == said.tolist()
+
+
+@pytest.mark.parametrize("trained", ["with blanks", "without", "by an earlier version"])
+@pytest.mark.parametrize("written", ["age ; colour ;", "age;colour;", "age , colour,"])
+def test_blanks_around_the_names_of_columns(
+    finish_run: Callable[..., Any], tmp_path: Path, trained: str, written: str
+) -> None:
+    """Whichever file has them; text that looks like numbers stays text."""
+    random = np.random.default_rng(0)
+    rows = [f"{age:.3f};0{int(age > 0) + i % 2};" for i, age in enumerate(random.normal(size=80))]
+    lines = [f"{row}{'no' if '-' in row else 'yes'}" for row in rows]
+    header = "age;colour;y" if trained == "without" else "age ;colour ;y"
+    train, new = tmp_path / "train.csv", tmp_path / "new.csv"
+    train.write_text("\n".join([header, *lines]))
+    data = DataPlan(str(train), kinds={"colour": "category"}, target="y")
+    dataset = read_dataset(str(train), Choices("y", kinds={"colour": "category"}))
+    if trained == "by an earlier version":
+        dataset = with_blanks(dataset)
+    made = finish_run(Plan(data, "logistic", "random"), dataset)
+    path = export(made.folder, tmp_path / "model.skops")
+    ours = best_of(made.folder).predict(dataset.features).tolist()
+    text = "\n".join([written.rstrip(";,"), *(row.rstrip(";") for row in rows)])
+    new.write_text(text.replace(";", ",") if "," in written else text)
+    assert predict_file(path, new)["prediction"].tolist() == ours
+
+
+def with_blanks(dataset: Dataset) -> Dataset:
+    """The data with a blank behind every feature's name, read as earlier versions did."""
+    how = {"sep": ";", "index_col": False, "dtype": {"colour ": "str", "y": "str"}}
+    return replace(
+        dataset,
+        source=replace(dataset.source, read_csv=how),
+        columns=tuple(
+            replace(one, name=f"{one.name} ") if one.role == "feature" else one
+            for one in dataset.columns
+        ),
+        table=dataset.table.add_suffix(" "),
+    )
 
 
 def test_new_categories_and_missing_values_are_taken(model: Any, tmp_path: Path) -> None:

@@ -176,6 +176,44 @@ def test_what_ends_no_line_of_a_table(write: Write, mark: str) -> None:
     assert [column.name for column in read_dataset(str(write(text))).columns] == names
 
 
+@pytest.mark.parametrize(
+    "header",
+    ["size ,kind\t, y ", " size,kind,y", '" size "," kind","y"', "size\u00a0,kind,y"],
+)
+def test_blanks_around_names_are_no_part_of_them(write: Write, header: str) -> None:
+    rows = "".join(f"{i},{'0' * (i % 3)}{i % 7},{i % 2}\n" for i in range(20))
+    file = str(write(header + "\n" + rows))
+    assert list(first_cells(Path(file).read_bytes(), "", complete=True)) == ["size", "kind", "y"]
+    for target in ("y", " y "):
+        choices = Choices(target=target, kinds={"kind ": "category"}, roles={" size": "feature"})
+        dataset = read_dataset(file, choices)
+        assert [column.name for column in dataset.columns] == ["size", "kind", "y"]
+        assert dataset.target_name == "y"
+        assert dataset.table["kind"].tolist()[:3] == ["0", "01", "002"]
+        agree(dataset)
+
+
+@pytest.mark.parametrize("style", ["rows", "header and rows", "row names", "title"])
+def test_blanks_around_names_in_unusual_tables(write: Write, style: str) -> None:
+    rows = [f"{i * 3 % 17},{i % 7},{i % 2}" for i in range(20)]
+    text = {
+        "rows": "p ,q ,r \n" + ",\n".join(rows) + ",\n",
+        "header and rows": "p ,q ,r ,\n" + ",\n".join(rows) + ",\n",
+        "row names": "p ,q ,r \n" + "".join(f"m{i},{row}\n" for i, row in enumerate(rows)),
+        "title": "A table\n\np ,q ,r \n" + "\n".join(rows) + "\n",
+    }[style]
+    dataset = read_dataset(str(write(text)), Choices(target="r"))
+    assert dataset.feature_names[:2] == ["p", "q"]
+    assert dataset.table["p"].tolist() == [i * 3 % 17 for i in range(20)]
+    agree(dataset)
+
+
+def test_names_that_differ_in_blanks_alone_are_refused(write: Write) -> None:
+    text = "a ,b,a\n" + "".join(f"{i},{i % 7},{i % 2}\n" for i in range(20))
+    with pytest.raises(UnusableError, match=r"2 columns are called “a” \(columns 1 and 3\)"):
+        read_dataset(str(write(text)))
+
+
 def test_numbers_with_signs_between_thousands(write: Write) -> None:
     english = "p,q,y\n" + "".join(f'{i % 7},"{i % 9 + 1},{i:03d}.50",{i % 2}\n' for i in range(40))
     german = "p;q;y\n" + "".join(f"{i % 7};{i % 9 + 1}.{i:03d},50;{i % 2}\n" for i in range(40))

@@ -169,9 +169,9 @@ def test_rows_that_belong_together_and_the_latest_rows(
 def test_a_table_of_awkward_columns(
     finish_run: Callable[..., Any], run_scripts: Any, tmp_path: Path
 ) -> None:
-    """Decimal commas, dates, yes/no, quotes in names, stray words among numbers, compression."""
+    """Decimal commas, dates, quotes and blanks in names, stray words among numbers, compression."""
     random = np.random.default_rng(0)
-    lines = ['"der ""Preis""";datum;ja;grösse;ziel']
+    lines = ['"der ""Preis"""; datum;ja ;grösse ;ziel ']
     for i in range(120):
         price, size, noise = (f"{value:.3f}" for value in random.normal(size=3))
         goal = f"{2 * float(size) + float(noise):.4f}"
