@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from app.cli import exporting, history, listing, past, predicting, reproducing, tuning
+from app.cli.streams import heard
 from core.errors import UnusableError
 from core.extensions import faults
 
@@ -46,10 +47,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Before numpy is loaded: more BLAS threads only get in the way of the trials.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-    given = parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, _as_interrupt)
-    # A shell starts what runs in the background with interrupts ignored.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with heard() as (out, _):
+        given = parser().parse_args(arguments)
+        signal.signal(signal.SIGTERM, _as_interrupt)
+        # A shell starts what runs in the background with interrupts ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        status = _status(given)
+        out.flush()
+        if out.fault is None or isinstance(out.fault, BrokenPipeError):
+            return status  # the reader of our output has gone (head, less): nothing is left to say
+        why = out.fault.strerror or type(out.fault).__name__
+        print(f"tunescope: the output could not be written ({why}).", file=sys.stderr)
+        return status or FAILED
+
+
+def _status(given: argparse.Namespace) -> int:
+    """The exit status of a command, with a line for what went wrong."""
     try:
         return int(given.run(given))
     except UnusableError as error:
@@ -58,10 +71,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("tunescope: interrupted before there was anything to keep.", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has gone (head, less): nothing is left to say.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
     finally:
         for sentence in faults():
             print(f"tunescope: {sentence}", file=sys.stderr)

@@ -7,7 +7,7 @@ import contextlib
 import json
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -59,10 +59,8 @@ def run(given: argparse.Namespace) -> int:
     folder = RunFolder.create(plan, path=Path(given.run_dir) if given.run_dir else None)
     requests: deque[Event] = deque()
     stream = tune(plan, dataset, folder=folder, history=History, requests=requests)
-    if copy is not None:
-        stream = _copied(stream, copy)
     try:
-        return follow(Followed(stream, requests, plan, dataset, folder), given)
+        return follow(Followed(stream, requests, plan, dataset, folder, copy=copy), given)
     except UnusableError:
         folder.forget_if_idle()
         raise
@@ -92,23 +90,48 @@ def _opened(path: Path) -> TextIO:
     try:
         return path.open("w", encoding="utf-8", buffering=1)
     except OSError as error:
-        raise _no_copy(str(path), error) from error
+        cure = "choose a file that you may write to"
+        raise cannot_write("the events", str(path), error, cure=cure) from error
 
 
-def _copied(stream: Iterator[Event], file: TextIO) -> Iterator[Event]:
-    from core.tuning.events import to_json
+class _Copy:
+    """The copy of a run's events; where it cannot be written, the run goes on without.
 
-    try:
-        with contextlib.closing(stream), file:  # closing writes as well what a full disk refused
-            for event in stream:
-                file.write(to_json(event) + "\n")
-                yield event
-    except OSError as error:
-        raise _no_copy(file.name, error) from error
+    Args:
+        file: where to; None for no copy. It is closed on the way out of `with`.
+        say: tells a sentence.
+    """
 
+    def __init__(self, file: TextIO | None, say: Callable[[str], None]) -> None:
+        self._file, self._say = file, say
 
-def _no_copy(path: str, error: OSError) -> UnusableError:
-    return cannot_write("the events", path, error, cure="choose a file that you may write to")
+    def __enter__(self) -> _Copy:
+        return self
+
+    def add(self, event: Event) -> None:
+        """Write an event."""
+        from core.tuning.events import to_json
+
+        if self._file is None:
+            return
+        try:
+            self._file.write(to_json(event) + "\n")
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            self._say(
+                f"The copy of the events in {self._file.name} ends here ({why});"
+                " the run goes on, and its folder has them all."
+            )
+            self._close()
+
+    def _close(self) -> None:
+        if self._file is not None:
+            with contextlib.suppress(OSError):  # it tries again what it could not write
+                self._file.close()
+        self._file = None
+
+    def __exit__(self, *_error: object) -> None:
+        self._close()
 
 
 @dataclass(frozen=True)
@@ -120,6 +143,7 @@ class Followed:
         requests: what it takes while it goes on (core.tuning.tune.tune).
         plan, dataset, folder: of the run.
         past: what happened before.
+        copy: the file that takes a copy of the events, if any.
     """
 
     stream: Iterator[Event]
@@ -128,6 +152,7 @@ class Followed:
     dataset: Dataset
     folder: RunFolder
     past: Sequence[Event] = ()
+    copy: TextIO | None = None
 
 
 def follow(run: Followed, given: argparse.Namespace) -> int:
@@ -140,8 +165,9 @@ def follow(run: Followed, given: argparse.Namespace) -> int:
     line.replay(run.past)
     with Stopping(line, run.requests, lambda: _leave(line.run, run, given)) as stopping:
         try:
-            with contextlib.closing(run.stream):
+            with contextlib.closing(run.stream), _Copy(run.copy, line.say) as copy:
                 for last in run.stream:
+                    copy.add(last)
                     line.consume(last)
         except KeyboardInterrupt:
             because = "it was interrupted"

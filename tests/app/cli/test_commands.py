@@ -295,9 +295,14 @@ def test_a_bad_plan_leaves_no_folder(capsys, runs, wrong):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
-def test_a_full_disk_under_the_copy_of_the_events_is_one_sentence(capsys):
-    assert main([*QUICK, "--strategy", "mm", "--events", "/dev/full"]) == 2
-    assert complaint(capsys).startswith("tunescope: /dev/full: the disk is full; free some space")
+def test_a_full_disk_under_the_copy_of_the_events_is_said_once_and_the_run_goes_on(capsys, runs):
+    assert main([*QUICK, "--strategy", "mm", "--events", "/dev/full", "--json"]) == 0
+    said = capsys.readouterr()
+    sentence = "The copy of the events in /dev/full ends here (No space left on device); the run"
+    assert said.err.count(sentence) == 1
+    assert json.loads(said.out)["test"]
+    (events,) = runs.glob("*/events.jsonl")
+    assert isinstance(from_json(events.read_text().splitlines()[-1]), RunFinished)
 
 
 CHILDREN: list[subprocess.Popen] = []
