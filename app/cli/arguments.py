@@ -125,10 +125,11 @@ def add_ending(parser: argparse.ArgumentParser) -> None:
 
 
 def add_examples(parser: argparse.ArgumentParser) -> None:
-    """The argument that keeps rows and examples of the data out of what is written."""
+    """The argument that keeps rows and values of the data out of what is written."""
     parser.add_argument(
         "--without-examples",
         dest="examples",
         action="store_false",
-        help="keep rows and examples of the data out of the report",
+        help="keep rows, words and values of the data out of report, JSON and script; models keep"
+        " the categories and words that they need to predict",
     )

@@ -14,6 +14,7 @@ from core.estimators.baseline import baseline_pipeline
 from core.estimators.fitting import fit
 from core.export.choices import BASELINE, TUNED, Choice, choice_named
 from core.export.finished_run import FinishedRun
+from core.export.without_examples import quieted
 from core.tuning.problem import Problem, build_problem, read_data, take
 from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
 
@@ -44,7 +45,7 @@ def chosen_run(run: FinishedRun, which: str, dataset: Dataset | None = None) -> 
     pipeline = _pipeline(problem, choice)
     rows = problem.fitted_rows
     remarks = fit(pipeline, take(dataset.features, rows), dataset.target[rows])
-    return replace(
+    made = replace(
         run,
         which=choice.name,
         fitted=pipeline,
@@ -62,6 +63,7 @@ def chosen_run(run: FinishedRun, which: str, dataset: Dataset | None = None) -> 
             output_names=_prepared_names(problem, pipeline),
         ),
     )
+    return made if run.examples else quieted(made)
 
 
 def _pipeline(problem: Problem, choice: Choice) -> Pipeline:

@@ -11,6 +11,7 @@ from core.errors import UnusableError
 from core.estimators.model import Model
 from core.estimators.registry import model_named
 from core.export.choices import TUNED
+from core.export.without_examples import quieted
 from core.tuning.events import Event, RunFinished, RunStarted, RunStopped
 from core.tuning.plan import Plan
 from core.tuning.results.takeaway import Takeaway, read_takeaway
@@ -129,7 +130,7 @@ def finished_run(folder: RunFolder, examples: bool = True) -> FinishedRun:
         takeaway = read_takeaway(folder.path)
     except FileNotFoundError:
         raise _nothing_yet(folder) from None
-    return FinishedRun(
+    run = FinishedRun(
         name=starts[0].run or folder.path.name,
         plan=folder.plan,
         events=events,
@@ -137,8 +138,8 @@ def finished_run(folder: RunFolder, examples: bool = True) -> FinishedRun:
         results=ends[-1].results,
         takeaway=takeaway,
         folder=folder,
-        examples=examples,
     )
+    return run if examples else quieted(run)
 
 
 def _nothing_yet(folder: RunFolder) -> UnusableError:

@@ -84,7 +84,9 @@ class ExportPage(Page):
         self.chooser = ModelChooser()
         self.chooser.changed.connect(self._chosen)
         self.body.addWidget(self.chooser)
-        self.without = QCheckBox("Leave rows and examples of the data out of the report")
+        self.without = QCheckBox(
+            "Leave rows and values of the data out of report, numbers and script"
+        )
         self.without.hide()
         self.body.addWidget(self.without)
         self._grid = QGridLayout()

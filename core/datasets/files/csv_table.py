@@ -262,7 +262,8 @@ def _settle_types(
 
 
 def _stray_finding(column: str, count: int, texts: list[str]) -> Finding:
-    some = ", ".join(f"“{text[:30]}”" for text in texts[:3])
+    # One pair of quotes a value, so that they can be told apart and left out.
+    some = ", ".join(f"“{text[:30].replace('”', '’')}”" for text in texts[:3])
     values = (
         "1 value that is no number counts"
         if count == 1

@@ -247,7 +247,9 @@ def _extra_of(header: tuple[str, ...], rows: list[list[str]], width: int) -> str
 def _is_padded(lines: list[str], delimiter: str) -> bool:
     start = "".join(lines[:200])
     # Names are told apart without the blanks in front: a header alone may have them.
-    return delimiter + " " in _first(lines) or start.count(delimiter + " ") > 0.5 * start.count(delimiter)
+    return delimiter + " " in _first(lines) or start.count(delimiter + " ") > 0.5 * start.count(
+        delimiter
+    )
 
 
 def _is_trimmed(lines: list[str], header: tuple[str, ...], delimiter: str) -> bool:

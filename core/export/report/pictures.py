@@ -17,9 +17,7 @@ LEAST_PIXELS = 72  # of the longer side, on the screen
 
 
 def picture_sections(run: FinishedRun) -> list[str]:
-    """The pictures of the best model; none where columns are no pixels, or rows are to stay."""
-    if not run.examples:
-        return []
+    """The pictures of the best model; none where columns are no pixels."""
     drawn = [event for event in run.of_kind(ImagesDrawn) if event.height and event.width]
     if not drawn:
         return []

@@ -71,8 +71,6 @@ def _rounded(value: float | None) -> float | None:
 
 def example_sections(run: FinishedRun) -> list[str]:
     """One sequence or molecule as the model of the last step sees it; none where none was shown."""
-    if not run.examples:
-        return []
     if (labelled := run.of_kind(SequencesLabelled)) and labelled[-1].sequences:
         return [_sequence(labelled[-1])]
     if (folded_ := run.of_kind(MoleculesFolded)) and folded_[-1].molecules:
@@ -125,6 +123,8 @@ def topic_sections(run: FinishedRun) -> list[str]:
     ]
     body = table(("share of all words", "likeliest words"), rows)
     said = [f"Learned from {last.documents:,} texts."]
+    if not run.examples:
+        said.append("Their words are left out.")
     if len(rows) < last.count:
         said.append(f"The {len(rows)} largest of {last.count} topics.")
     if len(members_of(run)) > 1:

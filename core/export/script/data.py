@@ -12,6 +12,7 @@ from core.errors import UnusableError
 from core.export.finished_run import FinishedRun, file_of
 from core.export.script.constructor import Code, list_code, wrapped_list
 from core.export.script.samples import sample_lines
+from core.export.without_examples import common_words
 from core.tuning.problem import read_data
 
 _CHECK = '''
@@ -85,6 +86,8 @@ def _csv(run: FinishedRun, code: Code) -> list[str]:
         "",
         "",
     ]
+    if takeaway.source.get("strays") or takeaway.test_source.get("strays"):
+        lines += _converter(arguments)
     lines += [
         "def read(path, **how):",
         "    table = pd.read_csv(path, **how)",
@@ -99,18 +102,37 @@ def _csv(run: FinishedRun, code: Code) -> list[str]:
     return lines
 
 
+def _converter(arguments: dict[str, Any]) -> list[str]:
+    """A function for columns of numbers where words that are not told count as missing."""
+    replaced = "".join(
+        f".replace({_said(sign)}, {_said(usual)})"
+        for sign, usual in (
+            ("_", "?"),  # which Python takes for a sign between thousands
+            (arguments.get("thousands", ""), ""),
+            (arguments.get("decimal", "."), "."),
+        )
+        if sign not in ("", usual)
+    )
+    return [
+        "def number(cell):",
+        '    """The number in a cell; missing where there is none."""',
+        "    try:",
+        f"        return float(cell{replaced})",
+        "    except ValueError:",
+        "        return np.nan",
+        "",
+        "",
+    ]
+
+
 def _missing_words(arguments: dict[str, Any]) -> list[str]:
     words = _common_words(arguments)
     return [f"MISSING = {wrapped_list(words)}"] if words else []
 
 
 def _common_words(arguments: dict[str, Any]) -> list[str]:
-    """The words for a missing value that hold in every column."""
     given = arguments.get("na_values", [])
-    if isinstance(given, dict):
-        lists = list(given.values())
-        return [word for word in lists[0] if all(word in other for other in lists)]
-    return list(given)
+    return common_words(given) if isinstance(given, dict) else list(given)
 
 
 def _reading(names: str, path: str, source: dict[str, Any], first: dict[str, Any]) -> list[str]:
@@ -124,6 +146,8 @@ def _reading(names: str, path: str, source: dict[str, Any], first: dict[str, Any
         else:
             value_code = Code().expression(value, 4)
         parts.append(f"{_parameter(name)}={value_code}")
+    if strays := source.get("strays"):
+        parts.append(f"converters=dict.fromkeys({Code().expression(strays, 4)}, number)")
     body = "".join(f"    {part},\n" for part in parts)
     return [f"{names} = read(\n{body})"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-TUNE = "tune sample:iris --model logistic --strategy random --trials 2 --option folds=2".split()
+TUNE = ["tune", "sample:iris", "--model", "logistic", "--strategy", "random", "--trials", "2"]
 
 
 def ran(tmp_path: Path, arguments: list[str], **streams: int) -> subprocess.CompletedProcess[str]:
