@@ -118,8 +118,11 @@ def _forget(given: argparse.Namespace) -> int:
     if given.all:
         from core.tuning.history.forgetting import forget_everything
 
-        everything = forget_everything()
-        _say("Deleted: everything." if everything is None else f"Deleted: {_counted(everything)}.")
+        gone = forget_everything()
+        for sentence in gone.notices:
+            _say(sentence)
+        many = "everything" if gone.datasets is None else _counted(gone.datasets)
+        _say(f"Deleted: {many}.")
         return 0
     with _opened() as history:
         if given.starter:

@@ -97,7 +97,8 @@ class SessionHistory(QObject):
         from core.tuning.history.forgetting import forget_everything
 
         try:
-            self.said.emit(forgotten(forget_everything()), True)
+            gone = forget_everything()
+            self.said.emit(" ".join([*gone.notices, forgotten(gone.datasets)]), True)
         except UnusableError as error:
             self.said.emit(error.sentence, False)
         self.changed.emit()

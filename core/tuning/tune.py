@@ -103,7 +103,8 @@ def _stream(
 ) -> Generator[Event, None, None]:
     state = course.state
     name = state.started.remembered_as
-    with contextlib.closing(RunHistory(problem, history, name)) as run_history:
+    place = folder.path if folder is not None else None
+    with contextlib.closing(RunHistory(problem, history, name, place)) as run_history:
         run: TrialRun | LearningRun
         if problem.strategy.kind == "trials":
             run = TrialRun(problem, state, course.clock, course.requests, run_history)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import UnusableError, cannot_write
@@ -12,13 +13,23 @@ from core.tuning.history.traces import remove_companions
 WAITS = 3.0  # seconds for another program
 
 
-def forget_everything(path: Path | None = None) -> int | None:
+@dataclass(frozen=True)
+class Forgotten:
+    """What was deleted.
+
+    Attributes:
+        datasets: how many there were; None where that cannot be told.
+        notices: what could not be deleted, a sentence each.
+    """
+
+    datasets: int | None
+    notices: tuple[str, ...]
+
+
+def forget_everything(path: Path | None = None) -> Forgotten:
     """Delete the whole history, also where it is damaged, locked or of a newer version.
 
     Where SQLite cannot do it, the file is replaced by an empty one, with the switches as they were.
-
-    Returns:
-        How many datasets there were; None where that cannot be told.
 
     Raises:
         UnusableError: the file cannot be written, or is another program's.
@@ -28,7 +39,7 @@ def forget_everything(path: Path | None = None) -> int | None:
         with History(path, starter=False, patience=WAITS) as history:
             count = len(history.entries())
             history.forget_all()
-            return count
+            return Forgotten(count, tuple(history.notices))
     except UnusableError:
         if path.is_dir() or not is_ours(path):
             raise
@@ -42,4 +53,4 @@ def forget_everything(path: Path | None = None) -> int | None:
     with History(path, starter=False) as history:
         history.set_switches(switches)
         history.forget_all()
-    return None
+        return Forgotten(None, tuple(history.notices))

@@ -6,10 +6,12 @@ Where the history cannot be used, the run goes on without it and says so once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from core.errors import UnusableError
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
 from core.tuning.events import Event, HistoryRead, Noticed, TrialFinished
+from core.tuning.history.readers import remember_reader
 from core.tuning.history.store import Facts, History, statistics_of
 from core.tuning.payloads import HistoryDataset
 from core.tuning.problem import Problem
@@ -22,10 +24,15 @@ class RunHistory:
         problem: the run's problem.
         opened: opens the history; None to read and keep nothing.
         name: under which the history keeps this run's trials already; "" for a new run.
+        folder: where the run keeps what it reads, if anywhere.
     """
 
     def __init__(
-        self, problem: Problem, opened: Callable[[], History] | None, name: str = ""
+        self,
+        problem: Problem,
+        opened: Callable[[], History] | None,
+        name: str = "",
+        folder: Path | None = None,
     ) -> None:
         self.name = name
         self._problem = problem
@@ -37,6 +44,8 @@ class RunHistory:
             self._history = opened()
             self._facts = facts_of(problem)
             self.name = name or self._history.begin(self._facts)
+            if folder is not None and problem.strategy.uses_history and self._history.enabled:
+                remember_reader(self._history.path, folder)
         except UnusableError as error:
             self._give_up(error)
 

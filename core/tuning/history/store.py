@@ -26,8 +26,9 @@ from core.tuning.history.database import PATIENCE
 from core.tuning.history.exchange import as_json, records_in, starter_records
 from core.tuning.history.facts import Entry, Facts, Imported, Known, statistics_of
 from core.tuning.history.file import HistoryFile, set_switch
+from core.tuning.history.readers import forget_in_readers
 from core.tuning.history.records import Record
-from core.tuning.history.traces import erase_traces, forget_copies, forget_in_runs
+from core.tuning.history.traces import erase_traces, forget_copies
 from core.writing import write_whole
 
 __all__ = [
@@ -228,13 +229,13 @@ class History:
     def forget(self, id: str) -> None:
         """Delete a dataset and its trials so that they cannot be read back from any file."""
         self._delete("id = ?", id)
-        forget_in_runs({id})
+        self.notices += forget_in_readers(self.path, {id})
         self.notices += forget_copies(self.path, {id})
 
     def forget_all(self) -> None:
         """Delete everything, the starter history as well."""
         self._delete("1", removes_starter=True)
-        forget_in_runs(None)
+        self.notices += forget_in_readers(self.path, None)
         self.notices += forget_copies(self.path, None)
 
     def forget_starter(self) -> int:

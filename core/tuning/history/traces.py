@@ -13,13 +13,13 @@ from collections.abc import Collection
 from contextlib import closing
 from dataclasses import replace
 from glob import escape
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 from core.errors import cannot_write
 from core.tuning.events import CommonSurfaceFitted, Event, HistoryRead, from_json, to_json
 from core.tuning.history.database import COMPANIONS, PATIENCE, exclusive
-from core.tuning.runs.run_folder import EVENTS, runs_root
 from core.writing import whole_file
 
 READ = (b'{"event": "HistoryRead"', b'{"event": "PastRecalled"')  # now, and formerly
@@ -74,20 +74,6 @@ def put_aside_copies(path: Path) -> list[Path]:
     return sorted(path.parent.glob(f"{escape(path.stem)}.damaged-*{escape(path.suffix)}*"))
 
 
-def forget_in_runs(ids: Collection[str] | None, root: Path | None = None) -> None:
-    """Overwrite datasets in what runs read; None for all but the starter history."""
-    root = root or runs_root()
-    try:
-        found = sorted(path for path in root.glob(f"*/{EVENTS}") if path.is_file())
-    except OSError:
-        return
-    for path in found:
-        try:
-            _forget_in(path, ids)
-        except (OSError, ValueError):  # not ours to write, or damaged
-            continue
-
-
 def forget_copies(path: Path, ids: Collection[str] | None) -> list[str]:
     """Remove the renamed copies of a damaged history that hold a dataset; None for all of them.
 
@@ -116,7 +102,29 @@ def _holds(path: Path, marks: Collection[bytes]) -> bool:
     return False
 
 
-def _forget_in(path: Path, ids: Collection[str] | None) -> None:
+def reads_history(path: Path, ids: Collection[str] | None) -> bool:
+    """Whether a run's events hold datasets that are forgotten; also where they cannot be read."""
+    try:
+        with path.open("rb") as file:
+            lines = [line for line in islice(file, EARLY) if line.startswith(READ)]
+        return any(_without(from_json(line), ids)[1] is not None for line in lines)
+    except OSError:
+        return True
+    except ValueError:
+        return False
+
+
+def forget_in(path: Path, ids: Collection[str] | None) -> None:
+    """Overwrite datasets in what a run has read; None for all but the starter history.
+
+    Args:
+        path: its events.
+        ids: of the datasets.
+
+    Raises:
+        OSError: the file cannot be written.
+        ValueError: it is damaged.
+    """
     with path.open("r+b") as file:
         kept: dict[int, int] = {}  # {place of a dataset before: now}
         touched, number = False, 0

@@ -5,9 +5,11 @@ import os
 import sqlite3
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.space import Axis
 from core.tuning.events import (
@@ -17,10 +19,12 @@ from core.tuning.events import (
     TrialFinished,
 )
 from core.tuning.history.forgetting import forget_everything
+from core.tuning.history.run_history import RunHistory
 from core.tuning.history.store import Facts, History, statistics_of
 from core.tuning.history.versions import OURS
 from core.tuning.payloads import HistoryDataset
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import build_problem
 from core.tuning.runs.run_folder import RunFolder
 
 AXES = (Axis("kind", "Kind", "choice", choices=("secretsetting", "other")),)
@@ -133,7 +137,7 @@ def test_everything_can_be_deleted_of_a_file_that_a_program_keeps_locked(path, m
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([sys.executable, "-c", LOCKS, str(path)], **pipes) as other:
         assert other.stdout.readline() == "locked\n"
-        assert forget_everything(path) is None
+        assert forget_everything(path).datasets is None
         assert traces(path.parent, id, "secretsetting") == []
         other.communicate("\n")
     with History(path) as history:
@@ -216,6 +220,64 @@ def test_a_run_that_read_others_is_not_touched(path, run):
     with History(path, starter=False) as history:
         history.forget("d")
     assert (run.path / "events.jsonl").read_bytes() == before
+
+
+def moved(run, place):
+    """The run in a folder of its own, as `--run-dir` makes it."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    run.path.rename(place)
+    return RunFolder.open(place)
+
+
+def learning(path, folder):
+    """A run that begins to learn from the history at a path."""
+    data = DataPlan("sample:iris")
+    plan = Plan(data, "svm", "transfer", trials=1, folds=2)
+    problem = build_problem(plan, read_dataset(data.file))
+    RunHistory(problem, lambda: History(path, starter=False), "own", folder.path).close()
+
+
+def test_a_run_that_lies_elsewhere_forgets_too(path, run, tmp_path, monkeypatch):
+    elsewhere = moved(run, tmp_path / "drive" / "overnight")
+    learning(path, elsewhere)
+    former = RunFolder.create(elsewhere.plan)
+    (former.path / "events.jsonl").write_bytes((elsewhere.path / "events.jsonl").read_bytes())
+    learning(path, former)
+    monkeypatch.setenv("TUNESCOPE_RUNS", str(tmp_path / "another place"))
+    with History(path, starter=False) as history:
+        history.forget("b")
+        assert history.notices == []
+    for one in (elsewhere, former):
+        assert [dataset.id for dataset in one.events()[1].datasets] == ["a", "c"]
+        assert traces(one.path, "secretb", '"b"') == []
+
+
+def test_a_folder_of_runs_that_is_gone_is_named_once(path, run, tmp_path):
+    learning(path, moved(run, tmp_path / "drive" / "overnight"))
+    (tmp_path / "drive").rename(tmp_path / "unplugged")
+    said = forget_everything(path).notices
+    assert said == (
+        f"The folder {tmp_path / 'drive' / 'overnight'} is gone; what its runs had read of the"
+        " history could not be deleted from it.",
+    )
+    assert forget_everything(path).notices == ()
+
+
+def test_a_run_that_cannot_be_written_is_named_where_it_holds_something(path, run, monkeypatch):
+    usual = Path.open
+
+    def refused(self, mode="r", *given, **more):
+        if self.name == "events.jsonl" and "+" in mode:
+            raise PermissionError(13, "Permission denied")
+        return usual(self, mode, *given, **more)
+
+    monkeypatch.setattr(Path, "open", refused)
+    with History(path, starter=False) as history:
+        history.forget("d")
+        assert history.notices == []
+        history.forget("b")
+        (said,) = history.notices
+    assert said.startswith(f"What the run {run.path.resolve()} has read of the history could not")
 
 
 # ---------------------------------------------------------------------------------- switched off
