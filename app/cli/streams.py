@@ -35,7 +35,7 @@ class Heard(io.TextIOBase):
 
     def isatty(self) -> bool:
         """Whether a person looks on at a terminal."""
-        return self._stream is not None and self.fault is None and self._stream.isatty()
+        return self._is_open() and cast(TextIO, self._stream).isatty()
 
     def fileno(self) -> int:
         """Of the stream; OSError where it has none."""
@@ -45,20 +45,24 @@ class Heard(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Write, or drop it."""
-        if self._stream is not None and self.fault is None:
+        if self._is_open():
             try:
-                self._stream.write(text)
+                cast(TextIO, self._stream).write(text)
             except OSError as error:
                 self._give_up(error)
         return len(text)
 
     def flush(self) -> None:
         """Hand on what waits, or drop it."""
-        if self._stream is not None and self.fault is None:
+        if self._is_open():
             try:
-                self._stream.flush()
+                cast(TextIO, self._stream).flush()
             except OSError as error:
                 self._give_up(error)
+
+    def _is_open(self) -> bool:
+        # What is imported meanwhile may keep this for longer than the stream is there.
+        return self._stream is not None and self.fault is None and not self._stream.closed
 
     def _give_up(self, error: OSError) -> None:
         self.fault = error

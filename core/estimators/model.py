@@ -51,6 +51,10 @@ class Model:
         folder: what the program of its folder export predicts (core.export.bundle.folder_file),
             where scikit-learn has no counterpart; "" where a fitted pipeline is exported.
         costly: whether a fit may take an hour: an average's members are not fitted again.
+        holds: of an extension, the full names of types that its fitted estimator holds and the
+            program's own models do not (core.estimators.stored.names); where the extension is
+            installed, files that hold them are opened. Each must merely hold what it is given,
+            whatever that is: files may come from strangers.
     """
 
     name: str
@@ -77,6 +81,7 @@ class Model:
     shows: Literal["", "topics", "pictures"] = ""
     folder: Literal["", "topics", "classes"] = ""
     costly: bool = False
+    holds: tuple[str, ...] = ()
 
     def space_of(self, task: str, *, rare: bool = False) -> tuple[Axis, ...]:
         """The search space for data of a task; `rare` where a class of theirs is rare."""
@@ -100,6 +105,8 @@ def check_model(entry: Any) -> None:
     check_kind(entry, Model)
     if entry.extra and entry.extra not in OPTIONAL_PARTS:
         raise ValueError(f"there is no optional part “{entry.extra}”")
+    for name in entry.holds:
+        check_kind(name, str)
     for task in entry.tasks:
         for axis in entry.space(task):
             check_kind(axis, Axis)

@@ -35,3 +35,9 @@ def model_named(name: str, *, probabilities: bool = False) -> Model:
     """
     model = MODELS[name]
     return (model.probabilistic or model) if probabilities else model
+
+
+def types_of_extensions() -> frozenset[str]:
+    """The types that installed extensions say their fitted models hold (`Model.holds`)."""
+    added = (model for name, model in MODELS.items() if name not in MODELS.own)
+    return frozenset(name for model in added for name in model.holds)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import joblib
 import pytest
+from sklearn.datasets import load_iris
 
 from app.pages.model.model_page import ModelPage
 from app.pages.strategy.strategy_page import StrategyPage
@@ -50,7 +51,7 @@ def test_lists_name_what_comes_from_outside(example, command, name):
 
 
 def test_a_run_from_outside_is_tuned_and_exported(example, tmp_path):
-    names = ("model.joblib", "run.json", "again.py", "page.html", "setting.txt")
+    names = ("model.joblib", "model.skops", "run.json", "again.py", "page.html", "setting.txt")
     exports = [part for name in names for part in ("--export", tmp_path / name)]
     asked = ("--model", "nearest", "--strategy", "genetic", "--trials", "4", "--workers", "2")
     ran = tunescope(
@@ -65,6 +66,15 @@ def test_a_run_from_outside_is_tuned_and_exported(example, tmp_path):
     model = joblib.load(tmp_path / "model.joblib")
     assert model[-1].get_params()["n_neighbors"] == neighbours
     assert json.loads((tmp_path / "run.json").read_text())["parameters"] == result["params"]
+    (tmp_path / "new.csv").write_text(load_iris(as_frame=True).frame.to_csv(index=False))
+    given = ("predict", tmp_path / "model.skops", tmp_path / "new.csv")
+    said = tunescope(example, *given)
+    assert said.returncode == 0, said.stderr
+    expected = [str(label) for label in model.predict(load_iris(as_frame=True).data)]
+    assert [line.split(",")[0] for line in said.stdout.splitlines()[1:]] == expected
+    refused = tunescope(tmp_path, *given)  # where the extension is not installed
+    assert refused.returncode == 2
+    assert "KNeighborsClassifier" in refused.stderr
     assert (tmp_path / "setting.txt").read_text().split("\n")[0] == "Nearest neighbours"
     assert "Nearest neighbours · Genetic search (Optuna)" in (tmp_path / "page.html").read_text()
     again = subprocess.run(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UnusableError
+from core.estimators.registry import types_of_extensions
 from core.estimators.stored import archive
 from core.estimators.stored.names import EXPORTED
 from core.export.files.model_card import with_card
@@ -29,7 +30,9 @@ def write(run: FinishedRun, path: Path) -> None:
 def load(path: Path) -> Any:
     """The pipeline in a skops file, if it holds nothing but what our own exports hold.
 
+    What the models of installed extensions hold is ours too.
+
     Raises:
         UnusableError: it is no skops file, is damaged, or holds anything else.
     """
-    return archive.load(path, EXPORTED)
+    return archive.load(path, EXPORTED | types_of_extensions())

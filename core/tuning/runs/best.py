@@ -1,7 +1,7 @@
 """The fitted best of a run folder, in a file that runs no code when it is opened.
 
-It is a skops file with a list of what may be inside. The model of an extension may hold more: it is
-pickled and signed, and opens on this computer alone.
+It is a skops file with a list of what may be inside. The model of an extension may hold more than
+the extension tells: it is then pickled and signed, and opens on this computer alone.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import joblib
 
 from core.errors import UnusableError, cannot_write
+from core.estimators.registry import types_of_extensions
 from core.estimators.stored import archive, signed
 from core.estimators.stored.names import KEPT
 from core.tuning.runs.run_folder import RunFolder
@@ -65,7 +66,7 @@ def best_of(folder: RunFolder) -> Any:
     path = folder.path / OPEN
     try:
         if path.is_file():
-            return archive.load(path, KEPT)
+            return archive.load(path, KEPT | types_of_extensions())
         path = folder.path / SIGNED
         if path.is_file():
             return joblib.load(io.BytesIO(signed.verified(path)))
@@ -93,7 +94,7 @@ def _content(pipeline: Any) -> tuple[str, bytes]:
 
     stream = io.BytesIO()
     try:
-        if archive.dump(pipeline, stream) <= KEPT:
+        if archive.dump(pipeline, stream) <= KEPT | types_of_extensions():
             return OPEN, stream.getvalue()
     except (UnsupportedTypeException, TypeError, ValueError, AttributeError):
         pass  # skops has no form for something inside

@@ -25,6 +25,7 @@ from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC, SVR
@@ -32,6 +33,7 @@ from sklearn.svm import SVC, SVR
 from core.errors import UnusableError
 from core.estimators.stored import archive, signed
 from core.estimators.stored.names import EXPORTED, KEPT
+from core.export.files import skops_file
 
 X, Y = make_classification(120, 6, random_state=0)
 
@@ -329,3 +331,22 @@ def test_pickles_are_what_signing_is_for(tmp_path: Path, key: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(signed.signed(stream.getvalue()))
     assert joblib.load(io.BytesIO(signed.verified(path)))["a"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("inside", ["declared", "another"])
+def test_what_an_extension_tells_of_is_opened_and_nothing_else(
+    installed: Any, example: Path, tmp_path: Path, inside: str
+) -> None:
+    X = np.arange(40.0)[:, None]
+    model: Any = KNeighborsClassifier(3) if inside == "declared" else RadiusNeighborsClassifier()
+    path = written(
+        tmp_path / "model.skops", model.set_params(algorithm="brute").fit(X, X[:, 0] > 9)
+    )
+    with pytest.raises(UnusableError, match=type(model).__name__):
+        skops_file.load(path)
+    installed(example)
+    if inside == "declared":
+        assert skops_file.load(path).predict(X).tolist() == model.predict(X).tolist()
+    else:
+        with pytest.raises(UnusableError, match="RadiusNeighborsClassifier"):
+            skops_file.load(path)
