@@ -235,6 +235,8 @@ class Known(QObject):
             case m.Exported():
                 self.busy_changed.emit("")
                 self.exported.emit(answer.path)
+                if answer.said:
+                    self.problem.emit(answer.said)
             case m.Predicted():
                 self.busy_changed.emit("")
                 self.predicted.emit(answer.path, answer.count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 SHOWN_RUNS = 12  # at most, in lists
@@ -17,7 +17,7 @@ _STATES = {
 
 def run_in_words(run: Any) -> str:
     """A past run in one line: data, strategy, score on test rows, gain over the default."""
-    line = f"{_data(run)} · {_title(run)} · {_score(run)}"
+    line = f"{_data(run)} · {strategy_title(run)} · {_score(run)}"
     if run.gain is None:
         return line
     share = _is_share(run)
@@ -28,7 +28,17 @@ def run_in_words(run: Any) -> str:
 def run_in_lines(run: Any) -> tuple[str, str, str]:
     """A past run for a narrow place: data, strategy, then score and gain."""
     gain = "" if run.gain is None else f" ({_gain(run)})"
-    return _data(run), _title(run), f"{_score(run)}{gain}"
+    return _data(run), strategy_title(run), f"{_score(run)}{gain}"
+
+
+def runs_of_one_dataset(runs: Sequence[Any]) -> list[str]:
+    """What tells runs of one dataset apart: their strategies, and their models if they differ."""
+    from core.estimators.registry import MODELS
+
+    if len({run.model for run in runs}) == 1:
+        return [strategy_title(run) for run in runs]
+    models = [MODELS[run.model].title if run.model in MODELS else str(run.model) for run in runs]
+    return [f"{model} · {strategy_title(run)}" for model, run in zip(models, runs, strict=True)]
 
 
 def left_out_in_words(left_out: Iterable[str]) -> str:
@@ -40,7 +50,8 @@ def _data(run: Any) -> str:
     return str(run.dataset).removesuffix(".csv")
 
 
-def _title(run: Any) -> str:
+def strategy_title(run: Any) -> str:
+    """What the strategy of a run is called; its name where it is not installed."""
     from core.tuning.strategies.registry import STRATEGIES  # not needed for the first paint
 
     known = STRATEGIES.get(run.strategy)

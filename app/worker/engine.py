@@ -70,7 +70,7 @@ class Engine:
             case m.ImportHistory():
                 return m.HistoryImported(self._take_in(asked))
             case m.Export():
-                return m.Exported(self._export(asked))
+                return self._export(asked)
             case m.Predict(model=model, file=file, out=out, trust=trust):
                 return m.Predicted(out, len(predict_file(model, file, out, trust=trust)))
 
@@ -137,17 +137,18 @@ class Engine:
             yield changed
         yield conclude(plan, self._dataset_of(plan), run.events(), folder=run)
 
-    def _export(self, request: m.Export) -> str:
-        """Write one file; its path."""
+    def _export(self, request: m.Export) -> m.Exported:
+        """Write one file."""
         folder = RunFolder.open(request.folder)
         run = finished_run(folder, request.examples)
         task, model = run.takeaway.task, run.plan.model
         check_export(request.path, task, model, request.which, request.format)
+        said = ""
         if request.which != TUNED:
             run = self._chosen_run(run, request.which)
         elif not may_open_best(folder):
-            fit_best_again(folder, self._dataset_of(folder.plan))
-        return str(export_run(run, request.path, request.format))
+            said = fit_best_again(folder, self._dataset_of(folder.plan))
+        return m.Exported(str(export_run(run, request.path, request.format)), said)
 
     def _chosen_run(self, run: FinishedRun, which: str) -> FinishedRun:
         """The run with another of its models, which is fitted once for several files."""

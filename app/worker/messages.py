@@ -219,9 +219,10 @@ class Ended:
 
 @dataclass(frozen=True)
 class Exported:
-    """The file was written."""
+    """The file was written; `said` is what had to be done before, a sentence, if anything."""
 
     path: str
+    said: str = ""
 
 
 @dataclass(frozen=True)

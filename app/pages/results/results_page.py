@@ -12,7 +12,7 @@ from app.look import appearance
 from app.pages.page import Page
 from app.pages.results.beside_default import BesideDefault
 from app.pages.results.members import MembersCard
-from app.text.past_runs import SHOWN_RUNS
+from app.text.past_runs import SHOWN_RUNS, runs_of_one_dataset
 from app.text.results import headline, in_plain_words, line
 from app.text.results_averaging import members_of
 from app.text.units import task_of
@@ -101,7 +101,9 @@ class ResultsPage(Page):
         """Show or hide the runs of the same data side by side."""
         shown = self.comparison.isHidden()
         if shown:
-            self.comparison.show_runs([_of_run(run) for run in self._same_data()])
+            runs = self._same_data()
+            named = zip(runs, runs_of_one_dataset(runs), strict=True)
+            self.comparison.show_runs([_compared(run, name) for run, name in named])
         self.comparison.setVisible(shown)
         words = "Hide the comparison" if shown else "Compare runs"
         self.compare_button.rename(words)
@@ -199,10 +201,10 @@ class ResultsPage(Page):
         self.compare_button.allow(enough, "There is no other run of these data yet.")
 
 
-def _of_run(run: RunSummary) -> dict[str, Any]:
+def _compared(run: RunSummary, name: str) -> dict[str, Any]:
     """A run as the comparison takes it."""
     return {
-        "name": f"{run.model} · {run.strategy}",
+        "name": name,
         "strategy": run.strategy,
         "fits": run.fits,
         "seconds": run.seconds,

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from app.worker.messages import Exported, Message
 from core.tuning.events import RunResumed, TrialExcluded, TrialFinished
 
 
@@ -237,3 +238,14 @@ def test_export_tells_the_path(opened, qtbot, tmp_path):
 def test_nothing_happens_where_there_is_nothing_to_do(session, action):
     getattr(session, action)()
     assert session.state == "idle"
+
+
+def test_what_had_to_be_done_before_a_file_was_saved_is_said(still, qtbot):
+    still.shown.folder = Path("run")
+    heard = []
+    still.problem.connect(heard.append)
+    for id, said in ((1, "The model was fitted again."), (2, "")):
+        still.export("skops", "model.skops")
+        with qtbot.waitSignal(still.exported):
+            still.worker.arrived.emit([Message(id, Exported("model.skops", said))])
+    assert heard == ["The model was fitted again."]

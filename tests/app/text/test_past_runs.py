@@ -4,13 +4,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from app.text.past_runs import run_in_lines, run_in_words
+from app.text.past_runs import run_in_lines, run_in_words, runs_of_one_dataset
 
 
 @dataclass
 class Run:
     dataset: str = "heart.csv"
     strategy: str = "loo"
+    model: str = "svm"
     state: str = "finished"
     metric: str = "accuracy"
     test: float | None = 0.877
@@ -41,3 +42,15 @@ class Run:
 def test_data_title_of_the_strategy_score_and_gain(run, line, lines):
     assert run_in_words(run) == line
     assert run_in_lines(run) == lines
+
+
+def test_runs_of_one_dataset_are_told_apart_by_titles():
+    assert runs_of_one_dataset([Run(strategy="random"), Run(strategy="uninstalled")]) == [
+        "Random search",
+        "uninstalled",
+    ]
+    assert runs_of_one_dataset([Run(), Run(model="logistic"), Run(model="uninstalled")]) == [
+        "Support vector machine · Learn the penalty (leave-one-out)",
+        "Logistic regression · Learn the penalty (leave-one-out)",
+        "uninstalled · Learn the penalty (leave-one-out)",
+    ]

@@ -88,8 +88,8 @@ def test_runs_of_the_same_data_stand_side_by_side(page, still, tmp_path, qtbot):
     from core.tuning.runs.run_folder import RunFolder
 
     still._runs_root = tmp_path
-    for score in (0.8, 0.9):
-        folder = RunFolder.create(Plan(DataPlan("x.csv"), "svm", "gp"), root=tmp_path)
+    for score, strategy in ((0.8, "random"), (0.9, "gp")):
+        folder = RunFolder.create(Plan(DataPlan("x.csv"), "svm", strategy), root=tmp_path)
         for event in ended({**RESULTS, "test": {"accuracy": score}}):
             folder.append(event)
         folder.close()
@@ -98,6 +98,7 @@ def test_runs_of_the_same_data_stand_side_by_side(page, still, tmp_path, qtbot):
     page.compare_button.click()
     assert page.comparison.isVisible()
     assert [run["test"] for run in page.comparison.runs] == [0.9, 0.8]
+    assert page.comparison.names() == ["Gaussian process", "Random search"]
     assert page.compare_button.text() == "Hide the comparison"
     page.compare_button.click()
     assert not page.comparison.isVisible()

@@ -94,7 +94,10 @@ def test_no_command_executes_a_run_folder(
 def test_the_window_executes_no_run_folder(run: RunFolder, tmp_path: Path) -> None:
     before = best_of(run)
     mark = poisoned(run)
-    Engine()._export(Export(str(run.path), "skops", str(tmp_path / "out.skops")))
+    asked = Export(str(run.path), "skops", str(tmp_path / "out.skops"))
+    engine = Engine()
+    assert "the model was fitted again" in engine.answer(asked).said
+    assert engine.answer(asked).said == ""
     assert not mark.exists()
     rows = read_data(run.plan.data).features
     np.testing.assert_allclose(best_of(run).predict_proba(rows), before.predict_proba(rows))
