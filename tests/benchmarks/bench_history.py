@@ -77,14 +77,14 @@ def writing(folder: Path) -> None:
 
 
 def reading(folder: Path, datasets: int) -> None:
-    print(f"\nThe past of a run, {datasets} datasets × 11 trials")
-    path = folder / f"past{datasets}.sqlite3"
+    print(f"\nThe history of a run, {datasets} datasets × 11 trials")
+    path = folder / f"history{datasets}.sqlite3"
     with History(path, starter=False) as history:
         for _ in range(datasets):
             id = history.begin(FACTS)
             for at in range(11):
                 history.add(id, at, SETTING, 0.5)
-        own = tell("recall", [timed(lambda: history.datasets_for(FACTS)) for _ in range(10)])
+        own = tell("read", [timed(lambda: history.datasets_for(FACTS)) for _ in range(10)])
         tell("known (of the strategy card)", [timed(lambda: history.known(FACTS))])
         tell("entries (of the page)", [timed(history.entries)])
     tell("open", [timed(lambda: History(path).close())])
@@ -92,16 +92,16 @@ def reading(folder: Path, datasets: int) -> None:
     made = min(datasets, 40)
     for _ in range(made):
         study = optuna.create_study(storage=storage, direction="maximize")
-        study.add_trials([past_trial() for _ in range(11)])
-    each = [timed(lambda: optuna_recall(storage)) * datasets / made for _ in range(3)]
+        study.add_trials([earlier_trial() for _ in range(11)])
+    each = [timed(lambda: optuna_read(storage)) * datasets / made for _ in range(3)]
     tell("Optuna, SQLite" + " (40, scaled up)" * (datasets > made), each, own)
 
 
-def past_trial() -> optuna.trial.FrozenTrial:
+def earlier_trial() -> optuna.trial.FrozenTrial:
     return optuna.trial.create_trial(params=SETTING, distributions=distributions(SPACE), value=0.5)
 
 
-def optuna_recall(storage: BaseStorage) -> list:
+def optuna_read(storage: BaseStorage) -> list:
     fresh = RDBStorage(storage.url)  # without what the first one keeps in memory
     return [fresh.get_all_trials(study._study_id) for study in fresh.get_all_studies()]
 

@@ -213,7 +213,7 @@ def test_an_excluded_trial_is_not_called_the_best_after_a_resume():
 # Earlier datasets -----------------------------------------------------------------------------
 
 
-def recalled(count):
+def read(count):
     datasets = [
         HistoryDataset(str(at), [5.0, 2.0, 2], [], [], True, starter=False, distance=at / 10)
         for at in range(count)
@@ -221,31 +221,31 @@ def recalled(count):
     return HistoryRead(statistics=[5.0, 2.0, 2], axes=["C"], datasets=datasets)
 
 
-def test_what_is_recalled_is_counted_and_who_speaks():
+def test_what_is_read_is_counted_and_who_speaks():
     fitted = CommonSurfaceFitted(neighbours=list(range(20)))
-    said = told(recalled(34), fitted, strategy="transfer")
+    said = told(read(34), fitted, strategy="transfer")
     assert "The history holds 34 earlier datasets; the 20 nearest count." in said
     assert "what worked on datasets like this one" in said
-    assert "all of them count" in told(recalled(3), strategy="transfer")
-    assert "holds one earlier dataset" in told(recalled(1), strategy="transfer")
+    assert "all of them count" in told(read(3), strategy="transfer")
+    assert "holds one earlier dataset" in told(read(1), strategy="transfer")
 
 
-def test_without_a_past_the_first_trial_is_the_default():
-    said = told(recalled(0), strategy="transfer")
+def test_without_a_history_the_first_trial_is_the_default():
+    said = told(read(0), strategy="transfer")
     assert "The history holds no other dataset" in said
     assert "The first trial is the default setting." in said
 
 
 def test_the_ranking_of_settings_is_told_otherwise():
-    said = told(recalled(3), strategy="scot")
+    said = told(read(3), strategy="scot")
     assert "which settings beat which others" in said
     assert said.count("Gaussian process") == 1
 
 
 def test_against_what_scores_are_measured():
     first = CommonSurfaceFitted(trials=1, mean=0.8, scale=0.05)
-    assert "from earlier datasets" in told(recalled(2), first, strategy="transfer")
-    assert "assumed until two scores" in told(recalled(0), first, strategy="transfer")
+    assert "from earlier datasets" in told(read(2), first, strategy="transfer")
+    assert "assumed until two scores" in told(read(0), first, strategy="transfer")
     third = CommonSurfaceFitted(trials=3, mean=0.8, scale=0.02, settled=True)
     said = told(first, third, strategy="transfer")
     assert "Mean 0.8, standard deviation 0.02: from this dataset's 3 scores." in said
@@ -255,9 +255,9 @@ def test_against_what_scores_are_measured():
     assert "deviation" not in told(ranks, strategy="scot")
 
 
-def test_a_first_trial_from_the_past_is_not_called_the_default():
+def test_a_first_trial_from_the_history_is_not_called_the_default():
     first = tried(0, 0.8, reason="past")
-    said = told(recalled(3), *first, *tried(1, 0.9), strategy="transfer")
+    said = told(read(3), *first, *tried(1, 0.9), strategy="transfer")
     assert "The first trial was the setting that looked best on earlier datasets." in said
     assert "the default setting has" not in said
 

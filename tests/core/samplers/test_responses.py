@@ -22,7 +22,7 @@ def test_where_less_is_better_signs_turn():
 
 
 @pytest.mark.parametrize("scores", [[], [0.7], [0.7, 0.7, 0.7], [1e200, 1e200]])
-def test_without_a_deviation_of_its_own_the_pasts_stands_in(scores):
+def test_without_a_deviation_of_its_own_the_historys_stands_in(scores):
     scale = scale_of(scores, True, pooled=0.3)
     assert not scale.settled
     assert scale.deviation == 0.3

@@ -64,7 +64,7 @@ def earlier(at, trials=TRIED, **fields):
     return HistoryDataset(**{**made, **fields})
 
 
-def recalled(count=6):
+def read(count=6):
     datasets = [earlier(at) for at in reversed(range(count))]  # the nearest came in last
     return HistoryRead(
         statistics=[math.log(350), math.log(8), 2.0],
@@ -78,19 +78,19 @@ def responses_of(dataset):
     return ((scores - scores.mean()) / scores.std()).tolist()
 
 
-def common(seen, past, space=SPACE, used=4):
-    """The common surface after so many trials of `run`, over the nearest of the past."""
+def common(seen, history, space=SPACE, used=4):
+    """The common surface after so many trials of `run`, over the nearest of the history."""
     scores = np.array(SCORES[:seen])
     own = len(scores) >= 2
     mean = float(scores.mean()) if len(scores) else 0.0
     scale = float(scores.std()) if own else 0.031
-    nearest = sorted(range(len(past.datasets)), key=lambda at: past.datasets[at].distance)
+    nearest = sorted(range(len(history.datasets)), key=lambda at: history.datasets[at].distance)
     nearest = nearest[:used]
     units = [[u for a in space for u in a.to_unit(setting_of(n)[a.name])] for n in range(seen)]
     return CommonSurfaceFitted(
         trials=seen,
         neighbours=nearest,
-        past_responses=[responses_of(past.datasets[at]) for at in nearest],
+        past_responses=[responses_of(history.datasets[at]) for at in nearest],
         points=units,
         responses=((scores - mean) / scale if own else 0.0 * scores).tolist(),
         numbers=list(range(seen)),
@@ -107,13 +107,13 @@ def common(seen, past, space=SPACE, used=4):
 
 
 def run(trials=5, count=6, **given):
-    """A run whose first trial comes from the past."""
+    """A run whose first trial comes from the history."""
     started = begun(**given)
-    past = recalled(count)
+    history = read(count)
     yield started
-    yield past
+    yield history
     for number in range(trials):
-        yield common(number, past)
+        yield common(number, history)
         setting, expected = setting_of(number), EXPECTED[number]
         reason = "past" if number == 0 else "improve"
         sd = None if expected is None else 0.02
@@ -123,4 +123,4 @@ def run(trials=5, count=6, **given):
         yield TrialFinished(number=number, setting=setting, score=SCORES[number], took=0.4, fits=5)
         yield Progress(done=number + 1, total=20)
     if trials:
-        yield common(trials, past)
+        yield common(trials, history)

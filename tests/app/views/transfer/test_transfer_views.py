@@ -17,18 +17,18 @@ from core.gp.transfer import evaluator as transfer_evaluator
 from core.space import Axis
 from core.tuning.events import TrialExcluded, TrialFinished, TrialStarted
 
-OF_THE_PAST = ["common slice", "nearest", "standardizing", "common surface", "predicted"]
+OF_HISTORY = ["common slice", "nearest", "standardizing", "common surface", "predicted"]
 
 
 @pytest.fixture
-def past(monkeypatch):
+def history(monkeypatch):
     """The module of streams, which lies beside the tests."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     return importlib.import_module("history_streams")
 
 
 @pytest.fixture
-def told(board, feed, past):
+def told(board, feed, history):
     """Feeds a run to a board whose requests to evaluate are answered at once, in this process."""
     board.asked = []
 
@@ -39,7 +39,7 @@ def told(board, feed, past):
     board.evaluation_wanted.connect(look)
 
     def give(*more, **how):
-        feed([*past.run(**how), *more])
+        feed([*history.run(**how), *more])
         feed([])
         return board
 
@@ -52,18 +52,18 @@ def surfaces(board):
     return asdict(record.run.common), asdict(record.run.history), record.axes
 
 
-def test_only_runs_with_a_past_have_these(told, feed, streams, past):
+def test_only_runs_with_a_history_have_these(told, feed, streams, history):
     board = told()
-    assert [name for name in board.views if name in OF_THE_PAST] == OF_THE_PAST
+    assert [name for name in board.views if name in OF_HISTORY] == OF_HISTORY
     assert "slice" not in board.views
-    ranks = [name for name in told(strategy="scot").views if name in OF_THE_PAST]
-    assert ranks == [name for name in OF_THE_PAST if name != "standardizing"]
+    ranks = [name for name in told(strategy="scot").views if name in OF_HISTORY]
+    assert ranks == [name for name in OF_HISTORY if name != "standardizing"]
     feed(streams.trials(strategy="gp"))
-    assert [name for name in board.views if name in OF_THE_PAST] == ["predicted"]
+    assert [name for name in board.views if name in OF_HISTORY] == ["predicted"]
     feed(streams.trials(strategy="random"))
-    assert not set(OF_THE_PAST) & set(board.views)
+    assert not set(OF_HISTORY) & set(board.views)
     one = Axis("C", "Penalty weight", "float", 1e-3, 1e3, log=True)
-    feed([past.begun(space=(one,))])
+    feed([history.begun(space=(one,))])
     assert "common surface" not in board.views
 
 
@@ -78,7 +78,7 @@ def test_the_slice_equals_the_evaluator(told):
     assert np.isclose(10**view.next.value, found["next_x"])
 
 
-def test_past_and_present_trials_lie_at_their_settings_and_responses(told, past):
+def test_earlier_and_present_trials_lie_at_their_settings_and_responses(told, history):
     board = told()
     view, common = board.views["common slice"], board.record.run.common
     datasets = board.record.run.history.datasets
@@ -87,10 +87,10 @@ def test_past_and_present_trials_lie_at_their_settings_and_responses(told, past)
         for at, responses in zip(common.neighbours, common.past_responses, strict=True)
         for values, response in zip(datasets[at].values, responses, strict=True)
     )
-    assert len(expected) == 4 * past.TRIED
+    assert len(expected) == 4 * history.TRIED
     drawn = sorted(zip(view.earlier.x, view.earlier.y, strict=True))
     assert np.allclose(drawn, expected, atol=1e-5)
-    scores = np.array(past.SCORES)
+    scores = np.array(history.SCORES)
     z = (scores - scores.mean()) / scores.std()  # population figures, worked by hand
     assert np.allclose(view.dots.y, z)
     assert view.best.y.tolist() == [z.max()]
@@ -126,19 +126,19 @@ def test_the_surface_equals_the_evaluator(told):
     assert np.isnan(view.contours.x).sum() == len(found["contours"])
 
 
-def test_a_choice_along_an_axis(told, feed, past):
+def test_a_choice_along_an_axis(told, feed, history):
     kernel = Axis("kernel", "Kernel", "choice", choices=("linear", "rbf"), default="rbf")
-    space = (past.SPACE[0], kernel)
-    started = past.begun(space=space)
+    space = (history.SPACE[0], kernel)
+    started = history.begun(space=space)
     datasets = [
-        past.earlier(at, values=[[1.0, "rbf"], [10.0, "linear"]], scores=[0.7, 0.8])
+        history.earlier(at, values=[[1.0, "rbf"], [10.0, "linear"]], scores=[0.7, 0.8])
         for at in range(2)
     ]
-    recalled = replace(past.recalled(0), axes=["C", "kernel"], datasets=datasets)
+    read = replace(history.read(0), axes=["C", "kernel"], datasets=datasets)
     fitted = replace(
-        past.common(0, recalled), lengths=[0.3] * 3, next=[0.5, 1.0, 0.0], neighbours=[1, 0]
+        history.common(0, read), lengths=[0.3] * 3, next=[0.5, 1.0, 0.0], neighbours=[1, 0]
     )
-    board = told(started, recalled, fitted)
+    board = told(started, read, fitted)
     view = board.views["common slice"]
     view.axis.setCurrentIndex(1)
     view.axis.activated.emit(1)
@@ -148,7 +148,7 @@ def test_a_choice_along_an_axis(told, feed, past):
     assert "Highest at " in view.describe()
 
 
-def test_the_nearest_come_first_and_say_what_they_are(told, past):
+def test_the_nearest_come_first_and_say_what_they_are(told, history):
     board = told()
     view = board.views["nearest"]
     assert [one.id for one in view.datasets()] == [f"dataset {n}" for n in range(4)]
@@ -184,8 +184,8 @@ def test_words_of_bars_stay_within_the_plot_at_any_width(told, board, feed):
         assert all("…" not in name for name in view.plot.left.scale_of_places.choices)
 
 
-def test_many_datasets_scroll(told, past):
-    board = told(past.begun(), past.recalled(40), past.common(0, past.recalled(40), used=40))
+def test_many_datasets_scroll(told, history):
+    board = told(history.begun(), history.read(40), history.common(0, history.read(40), used=40))
     view = board.views["nearest"]
     assert view.count() == 40
     assert view.scroll.isVisible()
@@ -204,14 +204,14 @@ def test_where_the_history_is_empty_the_views_say_so(told, feed):
     assert "The history is empty: this comes from this dataset's 5 trials." in slices.describe()
 
 
-def test_before_the_past_is_there_the_views_say_what_will_come(feed, past):
-    views = feed([past.begun()]).views
-    for name in OF_THE_PAST:
+def test_before_the_history_is_read_the_views_say_what_will_come(feed, history):
+    views = feed([history.begun()]).views
+    for name in OF_HISTORY:
         assert not views[name].has_content()
         assert "appear" in views[name]._empty.text(), name
 
 
-def test_the_first_trial_is_chosen_by_the_past_alone(told):
+def test_the_first_trial_is_chosen_by_the_history_alone(told):
     board = told(trials=0)
     assert not board.views["common slice"].has_content()  # nothing was fitted
     board = told(trials=1)
@@ -219,7 +219,7 @@ def test_the_first_trial_is_chosen_by_the_past_alone(told):
     assert board.views["common slice"].has_content()
 
 
-def test_mean_and_deviation_are_borrowed_until_two_scores_are_there(told, past):
+def test_mean_and_deviation_are_borrowed_until_two_scores_are_there(told, history):
     view = told(trials=1).views["standardizing"]
     assert view.describe() == (
         "Mean 0.81, standard deviation 0.031: from earlier datasets until two scores differ."
@@ -231,25 +231,25 @@ def test_mean_and_deviation_are_borrowed_until_two_scores_are_there(told, past):
     assert view.describe() in view._caption.text()
 
 
-def test_the_steps_of_the_mean_and_its_band(told, past):
+def test_the_steps_of_the_mean_and_its_band(told, history):
     view = told(trials=3).views["standardizing"]
-    means = [np.mean(past.SCORES[:2]), np.mean(past.SCORES[:3])]
-    scales = [np.std(past.SCORES[:2]), np.std(past.SCORES[:3])]
+    means = [np.mean(history.SCORES[:2]), np.mean(history.SCORES[:3])]
+    scales = [np.std(history.SCORES[:2]), np.std(history.SCORES[:3])]
     assert np.allclose(view.mean.y, np.repeat(means, 2))
     assert np.allclose(view.band.high - view.mean.y, np.repeat(scales, 2))
     assert view.mean.x.tolist() == [1.5, 2.5, 2.5, 3.5]
-    assert view.dots.y.tolist() == list(past.SCORES[:3])
+    assert view.dots.y.tolist() == list(history.SCORES[:3])
     headers, rows = view.rows()
     assert len(headers) == len(rows[0])
     assert [row[-1] for row in rows] == ["earlier datasets", "this dataset", "this dataset"]
 
 
-def test_predicted_against_obtained(told, past):
+def test_predicted_against_obtained(told, history):
     view = told().views["predicted"]
-    # What the past foretold as a response, one deviation above the mean, is a score by now.
-    mean, deviation = np.mean(past.SCORES[:5]), np.std(past.SCORES[:5])
-    assert view.first.x == pytest.approx([mean + deviation, *past.EXPECTED[1:]])
-    assert view.first.y.tolist() == list(past.SCORES)
+    # What the history foretold as a response, one deviation above the mean, is a score by now.
+    mean, deviation = np.mean(history.SCORES[:5]), np.std(history.SCORES[:5])
+    assert view.first.x == pytest.approx([mean + deviation, *history.EXPECTED[1:]])
+    assert view.first.y.tolist() == list(history.SCORES)
     assert [text for _, _, text in view.words.words] == ["0", "1", "2", "3", "4"]
     assert np.allclose(view.whiskers.x[3:5], [0.815, 0.855])
     assert view.diagonal.x == pytest.approx(view.diagonal.y)
@@ -292,7 +292,7 @@ def test_a_click_on_a_dot_selects_its_trial(told, qtbot):
 
 def test_every_view_has_a_twin_and_words(told):
     board = told()
-    for name in OF_THE_PAST:
+    for name in OF_HISTORY:
         view = board.views[name]
         headers, rows = view.rows()
         assert rows, name
@@ -303,10 +303,10 @@ def test_every_view_has_a_twin_and_words(told):
         view.show_table(False)
 
 
-def test_sizes_and_best_settings_in_words(past):
+def test_sizes_and_best_settings_in_words(history):
     assert size_in_words([np.log(50), np.log(3), 0]) == "50 rows × 3 columns, numbers"
     assert size_in_words([np.log(50), np.log(3), 4], short=True) == "50 × 3, 4 classes"
-    worse = past.earlier(0, scores=[0.5, math.nan, 0.2], values=[[1], [2], [3]], maximize=False)
+    worse = history.earlier(0, scores=[0.5, math.nan, 0.2], values=[[1], [2], [3]], maximize=False)
     assert best_setting(worse, ["C"]) == {"C": 3}
     assert best_setting(replace(worse, scores=[]), ["C"]) == {}
     assert datasets_used(None, None) == []

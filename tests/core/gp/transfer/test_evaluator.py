@@ -32,7 +32,7 @@ def history_of(count, maximize=True):
     return TuningHistory(tuple(earlier), (0.0, 0.0, 0.0))
 
 
-def plain_past(history):
+def plain_history(history):
     """As HistoryRead has it."""
     names = [axis.name for axis in SPACE]
     return {
@@ -62,7 +62,7 @@ def fitted(kernel, datasets=6, trials=5):
     for _ in range(trials):
         trial = study.ask(distributions(SPACE))
         study.tell(trial, -((np.log10(trial.params["C"]) - 1) ** 2))
-    return sampler, study, asdict(sampler.state), plain_past(history)
+    return sampler, study, asdict(sampler.state), plain_history(history)
 
 
 @pytest.mark.parametrize("kernel", ["mkl", "sqe", "printed"])
@@ -131,7 +131,7 @@ def test_what_cannot_be_shown_is_said():
         common_slice(nothing | {"past_responses": []}, earlier, SPACE, "C")
 
 
-def test_of_very_many_past_trials_the_nearest_are_shown():
+def test_of_very_many_earlier_trials_the_nearest_are_shown():
     _, study, surface, earlier = fitted("sqe", datasets=60)
     assert len(surface["neighbours"]) == len(surface["past_responses"]) == 20
     found = common_slice(surface, earlier, SPACE, "C")

@@ -15,7 +15,7 @@ NOW = np.random.default_rng(9).random((8, 3))
 PROBES = np.random.default_rng(8).random((6, 3))
 
 
-def past_of(datasets, trials=6):
+def earlier_of(datasets, trials=6):
     random = np.random.default_rng(datasets)
     told = []
     for _ in range(datasets):
@@ -32,7 +32,7 @@ def responses(earlier, now):
 
 @pytest.mark.parametrize("kernel", ["mkl", "sqe", "printed"])
 def test_trial_after_trial_equals_all_at_once(kernel):
-    earlier = past_of(4)
+    earlier = earlier_of(4)
     fitter = CommonFitter(kernel, Coordinates(SPACE), earlier)
     for count in range(len(NOW) + 1):
         z = responses(earlier, NOW[:count])
@@ -47,7 +47,7 @@ def test_trial_after_trial_equals_all_at_once(kernel):
 
 
 def test_hyperparameters_are_learned_now_and_then():
-    earlier = past_of(20)
+    earlier = earlier_of(20)
     fitter = CommonFitter("mkl", Coordinates(SPACE), earlier)
     learned = []
     for count in range(len(NOW) + 1):
@@ -57,8 +57,8 @@ def test_hyperparameters_are_learned_now_and_then():
 
 
 @pytest.mark.parametrize("datasets", [60, 1000])
-def test_many_past_trials_are_seen_through_some(datasets):
-    earlier = past_of(datasets)
+def test_many_earlier_trials_are_seen_through_some(datasets):
+    earlier = earlier_of(datasets)
     assert len(earlier.points) > EXACT
     fitter = CommonFitter("sqe", Coordinates(SPACE), earlier)
     z = responses(earlier, NOW)
@@ -71,8 +71,8 @@ def test_many_past_trials_are_seen_through_some(datasets):
     assert (sd > 0).all()
 
 
-def test_with_neither_statistics_nor_a_past_it_is_one_process():
-    earlier = past_of(0)
+def test_with_neither_statistics_nor_a_history_it_is_one_process():
+    earlier = earlier_of(0)
     for kernel in ("mkl", "sqe", "printed"):
         fitter = CommonFitter(kernel, Coordinates(SPACE), earlier)
         z = responses(earlier, NOW)
@@ -82,4 +82,4 @@ def test_with_neither_statistics_nor_a_past_it_is_one_process():
 
 def test_an_unknown_kernel_is_refused():
     with pytest.raises(ValueError, match="no common kernel"):
-        CommonFitter("linear", Coordinates(SPACE), past_of(0))
+        CommonFitter("linear", Coordinates(SPACE), earlier_of(0))

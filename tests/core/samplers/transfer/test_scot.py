@@ -31,7 +31,7 @@ def here(setting):
 
 @pytest.mark.parametrize("kernel", ["sqe", "mkl"])
 @pytest.mark.parametrize("features", ["linear", "rbf"])
-def test_it_begins_where_the_past_ranks_highest(run, kernel, features):
+def test_it_begins_where_the_history_ranks_highest(run, kernel, features):
     sampler = ScotSampler(LINE, history=rising(8), kernel=kernel, features=features)
     study = run(sampler, here, 4, LINE)
     first = study.trials[0]
@@ -97,7 +97,7 @@ def test_it_runs_in_a_study_that_defines_its_space_by_running():
     assert study.trials[0].user_attrs["reason"] == "random"
 
 
-def test_without_a_past_it_goes_on_alone(run):
+def test_without_a_history_it_goes_on_alone(run):
     study = run(ScotSampler(LINE), here, 5, LINE)
     assert study.trials[0].user_attrs["reason"] == "random"
     assert len({tuple(t.params.values()) for t in study.trials}) == 5

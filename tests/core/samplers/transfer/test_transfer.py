@@ -21,7 +21,7 @@ def bowl(setting, centre, height=0.0, depth=1.0):
     return height - depth * off
 
 
-def past_bowls(count, trials=11, seed=0, maximize=True):
+def earlier_bowls(count, trials=11, seed=0, maximize=True):
     """Datasets whose bowls have their centres near (0.7, 0.3), each on its own scale."""
     random = np.random.default_rng(seed)
     found = []
@@ -43,8 +43,8 @@ def here(setting):
 
 
 @pytest.mark.parametrize("kernel", ["mkl", "sqe", "printed"])
-def test_the_first_trial_is_where_the_past_was_good(run, kernel):
-    sampler = TransferSampler(history=past_bowls(8), space=PLANE, kernel=kernel)
+def test_the_first_trial_is_where_the_history_was_good(run, kernel):
+    sampler = TransferSampler(history=earlier_bowls(8), space=PLANE, kernel=kernel)
     study = run(sampler, here, 1, PLANE)
     first = study.trials[0]
     assert first.user_attrs["reason"] == "past"
@@ -53,16 +53,16 @@ def test_the_first_trial_is_where_the_past_was_good(run, kernel):
 
 
 @pytest.mark.parametrize("kernel", ["mkl", "sqe"])
-def test_a_past_of_losses_is_read_the_other_way_round(run, kernel):
-    gains = TransferSampler(PLANE, history=past_bowls(6), kernel=kernel)
-    losses = TransferSampler(PLANE, history=past_bowls(6, maximize=False), kernel=kernel)
+def test_a_history_of_losses_is_read_the_other_way_round(run, kernel):
+    gains = TransferSampler(PLANE, history=earlier_bowls(6), kernel=kernel)
+    losses = TransferSampler(PLANE, history=earlier_bowls(6, maximize=False), kernel=kernel)
     first = run(gains, here, 1, PLANE).trials[0].params
     again = run(losses, lambda s: -here(s), 1, PLANE, direction="minimize").trials[0].params
     assert again == pytest.approx(first, abs=1e-6)
 
 
 def test_what_it_knows_is_told_in_the_events_own_fields(run):
-    sampler = TransferSampler(PLANE, history=past_bowls(3))
+    sampler = TransferSampler(PLANE, history=earlier_bowls(3))
     assert sampler.state is None
     run(sampler, here, 4, PLANE)
     event = CommonSurfaceFitted(**asdict(sampler.state))
@@ -79,7 +79,7 @@ def _settings(points):
     return [dict(zip(("x", "y"), p, strict=True)) for p in points]
 
 
-def test_without_a_past_it_is_a_process_of_its_own(run, mixed, hill):
+def test_without_a_history_it_is_a_process_of_its_own(run, mixed, hill):
     study = run(TransferSampler(mixed, seed=1, replacement=0.0), hill, 16, mixed)
     assert study.trials[0].user_attrs["reason"] == "random"
     assert {t.user_attrs["reason"] for t in study.trials[1:]} == {"improve"}
@@ -88,7 +88,7 @@ def test_without_a_past_it_is_a_process_of_its_own(run, mixed, hill):
 
 def test_the_same_seed_gives_the_same_trials_and_another_seed_does_not(run):
     def settings(seed):
-        sampler = TransferSampler(PLANE, seed=seed, history=past_bowls(4))
+        sampler = TransferSampler(PLANE, seed=seed, history=earlier_bowls(4))
         return [t.params for t in run(sampler, here, 6, PLANE).trials]
 
     assert settings(3) == settings(3)
@@ -113,7 +113,7 @@ def test_elements_are_replaced_with_the_probability_given(run):
     assert replaced / (300 * 8) == pytest.approx(0.25, abs=0.03)
 
 
-def test_past_settings_that_the_space_does_not_have_are_left_out(run, mixed, hill):
+def test_earlier_settings_that_the_space_does_not_have_are_left_out(run, mixed, hill):
     good = {"C": 10.0, "depth": 7, "shape": "b"}
     strange = [
         {"C": 10.0, "depth": 7},
@@ -130,9 +130,9 @@ def test_past_settings_that_the_space_does_not_have_are_left_out(run, mixed, hil
     assert sampler.earlier.points[1] == pytest.approx(clipped)
 
 
-def test_the_first_trial_is_where_the_pasts_posterior_mean_is_largest(run):
+def test_the_first_trial_is_where_the_historys_posterior_mean_is_largest(run):
     """Against dense algebra of the published kernel, searched by brute force."""
-    history = past_bowls(4)
+    history = earlier_bowls(4)
     sampler = TransferSampler(PLANE, history=history)
     study = run(sampler, here, 1, PLANE)
     state = sampler.state
@@ -158,7 +158,7 @@ def test_the_first_trial_is_where_the_pasts_posterior_mean_is_largest(run):
 
 
 def test_of_a_thousand_datasets_the_neighbours_kernel_keeps_twenty(run):
-    history = past_bowls(1000, trials=2)
+    history = earlier_bowls(1000, trials=2)
     sampler = TransferSampler(PLANE, history=history)
     run(sampler, here, 2, PLANE)
     nearest = np.argsort(history.distances(), kind="stable")[:20]
@@ -167,7 +167,7 @@ def test_of_a_thousand_datasets_the_neighbours_kernel_keeps_twenty(run):
 
 
 def test_the_present_ones_first_trial_is_no_deviation_yet(run):
-    history = past_bowls(3)
+    history = earlier_bowls(3)
     sampler = TransferSampler(PLANE, history=history)
     study = run(sampler, here, 3, PLANE)
     again = TransferSampler(PLANE, history=history)
@@ -187,10 +187,10 @@ def test_it_beats_a_process_of_its_own_on_a_family_of_functions(run):
         sampler = TransferSampler(PLANE, seed=seed, history=history)
         return 5.0 - run(sampler, here, 6, PLANE).best_value
 
-    with_past = [regret(past_bowls(6, seed=seed), seed) for seed in range(6)]
+    with_history = [regret(earlier_bowls(6, seed=seed), seed) for seed in range(6)]
     alone = [regret(TuningHistory(), seed) for seed in range(6)]
-    assert np.mean(with_past) < 0.5 * np.mean(alone)
-    assert np.sum(np.array(with_past) < alone) >= 5
+    assert np.mean(with_history) < 0.5 * np.mean(alone)
+    assert np.sum(np.array(with_history) < alone) >= 5
 
 
 def test_a_simplex_is_compared_by_shares(run):
@@ -212,7 +212,7 @@ def test_it_runs_in_anyones_study_and_learns_its_space():
         return here({"x": x, "y": y})
 
     study = optuna.create_study(
-        sampler=TransferSampler(history=past_bowls(4), replacement=0.0), direction="maximize"
+        sampler=TransferSampler(history=earlier_bowls(4), replacement=0.0), direction="maximize"
     )
     study.optimize(objective, n_trials=6)
     assert study.trials[0].user_attrs["reason"] == "random"
@@ -229,7 +229,7 @@ def test_a_small_finite_space_runs_out(run):
 
 
 def test_workers_that_ask_at_once_do_not_crowd():
-    sampler = TransferSampler(PLANE, history=past_bowls(5), seed=1)
+    sampler = TransferSampler(PLANE, history=earlier_bowls(5), seed=1)
     study = optuna.create_study(sampler=sampler, direction="maximize")
     asked = [study.ask(distributions(PLANE)) for _ in range(3)]
     points = np.array([list(trial.params.values()) for trial in asked])
@@ -240,7 +240,8 @@ def test_workers_that_ask_at_once_do_not_crowd():
 
 def test_failed_trials_are_left(run):
     study = optuna.create_study(
-        sampler=TransferSampler(PLANE, history=past_bowls(5), replacement=0.0), direction="maximize"
+        sampler=TransferSampler(PLANE, history=earlier_bowls(5), replacement=0.0),
+        direction="maximize",
     )
     first = study.ask(distributions(PLANE))
     study.tell(first, state=optuna.trial.TrialState.FAIL)
@@ -252,7 +253,7 @@ def test_failed_trials_are_left(run):
 @pytest.mark.parametrize("kernel", ["mkl", "sqe"])
 def test_the_order_of_the_axes_does_not_matter_to_what_is_expected(run, kernel):
     """A permuted space has the same posterior: the first trials' means agree."""
-    history = past_bowls(3)
+    history = earlier_bowls(3)
 
     def highest(space):
         sampler = TransferSampler(space, history=history, kernel=kernel)

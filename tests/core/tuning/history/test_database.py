@@ -214,7 +214,7 @@ except UnusableError as error:
 print("begun", repr(history.begin(FACTS)))
 history.add("", 0, {"C": 1.0}, 0.5)
 history.add("ab", 0, {"C": 1.0}, 0.5)
-print("recalled", [one.settings for one in history.datasets_for(FACTS)], len(history.entries()))
+print("read", [one.settings for one in history.datasets_for(FACTS)], len(history.entries()))
 print("notices", history.notices)
 try:
     history.forget_all()
@@ -256,18 +256,18 @@ def locked_folder(public):
 def test_a_read_only_history_is_used_and_says_that_nothing_is_added(locked_folder):
     said = as_another(locked_folder)
     assert "begun ''" in said
-    assert "recalled [({'C': 1.0}, {'C': 2.0}, {'C': 3.0})] 1" in said
+    assert "read [({'C': 1.0}, {'C': 2.0}, {'C': 3.0})] 1" in said
     assert "nothing is added" in said
     assert "kept" in said
     assert len(remembered(locked_folder)) == 1
 
 
-def test_a_read_only_file_in_a_folder_of_ones_own_is_recalled(public):
+def test_a_read_only_file_in_a_folder_of_ones_own_is_read(public):
     remember(public)
     public.chmod(0o444)
     public.parent.chmod(0o777)
     said = as_another(public)
-    assert "recalled [({'C': 1.0}, {'C': 2.0}, {'C': 3.0})] 1" in said
+    assert "read [({'C': 1.0}, {'C': 2.0}, {'C': 3.0})] 1" in said
     assert "begun ''" in said
 
 
@@ -279,7 +279,7 @@ def test_trials_of_a_program_that_still_runs_are_read_from_a_read_only_folder(pu
     public.parent.chmod(0o555)
     said = as_another(public)
     history.close()
-    assert "recalled [({'C': 4.0},)] 1" in said
+    assert "read [({'C': 4.0},)] 1" in said
 
 
 def test_a_history_that_may_not_even_be_read_is_a_sentence(public):
@@ -349,7 +349,7 @@ def test_a_full_database_is_said_to_be_a_full_disk(path):
         assert len(history.datasets_for(FACTS)[0].settings) > 0
 
 
-def test_a_disk_that_is_full_from_the_start_leaves_what_is_known_to_be_recalled(path):
+def test_a_disk_that_is_full_from_the_start_leaves_what_is_known_to_be_read(path):
     with opened(path) as history:
         id = history.begin(FACTS)
         history.add(id, 0, {"C": 1.0}, 0.5)

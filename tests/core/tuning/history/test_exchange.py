@@ -53,7 +53,7 @@ def written(path, *datasets, **changes):
     return path
 
 
-def test_what_is_exported_and_imported_is_recalled_the_same(history, other, tmp_path):
+def test_what_is_exported_and_imported_is_read_the_same(history, other, tmp_path):
     for trials in (3, 1, 6, 0):
         remember(history, trials)
     assert history.export_to(tmp_path / "all.json") == 4
@@ -100,9 +100,9 @@ def test_damaged_datasets_of_a_file_are_said_and_the_others_taken(history, tmp_p
     assert (brought.datasets, brought.trials) == (1, 2)
     assert len(brought.left_out) == len(wrong)
     assert brought.left_out[0] == "Dataset 1 of the file is damaged and was left out."
-    (past,) = history.datasets_for(FACTS)
-    assert past.settings == ({"C": 1.5, "kind": None}, {"C": 2.5, "kind": 0.5})
-    assert (past.scores, past.maximize) == ((0.25, 0.5), False)
+    (earlier,) = history.datasets_for(FACTS)
+    assert earlier.settings == ({"C": 1.5, "kind": None}, {"C": 2.5, "kind": 0.5})
+    assert (earlier.scores, earlier.maximize) == ((0.25, 0.5), False)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_the_file_is_where_the_environment_says(monkeypatch, tmp_path):
     assert history_path().name == "history.sqlite3"
 
 
-def test_what_was_added_is_recalled_in_order_after_opening_again(tmp_path):
+def test_what_was_added_is_read_in_order_after_opening_again(tmp_path):
     settings = [GOOD, {"C": 0.01, "depth": 9, "kind": "rbf"}, {"C": 100.0, "depth": 1, "kind": 0.5}]
     with History(tmp_path / "h.sqlite3", starter=False) as history:
         id = history.begin(facts())
@@ -85,7 +85,7 @@ def test_a_score_that_is_no_number_is_not_kept(history, score):
     "other",
     [{"model": "forest"}, {"metric": "auc"}, {"task": "regression"}, {"task": "sequence"}],
 )
-def test_another_model_metric_or_kind_of_task_is_not_recalled(history, other):
+def test_another_model_metric_or_kind_of_task_is_not_read(history, other):
     remember(history, **other)
     assert history.datasets_for(facts()) == ()
     assert len(history.datasets_for(facts(**other))) == 1
@@ -108,7 +108,7 @@ def test_two_classes_and_many_are_of_one_kind(history):
         {**GOOD, "kind": "poly"},
     ],
 )
-def test_a_setting_outside_of_the_space_is_not_recalled_but_its_neighbours_are(history, setting):
+def test_a_setting_outside_of_the_space_is_not_read_but_its_neighbours_are(history, setting):
     wide = (
         Axis("C", "", "float", 0.0, 1e6),
         Axis("depth", "", "float", 0.0, 99.0),
@@ -118,7 +118,7 @@ def test_a_setting_outside_of_the_space_is_not_recalled_but_its_neighbours_are(h
     assert history.datasets_for(facts())[0].settings == (GOOD,)
 
 
-def test_a_space_with_other_axes_recalls_nothing(history):
+def test_a_space_with_other_axes_reads_nothing(history):
     remember(history)
     assert history.datasets_for(facts(axes=AXES[:2])) == ()
     renamed = (Axis("cost", "", "float", 0.01, 100.0), *AXES[1:])
@@ -126,14 +126,14 @@ def test_a_space_with_other_axes_recalls_nothing(history):
     assert len(history.datasets_for(facts(axes=AXES[::-1]))) == 1
 
 
-def test_a_dataset_without_trials_and_the_present_one_are_not_recalled(history):
+def test_a_dataset_without_trials_and_the_present_one_are_not_read(history):
     history.begin(facts())
     own = remember(history)
     other = remember(history)
     assert [one.id for one in history.datasets_for(facts(), without=own)] == [other]
 
 
-def test_the_nearest_are_recalled_in_the_order_they_came_in(history):
+def test_the_nearest_are_read_in_the_order_they_came_in(history):
     rows = [5000, 110, 90, 20000, 100, 40000]
     ids = [remember(history, rows=count) for count in rows]
     found = history.datasets_for(facts(rows=100), most=3)
@@ -149,7 +149,7 @@ def test_known_counts_those_within_one_deviation(history):
     assert history.known(facts(rows=100)) == Known(4, 3, 0)
 
 
-def test_switched_off_it_neither_remembers_nor_recalls_in_any_program(history):
+def test_switched_off_it_neither_remembers_nor_reads_in_any_program(history):
     remember(history)
     with History(history.path, starter=False) as other:
         other.switch(False)

@@ -1,4 +1,4 @@
-"""What a run leaves in the history, what it recalls, and how it goes on where the history fails."""
+"""What a run leaves in the history, what it reads there, and how it goes on where that fails."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from core.tuning.tune import tune
 
 
 class Follower(ProposingSampler):
-    """Proposes what was best in the past, then draws."""
+    """Proposes what was best in the history, then draws."""
 
     def __init__(self, space, history, seed):
         super().__init__(space, seed=seed)
@@ -84,14 +84,14 @@ def test_a_run_leaves_its_statistics_its_settings_and_its_scores(iris, opened):
     events = list(tune(plan("random"), iris, history=opened))
     with contextlib.closing(opened()) as history:
         (entry,) = history.entries()
-        (past,) = history.datasets_for(facts_of(build_problem(plan("random"), iris)))
+        (earlier,) = history.datasets_for(facts_of(build_problem(plan("random"), iris)))
     trials = of(TrialFinished, events)
-    assert [dict(one.setting) for one in trials] == list(past.settings)
-    assert [one.score for one in trials] == list(past.scores)
+    assert [dict(one.setting) for one in trials] == list(earlier.settings)
+    assert [one.score for one in trials] == list(earlier.scores)
     # 105 of 150 rows are for training; four columns, three classes.
-    assert past.statistics == pytest.approx((math.log(105), math.log(4), 3), abs=2e-3)
+    assert earlier.statistics == pytest.approx((math.log(105), math.log(4), 3), abs=2e-3)
     assert entry.trials == 3
-    assert events[0].remembered_as == past.id
+    assert events[0].remembered_as == earlier.id
 
 
 def test_a_later_run_is_told_of_the_earlier_one_and_begins_with_its_best(iris, opened, follows):
@@ -107,7 +107,7 @@ def test_a_later_run_is_told_of_the_earlier_one_and_begins_with_its_best(iris, o
     assert isinstance(later[-1], RunFinished)
 
 
-def test_with_no_past_the_default_setting_comes_first(iris, opened, follows):
+def test_with_no_history_the_default_setting_comes_first(iris, opened, follows):
     events = list(tune(plan("follow"), iris, history=opened))
     assert of(HistoryRead, events)[0].datasets == []
     assert of(TrialStarted, events)[0].reason == "default"
