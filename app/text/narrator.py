@@ -132,7 +132,9 @@ def _now(run: RunState) -> list[str]:
         return [_step_in_words(run)]
     last = [] if run.latest is None else [_ended(run, run.latest)]
     begun = run.begun
-    following = [] if begun is None else [_why(begun).format(setting=_setting(run, begun.setting))]
+    following = (
+        [] if begun is None else [_why(begun).format(setting=setting_in_words(run, begun.setting))]
+    )
     return [*last, *excluded, *following]
 
 
@@ -166,10 +168,10 @@ def _ended(run: RunState, trial: Trial) -> str:
             words = "Just now: {setting} scores {score}; the first score there is."
     elif run.best.score == trial.score:
         words = "Just now: {setting} scores {score}, the same as the best."
-    return words.format(setting=_setting(run, trial.setting), score=plain(trial.score))
+    return words.format(setting=setting_in_words(run, trial.setting), score=plain(trial.score))
 
 
-def _setting(run: RunState, setting: dict[str, Any]) -> str:
+def setting_in_words(run: RunState, setting: dict[str, Any]) -> str:
     """A setting as "C = 0.27, gamma = 0.03"; the first few of many numbers."""
     order = [axis["name"] for axis in run.started.space] or list(setting)
     named = [f"{name} = {shown(setting[name])}" for name in order if name in setting]

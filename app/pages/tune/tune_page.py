@@ -12,6 +12,7 @@ from app.pages.tune.replay import Replay
 from app.text.narrator import sentences
 from app.text.plan import strategy_title
 from app.text.run import line, model_in_words, share, title
+from app.text.stopping import interrupted, stopping
 from app.views.board import Board
 from app.widgets.card import Card
 from app.widgets.labels import label
@@ -176,7 +177,8 @@ class TunePage(Page):
         looks_back = state in ("finished", "interrupted") and bool(self.session.events)
         self.replay.setVisible(looks_back)
         done = share(self.run, state)
-        if done is None and state == "running":
+        works = state == "stopping" and self.run.fold is None  # nobody knows for how long
+        if works or (done is None and state == "running"):
             self.bar.setRange(0, 0)
         else:
             self.bar.setRange(0, FINE)
@@ -218,19 +220,9 @@ class TunePage(Page):
             case "paused":
                 return ("The run is paused. “Resume” goes on where it stands.",)
             case "stopping":
-                return (
-                    "The run stops. The best setting is fitted on all training rows and tested on "
-                    "rows that tuning never saw.",
-                    "“Do not wait” leaves that for later: what was tried is kept.",
-                )
+                return stopping(whole)
             case "interrupted" if not isinstance(whole.ended, RunFailed):
-                words = (
-                    "The run was interrupted. {kept} trials are kept. “Go on” "
-                    "continues with the next one."
-                )
-                if self.run.learns_penalties:
-                    words = "The run was interrupted. “Go on” continues it."
-                return (words.format(kept=len(whole.trials)),)
+                return interrupted(whole)
         return ()
 
     # What a person does -----------------------------------------------------------------------
