@@ -30,7 +30,7 @@ def ask(model: str, parent: QWidget) -> Predict | None:
 
 def trust_question(model: str, parent: QWidget) -> tuple[QMessageBox, QPushButton]:
     """The question about a file that can run code, and the button that opens it."""
-    box = _box(parent, f"Open {Path(model).name}?", QMessageBox.Icon.Warning)
+    box = _box(parent, f"Open “{Path(model).name}”?", QMessageBox.Icon.Warning)
     box.setObjectName("trust")
     box.setInformativeText(
         "Opening this kind of model file (joblib) can run any code that is in it: it could read, "

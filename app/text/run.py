@@ -62,6 +62,8 @@ def line(run: RunState, state: str) -> str:
         parts.insert(0, _state_in_words("stopping"))
     elif state == "running":
         parts += _time_left(run)
+    elif state == "stopping" and not run.done:
+        parts.insert(0, "Stopping")
     elif state in ("paused", "stopping", "interrupted"):
         parts.insert(0, _state_in_words(state))
     elif state == "finished":

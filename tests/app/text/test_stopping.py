@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.text.run import line
 from app.text.stopping import interrupted, stopping
 from core.tuning.events import (
     HyperGradientStep,
@@ -56,3 +57,5 @@ def test_before_anything_has_ended(events, kind):
     state = folded(events[:1])
     assert stopping(state)[0] == f"The run stops before its first {kind} has ended."
     assert f"before its first {kind} had ended" in interrupted(state)[0]
+    assert line(state, "stopping").startswith("Stopping · ")
+    assert line(folded(events), "stopping").startswith("Working out the results · ")
