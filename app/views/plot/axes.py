@@ -19,6 +19,8 @@ TICK = 4  # pixels
 GAP = 3  # between tick and label
 APART = 8  # between two labels side by side
 REACH_LEFT, REACH_RIGHT = 40, 14  # how far a label may stand out at the ends of a bottom axis
+ONE_LINE = Qt.AlignmentFlag.AlignCenter
+SEVERAL_LINES = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 def small_font() -> QFont:
@@ -85,7 +87,7 @@ class ScaleAxis(pg.AxisItem):
         across = TICK + GAP + (self.metrics.height() + 2 if self.title else 0)
         if self.orientation in ("bottom", "top"):
             return math.ceil(across + self.metrics.height() + 1)
-        widest = max((self.metrics.horizontalAdvance(t) for _, t in self.ticks()), default=0.0)
+        widest = max((self._size(text)[0] for _, text in self.ticks()), default=0.0)
         return math.ceil(across + widest + 3)
 
     def fit(self) -> None:
@@ -147,12 +149,13 @@ class ScaleAxis(pg.AxisItem):
             if not self.labelled or (flat and label.left() < last + 2):
                 continue
             last = label.right() if flat else last
-            texts.append((label, Qt.AlignmentFlag.AlignCenter, text))
+            texts.append((label, SEVERAL_LINES if "\n" in text else ONE_LINE, text))
         self.drawn = [(rect, text) for rect, _, text in texts]
         return (pen, start, end), lines, texts
 
     def _label(self, box: QRectF, share: float, text: str, flat: bool) -> tuple[QPointF, QRectF]:
-        wide, tall = self.metrics.horizontalAdvance(text) + 2, self.metrics.height()
+        wide, tall = self._size(text)
+        wide += 2
         if flat:
             x = box.left() + share * box.width()
             left = min(max(x - wide / 2, box.left() - REACH_LEFT), box.right() + REACH_RIGHT - wide)
@@ -160,6 +163,12 @@ class ScaleAxis(pg.AxisItem):
         y = box.bottom() - share * box.height()
         place = QRectF(box.right() - TICK - GAP - wide, y - tall / 2, wide, tall)
         return QPointF(box.right(), y), place
+
+    def _size(self, text: str) -> tuple[float, float]:
+        """Pixels across and down of a label of one line or several."""
+        lines = text.split("\n")
+        wide = max(self.metrics.horizontalAdvance(line) for line in lines)
+        return wide, len(lines) * self.metrics.height()
 
     def drawPicture(self, p: QPainter, axis: Any, ticks: list[Any], texts: list[Any]) -> None:
         """Draw line, ticks, labels and the title."""

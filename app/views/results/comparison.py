@@ -78,7 +78,7 @@ class Comparison(ResultView):
     def draw(self) -> None:
         """Three plots with common rows."""
         theme, rows = appearance.current(), np.arange(len(self.runs), dtype=float)
-        scale = Scale("choice", tuple(self.names()))
+        scale = Scale("choice", tuple(name.replace(" · ", "\n") for name in self.names()))
         for plot in self.canvas.plots:
             plot.left.set_scale(scale)
             plot.hold_y(-0.6, max(len(rows), 3) - 0.4, exact=True)
