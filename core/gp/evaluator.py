@@ -2,7 +2,9 @@
 
 The window draws with these two functions; they need numpy, scipy and contourpy only.
 Scores, means and standard deviations are in the units of the score; positions along an axis are its
-own values, or for a choice the index of its value.
+own values, or for a choice the index of its value. Where the worse half of the scores is compressed
+(core.gp.warping), the mean is that of the responses as a score, which is the score's median; the
+bands are its quantiles, and the standard deviation is half the width of the inner band.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ class _View:
             surrogate if isinstance(surrogate, Surrogate) else surrogate_from_dict(surrogate)
         )
         self.space = [a if isinstance(a, Axis) else axis_from_dict(a) for a in space]
+        self.warp = self.surrogate.warp
         self.regression = self.surrogate.regression()
         self.best, where = response_to_beat(self.regression)
         incumbent = self.surrogate.incumbent or self.surrogate.points[where]
@@ -44,16 +47,13 @@ class _View:
         )
         self.tried = [setting_at(self.space, np.array(p)) for p in self.surrogate.points]
 
-    def scores(self, standardized: Array) -> Array:
-        """Standardized responses in units of the score."""
-        return self.surrogate.mean + self.surrogate.sign * self.surrogate.scale * standardized
-
     def acquisition(self, mean: Array, sd: Array) -> Array:
         """EI in units of the score, PI as a probability, or the posterior mean as a score."""
         if self.surrogate.acquisition == "pi":
             return probability_of_improvement(mean, sd, self.best)
         if self.surrogate.acquisition == "mean":
-            return self.scores(mean)
+            return self.warp.scores(mean)
+        # No score above the best is compressed.
         return self.surrogate.scale * expected_improvement(mean, sd, self.best)
 
 
@@ -75,6 +75,7 @@ def slice_through(
 
     Returns:
         x, mean, sd, acquisition: lists of one length (x: values, or indices of a choice);
+        band, wide_band: [lows, highs], one and two standard deviations around the mean;
         labels: of a choice's indices, else None;
         trials: [{number, x, score}]; next_x, best_x: places of the next and the best trial;
         at: the setting through which the slice goes; log: whether x is logarithmic.
@@ -92,8 +93,10 @@ def slice_through(
         "log": ruler.axis.log,
         "x": ruler.positions,
         "labels": ruler.labels,
-        "mean": view.scores(mean).tolist(),
-        "sd": (view.surrogate.scale * sd).tolist(),
+        "mean": view.warp.scores(mean).tolist(),
+        "sd": view.warp.deviation(mean, sd).tolist(),
+        "band": [end.tolist() for end in view.warp.interval(mean, sd)],
+        "wide_band": [end.tolist() for end in view.warp.interval(mean, sd, 2.0)],
         "acquisition": view.acquisition(mean, sd).tolist(),
         "trials": [
             {"number": number, "x": ruler.position(setting[axis]), "score": score}
@@ -137,7 +140,7 @@ def surface(
     cells = placed_over(base, across, up)
     shape = (len(up.values), len(across.values))
     mean, sd = view.regression.posterior(cells)
-    scores = view.scores(mean).reshape(shape)
+    scores = view.warp.scores(mean).reshape(shape)
 
     def spot(setting: Setting | None) -> dict[str, float] | None:
         if setting is None:
@@ -147,7 +150,7 @@ def surface(
     return {
         **frame(across, up),
         "mean": scores.tolist(),
-        "sd": (view.surrogate.scale * sd).reshape(shape).tolist(),
+        "sd": view.warp.deviation(mean, sd).reshape(shape).tolist(),
         "contours": contours(across, up, scores),
         "trials": [
             {"number": number, "score": score, **(spot(setting) or {})}

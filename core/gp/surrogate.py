@@ -1,7 +1,7 @@
 """The surrogate: a Gaussian process fitted to scores, and the plain data that redraws it anywhere.
 
 Scores may be maximized or minimized; inside, responses are standardized with a sign so that larger
-is better: z = ±(score − mean)/scale.
+is better, the worse half compressed (core.gp.warping).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from core.gp.kernels import Hyperparameters, Stationary
 from core.gp.regression import Posterior, Regression
+from core.gp.warping import Warp
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Surrogate:
         lengths: one for every entry of the unit vector.
         amplitude: variance of the standardized function.
         noise: variance of the standardized noise.
-        mean, scale: scores are mean + scale × standardized.
+        mean, scale, median, spread: between scores and responses, as of `core.gp.warping.Warp`.
         maximize: whether larger scores are better.
         acquisition: ei, pi or mean.
         incumbent: unit vector of the best trial.
@@ -50,16 +51,18 @@ class Surrogate:
     acquisition: str = "ei"
     incumbent: list[float] = field(default_factory=list)
     next: list[float] = field(default_factory=list)
+    median: float = 0.0
+    spread: float = 0.0
 
     @property
-    def sign(self) -> float:
-        """+1 where larger scores are better, −1 where smaller ones are."""
-        return 1.0 if self.maximize else -1.0
+    def warp(self) -> Warp:
+        """Between scores and responses."""
+        return Warp(self.mean, self.scale, self.maximize, self.median, self.spread)
 
     def regression(self) -> Regression[Stationary]:
         """The posterior, refactored from the plain data; n³/3 flops."""
         hyper = Hyperparameters(np.array(self.lengths), self.amplitude, self.noise)
-        z = self.sign * (np.array(self.responses) - self.mean) / self.scale
+        z = self.warp.responses(self.responses)
         return Regression(Stationary(self.kernel, hyper), np.array(self.points), z)
 
 

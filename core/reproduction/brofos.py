@@ -33,7 +33,9 @@ Make = Callable[[tuple[Axis, ...], int, str], GpSampler]
 def _made(kind: type[GpSampler], **given: Any) -> Make:
     # The paper's kernel; its runs begin from trials that exist already.
     def make(space: tuple[Axis, ...], seed: int, acquisition: str) -> GpSampler:
-        options = kind.Options(start_trials=0, kernel="se", acquisition=acquisition, **given)
+        options = kind.Options(
+            start_trials=0, kernel="se", acquisition=acquisition, warp=False, **given
+        )
         return kind(space, options, seed=seed)
 
     return make

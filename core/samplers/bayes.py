@@ -30,6 +30,7 @@ from core.gp.kernels import Array, Stationary
 from core.gp.proposal import SAME, Proposal, Search
 from core.gp.regression import Regression
 from core.gp.surrogate import Surrogate, response_to_beat
+from core.gp.warping import Warp, warp_of
 from core.samplers.observations import ObservationReader, Observations, conditioned
 from core.samplers.proposing import ProposingSampler, note
 from core.samplers.responses import scale_of
@@ -55,6 +56,8 @@ class GpOptions:
         stop_when_certain: whether the search ends when neither an improvement nor anything unknown
             is left.
         always_learn: learn the hyperparameters at every ask, however many trials there are.
+        warp: compress the worse half of the scores (core.gp.warping), which no paper here does;
+            otherwise they are standardized.
     """
 
     kernel: str = "matern52"
@@ -62,6 +65,7 @@ class GpOptions:
     start_trials: int | None = None
     stop_when_certain: bool = False
     always_learn: bool = False
+    warp: bool = True
 
 
 @dataclass(frozen=True)
@@ -187,13 +191,19 @@ class GpSampler(ProposingSampler, Generic[Given]):
         return points[0]
 
     def _fit(self, trial: FrozenTrial, observed: Observations) -> Regression[Stationary]:
-        z = scale_of(observed.scores, observed.maximize).response(observed.scores)
+        z = self._warp(observed).responses(observed.scores)
         return self._fitter.fit(observed.points, z, self.random(trial, FIT))
+
+    def _warp(self, observed: Observations) -> Warp:
+        if self.options.warp:
+            return warp_of(observed.scores, observed.maximize)
+        scale = scale_of(observed.scores, observed.maximize)
+        return Warp(scale.mean, scale.deviation, observed.maximize)
 
     def _describe(
         self, regression: Regression[Stationary], observed: Observations, point: Array
     ) -> None:
-        scale, hyper = scale_of(observed.scores, observed.maximize), regression.kernel.hyper
+        warp, hyper = self._warp(observed), regression.kernel.hyper
         best = np.argmax(observed.scores if observed.maximize else -observed.scores)
         self.surrogate = Surrogate(
             trials=len(observed.scores),
@@ -204,8 +214,10 @@ class GpSampler(ProposingSampler, Generic[Given]):
             lengths=hyper.lengths.tolist(),
             amplitude=hyper.amplitude,
             noise=hyper.noise,
-            mean=scale.mean,
-            scale=scale.deviation,
+            mean=warp.mean,
+            scale=warp.scale,
+            median=warp.median,
+            spread=warp.spread,
             maximize=observed.maximize,
             acquisition=self.options.acquisition,
             incumbent=observed.points[best].tolist(),
@@ -222,8 +234,9 @@ class GpSampler(ProposingSampler, Generic[Given]):
     ) -> None:
         assert self.surrogate is not None
         mean, sd = regression.posterior(point[None, :])
-        expected = self.surrogate.mean + self.surrogate.sign * self.surrogate.scale * float(mean[0])
-        note(study, trial, reason, expected, self.surrogate.scale * float(sd[0]))
+        warp = self.surrogate.warp
+        expected, uncertainty = warp.scores(mean), warp.deviation(mean, sd)
+        note(study, trial, reason, float(expected[0]), float(uncertainty[0]))
 
 
 class HybridSampler(GpSampler[HybridOptions]):

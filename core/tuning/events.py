@@ -117,12 +117,14 @@ class SurrogateFitted(Event):
     lengths: list[float] = field(default_factory=list)
     amplitude: float = 1.0  # variance of the standardized function
     noise: float = 0.0  # variance of the standardized noise
-    mean: float = 0.0  # scores are mean + scale × standardized
+    mean: float = 0.0  # scores are mean ± scale × standardized, down to the median if spread > 0
     scale: float = 1.0
     maximize: bool = True
     acquisition: str = "ei"  # ei, pi, mean
     incumbent: list[float] = field(default_factory=list)  # unit vector of the best trial
     next: list[float] = field(default_factory=list)  # unit vector of the next trial
+    median: float = 0.0  # core.gp.warping.Warp
+    spread: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -102,16 +102,17 @@ class SliceView(SurrogateView):
             plot.bottom.set_scale(scale)
         self.canvas.plots[-1].bottom.set_title(axis["label"])
         self.plot.left.set_title(self.height_title())
-        x, mean, sd = self.places(axis, scale), self.along("mean"), self.along("sd")
-        self.wide_band.set_data(x, mean - 2 * sd, mean + 2 * sd)
-        self.band.set_data(x, mean - sd, mean + sd)
-        self.mean.set_data(x, mean)
+        x = self.places(axis, scale)
+        wide = [self.along_places(end) for end in self.answer["wide_band"]]
+        self.wide_band.set_data(x, *wide)
+        self.band.set_data(x, *(self.along_places(end) for end in self.answer["band"]))
+        self.mean.set_data(x, self.along("mean"))
         heights = self.heights()
         self._draw_trials(self.record.places[:, self.column], heights)
         self._draw_next(axis, scale)
         self.plot.hold_x(*_wider(*bounds_of(axis)), exact=True)
         seen = self.draw_more(axis, scale)
-        low, high = _range(np.concatenate([mean - 2 * sd, mean + 2 * sd, heights, seen]))
+        low, high = _range(np.concatenate([*wide, heights, seen]))
         self.plot.hold_y(low, high + HEADROOM * (high - low))
         self.canvas.align_left()
 
@@ -125,7 +126,11 @@ class SliceView(SurrogateView):
 
     def along(self, key: str) -> np.ndarray:
         """Some of the answer's values, as many as there are `places`."""
-        values = np.array(self.answer[key])
+        return self.along_places(self.answer[key])
+
+    def along_places(self, found: list[float]) -> np.ndarray:
+        """A value for each of the answer's positions, as many as there are `places`."""
+        values = np.array(found)
         if not self.answer["labels"]:
             return values
         # A choice has no between: each value is a short level line, and a gap before the next.

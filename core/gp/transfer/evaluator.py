@@ -150,7 +150,8 @@ def common_slice(
 
     Returns:
         x, mean, sd: lists of one length (x: values, or indices of a choice; mean and sd of the
-        response); score_mean, score_sd: the same in units of the score, where `settled`;
+        response); band, wide_band: [lows, highs], one and two standard deviations around the mean;
+        score_mean, score_sd: mean and sd in units of the score, where `settled`;
         labels: of a choice's indices, else None;
         earlier: [{dataset, x, response}], dataset an index into the history's datasets;
         trials: [{number, x, response, score}]; next_x: the place of the next trial, or None;
@@ -172,6 +173,8 @@ def common_slice(
         "labels": ruler.labels,
         "mean": mean.tolist(),
         "sd": sd.tolist(),
+        "band": [(mean - sd).tolist(), (mean + sd).tolist()],
+        "wide_band": [(mean - 2 * sd).tolist(), (mean + 2 * sd).tolist()],
         "settled": surface["settled"],
         "score_mean": view.scores(mean).tolist(),
         "score_sd": (surface["scale"] * sd).tolist(),

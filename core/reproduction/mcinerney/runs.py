@@ -113,7 +113,8 @@ def sampler(method: str, space: tuple[Axis, ...], seed: int, rule: str = RULE) -
     if method == EB_HYP:
         return EbHypSampler(space, EbHypOptions(rule="sample", temperature=float(rule)), seed=seed)
     if method == BAYES:
-        return GpSampler(space, GpOptions(kernel="matern32", always_learn=True), seed=seed)
+        options = GpOptions(kernel="matern32", always_learn=True, warp=False)
+        return GpSampler(space, options, seed=seed)
     return RandomSampler(space, seed=seed)
 
 

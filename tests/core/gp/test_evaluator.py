@@ -12,6 +12,7 @@ import pytest
 from core.gp.acquisition import expected_improvement, probability_of_improvement
 from core.gp.evaluator import slice_through, surface
 from core.gp.surrogate import Surrogate, response_to_beat, surrogate_from_dict
+from core.gp.warping import warp_of
 from core.space import Axis, setting_at, unit_vector
 
 SPACE = (
@@ -69,6 +70,33 @@ def test_slice_equals_the_posterior(axis, maximize):
     ei = surrogate.scale * expected_improvement(mean, sd, best)
     np.testing.assert_allclose(seen["acquisition"], ei, rtol=1e-5, atol=1e-12)
     assert seen["at"] == at
+
+
+@pytest.mark.parametrize("maximize", [True, False])
+def test_a_compressed_surrogate_is_shown_in_units_of_the_score(maximize):
+    plain = example(maximize)
+    warp = warp_of(plain.responses, maximize)
+    surrogate = replace(
+        plain, mean=warp.mean, scale=warp.scale, median=warp.median, spread=warp.spread
+    )
+    seen = slice_through(asdict(surrogate), PLAIN, "C")
+    points = np.array([unit_vector(SPACE, {**seen["at"], "C": C}) for C in seen["x"]])
+    mean, sd = surrogate.regression().posterior(points)
+    np.testing.assert_allclose(seen["mean"], warp.scores(mean), rtol=1e-9)
+    for key, width in (("band", 1), ("wide_band", 2)):
+        ends = [warp.scores(mean - width * sd), warp.scores(mean + width * sd)]
+        np.testing.assert_allclose(seen[key], np.sort(ends, axis=0), rtol=1e-6)
+    np.testing.assert_allclose(seen["sd"], np.subtract(*seen["band"][::-1]) / 2)
+    # Expected improvement in units of the score, by the average over draws.
+    k, best = 100, max(plain.responses) if maximize else min(plain.responses)
+    drawn = warp.scores(mean[k] + sd[k] * np.random.default_rng(0).standard_normal(400_000))
+    gains = np.maximum(drawn - best if maximize else best - drawn, 0.0)
+    assert seen["acquisition"][k] == pytest.approx(gains.mean(), rel=0.05, abs=1e-4)
+    over = surface(surrogate, SPACE, "C", "depth", size=20)
+    depth = over["y"].index(seen["at"]["depth"])
+    np.testing.assert_allclose(
+        over["mean"][depth], slice_through(surrogate, SPACE, "C", points=20)["mean"], rtol=1e-9
+    )
 
 
 def test_slice_goes_through_the_incumbent_and_shows_the_trials():

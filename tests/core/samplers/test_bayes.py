@@ -162,8 +162,8 @@ def test_all_trials_failed():
     assert len(set(points)) == 5
 
 
-def test_what_is_expected_is_the_surrogates_posterior(mixed, hill, run):
-    sampler = GpSampler(mixed)
+def test_without_the_warp_expectations_are_mean_and_deviation(mixed, hill, run):
+    sampler = GpSampler(mixed, GpOptions(warp=False))
     trial = run(sampler, hill, 10).trials[-1]
     surrogate = sampler.surrogate
     mean, sd = surrogate.regression().posterior(np.array([surrogate.next]))
@@ -173,6 +173,49 @@ def test_what_is_expected_is_the_surrogates_posterior(mixed, hill, run):
     assert surrogate.numbers == list(range(9))
     space = SearchSpace(distributions(mixed))
     assert space.setting(np.array(surrogate.next)) == pytest.approx(trial.params)
+
+
+def test_what_is_expected_is_the_surrogates_posterior_in_units_of_the_score(mixed, hill, run):
+    sampler = GpSampler(mixed)
+    notes = run(sampler, hill, 10).trials[-1].user_attrs
+    surrogate = sampler.surrogate
+    mean, sd = surrogate.regression().posterior(np.array([surrogate.next]))
+    drawn = mean + sd * np.random.default_rng(0).standard_normal(100_000)
+    below = surrogate.median - surrogate.spread * np.expm1(
+        -(drawn * surrogate.scale + surrogate.mean - surrogate.median) / surrogate.spread
+    )
+    above = surrogate.mean + surrogate.scale * drawn
+    scores = np.where(above >= surrogate.median, above, below)
+    low, middle, high = np.quantile(scores, [0.158655, 0.5, 0.841345])
+    assert notes["expected"] == pytest.approx(middle, abs=0.02)
+    assert notes["uncertainty"] == pytest.approx((high - low) / 2, rel=0.02)
+
+
+def smooth(x):
+    return 0.95 + 0.02 * math.cos(x - 4.0)
+
+
+def next_after(disaster, **options):
+    study = optuna.create_study(
+        sampler=GpSampler(LINE, GpOptions(start_trials=0, **options)), direction="maximize"
+    )
+    for x in (1.0, 2.2, 3.1, 5.2, 6.1, 7.0, 9.3, 9.9):
+        study.enqueue_trial({"x": x})
+        trial = study.ask(distributions(LINE))
+        study.tell(trial, disaster if x > 9 else smooth(x))
+    return study.ask(distributions(LINE)).params["x"]
+
+
+@pytest.mark.parametrize("disaster", [0.5, -20.0, -500.0])
+def test_two_disasters_do_not_move_the_next_trial(disaster):
+    assert next_after(0.88) == pytest.approx(next_after(disaster), abs=0.2)
+    assert next_after(disaster) == pytest.approx(4.0, abs=0.4)  # the top of the cosine
+
+
+def test_the_unit_of_the_scores_does_not_matter(mixed, hill, run):
+    plain = run(GpSampler(mixed, seed=2), hill, 12)
+    other = run(GpSampler(mixed, seed=2), lambda s: 4096.0 * hill(s) + 512.0, 12)
+    assert settings(plain) == settings(other)
 
 
 def test_enqueued_trials_are_the_start_when_there_is_no_other(run):
@@ -232,7 +275,7 @@ def test_variable_rule_by_hand(rule, tau, mean, rho, explores):
 
 
 def test_an_exploring_trial_goes_where_least_is_known(run):
-    sampler = HybridSampler(LINE, HybridOptions(tau=0.0, start_trials=3))
+    sampler = HybridSampler(LINE, HybridOptions(tau=0.0, start_trials=3, warp=False))
     trial = run(sampler, lambda s: s["x"], 8, LINE).trials[-1]
     grid = np.linspace(0, 1, 2001)[:, None]
     assert trial.user_attrs["reason"] == "explore"

@@ -1,0 +1,117 @@
+"""Scores as the standardized responses that a Gaussian process is fitted to, and back.
+
+A few disastrous scores must not set the scale of all: the worse half is compressed, the better half
+only shifted and scaled.
+
+Notation:
+    s       scores of one dataset, shape (n,)
+    c, b    their median, and the best of them
+    r       (s − c)/(b − c), so that larger is better, the median 0 and the best 1
+    u       r where r ≥ 0, −log(1 − r) below: increasing, with slope 1 on both sides of 0
+    m, d    mean and standard deviation of u (population figures)
+    z       (u − m)/d, the responses
+
+At r ≥ 0 a score is mean ± scale · z with mean = c ± (b − c) m and scale = |b − c| d; below it is
+c ± (b − c)(1 − exp(−u)), u = m + d z.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.gp.kernels import Array
+
+ROUNDING = 1e-12  # of the largest score: below it a difference is rounding
+DEEPEST = 700.0  # −u at most: what is worse is beyond the largest numbers
+
+
+@dataclass(frozen=True)
+class Warp:
+    """How scores and standardized responses translate.
+
+    Attributes:
+        mean, scale: scores at least as good as the median are mean ± scale × response.
+        maximize: whether larger scores are better.
+        median: c.
+        spread: |b − c|; 0 where the worse half is not compressed, so that mean ± scale × response
+            holds for all scores.
+    """
+
+    mean: float = 0.0
+    scale: float = 1.0
+    maximize: bool = True
+    median: float = 0.0
+    spread: float = 0.0
+
+    @property
+    def sign(self) -> float:
+        """+1 where larger scores are better, −1 where smaller ones are."""
+        return 1.0 if self.maximize else -1.0
+
+    @property
+    def _knee(self) -> float:
+        """The response of the median."""
+        return self.sign * (self.median - self.mean) / self.scale
+
+    def responses(self, scores: Sequence[float] | Array) -> Array:
+        """The responses z of scores, shape (n,)."""
+        s = np.asarray(scores, dtype=float)
+        if self.spread == 0.0:
+            return np.asarray(self.sign * (s - self.mean) / self.scale)
+        r = self.sign * (s - self.median) / self.spread
+        return np.asarray(compressed(r) * (self.spread / self.scale) + self._knee)
+
+    def scores(self, responses: Array) -> Array:
+        """The scores of responses, of any shape: the inverse of `responses`."""
+        z = np.asarray(responses, dtype=float)
+        if self.spread == 0.0:
+            return np.asarray(self.mean + self.sign * self.scale * z)
+        u = (z - self._knee) * (self.scale / self.spread)
+        r = np.where(u < 0.0, -np.expm1(np.minimum(-u, DEEPEST)), u)
+        return np.asarray(self.median + self.sign * self.spread * r)
+
+    def interval(self, mean: Array, sd: Array, width: float = 1.0) -> tuple[Array, Array]:
+        """The lower and the upper score that are `width` standard deviations from a normal z.
+
+        Quantiles of the score: an increasing function of z keeps them.
+        """
+        ends = self.scores(mean - width * sd), self.scores(mean + width * sd)
+        return ends if self.maximize else ends[::-1]
+
+    def deviation(self, mean: Array, sd: Array) -> Array:
+        """Half the interval of one standard deviation: scale × sd where nothing is compressed."""
+        low, high = self.interval(mean, sd)
+        return np.asarray((high - low) / 2.0)
+
+
+def compressed(r: Array) -> Array:
+    """The compressed u of r: r itself where r ≥ 0, −log(1 − r) below."""
+    r = np.asarray(r, dtype=float)
+    return np.where(r < 0.0, -np.log1p(-np.minimum(r, 0.0)), r)
+
+
+def warp_of(scores: Sequence[float] | Array, maximize: bool) -> Warp:
+    """The warp of finite scores, at least one.
+
+    Where more than half of them are the best score, |b − c| is the median distance from it of those
+    that are not. Equal scores have the response 0.
+    """
+    s = np.asarray(scores, dtype=float)
+    largest = float(np.abs(s).max()) or 1.0
+    t = s / largest  # differences of the largest numbers would overflow
+    centre, sign = float(np.median(t)), 1.0 if maximize else -1.0
+    best = float(t.max() if maximize else t.min())
+    spread = abs(best - centre)
+    if spread <= ROUNDING:
+        away = np.abs(best - t)
+        away = away[away > ROUNDING]
+        if len(away) == 0:
+            return Warp(largest * centre, 1.0, maximize)
+        spread = float(np.median(away))
+    u = compressed(sign * (t - centre) / spread)
+    m, d = float(u.mean()), float(u.std())
+    mean, scale = centre + sign * spread * m, spread * d
+    return Warp(largest * mean, largest * scale, maximize, largest * centre, largest * spread)
