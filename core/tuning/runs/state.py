@@ -227,10 +227,13 @@ class RunState(Competition):
     def _take_start(self, event: TrialStarted) -> None:
         self.pending[event.number] = self.begun = event
         self.resumed = None
-        if event.expected is None and self.common is not None:
+        if event.expected is None and self.common is not None and event.reason != "default":
             self._responses[event.number] = (self.common.expected, self.common.deviation)
-        if event.reason == "default":
+        if event.reason == "default" or (event.reason == "past" and self._is_default(event)):
             self._default = event.number
+
+    def _is_default(self, event: TrialStarted) -> bool:
+        return event.setting == {axis["name"]: axis["default"] for axis in self.started.space}
 
     def _take_end(
         self, event: TrialFinished | TrialFailed, score: float, fits: int, failure: str

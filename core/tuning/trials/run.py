@@ -44,8 +44,8 @@ class Asker:
     """The strategy's sampler in a study in memory; asking again what was asked before resumes it.
 
     Samplers depend on their seed and on the order of asks and tells alone, so that a resumed run
-    goes on exactly where the interrupted one would have. The first trial is the default setting,
-    unless the strategy has a history to take it from.
+    goes on exactly where the interrupted one would have. The first trial is the default setting; a
+    strategy that has a history to begin from takes it as the second, unless it began there.
     """
 
     def __init__(self, problem: Problem, history: TuningHistory) -> None:
@@ -68,11 +68,22 @@ class Asker:
     def _from_default(self) -> bool:
         return not (self._problem.strategy.uses_history and self._history.datasets)
 
+    @property
+    def _compares(self) -> bool:
+        """Whether the next trial is the default setting, after a first one from the history."""
+        if self._from_default:
+            return False
+        begun = self._study.get_trials(deepcopy=False)
+        return len(begun) == 1 and begun[0].params != self._problem.default
+
     def ask(self) -> TrialStarted:
         """The next setting to try, and why."""
+        compares = self._compares
+        if compares:
+            self._study.enqueue_trial(self._problem.default)
         trial = self._study.ask(self._space)
         self._open[trial.number] = trial
-        default = trial.number == 0 and self._from_default
+        default = compares or (trial.number == 0 and self._from_default)
         why: dict[str, Any] = {"reason": "default"} if default else trial.user_attrs
         return TrialStarted(
             number=trial.number,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
@@ -25,6 +26,7 @@ from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem
 from core.tuning.runs.run_folder import RunFolder
+from core.tuning.runs.state import RunState
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Implementation, Strategy
 from core.tuning.tune import tune
@@ -111,6 +113,55 @@ def test_with_no_history_the_default_setting_comes_first(iris, opened, follows):
     events = list(tune(plan("follow"), iris, history=opened))
     assert of(HistoryRead, events)[0].datasets == []
     assert of(TrialStarted, events)[0].reason == "default"
+
+
+@pytest.mark.parametrize("strategy", ["transfer", "scot"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_default_is_among_the_first_three(iris, opened, strategy, workers):
+    list(tune(plan("random", trials=6), iris, history=opened))
+    later = replace(plan(strategy, trials=4), workers=workers)
+    events = list(tune(later, iris, history=opened))
+    begun = of(TrialStarted, events)
+    default = build_problem(later, iris).default
+    assert [one.number for one in begun if one.setting == default] == [1]
+    assert [one.reason for one in begun][:2] == ["past", "default"]
+    state = RunState()
+    for event in events:
+        state.consume(event)
+    assert state.default.setting == default
+    assert state.prediction(state.default) is None
+    assert state.trial(0).response is not None
+
+
+def test_a_default_that_the_history_begins_with_is_tried_once(iris, opened, follows):
+    list(tune(plan("random", trials=1), iris, history=opened))  # the default setting alone
+    events = list(tune(plan("follow"), iris, history=opened))
+    begun = of(TrialStarted, events)
+    assert [one.reason for one in begun] == ["past", "random", "random"]
+    assert begun[0].setting == build_problem(plan("follow"), iris).default
+    state = RunState()
+    for event in events:
+        state.consume(event)
+    assert state.default.number == 0
+
+
+@pytest.mark.parametrize("ended", [0, 1, 2])
+def test_a_resumed_run_tries_the_default_once(iris, opened, tmp_path, ended):
+    list(tune(plan("random"), iris, history=opened))
+    whole = list(tune(plan("transfer", trials=4), iris, history=opened))
+    settings = [one.setting for one in of(TrialStarted, whole)]
+    with contextlib.closing(opened()) as history:
+        history.forget(whole[0].remembered_as)
+    folder = RunFolder.create(plan("transfer", trials=4), path=tmp_path / "run")
+    stream = tune(folder.plan, iris, folder=folder, history=opened)
+    for event in stream:
+        if isinstance(event, TrialFinished) and event.number == ended:
+            break
+    stream.close()
+    past = folder.events()
+    rest = list(tune(folder.plan, iris, folder=folder, past=past, history=opened))
+    found = {one.number: one.setting for one in of(TrialStarted, [*past, *rest])}
+    assert [found[number] for number in range(4)] == settings
 
 
 def test_a_resumed_run_is_told_what_it_was_told_before(iris, opened, follows, tmp_path):
