@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,8 @@ ENUMERATED = 2048  # domains up to this size are searched point by point
 SAME = 1e-6  # two points closer than this in every entry are one
 STARTS = 6
 CLOUD = 96  # candidates scattered around the incumbent
+NEAR = 0.2  # of the range of every number
+NEAR_CANDIDATES = 9  # the power of two of how many are spread evenly there
 
 
 @dataclass(frozen=True)
@@ -77,9 +80,23 @@ class Search:
         random: np.random.Generator,
     ) -> None:
         self.regression, self.domain, self.best, self.taken = regression, domain, best, taken
+        self.incumbent, self.random = incumbent, random
         self.tree = cKDTree(taken) if len(taken) else None
-        self.pool = self._left(self._candidates(incumbent, random))
-        self.posterior = self.regression.posterior(self.pool) if len(self.pool) else None
+
+    @cached_property
+    def pool(self) -> Array:
+        """Candidates that were not tried, shape (any number, width)."""
+        return self._left(self._candidates(self.incumbent, self.random))
+
+    @cached_property
+    def posterior(self) -> tuple[Array, Array] | None:
+        """Mean and standard deviation of the pool; None where it is empty."""
+        return self.regression.posterior(self.pool) if len(self.pool) else None
+
+    def near(self) -> NearSearch:
+        """The same search in the surroundings of the incumbent."""
+        about = self.regression, self.domain, self.best, self.incumbent, self.taken
+        return NearSearch(*about, self.random)
 
     def maximize(self, acquisition: Acquisition) -> Proposal | None:
         """The untried point where the acquisition is largest; None if every point was tried."""
@@ -163,3 +180,45 @@ class Search:
         value = acquisition(mean, sd, self.best)[0]
         k = int(np.argmax(value))
         return Proposal(points[k], float(value[k]), float(mean[k]), float(sd[k]))
+
+
+class NearSearch(Search):
+    """A search among the points that differ from the incumbent by at most `NEAR` in every number.
+
+    Where everything near the best is known well, the expected improvement is largest in the corners
+    of the cube, which are far from every trial: most trials would go there, and the best be refined
+    by too few. Choices may be any.
+    """
+
+    def __init__(
+        self,
+        regression: ResponseSurface,
+        domain: Domain,
+        best: float,
+        incumbent: Array,
+        taken: Array,
+        random: np.random.Generator,
+    ) -> None:
+        chosen = np.array([domain.space[axis].kind == "choice" for axis in domain.axis_of])
+        self.low = np.where(chosen, 0.0, np.clip(incumbent - NEAR, 0.0, 1.0))
+        self.high = np.where(chosen, 1.0, np.clip(incumbent + NEAR, 0.0, 1.0))
+        super().__init__(regression, domain, best, incumbent, taken, random)
+
+    def _candidates(self, incumbent: Array, random: np.random.Generator) -> Array:
+        found = super()._candidates(incumbent, random)
+        if self.domain.size <= ENUMERATED:
+            return found
+        axes, first = len(self.domain.space), self.domain.first[:-1]
+        columns = qmc.Sobol(axes, scramble=True, rng=random).random_base2(NEAR_CANDIDATES)
+        ranged = np.array([axis.kind != "choice" for axis in self.domain.space])
+        inside = self.low[first] + columns * (self.high - self.low)[first]
+        return np.vstack([found, self.domain.spread(np.where(ranged, inside, columns))])
+
+    def _left(self, points: Array) -> Array:
+        """The points near the incumbent that were not tried, in their order."""
+        near = ((points >= self.low - SAME) & (points <= self.high + SAME)).all(axis=1)
+        return super()._left(points[near])
+
+    def _climb(self, acquisition: Acquisition, starts: Array) -> tuple[Array, Array]:
+        points, values = super()._climb(acquisition, starts)
+        return np.clip(points, self.low, self.high), values

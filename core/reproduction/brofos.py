@@ -33,9 +33,8 @@ Make = Callable[[tuple[Axis, ...], int, str], GpSampler]
 def _made(kind: type[GpSampler], **given: Any) -> Make:
     # The paper's kernel; its runs begin from trials that exist already.
     def make(space: tuple[Axis, ...], seed: int, acquisition: str) -> GpSampler:
-        options = kind.Options(
-            start_trials=0, kernel="se", acquisition=acquisition, warp=False, **given
-        )
+        paper: dict[str, Any] = {"start_trials": 0, "kernel": "se", "as_published": True}
+        options = kind.Options(acquisition=acquisition, **paper, **given)
         return kind(space, options, seed=seed)
 
     return make

@@ -39,6 +39,7 @@ from core.space import Axis, Setting
 
 SMALL_IMPROVEMENT = 1e-3  # of the scores' standard deviation
 SMALL_DEVIATION = 0.05
+NEAR_EVERY = 2  # of so many trials one is looked for near the best
 REPLACEMENTS = 32  # start points at hand where the trial's own is taken
 FIT, SEARCH, COIN = 1, 2, 3  # purposes of a trial's random numbers
 Given = TypeVar("Given", bound="GpOptions")
@@ -51,13 +52,15 @@ class GpOptions:
     Attributes:
         kernel: se, matern32 or matern52.
         acquisition: ei, pi or mean.
-        start_trials: how many trials are spread evenly before the surrogate decides; None for one
-            more than there are axes, but between 4 and 10.
+        start_trials: how many trials are spread evenly before the surrogate decides; None for
+            three for each axis, but between 4 and 12.
         stop_when_certain: whether the search ends when neither an improvement nor anything unknown
             is left.
         always_learn: learn the hyperparameters at every ask, however many trials there are.
-        warp: compress the worse half of the scores (core.gp.warping), which no paper here does;
-            otherwise they are standardized.
+        as_published: search as the papers do. Scores are standardized, the worse half not
+            compressed (core.gp.warping); every trial is looked for in the whole space, not every
+            second one near the best (core.gp.proposal.NearSearch); and the start is one trial more
+            than there are axes, but between 4 and 10.
     """
 
     kernel: str = "matern52"
@@ -65,7 +68,7 @@ class GpOptions:
     start_trials: int | None = None
     stop_when_certain: bool = False
     always_learn: bool = False
-    warp: bool = True
+    as_published: bool = False
 
 
 @dataclass(frozen=True)
@@ -152,7 +155,10 @@ class GpSampler(ProposingSampler, Generic[Given]):
     def _choose(self, search: Search, trial: FrozenTrial) -> tuple[Proposal | None, str]:
         """θ* or θᵘ, and the reason; (None, improve) where every setting was tried."""
         rho = float(self.random(trial, COIN).random())
-        improving = search.maximize(ACQUISITIONS[self.options.acquisition])
+        acquisition = ACQUISITIONS[self.options.acquisition]
+        near = not self.options.as_published and trial.number % NEAR_EVERY == 1
+        improving = search.near().maximize(acquisition) if near else None
+        improving = improving or search.maximize(acquisition)
         unknown = search.maximize(standard_deviation) if self._needs_unknown else None
         if improving is None or unknown is None:
             return improving, "improve"
@@ -175,9 +181,11 @@ class GpSampler(ProposingSampler, Generic[Given]):
         return bool(small and unknown.sd < SMALL_DEVIATION)
 
     def _starts(self) -> int:
-        if self.options.start_trials is None:
-            return int(np.clip(len(self._domain.space) + 1, 4, 10))
-        return self.options.start_trials
+        if self.options.start_trials is not None:
+            return self.options.start_trials
+        axes = len(self._domain.space)
+        few, many = np.clip(axes + 1, 4, 10), np.clip(3 * axes, 4, 12)
+        return int(few if self.options.as_published else many)
 
     def _start_point(self, trial: FrozenTrial, observed: Observations) -> Array:
         """The trial's own point of a scrambled Sobol sequence, or the next one not tried yet."""
@@ -195,7 +203,7 @@ class GpSampler(ProposingSampler, Generic[Given]):
         return self._fitter.fit(observed.points, z, self.random(trial, FIT))
 
     def _warp(self, observed: Observations) -> Warp:
-        if self.options.warp:
+        if not self.options.as_published:
             return warp_of(observed.scores, observed.maximize)
         scale = scale_of(observed.scores, observed.maximize)
         return Warp(scale.mean, scale.deviation, observed.maximize)

@@ -55,7 +55,7 @@ class EbHypOptions(GpOptions):
     kernel: str = "matern32"
     acquisition: str = "mean"
     always_learn: bool = True
-    warp: bool = False  # the temperature is in units of the scores' standard deviation
+    as_published: bool = True  # the temperature is in units of the scores' standard deviation
     rule: Literal["sample", "thompson"] = "sample"
     temperature: float = 1.0
 

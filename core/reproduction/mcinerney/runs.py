@@ -113,7 +113,7 @@ def sampler(method: str, space: tuple[Axis, ...], seed: int, rule: str = RULE) -
     if method == EB_HYP:
         return EbHypSampler(space, EbHypOptions(rule="sample", temperature=float(rule)), seed=seed)
     if method == BAYES:
-        options = GpOptions(kernel="matern32", always_learn=True, warp=False)
+        options = GpOptions(kernel="matern32", always_learn=True, as_published=True)
         return GpSampler(space, options, seed=seed)
     return RandomSampler(space, seed=seed)
 

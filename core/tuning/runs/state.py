@@ -233,7 +233,8 @@ class RunState(Competition):
             self._default = event.number
 
     def _is_default(self, event: TrialStarted) -> bool:
-        return event.setting == {axis["name"]: axis["default"] for axis in self.started.space}
+        space = self.started.space
+        return event.setting == {axis["name"]: axis.get("default") for axis in space} != {}
 
     def _take_end(
         self, event: TrialFinished | TrialFailed, score: float, fits: int, failure: str

@@ -51,6 +51,25 @@ def test_the_point_is_allowed_new_and_described(space):
     assert (found.mean, found.sd) == (pytest.approx(mean[0]), pytest.approx(sd[0]))
 
 
+@pytest.mark.parametrize("space", [REAL, MIXED, WHOLE, FINITE])
+@pytest.mark.parametrize("acquisition", [ACQUISITIONS["ei"], standard_deviation])
+def test_near_the_best_nearly_as_good_as_brute_force(space, acquisition):
+    search, domain = search_in(space)
+    found = search.near().maximize(acquisition)
+    number = np.array([space[axis].kind != "choice" for axis in domain.axis_of])
+
+    def near(points):
+        return (np.abs(points - search.incumbent)[:, number] <= 0.2 + 1e-6).all(axis=1)
+
+    assert near(found.point[None])[0]
+    np.testing.assert_allclose(domain.snap(found.point[None]), found.point[None], atol=1e-9)
+    many = domain.spread(np.random.default_rng(9).random((60_000, len(space))))
+    many = many[near(many)]
+    many = many[[np.abs(search.taken - point).max(axis=1).min() > 1e-6 for point in many]]
+    brute = acquisition(*search.regression.posterior(many), search.best)[0]
+    assert found.value > brute.max() - 0.02
+
+
 def test_finite_domain_is_searched_exactly():
     search, domain = search_in(FINITE)
     everything = domain.everything()
