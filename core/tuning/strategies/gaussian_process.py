@@ -63,7 +63,16 @@ STOP_WHEN_CERTAIN = Option(
     False,
     "Ends the run early when no better setting is expected and none is still unknown.",
 )
-GP_OPTIONS = (ACQUISITION, KERNEL, START_TRIALS, STOP_WHEN_CERTAIN)
+AS_PUBLISHED = Option(
+    "as_published",
+    "Search exactly as published",
+    "bool",
+    False,
+    "As the paper has it, every score counts by its distance from the mean, and every trial may go "
+    "anywhere. Otherwise the scores below the median are compressed, so that a few very bad ones "
+    "hide nothing, and every second trial stays near the best.",
+)
+GP_OPTIONS = (ACQUISITION, KERNEL, START_TRIALS, STOP_WHEN_CERTAIN, AS_PUBLISHED)
 SHARE_IMPROVING = Option(
     "tau",
     "Share of trials that improve",
@@ -138,7 +147,10 @@ def _goal(moment: Moment) -> str:
         "mean": "The next trial goes where the guess is best.",
     }
     usual = "The next trial goes where the score is expected to improve most."
-    return goals.get(str(moment.options.get("acquisition", "ei")), usual)
+    goal = goals.get(str(moment.options.get("acquisition", "ei")), usual)
+    if moment.options.get("as_published"):
+        return goal
+    return f"{goal} Every second one stays near the best so far."
 
 
 def _mostly_improving(moment: Moment) -> str:
