@@ -20,6 +20,7 @@ ENUMERATED = 2048  # domains up to this size are searched point by point
 SAME = 1e-6  # two points closer than this in every entry are one
 STARTS = 6
 CLOUD = 96  # candidates scattered around the incumbent
+EDGE = 0.1  # ε, the weight of an edge beside that of the middle
 NEAR = 0.2  # of the range of every number
 NEAR_CANDIDATES = 9  # the power of two of how many are spread evenly there
 
@@ -79,6 +80,7 @@ class Search:
         taken: Array,
         random: np.random.Generator,
     ) -> None:
+        self._about = regression, domain, best, incumbent, taken, random
         self.regression, self.domain, self.best, self.taken = regression, domain, best, taken
         self.incumbent, self.random = incumbent, random
         self.tree = cKDTree(taken) if len(taken) else None
@@ -95,20 +97,33 @@ class Search:
 
     def near(self) -> NearSearch:
         """The same search in the surroundings of the incumbent."""
-        about = self.regression, self.domain, self.best, self.incumbent, self.taken
-        return NearSearch(*about, self.random)
+        return NearSearch(*self._about)
+
+    def inward(self) -> InwardSearch:
+        """The same search with a prior against the edges."""
+        return InwardSearch(*self._about)
 
     def maximize(self, acquisition: Acquisition) -> Proposal | None:
         """The untried point where the acquisition is largest; None if every point was tried."""
         if self.posterior is None:
             return None
-        values = acquisition(*self.posterior, self.best)[0]
+        values = acquisition(*self.posterior, self.best)[0] + self._log_prior(self.pool)[0]
         if self.domain.size <= ENUMERATED:
             return self._proposal(acquisition, self.pool[[int(np.argmax(values))]])
         points, _ = self._climb(acquisition, self.pool[self._apart(values)])
         points = np.vstack([self.domain.snap(points), self.pool[[int(np.argmax(values))]]])
         points = self._left(points)
         return self._proposal(acquisition, points)
+
+    def _log_prior(self, points: Array) -> tuple[Array, Array]:
+        """What is added to an acquisition, shape (m,), and its slopes, shape (m, width)."""
+        return np.zeros(len(points)), np.zeros(points.shape)
+
+    def _values(self, acquisition: Acquisition, points: Array) -> Array:
+        return (
+            acquisition(*self.regression.posterior(points), self.best)[0]
+            + self._log_prior(points)[0]
+        )
 
     def _candidates(self, incumbent: Array, random: np.random.Generator) -> Array:
         domain = self.domain
@@ -145,13 +160,15 @@ class Search:
         def function(points: Array) -> tuple[Array, Array]:
             mean, sd, mean_slope, sd_slope = self.regression.posterior_gradients(points)
             value, by_mean, by_sd = acquisition(mean, sd, self.best)
-            return value, by_mean[:, None] * mean_slope + by_sd[:, None] * sd_slope
+            prior, slope = self._log_prior(points)
+            slope = by_mean[:, None] * mean_slope + by_sd[:, None] * sd_slope + slope
+            return value + prior, slope
 
         free = self.domain.free
         points, values = (
             climb(function, starts, free, **self.climbing)
             if free.any()
-            else (starts, acquisition(*self.regression.posterior(starts), self.best)[0])
+            else (starts, self._values(acquisition, starts))
         )
         if free.all():
             return points, values
@@ -161,7 +178,7 @@ class Search:
             near = self._left(self.domain.neighbours(point))
             if len(near) == 0:
                 break
-            there = acquisition(*self.regression.posterior(near), self.best)[0]
+            there = self._values(acquisition, near)
             if there.max() <= value:
                 break
             stepped = near[[int(np.argmax(there))]]
@@ -178,8 +195,30 @@ class Search:
         points = points if len(points) else self.pool[:1]
         mean, sd = self.regression.posterior(points)
         value = acquisition(mean, sd, self.best)[0]
-        k = int(np.argmax(value))
+        k = int(np.argmax(value + self._log_prior(points)[0]))
         return Proposal(points[k], float(value[k]), float(mean[k]), float(sd[k]))
+
+
+class InwardSearch(Search):
+    """A search with a prior against the edges, for acquisitions that are logarithms.
+
+    Far from every trial the acquisition is nearly flat, and largest in the corners by a little,
+    where settings are extreme and seldom good. As in Hvarfner et al. 2022 (arXiv:2204.11051) it is
+    multiplied by a prior of where the best is: ∏ (4x(1 − x) + ε)/(1 + ε) over all numbers x, 1 in
+    the middle and ε/(1 + ε) at an edge. Domains that are searched point by point have none.
+    """
+
+    def _log_prior(self, points: Array) -> tuple[Array, Array]:
+        domain = self.domain
+        if domain.size <= ENUMERATED:
+            return super()._log_prior(points)
+        ranged = np.array(
+            [axis.kind != "choice" and domain.count(axis) > 1 for axis in domain.space]
+        )
+        number = ranged[domain.axis_of]
+        weight = 4.0 * points * (1.0 - points) + EDGE
+        value = np.where(number, np.log(weight / (1.0 + EDGE)), 0.0).sum(axis=1)
+        return value, np.where(number, (4.0 - 8.0 * points) / weight, 0.0)
 
 
 class NearSearch(Search):

@@ -59,8 +59,9 @@ class GpOptions:
         always_learn: learn the hyperparameters at every ask, however many trials there are.
         as_published: search as the papers do. Scores are standardized, the worse half not
             compressed (core.gp.warping); every trial is looked for in the whole space, not every
-            second one near the best (core.gp.proposal.NearSearch); and the start is one trial more
-            than there are axes, but between 4 and 10.
+            second one near the best (core.gp.proposal.NearSearch) and the others with a prior
+            against the edges (InwardSearch); and the start is one trial more than there are axes,
+            but between 4 and 10.
     """
 
     kernel: str = "matern52"
@@ -154,29 +155,39 @@ class GpSampler(ProposingSampler, Generic[Given]):
 
     def _choose(self, search: Search, trial: FrozenTrial) -> tuple[Proposal | None, str]:
         """θ* or θᵘ, and the reason; (None, improve) where every setting was tried."""
-        rho = float(self.random(trial, COIN).random())
-        acquisition = ACQUISITIONS[self.options.acquisition]
-        near = not self.options.as_published and trial.number % NEAR_EVERY == 1
-        improving = search.near().maximize(acquisition) if near else None
-        improving = improving or search.maximize(acquisition)
-        unknown = search.maximize(standard_deviation) if self._needs_unknown else None
-        if improving is None or unknown is None:
-            return improving, "improve"
-        if self.options.stop_when_certain and self._certain(search, unknown):
+        improving = self._improving(search, trial)
+        if improving is None:
+            return None, "improve"
+        if self.options.stop_when_certain and self._certain(search):
             self.finish("no better setting is expected, and none is still unknown")
-        return (
-            (unknown, "explore") if self.explores(search, unknown, rho) else (improving, "improve")
-        )
+        if type(self).explores is GpSampler.explores:
+            return improving, "improve"
+        looked_for = search if self.options.as_published else search.inward()
+        unknown = looked_for.maximize(standard_deviation)
+        assert unknown is not None  # as long as anything is left to improve by
+        rho = float(self.random(trial, COIN).random())
+        explores = self.explores(search, unknown, rho)
+        return (unknown, "explore") if explores else (improving, "improve")
 
-    @property
-    def _needs_unknown(self) -> bool:
-        return self.options.stop_when_certain or type(self).explores is not GpSampler.explores
+    def _improving(self, search: Search, trial: FrozenTrial) -> Proposal | None:
+        """θ*: of the whole space; not as published, near the best or with a prior inwards."""
+        acquisition = ACQUISITIONS[self.options.acquisition]
+        if self.options.as_published:
+            return search.maximize(acquisition)
+        if trial.number % NEAR_EVERY == 1:
+            found = search.near().maximize(acquisition)
+            if found is not None:
+                return found
+        logarithmic = self.options.acquisition != "mean"
+        return (search.inward() if logarithmic else search).maximize(acquisition)
 
     @staticmethod
-    def _certain(search: Search, unknown: Proposal) -> bool:
+    def _certain(search: Search) -> bool:
         """Whether the largest expected improvement and the largest deviation are both small."""
         improving = search.maximize(ACQUISITIONS["ei"])
+        unknown = search.maximize(standard_deviation)
         assert improving is not None
+        assert unknown is not None
         small = np.exp(improving.value) < SMALL_IMPROVEMENT
         return bool(small and unknown.sd < SMALL_DEVIATION)
 

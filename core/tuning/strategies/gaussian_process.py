@@ -70,7 +70,7 @@ AS_PUBLISHED = Option(
     False,
     "As the paper has it, every score counts by its distance from the mean, and every trial may go "
     "anywhere. Otherwise the scores below the median are compressed, so that a few very bad ones "
-    "hide nothing, and every second trial stays near the best.",
+    "hide nothing, every second trial stays near the best, and the others shun the edges.",
 )
 GP_OPTIONS = (ACQUISITION, KERNEL, START_TRIALS, STOP_WHEN_CERTAIN, AS_PUBLISHED)
 SHARE_IMPROVING = Option(

@@ -70,6 +70,36 @@ def test_near_the_best_nearly_as_good_as_brute_force(space, acquisition):
     assert found.value > brute.max() - 0.02
 
 
+def test_the_prior_against_the_edges_by_hand_and_its_slope():
+    search, domain = search_in(MIXED)
+    point = np.array([[0.0, 0.5, 1.0, 0.0, 0.0], [0.25, 0.9, 0.0, 1.0, 0.0]])
+    value, slope = search.inward()._log_prior(point)
+    # 4x(1 − x) is 0 and 1; .75 and .36; the weight of an edge is .1/1.1. The choice has none.
+    assert value == pytest.approx([np.log(0.1 / 1.1), np.log(0.85 / 1.1) + np.log(0.46 / 1.1)])
+    for k in range(domain.width):
+        step = np.zeros(domain.width)
+        step[k] = 1e-6
+        ahead, behind = (search.inward()._log_prior(point[1:] + s)[0] for s in (step, -step))
+        assert slope[1, k] == pytest.approx((ahead - behind)[0] / 2e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("acquisition", [ACQUISITIONS["ei"], standard_deviation])
+@pytest.mark.parametrize("space", [REAL, MIXED, WHOLE])
+def test_inwards_nearly_as_good_as_brute_force(space, acquisition):
+    search, domain = search_in(space)
+    inward = search.inward()
+    found = inward.maximize(acquisition)
+    many = domain.spread(np.random.default_rng(9).random((40_000, len(space))))
+    many = many[[np.abs(search.taken - point).max(axis=1).min() > 1e-6 for point in many]]
+
+    def weighted(points):
+        return inward._values(acquisition, points)
+
+    assert weighted(found.point[None])[0] > weighted(many).max() - 0.02
+    plain = acquisition(*search.regression.posterior(found.point[None]), search.best)[0]
+    assert found.value == pytest.approx(plain[0])
+
+
 def test_finite_domain_is_searched_exactly():
     search, domain = search_in(FINITE)
     everything = domain.everything()

@@ -349,3 +349,23 @@ def test_where_all_near_the_best_was_tried_the_search_goes_on_elsewhere(run):
     space = (Axis("k", "", "int", 1, 40),)
     study = run(GpSampler(space, seed=1), lambda s: -abs(s["k"] - 20), 40, space)
     assert sorted(trial.params["k"] for trial in study.trials) == list(range(1, 41))
+
+
+def test_few_trials_go_to_an_edge_where_the_best_is_inside(run):
+    cube = tuple(Axis(name, "", "float", 0, 1) for name in "wxyz")
+
+    def score(setting):  # flat and rough outside of a hill in the middle
+        off = sum((value - 0.45) ** 2 for value in setting.values())
+        return math.exp(-6 * off) + 0.02 * math.sin(60 * setting["x"])
+
+    def at_edges(**options):
+        trials = run(GpSampler(cube, GpOptions(**options)), score, 36, cube).trials[12:]
+        return sum(min(t.params.values()) < 0.01 or max(t.params.values()) > 0.99 for t in trials)
+
+    assert at_edges() < 6 < at_edges(as_published=True)
+
+
+def test_a_best_setting_at_an_edge_is_still_found(run):
+    space = tuple(Axis(name, "", "float", 0, 1) for name in "xyz")
+    study = run(GpSampler(space), lambda s: s["x"] - s["y"] - (s["z"] - 0.5) ** 2, 30, space)
+    assert study.best_value > 0.97
