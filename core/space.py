@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -43,6 +43,13 @@ class Axis:
     def width(self) -> int:
         """How many entries of the unit vector it takes."""
         return len(self.choices) if self.kind == "choice" else 1
+
+    def up_to(self, most: float) -> Axis:
+        """The same axis of a number without the values above `most`; its least value stays."""
+        if self.kind == "choice" or most >= self.high:
+            return self
+        high = max(self.low, most)
+        return replace(self, high=high, default=min(self.default, high))
 
     def to_unit(self, value: Any) -> list[float]:
         """The entries of the unit vector for a value."""

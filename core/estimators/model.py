@@ -34,6 +34,8 @@ class Model:
             Python script.
         defaults: (task, prepared training columns) -> the default values that depend on the data,
             for the axes that have such ones; None where no axis has.
+        most: (rows to fit on) -> the largest values that so many rows allow, {axis: value}; None
+            where rows do not matter.
         simplex: names of axes whose values count only as shares of their sum.
         probabilistic: the same model where probabilities of classes are asked for, if `build` gives
             an estimator without them; None where it gives them anyway.
@@ -69,6 +71,7 @@ class Model:
     scaled: bool
     script: Callable[[str, Setting, int], tuple[str, str]]
     defaults: Callable[[str, Any], Setting] | None = None
+    most: Callable[[int], dict[str, float]] | None = None
     simplex: tuple[str, ...] = ()
     probabilistic: Model | None = None
     training_score: Callable[[Any, Any, Any], float] | None = None

@@ -97,6 +97,9 @@ class Problem:
         task = self.dataset.task
         weighs = self.strategy.kind == "trials" and not self.strategy.numbers_only
         space = self.model.space_of(task, rare=weighs and self.rare is not None)
+        if self.model.most is not None:
+            most = self.model.most(min(len(fit_rows) for fit_rows, _ in self.splits))
+            space = tuple(axis.up_to(most.get(axis.name, axis.high)) for axis in space)
         if self.model.defaults is None:
             return space
         X = self.preparation().fit_transform(*self.train)

@@ -13,7 +13,7 @@ from scipy import sparse
 
 
 def check_indices(model: Any) -> None:
-    """See that trees, support vectors and sparse matrices lead nowhere but into themselves.
+    """See that nothing leads out of itself: trees, neighbours, support vectors, sparse matrices.
 
     Raises:
         ValueError: one does not; it was not fitted.
@@ -21,6 +21,8 @@ def check_indices(model: Any) -> None:
     """
     from sklearn.ensemble._forest import BaseForest
     from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import BaseHistGradientBoosting
+    from sklearn.neighbors import KDTree
+    from sklearn.neighbors._base import NeighborsBase
     from sklearn.svm._base import BaseLibSVM
     from sklearn.tree import BaseDecisionTree
 
@@ -40,6 +42,10 @@ def check_indices(model: Any) -> None:
                 children = nodes["left"], nodes["right"]
                 leaf = nodes["is_leaf"].astype(bool)
                 _check_tree(leaf, children, nodes["feature_idx"], part.n_features_in_)
+        elif isinstance(part, NeighborsBase) and hasattr(part, "_fit_X"):
+            _check_neighbours(part)
+        elif isinstance(part, KDTree):
+            _check_halving(part)
         elif isinstance(part, BaseLibSVM) and hasattr(part, "support_"):
             _check_support(part)
         elif sparse.issparse(part):
@@ -67,6 +73,34 @@ def _check_support(svm: Any) -> None:
     _demand(svm._dual_coef_.shape == (classes - 1, count))
     _demand(vectors.shape[1] == svm.n_features_in_ and len(svm._intercept_) == pairs)
     _demand(all(len(some) in (0, pairs) for some in (svm._probA, svm._probB)))
+
+
+def _check_neighbours(model: Any) -> None:
+    """Every row has a target, and the rows searched are the rows that are held."""
+    rows, tree = model._fit_X, model._tree
+    _demand(rows.ndim == 2 and rows.shape == (model.n_samples_fit_, model.n_features_in_))
+    _demand(len(model._y) == len(model._y.ravel()) == rows.shape[0])
+    if hasattr(model, "classes_"):
+        codes = np.asarray(model._y)
+        _demand(codes.dtype.kind in "iu" and len(codes) > 0)
+        _demand(bool(codes.min() >= 0 and codes.max() < len(model.classes_)))
+    _demand((tree is None) == (model._fit_method == "brute"))
+    _demand(tree is None or tree.get_arrays()[0].shape == rows.shape)
+
+
+def _check_halving(tree: Any) -> None:
+    """Node i of a k-d tree has the children 2i + 1 and 2i + 2, and a leaf some of its rows."""
+    from sklearn.metrics._dist_metrics import DistanceMetric64
+
+    rows, order, nodes, bounds = (np.asarray(one) for one in tree.get_arrays())
+    _demand(rows.ndim == 2 and order.shape == rows.shape[:1])
+    _demand(bool(np.all((order >= 0) & (order < len(rows)))))
+    _demand(len(nodes) > 0 and bounds.shape == (2, len(nodes), rows.shape[1]))
+    first, last = nodes["idx_start"], nodes["idx_end"]
+    _demand(bool(np.all((first >= 0) & (first <= last) & (last <= len(rows)))))
+    _demand(any(isinstance(part, DistanceMetric64) for part in tree.__getstate__()))
+    inner = np.flatnonzero(nodes["is_leaf"] == 0)
+    _demand(bool(np.all(2 * inner + 2 < len(nodes))))
 
 
 def _demand(true: bool) -> None:

@@ -25,6 +25,7 @@ _SKLEARN = {
     *_within("calibration", "CalibratedClassifierCV _CalibratedClassifier _SigmoidCalibration"),
     *_within("compose", "_column_transformer.ColumnTransformer _target.TransformedTargetRegressor"),
     *_within("dummy", "DummyClassifier DummyRegressor"),
+    *_within("ensemble._forest", "ExtraTreesClassifier ExtraTreesRegressor"),
     *_within("ensemble._forest", "RandomForestClassifier RandomForestRegressor"),
     *_within("ensemble._hist_gradient_boosting", "binning._BinMapper predictor.TreePredictor"),
     *_within(
@@ -35,8 +36,12 @@ _SKLEARN = {
     *_within("", "impute._base.SimpleImputer kernel_approximation.Nystroem"),
     *_within("linear_model", "_coordinate_descent.ElasticNet _logistic.LogisticRegression"),
     *_within("linear_model", "_ridge.Ridge _stochastic_gradient.SGDClassifier"),
+    *_within("metrics._dist_metrics", "EuclideanDistance64 ManhattanDistance64"),
     *_within("model_selection", "_classification_threshold.FixedThresholdClassifier"),
     *_within("model_selection", "_split.StratifiedKFold"),
+    "naive_bayes.GaussianNB",
+    *_within("neighbors", "_classification.KNeighborsClassifier _kd_tree.KDTree"),
+    "neighbors._regression.KNeighborsRegressor",
     *_within("neural_network._multilayer_perceptron", "MLPClassifier MLPRegressor"),
     *_within("neural_network._stochastic_optimizers", "AdamOptimizer"),
     *_within("pipeline", "FeatureUnion Pipeline"),
@@ -47,6 +52,7 @@ _SKLEARN = {
     *_within("preprocessing._label", "LabelBinarizer LabelEncoder"),
     *_within("svm._classes", "SVC SVR"),
     *_within("tree", "_classes.DecisionTreeClassifier _classes.DecisionTreeRegressor _tree.Tree"),
+    *_within("tree._classes", "ExtraTreeClassifier ExtraTreeRegressor"),
     *_within("utils._bunch", "Bunch"),
 }
 _OTHERS = {

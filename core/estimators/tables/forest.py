@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from core.estimators.class_weights import weights_of
 from core.estimators.facts import ENOUGH_ROWS, Facts, Suggestion
 from core.estimators.model import Model
@@ -11,7 +13,8 @@ from core.space import Axis, Setting
 _MOST_GROWN = 1e6  # rows × columns: about two seconds a fit, seven minutes a run
 
 
-def _space(task: str) -> tuple[Axis, ...]:
+def space(task: str) -> tuple[Axis, ...]:
+    """The axes of trees that are grown side by side; scikit-learn's defaults are the same."""
     usual = 1.0 if task == "regression" else "sqrt"
     tried = "Columns tried at every split (a share, or a root)"
     return (
@@ -21,7 +24,8 @@ def _space(task: str) -> tuple[Axis, ...]:
     )
 
 
-def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
+def arguments_of(setting: Setting, seed: int) -> dict[str, Any]:
+    """The arguments of such trees at a setting."""
     arguments = {
         "n_estimators": int(setting["n_estimators"]),
         "max_features": setting["max_features"],
@@ -29,7 +33,11 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
         "n_jobs": 1,
         "random_state": seed,
     }
-    arguments |= weights_of(setting)
+    return arguments | weights_of(setting)
+
+
+def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
+    arguments = arguments_of(setting, seed)
     if task == "regression":  # trees take differences whose squares are below 2e-16 for none
         return on_standard_target(Recipe("sklearn.ensemble", "RandomForestRegressor", arguments))
     return Recipe("sklearn.ensemble", "RandomForestClassifier", arguments)
@@ -49,7 +57,7 @@ FOREST = Model(
     good_for="Good on almost any table without much tuning. Unusual values do not disturb it.",
     cost="Time grows with the number of trees and rows; the model file is large.",
     tasks=("regression", "binary", "multiclass"),
-    space=_space,
+    space=space,
     build=building(_recipe),
     loss={},
     takes_sparse=True,

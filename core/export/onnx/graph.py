@@ -45,12 +45,20 @@ class Graph:
 
     def node(self, kind: str, *taken: str, domain: str = "", **attributes: Any) -> str:
         """Add a node with one result; its name."""
+        return self.nodes(kind, 1, *taken, domain=domain, **attributes)[0]
+
+    def nodes(
+        self, kind: str, results: int, *taken: str, domain: str = "", **attributes: Any
+    ) -> list[str]:
+        """Add a node with several results; their names."""
         from onnx import helper
 
-        name = self._name()
-        made = helper.make_node(kind, list(taken), [name], name=name, domain=domain, **attributes)
+        names = [self._name() for _ in range(results)]
+        made = helper.make_node(
+            kind, list(taken), names, name=names[0], domain=domain, **attributes
+        )
         self._nodes.append(made)
-        return name
+        return names
 
     def constant(self, value: Any) -> str:
         """Add a constant array, numbers double unless they are whole; its name."""

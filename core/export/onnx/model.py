@@ -22,6 +22,8 @@ from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
@@ -31,12 +33,15 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import ElasticNet, LogisticRegression, Ridge
 from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from core.errors import UnusableError
 from core.export.onnx.graph import Graph
+from core.export.onnx.neighbours import neighbours
 from core.export.onnx.trees import boosted, forest
 
 _WHOLE = 7  # ONNX's number of the type int64
@@ -286,6 +291,43 @@ def _forest_classes(graph: Graph, X: str, model: Any) -> Classes:
     return _likeliest(graph, forest(graph, X, model))
 
 
+def _naive_bayes(graph: Graph, X: str, model: GaussianNB) -> Classes:
+    """Softmax of log π_k − ½ Σ_j log 2πσ²_kj − ½ Σ_j ((x_j − θ_kj) / σ_kj)²."""
+    apart = graph.node("Sub", _third_axis(graph, X), graph.constant(model.theta_[None]))
+    scaled = graph.node("Div", apart, graph.constant(np.sqrt(model.var_)[None]))
+    squares = graph.node("ReduceSumSquare", scaled, graph.constant(np.array([2])), keepdims=0)
+    half = graph.node("Mul", squares, graph.constant(np.full((1, 1), -0.5)))
+    constant = np.log(model.class_prior_) - 0.5 * np.log(2 * np.pi * model.var_).sum(axis=1)
+    joint = graph.node("Add", half, graph.constant(constant[None]))
+    return _likeliest(graph, graph.node("Softmax", joint, axis=1))
+
+
+def _third_axis(graph: Graph, X: str) -> str:
+    """(N, p) as (N, 1, p)."""
+    return graph.node("Unsqueeze", X, graph.constant(np.array([1])))
+
+
+def _mean_of_neighbours(graph: Graph, X: str, model: KNeighborsRegressor) -> str:
+    targets = np.asarray(model._y, dtype=np.float64).reshape(-1, 1)
+    return _asked(graph, *neighbours(graph, X, model), targets)
+
+
+def _vote_of_neighbours(graph: Graph, X: str, model: KNeighborsClassifier) -> Classes:
+    votes = np.eye(len(model.classes_))[model._y]
+    return _likeliest(graph, _asked(graph, *neighbours(graph, X, model), votes))
+
+
+def _asked(graph: Graph, places: str, weights: str, said: np.ndarray) -> str:
+    """The weighted mean of what the neighbours have, (N, outputs); `said` is that of all rows."""
+    theirs = graph.node("Gather", graph.constant(said), places, axis=0)  # (N, k, outputs)
+    weighed = graph.node(
+        "Mul", theirs, graph.node("Unsqueeze", weights, graph.constant(np.array([2])))
+    )
+    sums = graph.node("ReduceSum", weighed, graph.constant(np.array([1])), keepdims=0)
+    total = graph.node("ReduceSum", weights, graph.constant(np.array([1])), keepdims=1)
+    return graph.node("Div", sums, total)
+
+
 def _weighted(graph: Graph, said: list[str], weights: Any) -> str:
     """The weighted mean of results; None weighs them alike."""
     given = np.ones(len(said)) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -306,6 +348,8 @@ _NUMBERS: dict[type, Callable[..., str]] = {
     SVR: _support_regression,
     MLPRegressor: _network_of_numbers,
     RandomForestRegressor: forest,
+    ExtraTreesRegressor: forest,
+    KNeighborsRegressor: _mean_of_neighbours,
     HistGradientBoostingRegressor: boosted,
     TransformedTargetRegressor: _on_standard_target,
     VotingRegressor: _mean_of_numbers,
@@ -316,6 +360,9 @@ _CLASSES: dict[type, Callable[..., Classes]] = {
     SVC: _support_classes,
     MLPClassifier: _network,
     RandomForestClassifier: _forest_classes,
+    ExtraTreesClassifier: _forest_classes,
+    KNeighborsClassifier: _vote_of_neighbours,
+    GaussianNB: _naive_bayes,
     HistGradientBoostingClassifier: _boosted_classes,
     CalibratedClassifierCV: _calibrated,
     VotingClassifier: _mean_of_shares,

@@ -48,7 +48,8 @@ def inner(estimator):
 
 def test_the_registry_has_the_models_under_their_own_names():
     linear = ["linear", "logistic", "logistic-l1l2", "elastic-net"]
-    tables = [*linear, "svm", "forest", "boosting", "mlp", "vote7", "dlgm"]
+    trees = ["svm", "forest", "extra-trees", "boosting"]
+    tables = [*linear, *trees, "mlp", "knn", "naive-bayes", "vote7", "dlgm"]
     assert [name for name in MODELS if name not in ("crf", "rna", "lda")] == tables
     assert all(model.name == name for name, model in MODELS.items())
 

@@ -35,6 +35,7 @@ from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
 
 LIBRARIES = {"onnx": "onnx"}  # {format: the optional part that it needs}
+TREES = ("forest", "extra-trees", "boosting")  # whose leaves are added up
 NO_COUNTERPART = ("vote7",)  # models that ONNX does not have
 COMPILED = "binary"  # the task whose scripts have numba: each compiles its own loops, for long
 PROBABLE = {"svm": "log_loss"}  # a metric by which a model must give probabilities
@@ -219,7 +220,7 @@ def check_onnx(case: Case, path: Path) -> None:
         ).reshape(-1, 1)
     names = [given.name for given in session.get_outputs()]
     said = dict(zip(names, session.run(None, columns), strict=True))
-    exact = 1e-6 if case.folder.plan.model in ("forest", "boosting") else 1e-9
+    exact = 1e-6 if case.folder.plan.model in TREES else 1e-9
     close(case, said.pop("prediction"), pipeline.predict(rows), exact)
     for name, degrees in said.items():
         ours = getattr(pipeline, {"probabilities": "predict_proba"}.get(name, "decision_function"))

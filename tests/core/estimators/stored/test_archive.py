@@ -25,7 +25,11 @@ from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
+from sklearn.neighbors import (
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    RadiusNeighborsClassifier,
+)
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC, SVR
@@ -240,6 +244,48 @@ def test_a_sparse_matrix_must_fit(tmp_path: Path) -> None:
     model.coef_.indices[0] = 10**6
     with pytest.raises(UnusableError, match="damaged"):
         archive.load(written(path, model), EXPORTED)
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("kind", [KNeighborsClassifier, KNeighborsRegressor])
+def test_neighbours_must_fit(tmp_path: Path, wrap: Any, kind: Any) -> None:
+    model = kind(weights="distance", p=1).fit(wrap(X), Y)
+    path = written(tmp_path / "model.skops", model)
+    assert archive.load(path, EXPORTED).predict(wrap(X)).tolist() == model.predict(wrap(X)).tolist()
+    model._y = model._y[:5]
+    with pytest.raises(UnusableError, match="damaged"):
+        archive.load(written(path, model), EXPORTED)
+
+
+@pytest.mark.parametrize("code", [-1, 2, 10**6])
+def test_neighbours_are_of_a_class_that_is_there(tmp_path: Path, code: int) -> None:
+    model = KNeighborsClassifier(algorithm="brute").fit(X, Y)
+    path = written(tmp_path / "model.skops", model)
+    assert archive.load(path, EXPORTED).predict(X).tolist() == model.predict(X).tolist()
+    model._y[7] = code
+    with pytest.raises(UnusableError, match="damaged"):
+        archive.load(written(path, model), EXPORTED)
+
+
+@pytest.mark.parametrize(
+    ("place", "change"),
+    [
+        (0, lambda rows: rows[:, :2].copy()),  # the rows
+        (1, lambda order: order + 1),  # of their numbers
+        (2, lambda nodes: nodes[:-1]),  # idx_start, idx_end and is_leaf of every node
+        (3, lambda bounds: bounds[:, :1].copy()),
+        (11, lambda metric: None),
+    ],
+)
+def test_a_tree_of_neighbours_that_leads_out_of_itself_is_refused(
+    tmp_path: Path, place: int, change: Any
+) -> None:
+    model = KNeighborsClassifier(algorithm="kd_tree", leaf_size=10).fit(X, Y)
+    state = list(model._tree.__getstate__())
+    state[place] = change(state[place])
+    model._tree.__setstate__(tuple(state))
+    with pytest.raises(UnusableError, match="damaged"):
+        archive.load(written(tmp_path / "model.skops", model), EXPORTED)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from core.space import default_setting, setting_at, unit_vector
 REGRESSORS = [name for name, model in MODELS.items() if "regression" in model.tasks]
 UNITS = [(2.0**-10, 0.0), (1e-3, 0.0), (1e3, 5.0), (1e-6, 0.0), (1e-140, 0.0), (1e140, 0.0)]
 # Where two splits of a tree are equally good, the rounding of the target decides between them.
-TOLERANCE = {"forest": 0.05}
+TOLERANCE = {"forest": 0.05, "extra-trees": 0.05}
 
 
 def scored(name, setting, y):

@@ -29,6 +29,7 @@ from core.tuning.runs.best import best_of
 
 pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
+TREES = ("forest", "extra-trees", "boosting")  # whose leaves are added up
 TABLES = [n for n, m in MODELS.items() if {"binary", "regression"} & {*m.tasks}]
 
 
@@ -40,7 +41,7 @@ def exported(folder: Any, path: Path) -> Path:
 
 def compare(made: Any, path: Path, rows: Any) -> None:
     """The file's outputs against the run's own pipeline; only sums of leaves are single ones."""
-    exact = 1e-6 if {"forest", "boosting"} & {made.folder.plan.model} else 1e-9
+    exact = 1e-6 if made.folder.plan.model in TREES else 1e-9
     pipeline = best_of(made.folder)
     said = onnx_file.OnnxModel(path).outputs(rows)
     ours = pipeline.predict(rows)
@@ -92,6 +93,17 @@ def test_averages_predict_the_same(
     make_run: Callable[..., Any], tmp_path: Path, task: str, model: str, members: Any
 ) -> None:
     made = make_run(task, model, members=members)
+    compare(made, exported(made.folder, tmp_path / "model.onnx"), made.dataset.features)
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@pytest.mark.parametrize("p", [1, 2])
+@pytest.mark.parametrize("libsvm", [False, True])
+def test_neighbours_of_every_kind_predict_the_same(
+    make_run: Callable[..., Any], tmp_path: Path, p: int, weights: str, libsvm: bool
+) -> None:
+    setting = {"p": p, "weights": weights, "n_neighbors": 4}
+    made = make_run("multiclass", "knn", members=[(setting, 1.0)], libsvm=libsvm)
     compare(made, exported(made.folder, tmp_path / "model.onnx"), made.dataset.features)
 
 
@@ -250,8 +262,12 @@ def test_a_vote_by_labels_is_refused_in_a_sentence(
 def test_without_the_extra_it_says_what_to_install(
     make_run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing(name: str) -> Any:
-        raise ImportError(name)
+    real = optional_parts.importlib.import_module
+
+    def missing(name: str, *package: str) -> Any:
+        if name.startswith("onnx"):
+            raise ImportError(name)
+        return real(name, *package)
 
     made = make_run()
     path = exported(made.folder, tmp_path / "model.onnx")

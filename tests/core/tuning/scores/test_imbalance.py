@@ -22,7 +22,7 @@ from core.tuning.problem import as_begun, build_problem, read_data
 from core.tuning.scores.imbalance import Rare, rare_class, recommended_metric
 from core.tuning.tune import tune
 
-WEIGHING = ("logistic", "elastic-net", "svm", "forest", "boosting")
+WEIGHING = ("logistic", "elastic-net", "svm", "forest", "extra-trees", "boosting")
 
 
 def table(path, shares, rows=300, seed=0):
