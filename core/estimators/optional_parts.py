@@ -18,11 +18,13 @@ class OptionalPart:
         extra: its name among the extras of pyproject.toml ("deep").
         modules: what must be importable.
         does: what needs it, in the plural ("deep latent Gaussian models").
+        probed: whether it is imported before a run begins, to see that it can be.
     """
 
     extra: str
     modules: tuple[str, ...]
     does: str
+    probed: bool = False
 
     @property
     def command(self) -> str:
@@ -41,26 +43,62 @@ class OptionalPart:
             f"{self.does} need {self.modules[0]}, which is missing here", cure=self.cure
         )
 
+    def broken(self, module: str, why: str) -> UnusableError:
+        """What is said where it is installed and cannot be imported."""
+        return UnusableError(
+            f"{module} is installed, but cannot be imported ({why})",
+            cure=f"repair it with: pip install --force-reinstall {module}",
+        )
+
 
 OPTIONAL_PARTS: dict[str, OptionalPart] = {
     "deep": OptionalPart("deep", ("jax",), "deep latent Gaussian models"),
     "onnx": OptionalPart("onnx", ("onnx", "onnxruntime"), "ONNX model files"),
+    "lightgbm": OptionalPart("lightgbm", ("lightgbm",), "models of LightGBM", probed=True),
+    "xgboost": OptionalPart("xgboost", ("xgboost",), "models of XGBoost", probed=True),
+    "catboost": OptionalPart("catboost", ("catboost",), "models of CatBoost", probed=True),
+    "more": OptionalPart("more", ("lightgbm", "xgboost", "catboost"), "models of these libraries"),
 }
+
+_broken: dict[str, UnusableError] = {}  # by module: what could not be imported in this process
 
 
 def is_installed(extra: str) -> bool:
-    """Whether everything that a part needs is there; nothing is imported to find out."""
-    return all(find_spec(module) is not None for module in OPTIONAL_PARTS[extra].modules)
+    """Whether everything that a part needs is there; nothing is imported to find out.
+
+    What could not be imported once is not there either.
+    """
+    modules = OPTIONAL_PARTS[extra].modules
+    return all(module not in _broken and find_spec(module) is not None for module in modules)
+
+
+def lacking(extra: str) -> str:
+    """What a part lacks, a clause: "lightgbm, which is not installed"; "" where it can be used."""
+    if not extra or is_installed(extra):
+        return ""
+    modules = OPTIONAL_PARTS[extra].modules
+    named = next((module for module in modules if module in _broken), "")
+    return (
+        f"{named}, which cannot be imported" if named else f"{modules[0]}, which is not installed"
+    )
 
 
 def check_installed(extra: str) -> None:
     """See that a part can be used; "" is the program itself.
 
     Raises:
-        UnusableError: it is not installed.
+        UnusableError: it is not installed, or cannot be imported.
     """
-    if extra and not is_installed(extra):
-        raise OPTIONAL_PARTS[extra].missing
+    if not extra:
+        return
+    part = OPTIONAL_PARTS[extra]
+    for module in part.modules:
+        if module in _broken:
+            raise _broken[module]
+    if not is_installed(extra):
+        raise part.missing
+    for module in part.modules if part.probed else ():
+        optional_module(extra, module)
 
 
 def optional_module(extra: str, module: str) -> ModuleType:
@@ -69,7 +107,14 @@ def optional_module(extra: str, module: str) -> ModuleType:
     Raises:
         UnusableError: it is not installed, or cannot be imported.
     """
+    part = OPTIONAL_PARTS[extra]
     try:
         return importlib.import_module(module)
-    except ImportError as error:
-        raise OPTIONAL_PARTS[extra].missing from error
+    except (Exception, SystemExit) as error:  # a package that is broken may raise anything at all
+        absent = isinstance(error, ModuleNotFoundError) and error.name == module
+        if absent or not is_installed(extra):
+            raise part.missing from error
+        lines = str(error).strip().splitlines()
+        said = f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__
+        _broken[module] = part.broken(module, said)
+        raise _broken[module] from error

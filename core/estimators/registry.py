@@ -8,22 +8,25 @@ from core.estimators.model import Model, check_model
 from core.estimators.structured.crf import CRF
 from core.estimators.structured.rna import RNA
 from core.estimators.tables.boosting import BOOSTING
+from core.estimators.tables.catboost import CATBOOST
 from core.estimators.tables.elastic_net import ELASTIC_NET
 from core.estimators.tables.extra_trees import EXTRA_TREES
 from core.estimators.tables.forest import FOREST
 from core.estimators.tables.knn import KNN
+from core.estimators.tables.lightgbm import LIGHTGBM
 from core.estimators.tables.linear import LINEAR
 from core.estimators.tables.logistic import LOGISTIC
 from core.estimators.tables.logistic_l1l2 import LOGISTIC_L1L2
 from core.estimators.tables.mlp import MLP
 from core.estimators.tables.naive_bayes import NAIVE_BAYES
 from core.estimators.tables.svm import SVM
+from core.estimators.tables.xgboost import XGBOOST
 from core.estimators.vote7.model import VOTE7
 from core.extensions import Registry
 
 _ALL = (
     *(LINEAR, LOGISTIC, LOGISTIC_L1L2, ELASTIC_NET),
-    *(SVM, FOREST, EXTRA_TREES, BOOSTING),
+    *(SVM, FOREST, EXTRA_TREES, BOOSTING, LIGHTGBM, XGBOOST, CATBOOST),
     *(MLP, KNN, NAIVE_BAYES, VOTE7, DLGM),
     *(CRF, RNA, LDA),
 )

@@ -160,7 +160,8 @@ _ROWS = (
             "table": Form(
                 "Python script",
                 "A short program that trains the tuned model from your file again and prints the "
-                "same test score. It needs only scikit-learn, numpy and pandas.",
+                "same test score. It needs scikit-learn, numpy and pandas, and the model's own "
+                "library if it has one.",
                 python_script.write,
             ),
             "sequence": Form(

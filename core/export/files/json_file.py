@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from sklearn.compose import TransformedTargetRegressor
 
+from core.estimators.stored.plain_model import undecided
 from core.export.average import members_of
 from core.export.files.json_model import model_document
 from core.export.files.parameter_arrays import KINDS
-from core.export.files.plain_model import undecided
 from core.export.finished_run import FinishedRun, file_of
 
 

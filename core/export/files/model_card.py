@@ -11,7 +11,7 @@ from typing import Any
 from pandas.api.types import is_numeric_dtype
 
 from core.datasets.samples.registry import SAMPLES
-from core.export.files.plain_model import plain_pipeline
+from core.estimators.stored.plain_model import plain_pipeline
 from core.export.finished_run import FinishedRun
 
 ATTRIBUTE = "tunescope_"

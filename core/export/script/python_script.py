@@ -1,8 +1,9 @@
 """The script export: a short program that trains the tuned model from the raw file again.
 
-It needs scikit-learn, numpy and pandas only, makes the same split, prints the same test score, and
-then fits the model on all rows, as the program does. Where every row was tested by models of outer
-folds, it fits the model and prints the score that the program measured.
+It needs scikit-learn, numpy and pandas only, and the model's own library where that is another. It
+makes the same split, prints the same test score, and then fits the model on all rows, as the
+program does. Where every row was tested by models of outer folds, it fits the model and prints the
+score that the program measured.
 A model that is no class of scikit-learn's stands in the program itself.
 Learned penalties are reproduced exactly: dividing column i by √C_i turns ½ Σ C_i w_i² into
 ½ ‖u‖² with u_i = √C_i w_i, which is scikit-learn's ``LogisticRegression(C=1)``; for a linear model
@@ -20,6 +21,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from core.estimators.optional_parts import OPTIONAL_PARTS
 from core.export.average import Member, members_of
 from core.export.choices import BASELINE, DEFAULT, TUNED
 from core.export.finished_run import FinishedRun, score_said
@@ -55,7 +57,9 @@ def source(run: FinishedRun) -> str:
 
 
 def _docstring(run: FinishedRun, carries: bool) -> str:
-    usage = "It needs scikit-learn, numpy and pandas. Run it with the data file as its argument."
+    extra = run.model.extra if run.which != BASELINE else ""
+    needed = [*(OPTIONAL_PARTS[extra].modules if extra else ()), "scikit-learn", "numpy"]
+    usage = f"It needs {', '.join(needed)} and pandas. Run it with the data file as its argument."
     if carries:
         usage += " The model is no class of scikit-learn's own: its source stands below."
     versions = ", ".join(f"{name} {version}" for name, version in run.takeaway.versions.items())

@@ -12,7 +12,7 @@ from typing import Any
 from core.datasets.groups import OTHER
 from core.estimators.facts import Facts, Suggestion
 from core.estimators.model import Model
-from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
+from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed, lacking
 from core.estimators.registry import MODELS
 from core.extensions import faults
 from core.tuning.evaluation import FEW_ROWS, TABLES
@@ -152,8 +152,8 @@ def _obstacle(model: Model, facts: Facts) -> str:
         return "It predicts numbers, and here classes are to be told apart."
     if facts.task == "topics":
         return _too_few_texts(model, facts)
-    if needs := _lacking(model, facts)["needs"]:
-        return f"It needs {needs}, which is not installed."
+    if needs := lacking(model.extra):
+        return f"It needs {needs}."
     if not model.takes_sparse and 8.0 * facts.rows * facts.inputs > _DENSE_LIMIT:
         need = 8e-9 * facts.rows * facts.inputs
         return f"It would need {need:,.0f} GB of memory for {facts.inputs:,} columns."

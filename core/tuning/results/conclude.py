@@ -19,7 +19,13 @@ from core.tuning.plan import Plan
 from core.tuning.problem import Problem, as_begun, build_problem, read_data
 from core.tuning.results.comparison import Comparison, results_of
 from core.tuning.results.judging import Course, predictions_of_folds, predictions_of_test, repeats
-from core.tuning.results.takeaway import NO_PENALTIES, Penalties, read_takeaway, takeaway_of
+from core.tuning.results.takeaway import (
+    NO_PENALTIES,
+    Penalties,
+    read_takeaway,
+    takeaway_of,
+    versions,
+)
 from core.tuning.results.threshold import of_costs
 from core.tuning.results.winner import Winner, taken_away, winner_of
 from core.tuning.runs.best import has_best, keep_best, may_open_best
@@ -251,6 +257,7 @@ def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> 
         threshold=judged.threshold.value if judged.threshold else None,
         judged=_penalties(other).as_dict() if other else {},
         refitted=last is not judged,
+        versions=versions(problem.model.extra),
     )
     keep_best(folder, last.pipeline)
     try:

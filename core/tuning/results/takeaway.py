@@ -12,6 +12,7 @@ from typing import Any
 
 from core.datasets.dataset import Column, Dataset, Source
 from core.errors import UnusableError
+from core.estimators.optional_parts import OPTIONAL_PARTS
 from core.tuning.typed_json import read_as
 
 _OF_COLUMN = tuple(f.name for f in fields(Column))
@@ -181,9 +182,14 @@ def read_takeaway(folder: Path) -> Takeaway:
         ) from error
 
 
-def versions() -> dict[str, str]:
-    """The versions of Python and of the libraries that a model depends on."""
-    libraries = ("scikit-learn", "numpy", "scipy", "pandas", "tunescope")
+def versions(extra: str = "") -> dict[str, str]:
+    """The versions of Python and of the libraries that fitted a model.
+
+    Args:
+        extra: the optional part that the model needs.
+    """
+    further = OPTIONAL_PARTS[extra].modules if extra else ()
+    libraries = ("scikit-learn", *further, "numpy", "scipy", "pandas", "tunescope")
     found = {"python": platform.python_version()}
     for library in libraries:
         try:

@@ -1,11 +1,13 @@
 """The fitted best of a run folder, in a file that runs no code when it is opened.
 
-It is a skops file with a list of what may be inside. The model of an extension may hold more than
-the extension tells: it is then pickled and signed, and opens on this computer alone.
+It is a skops file with a list of what may be inside. Models of other libraries are kept as
+scikit-learn's, which predict the same. The model of an extension may hold more than the extension
+tells: it is then pickled and signed, and opens on this computer alone.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import pickle
 from typing import Any
@@ -92,6 +94,10 @@ _AGAIN = "resume the run (tunescope resume), which fits the model again"
 def _content(pipeline: Any) -> tuple[str, bytes]:
     from skops.io.exceptions import UnsupportedTypeException
 
+    from core.estimators.stored.plain_model import kept_pipeline  # imports much of scikit-learn
+
+    with contextlib.suppress(UnusableError):  # else it is pickled, as those of extensions are
+        pipeline = kept_pipeline(pipeline)
     stream = io.BytesIO()
     try:
         if archive.dump(pipeline, stream) <= KEPT | types_of_extensions():

@@ -10,10 +10,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.datasets.summary import summarize
 from core.errors import UnusableError
+from core.estimators import optional_parts
 from core.estimators.dlgm.estimator import DlgmClassifier
 from core.estimators.dlgm.training import compiled_step
-from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed, optional_module
+from core.estimators.optional_parts import (
+    OPTIONAL_PARTS,
+    check_installed,
+    is_installed,
+    lacking,
+    optional_module,
+)
+from core.tuning.guidance.advice import advise
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import build_problem, read_data
 
 
 def test_every_part_is_an_extra_of_the_distribution_that_brings_its_modules():
@@ -62,3 +73,75 @@ def test_the_model_is_built_without_importing_jax():
         "assert not {'jax', 'jaxlib'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+BROKEN = {
+    "raises": "raise RuntimeError('half an update\\nand more')",
+    "leaves": "raise SystemExit(3)",
+    "binary": "import ctypes; ctypes.CDLL('/nowhere/lib_lightgbm.so')",
+    "lacks": "import no_such_module_at_all",
+}
+
+
+@pytest.fixture(params=BROKEN)
+def broken(request, tmp_path, monkeypatch):
+    """A package lightgbm that is found and cannot be imported."""
+    (tmp_path / "lightgbm").mkdir()
+    (tmp_path / "lightgbm" / "__init__.py").write_text(BROKEN[request.param], encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(optional_parts, "_broken", {})
+    for name in [name for name in sys.modules if name.partition(".")[0] == "lightgbm"]:
+        monkeypatch.delitem(sys.modules, name)
+    return tmp_path
+
+
+def test_a_package_that_breaks_on_import_is_named_in_one_sentence(broken):
+    assert is_installed("lightgbm")  # as far as can be told without importing it
+    for _ in range(2):
+        with pytest.raises(UnusableError) as refused:
+            check_installed("lightgbm")
+        said = refused.value.sentence
+        assert said.startswith("lightgbm is installed, but cannot be imported (")
+        assert said.endswith("repair it with: pip install --force-reinstall lightgbm.")
+        assert "\n" not in said
+    assert not is_installed("lightgbm")
+    assert lacking("lightgbm") == "lightgbm, which cannot be imported"
+
+
+def test_a_run_of_a_broken_package_is_refused_and_the_advice_knows(broken):
+    data = DataPlan("sample:clinic")
+    dataset = read_data(data)
+    with pytest.raises(UnusableError, match="lightgbm is installed, but cannot be imported"):
+        build_problem(Plan(data, "lightgbm", "random"), dataset)
+    said = {entry["name"]: entry for entry in advise(summarize(dataset))["models"]}
+    assert not said["lightgbm"]["fits_task"]
+    assert said["lightgbm"]["reason"] == "It needs lightgbm, which cannot be imported."
+    build_problem(Plan(data, "knn", "random"), dataset)  # the rest goes on
+
+
+@pytest.mark.parametrize("name", ["lightgbm", "xgboost", "catboost"])
+def test_a_library_that_is_missing_is_offered_with_the_command_that_brings_it(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(optional_parts, "_broken", {})
+    data = DataPlan("sample:clinic")
+    dataset = read_data(data)
+    entry = {one["name"]: one for one in advise(summarize(dataset))["models"]}[name]
+    assert entry["install"] == f'pip install "tunescope[{name}]"'
+    assert entry["reason"] == f"It needs {name}, which is not installed."
+    with pytest.raises(UnusableError, match=rf"pip install .tunescope\[{name}\]"):
+        build_problem(Plan(data, name, "random"), dataset)
+
+
+def test_the_list_of_models_imports_no_library_and_says_what_is_missing(tmp_path):
+    (tmp_path / "xgboost").mkdir()
+    (tmp_path / "xgboost" / "__init__.py").write_text("raise RuntimeError", encoding="utf-8")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.modules['catboost'] = None; "
+        "from app.__main__ import main; sys.argv = ['tunescope', 'models']; main()"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    listed = [line for line in ran.stdout.splitlines() if not line.startswith(" ")]
+    titles = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
+    assert {f"{name}: {title}" for name, title in titles.items()} <= set(listed)
+    assert 'Needs catboost: pip install "tunescope[catboost]"' in ran.stdout
+    assert "Needs xgboost" not in ran.stdout

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import VotingClassifier
 
+from core.estimators.stored.plain_model import plain_pipeline
 from core.export.exporters import export
 from core.export.files import skops_file
-from core.export.files.plain_model import plain_pipeline
 from core.export.prediction import predict_file
 from core.tuning.runs.best import best_of
 

@@ -35,7 +35,8 @@ from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
 
 LIBRARIES = {"onnx": "onnx"}  # {format: the optional part that it needs}
-TREES = ("forest", "extra-trees", "boosting")  # whose leaves are added up
+# Whose leaves are added up.
+TREES = ("forest", "extra-trees", "boosting", "lightgbm", "xgboost", "catboost")
 NO_COUNTERPART = ("vote7",)  # models that ONNX does not have
 COMPILED = "binary"  # the task whose scripts have numba: each compiles its own loops, for long
 PROBABLE = {"svm": "log_loss"}  # a metric by which a model must give probabilities

@@ -23,7 +23,7 @@ from core.estimators.baseline import baseline_pipeline
 from core.estimators.registry import MODELS
 from core.estimators.stored import archive
 from core.estimators.stored.names import EXPORTED, KEPT, NUMBERS
-from core.export.files.plain_model import plain_pipeline
+from core.estimators.stored.plain_model import plain_pipeline
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import Problem, build_problem
 from core.tuning.results.threshold import with_threshold

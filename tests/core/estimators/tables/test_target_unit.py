@@ -9,10 +9,15 @@ from sklearn.metrics import r2_score
 from sklearn.preprocessing import StandardScaler
 
 from core.estimators.fitting import fit
+from core.estimators.optional_parts import is_installed
 from core.estimators.registry import MODELS
 from core.space import default_setting, setting_at, unit_vector
 
-REGRESSORS = [name for name, model in MODELS.items() if "regression" in model.tasks]
+REGRESSORS = [
+    name
+    for name, model in MODELS.items()
+    if "regression" in model.tasks and (not model.extra or is_installed(model.extra))
+]
 UNITS = [(2.0**-10, 0.0), (1e-3, 0.0), (1e3, 5.0), (1e-6, 0.0), (1e-140, 0.0), (1e140, 0.0)]
 # Where two splits of a tree are equally good, the rounding of the target decides between them.
 TOLERANCE = {"forest": 0.05, "extra-trees": 0.05}

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from core.estimators.stored.plain_model import plain_pipeline
 from core.export.exporters import export
-from core.export.files.plain_model import plain_pipeline
 from core.tuning.runs.best import best_of
 
 CASES = [

@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from core.errors import UnusableError
+from core.estimators.optional_parts import is_installed
 from core.estimators.registry import MODELS
 from core.export.choices import forms_of
 from core.export.exporters import export
@@ -68,7 +69,12 @@ def test_models_predict_the_same_without_the_program(
 
 
 @pytest.mark.parametrize(
-    "name", [n for n, m in MODELS.items() if "table" in forms_of(m.tasks[-1], n)]
+    "name",
+    [
+        n
+        for n, m in MODELS.items()
+        if "table" in forms_of(m.tasks[-1], n) and (not m.extra or is_installed(m.extra))
+    ],
 )
 def test_every_model_survives_skops(
     make_run: Callable[..., Any], tmp_path: Path, name: str

@@ -1,0 +1,1 @@
+"""Boosted trees of other libraries, fitted, in scikit-learn's own classes."""

@@ -1,0 +1,117 @@
+"""Fitted models of LightGBM, XGBoost and CatBoost as scikit-learn's histogram-based boosting.
+
+Their trees are the same, so that the model predicts the same, opens wherever scikit-learn is, and
+needs no library whose reader of files would follow whatever a file says. LightGBM and CatBoost add
+up their leaves in double precision as scikit-learn does, XGBoost in single: it differs by that.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.errors import UnusableError
+from core.estimators.boosted.tree import Tree
+
+READERS = ("lightgbm", "xgboost", "catboost")
+_PROBES = 64  # rows on which the two are compared
+_SINGLE = 1e-5  # how much they may differ, by the size of the sums
+
+
+def is_boosted(model: Any) -> bool:
+    """Whether a model is one of those libraries' own; none of them is imported to find out."""
+    return type(model).__module__.split(".")[0] in READERS
+
+
+def in_scikit_learns_class(model: Any, classes: Any = None) -> Any:
+    """A fitted model as ``HistGradientBoostingClassifier`` or ``-Regressor``.
+
+    Args:
+        model: of one of the libraries, fitted on numbers.
+        classes: the sorted labels, where the model knows them as 0 … K − 1; None for those that it
+            knows itself.
+
+    Raises:
+        UnusableError: the trees hold what scikit-learn's have not, or predict otherwise.
+    """
+    library = type(model).__module__.split(".")[0]
+    reader = importlib.import_module(f"core.estimators.boosted.{library}_trees")
+    if classes is None:
+        classes = getattr(model, "classes_", None)
+    told = classes is not None and len(classes) > 0  # CatBoost's regressor has classes: none
+    features = int(model.n_features_in_)
+    made = _unboosted(features, np.asarray(classes) if told else None)
+    try:
+        trees: list[list[Tree]] = reader.trees(model)
+        made._predictors = [[_predictor(tree) for tree in iteration] for iteration in trees]
+        made.max_iter = max(1, len(trees))
+        rows = _probes([tree for iteration in trees for tree in iteration], features)
+        _give_start(made, rows, reader.raw(model, rows))
+    except (LookupError, TypeError, ValueError) as error:  # as of a version with another form
+        raise UnusableError(
+            f"these trees of {library} cannot be written as scikit-learn's ({error})",
+            cure=f"export the script, which fits the model with {library}",
+        ) from error
+    return made
+
+
+def _give_start(made: Any, rows: np.ndarray, said: np.ndarray) -> None:
+    """What is common to all rows is found by asking, which compares the two as well.
+
+    Args:
+        made: scikit-learn's, with the trees.
+        rows: to ask about.
+        said: what the library says of them before any link.
+    """
+    start = made._baseline_prediction
+    made._baseline_prediction = np.zeros_like(start)
+    sums, said = (
+        made._raw_predict(rows, n_threads=1),
+        said.reshape(len(rows), -1).astype(np.float64),
+    )
+    apart = said - sums
+    common = np.median(apart, axis=0, keepdims=True)
+    size = 1.0 + np.max(np.abs(said)) + np.max(np.abs(sums))
+    if apart.shape != sums.shape or np.max(np.abs(apart - common)) > _SINGLE * size:
+        raise ValueError("they do not add up to what it predicts")
+    made._baseline_prediction = common.reshape(start.shape)
+
+
+def _unboosted(features: int, classes: np.ndarray | None) -> Any:
+    """One that was fitted and knows nothing, whose trees can be replaced."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    targets = np.array([0.0, 1.0]) if classes is None else classes
+    y = np.repeat(targets, 2)
+    kind = HistGradientBoostingRegressor if classes is None else HistGradientBoostingClassifier
+    unfitted = kind(max_iter=1, early_stopping=False, random_state=0)
+    return unfitted.fit(np.zeros((len(y), features)), y)
+
+
+def _predictor(tree: Tree) -> Any:
+    from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
+    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+
+    leaf = tree.feature < 0
+    nodes = np.zeros(len(leaf), dtype=PREDICTOR_RECORD_DTYPE)
+    nodes["value"], nodes["is_leaf"] = tree.value, leaf
+    nodes["feature_idx"], nodes["num_threshold"] = np.where(leaf, 0, tree.feature), tree.threshold
+    nodes["left"], nodes["right"] = tree.left, tree.right
+    none = np.zeros((0, 8), dtype=np.uint32)  # sets of categories
+    return TreePredictor(nodes, none, none)
+
+
+def _probes(trees: Sequence[Tree], features: int) -> np.ndarray:
+    """Rows of values at the thresholds and right behind them, (rows, features)."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(_PROBES, features))
+    feature = np.concatenate([tree.feature for tree in trees]) if trees else np.zeros(0)
+    threshold = np.concatenate([tree.threshold for tree in trees]) if trees else np.zeros(0)
+    for asked in np.unique(feature[feature >= 0]):
+        values = random.choice(threshold[feature == asked], _PROBES)
+        behind = random.random(_PROBES) < 0.5
+        X[:, asked] = np.where(behind, np.nextafter(values, np.inf), values)
+    return X

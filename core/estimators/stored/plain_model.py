@@ -1,0 +1,115 @@
+"""Fitted models in scikit-learn's own classes, so that they open where nothing else is.
+
+Models of other libraries are turned into scikit-learn's as soon as they are kept: a run folder then
+holds no file of theirs. Classes of ours are turned when they are exported.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import VotingClassifier, VotingRegressor
+from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.utils import Bunch
+
+from core.estimators.boosted.conversion import in_scikit_learns_class, is_boosted
+from core.estimators.tables.coded_classifier import CodedClassifier
+from core.estimators.tables.double_regressor import DoubleRegressor
+
+
+def plain_pipeline(pipeline: Any) -> Any:
+    """A copy of a pipeline whose last step, where it is no class of scikit-learn's, is one.
+
+    It predicts the very same. Other steps are shared with the pipeline given.
+    """
+    return _with_last(pipeline, plain_model)
+
+
+def kept_pipeline(pipeline: Any) -> Any:
+    """The same where the last step is another library's, or has such models inside.
+
+    Raises:
+        ValueError: such a model cannot be turned into one of scikit-learn's.
+    """
+    return _with_last(pipeline, kept_model)
+
+
+def _with_last(pipeline: Any, turned: Callable[[Any], Any]) -> Any:
+    plain = copy.copy(pipeline)
+    name, model = pipeline.steps[-1]
+    plain.steps = [*pipeline.steps[:-1], (name, turned(model))]
+    return plain
+
+
+def plain_model(model: Any) -> Any:
+    """A fitted model in scikit-learn's own classes; the model itself where it is of these already.
+
+    Our classes for tables say by ``as_plain()`` what they are in scikit-learn's terms; votes and
+    calibrated classifiers may have them inside.
+    """
+    if hasattr(model, "as_plain"):
+        return model.as_plain()
+    if isinstance(model, CalibratedClassifierCV):
+        return _plain_calibrated(model)
+    return _turned(model, plain_model)
+
+
+def kept_model(model: Any) -> Any:
+    """A fitted model without those of other libraries; it may be a class of ours."""
+    return _turned(model, kept_model)
+
+
+def undecided(model: Any) -> Any:
+    """The fitted classifier inside one that decides by a threshold; any other model itself."""
+    return model.estimator_ if isinstance(model, FixedThresholdClassifier) else model
+
+
+def _turned(model: Any, turned: Callable[[Any], Any]) -> Any:
+    """What holds other models, with these turned; of another library, scikit-learn's."""
+    if is_boosted(model):
+        return in_scikit_learns_class(model)
+    if isinstance(model, CodedClassifier):
+        return in_scikit_learns_class(model.estimator_, model.classes_)
+    if isinstance(model, DoubleRegressor):
+        return in_scikit_learns_class(model.estimator_)
+    if isinstance(model, (VotingClassifier, VotingRegressor)):
+        return _vote(model, turned)
+    inside = {FixedThresholdClassifier: "estimator", TransformedTargetRegressor: "regressor"}
+    name = inside.get(type(model))
+    if name is None:
+        return model
+    fitted = getattr(model, f"{name}_")
+    new = turned(fitted)
+    if new is fitted:
+        return model
+    plain = copy.copy(model)
+    setattr(plain, name, new)
+    setattr(plain, f"{name}_", new)
+    return plain
+
+
+def _vote(vote: Any, turned: Callable[[Any], Any]) -> Any:
+    fitted = [turned(member) for member in vote.estimators_]
+    if all(new is old for new, old in zip(fitted, vote.estimators_, strict=True)):
+        return vote
+    plain = copy.copy(vote)
+    members = [(name, new) for (name, _), new in zip(vote.estimators, fitted, strict=True)]
+    plain.estimators, plain.estimators_ = members, fitted
+    plain.named_estimators_ = Bunch(**dict(members))
+    return plain
+
+
+def _plain_calibrated(model: Any) -> Any:
+    """The same for a classifier whose scores become probabilities: the scores must stay."""
+    if not hasattr(model.estimator, "as_plain_scores"):
+        return model
+    plain = copy.copy(model)
+    plain.calibrated_classifiers_ = [copy.copy(one) for one in model.calibrated_classifiers_]
+    for one in plain.calibrated_classifiers_:
+        one.estimator = one.estimator.as_plain_scores()
+    plain.estimator = plain.calibrated_classifiers_[0].estimator
+    return plain

@@ -1,0 +1,61 @@
+"""LightGBM: gradient boosting of trees that grow leaf by leaf (Ke et al. 2017)."""
+
+from __future__ import annotations
+
+from core.estimators.class_weights import weights_of
+from core.estimators.model import Model, few_or_many
+from core.estimators.recipe import Recipe, building, on_standard_target, scripting
+from core.space import Axis, Setting
+
+
+def _space(task: str) -> tuple[Axis, ...]:
+    columns = "Share of the columns that a tree may ask for"
+    return (
+        Axis("learning_rate", "Size of every step", "float", 0.01, 0.5, log=True, default=0.1),
+        Axis("n_estimators", "Number of trees", "int", 10, 500, log=True, default=100),
+        Axis("num_leaves", "Leaves of a tree", "int", 2, 127, log=True, default=31),
+        Axis("min_child_samples", "Rows in the smallest leaf", "int", 1, 100, True, default=20),
+        Axis("colsample_bytree", columns, "float", 0.3, 1.0, default=1.0),
+        Axis("subsample", "Share of the rows for a tree", "float", 0.5, 1.0, default=1.0),
+    )
+
+
+def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
+    arguments = {
+        "learning_rate": float(setting["learning_rate"]),
+        "n_estimators": int(setting["n_estimators"]),
+        "num_leaves": int(setting["num_leaves"]),
+        "min_child_samples": int(setting["min_child_samples"]),
+        "colsample_bytree": float(setting["colsample_bytree"]),
+        "subsample": float(setting["subsample"]),
+        "subsample_freq": 1,  # without it the share of rows counts for nothing
+        "random_state": seed,
+        "n_jobs": 1,
+        # It would else time two ways of adding up, which differ in the last digits.
+        "force_col_wise": True,
+        "verbosity": -1,
+    }
+    arguments |= weights_of(setting)
+    if task == "regression":
+        return on_standard_target(Recipe("lightgbm", "LGBMRegressor", arguments))
+    return Recipe("lightgbm", "LGBMClassifier", arguments)
+
+
+LIGHTGBM = Model(
+    name="lightgbm",
+    title="LightGBM",
+    noun="LightGBM",
+    good_for="Gradient boosting that grows each tree where it helps most. Often among the most "
+    "accurate on tables with a thousand rows or more.",
+    cost="Quick, also with many rows. Takes several settings to tune.",
+    tasks=("regression", "binary", "multiclass"),
+    space=_space,
+    build=building(_recipe),
+    loss={},
+    takes_sparse=False,  # what is kept of it is a model of scikit-learn's that does not either
+    scaled=False,
+    script=scripting(_recipe),
+    extra="lightgbm",
+    class_weights=True,
+    warns=few_or_many(fewest=300),
+)
