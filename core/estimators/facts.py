@@ -82,3 +82,9 @@ class Suggestion:
 def in_words(count: int) -> str:
     """A small number as a word, a larger one in digits."""
     return _WORDS[count] if count < len(_WORDS) else f"{count:,}"
+
+
+def uncapitalized(title: str) -> str:
+    """A title inside a sentence: "random forest"; names such as LightGBM stay as they are."""
+    first = title.partition(" ")[0]
+    return title if first[1:] != first[1:].lower() else title[:1].lower() + title[1:]

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.pages.page import Page
 from app.widgets.choice_card import Choice, ChoiceCards
+from core.estimators.facts import uncapitalized
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -64,7 +65,7 @@ class ModelPage(Page):
         ]
         mine = next((choice for choice in choices if choice.key == chosen), None)
         if mine is not None:
-            sentences.append(f"Chosen: {mine.title.lower()}.")
+            sentences.append(f"Chosen: {uncapitalized(mine.title)}.")
         sentences.extend(
             f"{entry['title']}: {entry['reason']}"
             for entry in self.session.advice["models"]

@@ -19,7 +19,7 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
 
 NAIVE_BAYES = Model(
     name="naive-bayes",
-    title="Gaussian naive Bayes",
+    title="Naive Bayes (Gaussian)",
     noun="naive Bayes",
     good_for="Takes the columns for independent and normally distributed. A quick first guess, "
     "good with few rows.",

@@ -21,6 +21,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from core.estimators.facts import uncapitalized
 from core.estimators.optional_parts import OPTIONAL_PARTS
 from core.export.average import Member, members_of
 from core.export.choices import BASELINE, DEFAULT, TUNED
@@ -72,8 +73,8 @@ def _docstring(run: FinishedRun, carries: bool) -> str:
 def _said_of_tuned(run: FinishedRun) -> list[str]:
     metric, test = run.results["metric"], run.results["test"]
     default = run.results.get("default_test", {})
-    kind, members = run.model.title, len(members_of(run))
-    model = f"average of {members} models, {kind.lower()}," if members > 1 else kind.lower()
+    kind, members = uncapitalized(run.model.title), len(members_of(run))
+    model = f"average of {members} models, {kind}," if members > 1 else kind
     first = f"{model[0].upper()}{model[1:]} for {run.takeaway.dataset}, as Tunescope tuned it."
     body = _what_it_does(run) + f"{score_said(test[metric])} tuned"
     if metric in default:
@@ -86,7 +87,7 @@ def _said_of_tuned(run: FinishedRun) -> list[str]:
 
 def _said_of_chosen(run: FinishedRun) -> list[str]:
     metric, chosen = run.results["metric"], _chosen_name(run)
-    kind = "" if run.which == BASELINE else f", {run.model.title.lower()}"
+    kind = "" if run.which == BASELINE else f", {uncapitalized(run.model.title)}"
     first = f"{chosen[0].upper()}{chosen[1:]} of a Tunescope run on {run.takeaway.dataset}{kind}."
     body = _what_it_does(run).replace("the tuned model", "this model").removesuffix(": ")
     if run.nested and metric not in run.results["test"]:

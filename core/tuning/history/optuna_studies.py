@@ -20,6 +20,7 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from core.errors import UnusableError
+from core.estimators.facts import uncapitalized
 from core.estimators.model import Model
 from core.estimators.registry import MODELS
 from core.samplers.transfer.history import Statistics
@@ -144,7 +145,7 @@ def _as_record(
         others = sorted({name for one in done for name in one.params} ^ set(names)) or names
         sentences.append(
             f"{called} has {_count(len(done) - len(same))} with other parameters than "
-            f"{model.title.lower()} ({', '.join(names)}); see {', '.join(others)}."
+            f"{uncapitalized(model.title)} ({', '.join(names)}); see {', '.join(others)}."
         )
     rows = [tuple(one.params[name] for name in names) for one in same]
     fit = settings_in(space, names, rows)

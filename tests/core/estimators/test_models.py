@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, SVR
 
+from core.estimators.facts import uncapitalized
 from core.estimators.fitting import fit
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
 from core.estimators.registry import MODELS
@@ -192,3 +193,10 @@ def test_other_warnings_are_passed_on():
 
     with pytest.warns(UserWarning, match="look here"):
         fit(Noisy(), None, None)
+
+
+def test_titles_inside_a_sentence_keep_their_names():
+    said = {"Random forest": "random forest", "LightGBM": "LightGBM", "XGBoost": "XGBoost"}
+    said |= {"k nearest neighbours": "k nearest neighbours"}
+    said |= {"Deep latent Gaussian model": "deep latent Gaussian model"}
+    assert {title: uncapitalized(title) for title in said} == said

@@ -162,6 +162,9 @@ def test_no_grid_is_offered_over_thirty_settings():
     assert "would never end" in best["reason"]
 
 
+BY_EXTRA = {"dlgm": "deep", "lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost"}
+
+
 def test_cma_es_is_kept_from_choices_and_single_numbers():
     offered = {
         model: {strategy["name"] for strategy in strategies}
@@ -173,7 +176,8 @@ def test_cma_es_is_kept_from_choices_and_single_numbers():
         "svm",
         "boosting",
         "mlp",
-    } | ({"dlgm"} if is_installed("deep") else set())
+        *(name for name, part in BY_EXTRA.items() if is_installed(part)),
+    }
 
 
 def deep(given):
