@@ -51,6 +51,8 @@ class Model:
         folder: what the program of its folder export predicts (core.export.bundle.folder_file),
             where scikit-learn has no counterpart; "" where a fitted pipeline is exported.
         costly: whether a fit may take an hour: an average's members are not fitted again.
+        competes: whether it is among the models that are tuned together (core.estimators.several).
+        growth: the power of the rows with which a fit takes longer.
     """
 
     name: str
@@ -77,6 +79,8 @@ class Model:
     shows: Literal["", "topics", "pictures"] = ""
     folder: Literal["", "topics", "classes"] = ""
     costly: bool = False
+    competes: bool = True
+    growth: float = 1.0
 
     def space_of(self, task: str, *, rare: bool = False) -> tuple[Axis, ...]:
         """The search space for data of a task; `rare` where a class of theirs is rare."""

@@ -36,6 +36,7 @@ from core.tuning.runs.run_folder import RunFolder, now
 from core.tuning.runs.showing import shows
 from core.tuning.runs.state import RunState, folded
 from core.tuning.runs.waiting import written
+from core.tuning.race.run import trial_run
 from core.tuning.trials.run import TrialRun, extended
 
 
@@ -106,7 +107,7 @@ def _stream(
     with contextlib.closing(RunHistory(problem, history, name)) as run_history:
         run: TrialRun | LearningRun
         if problem.strategy.kind == "trials":
-            run = TrialRun(problem, state, course.clock, course.requests, run_history)
+            run = trial_run(problem, state, course.clock, course.requests, run_history)
         else:
             run = LearningRun(problem, state, course.clock, course.requests)
         fresh = started(problem, run.groups, folder, run_history.name)
@@ -158,7 +159,7 @@ def started(
         total=problem.total,
         started_at=now(),
         judged=problem.judged if strategy.kind == "trials" else "",
-        averages=strategy.averages,
+        averages=problem.averages,
         remembered_as=remembered_as,
     )
 

@@ -84,6 +84,7 @@ SVM = Model(
     class_weights=True,
     warns=few_or_many(most=20_000),
     defaults=_defaults,
+    growth=2.0,
 )
 SVM = replace(
     SVM,

@@ -14,6 +14,7 @@ from core.estimators.facts import Facts, Suggestion
 from core.estimators.model import Model
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
 from core.estimators.registry import MODELS
+from core.estimators.several import SEVERAL
 from core.extensions import faults
 from core.tuning.evaluation import FEW_ROWS, TABLES
 from core.tuning.guidance.forecast import estimate
@@ -198,6 +199,8 @@ def _offers(
     if not strategy.tasks or facts.task in strategy.tasks:
         for name, model in models.items():
             space = model.spaces[not strategy.numbers_only]
+            if strategy.several != (name == SEVERAL):
+                continue
             if (model.learned or strategy.kind == "trials") and strategy.suits(space):
                 suggestions[name] = strategy.suggests(facts, space)
     entry = {

@@ -182,7 +182,7 @@ def conclusion(
 def _evaluation(problem: Problem, *, refitted: bool, repeated: bool) -> dict[str, Any]:
     """How the scores came about, and which rows the model that is kept was fitted on."""
     dataset = problem.dataset
-    part = problem.averages and problem.judged == "validation"
+    part = problem.keeps and problem.judged == "validation"
     every = len(problem.train_rows) == dataset.rows and not part
     return {
         "kind": "nested" if problem.nested else "test",
@@ -208,7 +208,7 @@ def _comparison(problem: Problem, winner: Winner) -> Comparison:
         validation=winner.validation,
         validation_rows=sum(len(rows) for _, rows in problem.splits) if validated else 0,
         seed=problem.plan.seed,
-        averaged=problem.averages,
+        averaged=winner.ensemble is not None,
         second_file=dataset.test is not None,
     )
 
@@ -235,7 +235,7 @@ def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> 
     """Write the model that is kept, and what must be known of it and of the one that was judged."""
     dataset = problem.dataset
     test_rows = np.arange(dataset.test.rows) if dataset.test else problem.test_rows
-    once = problem.averages and problem.judged == "validation"
+    once = problem.keeps and problem.judged == "validation"
     takeaway = takeaway_of(
         dataset,
         problem.train_rows,

@@ -56,7 +56,7 @@ def winner_of(
         learned: the penalty learner's own state, where it is at hand (saves a fit).
         kept: {trial: fitted estimator} of the members of an average, likewise.
     """
-    if problem.averages:
+    if problem.averages and _average_wins(problem, state):
         found = _average(problem, state, kept)
     elif problem.strategy.kind == "trials":
         found = _best_trial(problem, state)
@@ -105,6 +105,17 @@ def _average(problem: Problem, state: RunState, kept: Mapping[int, Any]) -> Winn
     )
 
 
+def _average_wins(problem: Problem, state: RunState) -> bool:
+    """Whether the average is taken: always where it was asked for, else where it scored better."""
+    if not problem.strategy.several:
+        return True
+    told = state.ensemble
+    if told is None or told.average is None or told.single is None:
+        return False
+    sign = 1.0 if problem.scored_by.maximize else -1.0
+    return len(told.members) > 1 and sign * told.average > sign * told.single
+
+
 def _of_learner(learned: Learned) -> Winner:
     validation = {} if learned.holdout_loss is None else {"holdout_loss": learned.holdout_loss}
     return Winner(learned.pipeline(), {}, validation, learned.remarks, learned)
@@ -120,10 +131,10 @@ def taken_away(problem: Problem, judged: Winner) -> tuple[Winner, tuple[str, ...
         The winner, and sentences where it could not be fitted again; `judged` itself then.
     """
     rows = problem.fitted_rows
-    part = problem.averages and problem.judged == "validation"  # of the training rows, so far
+    part = problem.keeps and problem.judged == "validation"  # of the training rows, so far
     if not problem.plan.refit or (len(rows) == len(problem.train_rows) and not part):
         return judged, ()
-    if problem.averages and problem.model.costly:
+    if judged.ensemble is not None and problem.model.costly:
         said = "The members of the average are not fitted again on all rows: of this kind of model"
         return judged, (f"{said} that would take as long as their trials.",)
     try:

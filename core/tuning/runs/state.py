@@ -22,6 +22,8 @@ from core.tuning.events import (
     HyperGradientStep,
     ImagesDrawn,
     MembersDisagree,
+    ModelLooked,
+    ModelsCompared,
     MoleculesFolded,
     Noticed,
     PenaltyStep,
@@ -66,6 +68,8 @@ class RunState(Competition):
         steps, gradients: a penalty learner's steps.
         surrogate, past, common, labelled, folded, topics, images, disagreement, seconds_left: what
             was told last of these.
+        looks: {model: the first look at it}, where several are tuned.
+        compared: how several models stood last.
         standards: by what scores were standardized; a later one after as many trials replaces an
             earlier one.
         ensembles: every average so far, likewise.
@@ -100,6 +104,8 @@ class RunState(Competition):
         self.images: ImagesDrawn | None = None
         self.ensembles: list[EnsembleUpdated] = []
         self.disagreement: MembersDisagree | None = None
+        self.looks: dict[str, ModelLooked] = {}
+        self.compared: ModelsCompared | None = None
         self.notices: tuple[str, ...] = ()
         self.seconds_left: float | None = None
         self.begun: TrialStarted | None = None
@@ -290,6 +296,10 @@ class RunState(Competition):
                 self.images = event
             case MembersDisagree():
                 self.disagreement = event
+            case ModelLooked():
+                self.looks = {**self.looks, event.model: event}
+            case ModelsCompared():
+                self.compared = event
 
     # Coming back --------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ from core.processes import LEAVES, OwnedProcess
 from core.space import Setting
 from core.tuning.runs.clock import AWAKE
 from core.tuning.runs.ownership import owner_of, owning
-from core.tuning.scores.scoring import Outcome, Work, in_a_sentence, score_setting
+from core.tuning.scores.scoring import Outcome, Task, Work, in_a_sentence, score
 
 BEGUN = "begun"  # what a process says when it turns to a trial
 SCRATCH, OWNER, DRAFT = "tunescope-folds-", "owner", "draft"
@@ -60,10 +60,13 @@ class Executor:
         workers: how many trials run at the same time.
         time_limit: seconds after which a trial is ended and counts as failed, the start of its
             process not counted; None for never.
+
+    Attributes:
+        limit: the same; it may be changed while trials run.
     """
 
     def __init__(self, work: Work, workers: int = 1, time_limit: float | None = None) -> None:
-        self._workers, self._limit = workers, time_limit
+        self._workers, self.limit = workers, time_limit
         self._context = _context()
         _sweep()
         self._folder = tempfile.TemporaryDirectory(prefix=SCRATCH)
@@ -97,24 +100,28 @@ class Executor:
 
     def submit(self, number: int, setting: Setting) -> None:
         """Begin a trial; `free` must be above 0. One that no process can be had for has failed."""
+        self.begin(Task(number, setting))
+
+    def begin(self, task: Task) -> None:
+        """Begin what a task asks for, as `submit` does."""
         why = "none"
         while self._idle and why:  # some may have died while they waited for a trial
-            why = self._sent(self._idle.pop(), number, setting)
+            why = self._sent(self._idle.pop(), task)
         if why:
             try:
-                why = self._sent(self._started(), number, setting)
+                why = self._sent(self._started(), task)
             except (OSError, EOFError) as error:
                 why = f"No process could be started for it ({in_a_sentence(error)})."
         if why:
-            self._lost.append(Outcome(number, setting, failure=why))
+            self._lost.append(Outcome(task.number, task.setting, failure=why))
 
-    def _sent(self, worker: OwnedProcess, number: int, setting: Setting) -> str:
+    def _sent(self, worker: OwnedProcess, task: Task) -> str:
         """Give a trial to a process; why that was not possible, or ""."""
         try:
-            worker.pipe.send((number, setting))
+            worker.pipe.send(task)
         except OSError:
             return worker.end(LEAVES)
-        self._busy[worker] = _Busy(number, setting, AWAKE.seconds)
+        self._busy[worker] = _Busy(task.number, task.setting, AWAKE.seconds)
         return ""
 
     def _started(self) -> OwnedProcess:
@@ -135,9 +142,9 @@ class Executor:
         begun = [busy.since for busy in self._busy.values() if busy.begun]
         if self._lost:
             return 0.0
-        if self._limit is None or not begun:
+        if self.limit is None or not begun:
             return math.inf
-        return max(0.0, min(begun) + self._limit - AWAKE.seconds)
+        return max(0.0, min(begun) + self.limit - AWAKE.seconds)
 
     def _received(self, worker: OwnedProcess) -> Outcome | None:
         busy = self._busy[worker]
@@ -155,14 +162,14 @@ class Executor:
         return said
 
     def _overdue(self) -> Iterator[Outcome]:
-        if self._limit is None:
+        if self.limit is None:
             return
         for worker, busy in list(self._busy.items()):
             took = AWAKE.seconds - busy.since
-            if busy.begun and took >= self._limit:
+            if busy.begun and took >= self.limit:
                 worker.end()
                 del self._busy[worker]
-                why = f"It took longer than the time limit of {self._limit:g} s."
+                why = f"It took longer than the time limit of {self.limit:g} s."
                 yield Outcome(busy.number, busy.setting, (), took, why)
 
     def close(self) -> None:
@@ -207,9 +214,9 @@ def serve(pipe: Connection, file: str) -> None:
     work = replace(work, folds=tuple(work.folds))
     while True:
         try:
-            number, setting = pipe.recv()
+            task = pipe.recv()
             pipe.send(BEGUN)
-            pipe.send(score_setting(work, number, setting))
+            pipe.send(score(work, task))
         except (EOFError, OSError):  # the run has ended
             return
 

@@ -1,0 +1,77 @@
+"""The models that are tuned together on a dataset: which fit it, and the problem of each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from core.datasets.dataset import Dataset
+from core.errors import UnusableError
+from core.estimators.facts import ENOUGH_ROWS
+from core.estimators.registry import MODELS, model_named
+from core.estimators.several import MODEL, choosable, of_model
+from core.options import complete
+from core.space import Axis, Setting
+from core.tuning.strategies.registry import STRATEGIES
+
+if TYPE_CHECKING:
+    from core.tuning.problem import Problem
+
+MOST_DENSE = 4e8  # bytes of a sparse table that is filled in, so that every model takes it
+
+
+def stays_sparse(dataset: Dataset) -> bool:
+    """Whether the columns stay a sparse matrix, which not every model takes."""
+    if dataset.matrix is None:
+        return False
+    rows, columns = dataset.matrix.shape
+    return 8.0 * rows * columns > MOST_DENSE
+
+
+def contenders_of(problem: Problem) -> tuple[str, ...]:
+    """The names of the models that are tuned together, in the order of the registry.
+
+    Raises:
+        UnusableError: no model fits the data.
+    """
+    sparse = stays_sparse(problem.dataset)
+    found = tuple(
+        name
+        for name in choosable(MODELS, problem.dataset.task)
+        if MODELS[name].takes_sparse or not sparse
+    )
+    if not found:
+        raise UnusableError(
+            f"there is no model for this task ({problem.dataset.task})", where="option model"
+        )
+    return found
+
+
+def space_of_several(problem: Problem) -> tuple[Axis, ...]:
+    """The one axis that all models share: which of them it is."""
+    names = contenders_of(problem)
+    usual = _usual(problem, names)
+    return (Axis(MODEL, "Model", "choice", choices=names, default=usual),)
+
+
+def default_of_several(problem: Problem) -> Setting:
+    """The default setting of the model that would be taken without a look at any score."""
+    usual = _usual(problem, contenders_of(problem))
+    return of_model(usual, alone(problem, usual).default)
+
+
+def alone(problem: Problem, name: str) -> Problem:
+    """The problem of one of the models: the same rows and metric, its own space and strategy."""
+    search = STRATEGIES[str(problem.options["search"])]
+    model = model_named(name, probabilities=problem.model.probabilistic is None)
+    plan = problem.plan.changed(model=name, strategy=search.name, options={})
+    options = complete(search.options, {})
+    return replace(problem, plan=plan, model=model, strategy=search, options=options, axes=())
+
+
+def _usual(problem: Problem, names: tuple[str, ...]) -> str:
+    many = len(problem.train_rows) >= ENOUGH_ROWS
+    order = ("boosting", "forest") if many else ("logistic", "linear")
+    return next((name for name in (*order, "logistic", "linear") if name in names), names[0])
+
+

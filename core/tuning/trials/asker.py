@@ -1,0 +1,128 @@
+"""What asks the strategy for the next setting, and tells it what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import optuna
+from optuna.study import StudyDirection
+from optuna.trial import TrialState
+
+from core.samplers.eb_hyp import EFFECTIVE
+from core.samplers.search_space import distributions
+from core.samplers.transfer.history import TuningHistory
+from core.tuning.events import (
+    CommonSurfaceFitted,
+    Event,
+    SurrogateFitted,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+)
+from core.tuning.problem import Problem
+from core.tuning.scores.scoring import Outcome
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+class Asker:
+    """The strategy's sampler in a study in memory; asking again what was asked before resumes it.
+
+    Samplers depend on their seed and on the order of asks and tells alone, so that a resumed run
+    goes on exactly where the interrupted one would have. The first trial is the default setting,
+    unless the strategy has a history to take it from.
+    """
+
+    def __init__(self, problem: Problem, history: TuningHistory) -> None:
+        self._problem, self._history = problem, history
+        self._space = distributions(problem.space)
+        self._open: dict[int, optuna.Trial] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        problem = self._problem
+        seed = problem.plan.seed
+        self.sampler = problem.strategy.make(problem.space, problem.options, seed, self._history)
+        minimize, maximize = StudyDirection.MINIMIZE, StudyDirection.MAXIMIZE
+        direction = maximize if problem.scored_by.maximize else minimize
+        self._study = optuna.create_study(sampler=self.sampler, direction=direction)
+        if self._from_default:
+            self._study.enqueue_trial(problem.default)
+
+    @property
+    def _from_default(self) -> bool:
+        return not (self._problem.strategy.uses_history and self._history.datasets)
+
+    def ask(self) -> TrialStarted:
+        """The next setting to try, and why."""
+        trial = self._study.ask(self._space)
+        self._open[trial.number] = trial
+        default = trial.number == 0 and self._from_default
+        why: dict[str, Any] = {"reason": "default"} if default else trial.user_attrs
+        return TrialStarted(
+            number=trial.number,
+            setting=dict(trial.params),
+            reason=why.get("reason", self._problem.strategy.name),
+            expected=why.get("expected"),
+            uncertainty=why.get("uncertainty"),
+            candidates=why.get(EFFECTIVE),
+        )
+
+    def tell(self, outcome: Outcome) -> None:
+        """What became of a trial."""
+        trial = self._open.pop(outcome.number)
+        if outcome.failure:
+            self._study.tell(trial, state=TrialState.FAIL)
+        else:
+            self._study.tell(trial, outcome.score)
+
+    @property
+    def finished(self) -> str:
+        """Why the sampler has nothing more to propose; "" while it has."""
+        return str(getattr(self.sampler, "finished_reason", "") or "")
+
+    def surrogate(self) -> SurrogateFitted | CommonSurfaceFitted | None:
+        """The Gaussian process behind the last proposal, for strategies that have one."""
+        if (common := getattr(self.sampler, "state", None)) is not None:
+            return CommonSurfaceFitted(**asdict(common))
+        surrogate = getattr(self.sampler, "surrogate", None)
+        return None if surrogate is None else SurrogateFitted(**asdict(surrogate))
+
+    def repeat(self, past: Sequence[Event]) -> None:
+        """Ask and tell again what was recorded of this run.
+
+        Where a proposal comes out otherwise (another version of a library), the recorded trials
+        are given to the sampler as they are instead.
+        """
+        for event in past:
+            match event:
+                case TrialStarted():
+                    if event.number in self._open:
+                        continue  # begun again by an earlier resume
+                    if self.ask().setting != event.setting:
+                        self._adopt(past)
+                        return
+                case TrialFinished():
+                    self.tell(Outcome(event.number, event.setting, (event.score,)))
+                case TrialFailed():
+                    self.tell(Outcome(event.number, event.setting, failure=event.reason))
+
+    def _adopt(self, past: Sequence[Event]) -> None:
+        self._open = {}
+        self._begin()
+        ended = {e.number: e for e in past if isinstance(e, (TrialFinished, TrialFailed))}
+        begun = {e.number: e for e in past if isinstance(e, TrialStarted)}
+        if self._from_default:
+            self._study._pop_waiting_trial_id()  # the default setting is among the recorded ones
+        for number in sorted(begun):
+            score = getattr(ended.get(number), "score", None)
+            self._study.add_trial(
+                optuna.trial.create_trial(
+                    params=begun[number].setting,
+                    distributions=self._space,
+                    value=score,
+                    state=TrialState.FAIL if score is None else TrialState.COMPLETE,
+                )
+            )
