@@ -17,6 +17,8 @@ from core.tuning.strategies.registry import STRATEGIES
 if TYPE_CHECKING:
     from core.tuning.problem import Problem
 
+LONGEST_MINUTES = 10.0
+_MINUTES = ((3e4, 1.0), (3e5, 2.0), (3e6, 5.0))  # of tables with so many values at most
 MOST_DENSE = 4e8  # bytes of a sparse table that is filled in, so that every model takes it
 
 
@@ -26,6 +28,13 @@ def stays_sparse(dataset: Dataset) -> bool:
         return False
     rows, columns = dataset.matrix.shape
     return 8.0 * rows * columns > MOST_DENSE
+
+
+def usual_minutes(dataset: Dataset) -> float:
+    """How long several models are tuned where nobody said: 1 to 10 minutes, by the table's size."""
+    rows, columns = dataset.features.shape
+    size = rows * columns * max(1, len(dataset.classes) - 1)
+    return next((minutes for most, minutes in _MINUTES if size <= most), LONGEST_MINUTES)
 
 
 def contenders_of(problem: Problem) -> tuple[str, ...]:
@@ -73,5 +82,3 @@ def _usual(problem: Problem, names: tuple[str, ...]) -> str:
     many = len(problem.train_rows) >= ENOUGH_ROWS
     order = ("boosting", "forest") if many else ("logistic", "linear")
     return next((name for name in (*order, "logistic", "linear") if name in names), names[0])
-
-

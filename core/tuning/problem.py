@@ -25,9 +25,14 @@ from core.estimators.registry import MODELS, model_named
 from core.options import complete
 from core.space import Axis, Setting, axis_from_dict, default_setting
 from core.tuning.checks import check_budget, check_numbers, check_pair, chosen
+from core.tuning.contenders import (
+    default_of_several,
+    space_of_several,
+    stays_sparse,
+    usual_minutes,
+)
 from core.tuning.division import divided
 from core.tuning.events import RunStarted
-from core.tuning.contenders import default_of_several, space_of_several, stays_sparse
 from core.tuning.plan import DataPlan, Plan, check_gamma
 from core.tuning.scores.costs import costs_of
 from core.tuning.scores.document_metrics import COMPLETED
@@ -273,6 +278,8 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     check_numbers(dataset)
     check_installed(model.extra)
     check_budget(plan)
+    if strategy.several and plan.minutes is None and plan.trials is None:
+        plan = plan.changed(minutes=usual_minutes(dataset))
     check_gamma(plan)
     costs = bool(costs_of(plan.costs, dataset, model))
     if plan.metric:

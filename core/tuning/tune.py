@@ -29,6 +29,7 @@ from core.tuning.history.store import History
 from core.tuning.learning.run import LearningRun
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, as_begun, build_problem
+from core.tuning.race.run import trial_run
 from core.tuning.results.conclude import conclusion
 from core.tuning.results.judging import Course
 from core.tuning.runs.clock import Clock
@@ -36,7 +37,6 @@ from core.tuning.runs.run_folder import RunFolder, now
 from core.tuning.runs.showing import shows
 from core.tuning.runs.state import RunState, folded
 from core.tuning.runs.waiting import written
-from core.tuning.race.run import trial_run
 from core.tuning.trials.run import TrialRun, extended
 
 

@@ -145,7 +145,11 @@ def _prepared(problem: Problem) -> tuple[Any, FoldData]:
 
     All training rows; where a part of them was held out once, the rest, as in the trials.
     """
-    rows = problem.train_rows if problem.judged != "validation" or not problem.keeps else problem.splits[0][0]
+    rows = (
+        problem.train_rows
+        if problem.judged != "validation" or not problem.keeps
+        else problem.splits[0][0]
+    )
     features, target = problem.dataset.features, problem.dataset.target
     prepare = clone(problem.preparation())
     X = prepare.fit_transform(take(features, rows), target[rows])

@@ -289,9 +289,7 @@ def lots_of(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray]]:
     return held, [targets_of(target[rows], task, classes) for rows in held]
 
 
-def parts_of(
-    problem: Problem, outcome: Outcome, lots: Sequence[np.ndarray]
-) -> tuple[Said, ...]:
+def parts_of(problem: Problem, outcome: Outcome, lots: Sequence[np.ndarray]) -> tuple[Said, ...]:
     """What a trial says about every lot.
 
     Args:

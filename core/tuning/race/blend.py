@@ -14,10 +14,9 @@ other folds alone, and what they say about the fold is scored. No model is fitte
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,6 @@ from core.space import Setting
 from core.tuning.averaging.averaged_said import (
     averaged_said,
     can_be_averaged,
-    joined,
     log_densities,
 )
 from core.tuning.averaging.ensemble import lots_of, parts_of, weigh
@@ -103,9 +101,7 @@ class Blend:
             return
         name, _ = divided(outcome.setting)
         lots = parts_of(self._problem, outcome, self._lots)
-        logs = tuple(
-            log_densities(y, [said])[:, 0] for y, said in zip(self._y, lots, strict=True)
-        )
+        logs = tuple(log_densities(y, [said])[:, 0] for y, said in zip(self._y, lots, strict=True))
         self._told[outcome.number] = _Told(name, self._sign * outcome.score, lots, logs)
         self._let_go()
         self._new = self._new or outcome.number in self._told

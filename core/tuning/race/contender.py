@@ -152,13 +152,13 @@ class Contender:
 
     def gain(self, best: float, scale: float) -> float:
         """The improvement on the best score of all that its next trial is expected to bring."""
-        expected, deviation = self._expected(scale)
+        expected, deviation = self._expected(best, scale)
         return expected_improvement(expected, deviation, best)
 
-    def _expected(self, scale: float) -> tuple[float, float]:
+    def _expected(self, best: float, scale: float) -> tuple[float, float]:
         own = self.best
         if own is None:
-            return self.look, scale
+            return (self.look if self.look > -math.inf else best), scale
         proposal = self.proposal
         if proposal.expected is None or proposal.uncertainty is None:
             # Before its sampler has a model of the scores: about its best, more surely so the more

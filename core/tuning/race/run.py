@@ -18,7 +18,8 @@ from core.tuning.trials.run import BEAT, TrialRun
 
 LOOK_ROWS = 1000  # that a first look is fitted on, and scored on, at most
 LOOK_SECONDS = 5.0  # that it may take
-LOOK_SHARE = 0.02  # of the run's time, where that is less
+LOOK_SHARE = 0.03  # of the run's time, where that is less
+SHORTEST_LOOK = 1.5  # seconds, however short the run
 
 
 class RaceRun(TrialRun):
@@ -58,7 +59,7 @@ class RaceRun(TrialRun):
         minutes = self._problem.minutes
         if minutes is None:
             return LOOK_SECONDS
-        return max(0.5, min(LOOK_SECONDS, LOOK_SHARE * 60 * minutes))
+        return max(SHORTEST_LOOK, min(LOOK_SECONDS, LOOK_SHARE * 60 * minutes))
 
     @property
     def _left(self) -> float:

@@ -30,12 +30,12 @@ from core.tuning.events import (
 from core.tuning.history.run_history import RunHistory
 from core.tuning.learning.run import Learned, learn, relearned
 from core.tuning.problem import Problem
+from core.tuning.race.run import trial_run
 from core.tuning.results.winner import Winner, winner_of
 from core.tuning.runs.clock import Clock
 from core.tuning.runs.state import RunState
 from core.tuning.scores.predictions import Predictions, predictions_by
 from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
-from core.tuning.race.run import trial_run
 
 SOON = 5.0  # seconds of learning that are repeated in every fold also where a run was stopped
 
