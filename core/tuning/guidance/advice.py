@@ -56,7 +56,7 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
     for entry in models:
         if entry["name"] == best and entry["fits_task"]:
             entry |= {"recommended": True, "reason": why}
-    models.sort(key=lambda entry: (entry["name"] != best, not entry["fits_task"]))
+    models.sort(key=lambda entry: (not entry["fits_task"], -found[entry["name"]].rank))
     fitting = {entry["name"]: found[entry["name"]] for entry in models if entry["fits_task"]}
     offers = STRATEGIES.answers(lambda strategy: _offers(strategy, fitting, facts))
     return {
@@ -81,6 +81,11 @@ class _Found:
     suggestion: Suggestion | None
     learned: bool
     spaces: tuple[Space, Space]
+
+    @property
+    def rank(self) -> int:
+        """How well it suits the data by its own word; 0 where it does not suggest itself."""
+        return 0 if self.suggestion is None else self.suggestion.rank
 
 
 def _model(model: Model, facts: Facts) -> _Found:
