@@ -48,7 +48,7 @@ class RaceAsker:
             name: Contender(name, one, self._sign, history(one)) for name, one in own.items()
         }
         self._of_trial: dict[int, str] = {}
-        self._choice = Choice("", "")
+        self._choice, self._compared = Choice("", ""), ModelsCompared()
         self.finished = ""
 
     # The first look ------------------------------------------------------------------------------
@@ -79,6 +79,8 @@ class RaceAsker:
         chances = self._chances()
         now = Moment(left, share, len(self._of_trial))
         self._choice = next_model(chances, self._scale, now)
+        # Before the proposal is taken: with it under way, the next one would be asked for blindly.
+        self._compared = self._standings()
         number = len(self._of_trial)
         self._of_trial[number] = self._choice.model
         one = self.contenders[self._choice.model]
@@ -113,11 +115,10 @@ class RaceAsker:
         """Nothing is modelled over all models."""
         return
 
+    @property
     def compared(self) -> ModelsCompared:
-        """How the models stand, the best first."""
-        standings = [self._standing(one) for one in self.contenders.values()]
-        standings.sort(key=lambda s: (s.best is None, -self._sign * (s.best or 0.0), s.model))
-        return ModelsCompared(models=standings, next=self._choice.model, why=self._choice.why)
+        """How the models stood when the last choice was made, the best first, and that choice."""
+        return self._compared
 
     def repeat(self, past: Sequence[Event]) -> None:
         """Ask and tell again what was recorded of this run, every model by itself."""
@@ -185,6 +186,11 @@ class RaceAsker:
             if one.number != best.number and len(one.folds) == len(best.folds)
         ]
         return float(np.median(gaps)) if len(gaps) >= _ENOUGH else None
+
+    def _standings(self) -> ModelsCompared:
+        standings = [self._standing(one) for one in self.contenders.values()]
+        standings.sort(key=lambda s: (s.best is None, -self._sign * (s.best or 0.0), s.model))
+        return ModelsCompared(models=standings, next=self._choice.model, why=self._choice.why)
 
     def _standing(self, one: Contender) -> ModelStanding:
         best, whole = one.best, [trial for trial in one.tried if not trial.behind]

@@ -142,8 +142,10 @@ class Contender:
             folds: of a trial.
         """
         if not self.tried:
+            if not self.look_rows:
+                return 0.0
             growth = (fit_rows / self.look_rows) ** self.problem.model.growth
-            return max(self.look_took, _QUICKEST) * growth * folds if self.look_rows else 0.0
+            return max(self.look_took, _QUICKEST) * growth * folds
         unit = unit_vector(self.problem.space, setting)
         gaps = np.array([np.sum((one.unit - unit) ** 2) for one in self.tried])
         weights = np.exp(-0.5 * gaps / _NEAR**2) + 1e-3

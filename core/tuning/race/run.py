@@ -76,7 +76,7 @@ class RaceRun(TrialRun):
 
     def _begun(self, executor: Executor) -> Generator[Event, None, None]:
         started = self._asker.ask(self._left, self._share_left)
-        compared = self._asker.compared()
+        compared = self._asker.compared
         self._state.consume(compared)
         yield compared
         executor.begin(Task(started.number, started.setting, self._asker.rival))

@@ -38,17 +38,17 @@ class Asker:
     def __init__(self, problem: Problem, history: TuningHistory) -> None:
         self._problem, self._history = problem, history
         self._space = distributions(problem.space)
-        self._open: dict[int, optuna.Trial] = {}
+        self._open: dict[int, optuna.Trial | int] = {}
         self._begin()
 
-    def _begin(self) -> None:
+    def _begin(self, *, anew: bool = True) -> None:
         problem = self._problem
         seed = problem.plan.seed
         self.sampler = problem.strategy.make(problem.space, problem.options, seed, self._history)
         minimize, maximize = StudyDirection.MINIMIZE, StudyDirection.MAXIMIZE
         direction = maximize if problem.scored_by.maximize else minimize
         self._study = optuna.create_study(sampler=self.sampler, direction=direction)
-        if self._from_default:
+        if anew and self._from_default:
             self._study.enqueue_trial(problem.default)
 
     @property
@@ -111,18 +111,19 @@ class Asker:
 
     def _adopt(self, past: Sequence[Event]) -> None:
         self._open = {}
-        self._begin()
+        self._begin(anew=False)  # the default setting is among the recorded ones
         ended = {e.number: e for e in past if isinstance(e, (TrialFinished, TrialFailed))}
         begun = {e.number: e for e in past if isinstance(e, TrialStarted)}
-        if self._from_default:
-            self._study._pop_waiting_trial_id()  # the default setting is among the recorded ones
-        for number in sorted(begun):
+        for at, number in enumerate(sorted(begun)):
             score = getattr(ended.get(number), "score", None)
+            state = TrialState.FAIL if score is None else TrialState.COMPLETE
+            if number not in ended:  # begun again, and told later
+                state, self._open[number] = TrialState.RUNNING, at
             self._study.add_trial(
                 optuna.trial.create_trial(
                     params=begun[number].setting,
                     distributions=self._space,
                     value=score,
-                    state=TrialState.FAIL if score is None else TrialState.COMPLETE,
+                    state=state,
                 )
             )
