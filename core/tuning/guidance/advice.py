@@ -51,11 +51,12 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
     """
     facts, failed = _facts(summary), set(faults())
     found = MODELS.answers(lambda model: _model(model, facts))
-    best, why = _best({name: one.suggestion for name, one in found.items()})
+    best, _ = _best({name: one.suggestion for name, one in found.items()})
     models = [one.entry for one in found.values()]
     for entry in models:
-        if entry["name"] == best and entry["fits_task"]:
-            entry |= {"recommended": True, "reason": why}
+        suggestion = found[entry["name"]].suggestion
+        if suggestion is not None and entry["fits_task"]:
+            entry |= {"recommended": entry["name"] == best, "reason": suggestion.reason}
     models.sort(key=lambda entry: (not entry["fits_task"], -found[entry["name"]].rank))
     fitting = {entry["name"]: found[entry["name"]] for entry in models if entry["fits_task"]}
     offers = STRATEGIES.answers(lambda strategy: _offers(strategy, fitting, facts))
