@@ -52,6 +52,8 @@ class Model:
             where scikit-learn has no counterpart; "" where a fitted pipeline is exported.
         costly: whether a fit may take an hour: an average's members are not fitted again.
         competes: whether it is among the models that are tuned together (core.estimators.several).
+        complexity: how hard it is to see through, from 1 (weights that can be read) to 9; of models
+            that score about the same the lowest is the simplest.
         growth: the power of the rows with which a fit takes longer.
     """
 
@@ -81,6 +83,7 @@ class Model:
     costly: bool = False
     competes: bool = True
     growth: float = 1.0
+    complexity: int = 5
 
     def space_of(self, task: str, *, rare: bool = False) -> tuple[Axis, ...]:
         """The search space for data of a task; `rare` where a class of theirs is rare."""

@@ -130,6 +130,14 @@ class ModelsCompared(Event):
 
 
 @dataclass(frozen=True)
+class ModelPicked(Event):
+    """A person takes another one away than the run did; its results follow."""
+
+    kind: str = ""  # best, simplest, average, default, trial (core.tuning.results.candidates)
+    number: int | None = None  # of the trial, where one is meant
+
+
+@dataclass(frozen=True)
 class SurrogateFitted(Event):
     """What a view needs to evaluate the Gaussian process anywhere in the unit cube."""
 

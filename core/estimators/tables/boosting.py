@@ -55,6 +55,7 @@ BOOSTING = Model(
     takes_sparse=False,
     scaled=False,
     script=scripting(_recipe),
+    complexity=6,
     class_weights=True,
     suggests=_suggests,
     warns=few_or_many(fewest=300),

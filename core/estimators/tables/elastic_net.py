@@ -61,5 +61,6 @@ ELASTIC_NET = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    complexity=1,
     class_weights=True,
 )

@@ -55,6 +55,7 @@ FOREST = Model(
     takes_sparse=True,
     scaled=False,
     script=scripting(_recipe),
+    complexity=5,
     class_weights=True,
     suggests=_suggests,
 )

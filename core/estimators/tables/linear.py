@@ -64,5 +64,6 @@ LINEAR = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    complexity=1,
     suggests=suggesting("linear regression"),
 )

@@ -37,6 +37,7 @@ LOGISTIC = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    complexity=1,
     class_weights=True,
     suggests=suggesting("logistic regression"),
 )

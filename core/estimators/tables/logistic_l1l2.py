@@ -42,4 +42,5 @@ LOGISTIC_L1L2 = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    complexity=1,
 )

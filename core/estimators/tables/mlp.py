@@ -44,5 +44,6 @@ MLP = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    complexity=7,
     warns=few_or_many(300, 20_000),
 )

@@ -81,6 +81,7 @@ SVM = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    complexity=4,
     class_weights=True,
     warns=few_or_many(most=20_000),
     defaults=_defaults,

@@ -38,6 +38,9 @@ lines, which the run itself knows:
 | evaluation | how it was judged: kind (test or nested), folds of nested cross-validation, whether |
 |  | the whole tuning was repeated in each, second_file, fitted (the rows that the model which is |
 |  | kept was fitted on, all or train), rows and units of the dataset |
+| taken, candidates | of several models: which was taken (best, average; simplest, default, trial |
+|  | where a person picked it), and each that may be: its trial, setting, validation score, test, |
+|  | test_interval, gain and gain_over_baseline where it was tested |
 | fits, trials, failed, seconds, stopped_because, seed | what it took |
 """
 

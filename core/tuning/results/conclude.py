@@ -12,11 +12,12 @@ import numpy as np
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names
 from core.errors import UnusableError, cannot_write
-from core.tuning.events import Event, RunFailed, RunFinished, RunStopped
+from core.tuning.events import Event, ModelPicked, RunFailed, RunFinished, RunStopped
 from core.tuning.history.run_history import read_before
 from core.tuning.learning.run import Learned, recorded
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, as_begun, build_problem, read_data
+from core.tuning.results.candidates import candidate, judged_candidates
 from core.tuning.results.comparison import Comparison, results_of
 from core.tuning.results.judging import Course, predictions_of_folds, predictions_of_test, repeats
 from core.tuning.results.takeaway import NO_PENALTIES, Penalties, read_takeaway, takeaway_of
@@ -73,6 +74,35 @@ def conclude(
         with folder.owned():
             folder.append(last)
     return last
+
+
+def pick(folder: RunFolder, given: ModelPicked, dataset: Dataset | None = None) -> Event:
+    """Take another model away from a finished run than the one it kept: fit, judge and keep it.
+
+    Args:
+        folder: a run of trials that has ended.
+        given: which one.
+        dataset: its data, where they are at hand.
+
+    Returns:
+        The run's new last event, with the results of the one that was picked.
+
+    Raises:
+        UnusableError: the run goes on, has no such candidate, or its data cannot be read.
+    """
+    plan, events = folder.plan, folder.events()
+    state = folded(events)
+    if state.ended is None or state.results is None:
+        raise UnusableError(
+            "this run has not ended", where=str(folder.path), cure="wait, or stop it first"
+        )
+    dataset = dataset or read_data(plan.data)
+    problem = as_begun(build_problem(plan, dataset), state.started)
+    candidate(problem, state, given)  # refuses before anything is written
+    with folder.owned():
+        folder.append(given)
+    because = state.results.get("stopped_because", "")
+    return conclude(plan, dataset, [*events, given], folder=folder, because=because)
 
 
 def fit_best_again(folder: RunFolder, dataset: Dataset | None = None) -> str:
@@ -153,7 +183,12 @@ def conclusion(
     else:
         winner = winner_of(problem, state, learned, kept or {})
         predictions = predictions_of_test(problem, winner.pipeline)
-    results = results_of(predictions, _comparison(problem, winner))
+    comparison = _comparison(problem, winner)
+    results = results_of(predictions, comparison)
+    if problem.strategy.several:
+        shown = None if course.stopped or problem.nested else predictions
+        results["taken"] = winner.kind
+        results["candidates"] = judged_candidates(problem, state, winner.kind, shown, comparison)
     seconds = course.clock.seconds
     last, said = taken_away(problem, winner)
     facts = _evaluation(problem, refitted=last is not winner, repeated=repeats(problem, course))

@@ -1,6 +1,7 @@
 """Runs of several models, from the first look to the model that is kept."""
 
 import math
+import shutil
 from collections import deque
 
 import numpy as np
@@ -8,12 +9,13 @@ import pytest
 from sklearn.ensemble import VotingClassifier
 
 from core.errors import UnusableError
-from core.estimators.registry import MODELS
+from core.estimators.registry import MODELS, model_named
 from core.estimators.several import choosable, divided, of_model
 from core.samplers.transfer.history import TuningHistory
 from core.space import default_setting
 from core.tuning.events import (
     ModelLooked,
+    ModelPicked,
     ModelsCompared,
     RunFailed,
     RunFinished,
@@ -26,7 +28,7 @@ from core.tuning.events import (
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.race.asker import RaceAsker
-from core.tuning.results.conclude import conclude
+from core.tuning.results.conclude import conclude, pick
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import folded
@@ -208,3 +210,61 @@ def test_no_trial_with_a_score_is_said(wine):
     last = list(tune(plan, wine))[-1]
     assert isinstance(last, RunFailed)
     assert "time limit" in last.sentence
+
+
+def test_the_best_a_simpler_one_and_the_average_are_offered(finished):
+    events, _ = finished
+    results = of(RunFinished, events)[0].results
+    offered = {one["kind"]: one for one in results["candidates"]}
+    assert {"best", "default"} <= set(offered)
+    assert [one["kind"] for one in results["candidates"] if one["taken"]] == [results["taken"]]
+    trials = {t.number: t for t in of(TrialFinished, events) if not t.behind}
+    best = max(trials.values(), key=lambda t: (t.score, -t.number))
+    assert offered["best"]["trial"] == best.number
+    error = np.std(best.fold_scores, ddof=1) / math.sqrt(3)
+    close = [t for t in trials.values() if t.score >= best.score - error]
+    if "simplest" in offered:
+        simplest = trials[offered["simplest"]["trial"]]
+        assert simplest in close
+    plain = [t for t in close if t.setting["model"] == "logistic"]
+    if plain:
+        chosen = offered.get("simplest", offered["best"])
+        assert chosen["setting"]["model"] == "logistic"
+        assert chosen["validation"] == max(t.score for t in plain)
+    for one in results["candidates"]:
+        if not one["taken"] and one["kind"] != "default":
+            assert 0 < one["test"]["accuracy"] <= 1
+            assert one["gain_over_baseline"]["difference"] > 0.3
+
+
+@pytest.mark.parametrize("kind", ["default", "trial", "simplest"])
+def test_a_person_picks_another_one(finished, wine, tmp_path, kind):
+    events, folder = finished
+    copy = RunFolder(shutil.copytree(folder.path, tmp_path / "copy"))
+    trials = [t for t in of(TrialFinished, events) if not t.behind]
+    number = trials[3].number if kind == "trial" else None
+    last = pick(copy, ModelPicked(kind=kind, number=number), wine)
+    results = last.results
+    if kind == "trial":
+        assert results["setting"] == trials[3].setting
+    if kind == "default":
+        assert results["setting"] == results["default_setting"]
+    assert results["taken"] == kind
+    name, own = divided(results["setting"])
+    model = best_of(copy).named_steps["model"]
+    expected = model_named(name, probabilities=True).build("multiclass", own, PLAN.seed)
+    assert type(model) is type(expected)
+    state = folded(copy.events())
+    assert state.results["taken"] == kind
+    assert state.finished == folded(events).finished
+    # Going on with the run forgets the pick.
+    more = list(tune(PLAN, wine, folder=copy, past=copy.events(), more_trials=1))
+    assert of(RunFinished, more)[0].results["taken"] in ("best", "average")
+
+
+def test_what_is_not_there_cannot_be_picked(finished, wine):
+    _, folder = finished
+    with pytest.raises(UnusableError, match="no trial 999"):
+        pick(folder, ModelPicked(kind="trial", number=999), wine)
+    with pytest.raises(UnusableError, match="nothing to take away called “fastest”"):
+        pick(folder, ModelPicked(kind="fastest"), wine)
