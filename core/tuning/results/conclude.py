@@ -183,7 +183,7 @@ def conclusion(
     else:
         winner = winner_of(problem, state, learned, kept or {})
         predictions = predictions_of_test(problem, winner.pipeline)
-    comparison = _comparison(problem, winner)
+    comparison = replace(_comparison(problem, winner), picked=state.picked is not None)
     results = results_of(predictions, comparison)
     if problem.strategy.several:
         shown = None if course.stopped or problem.nested else predictions
