@@ -54,6 +54,8 @@ class Model:
         competes: whether it is among the models that are tuned together (core.estimators.several).
         complexity: how hard it is to see through, from 1 (weights that can be read) to 9; of models
             that score about the same the lowest is the simplest.
+        starts: (task, default setting) -> settings that do well on many tables, as far as they
+            differ from the default: tried after it where several models are tuned together.
         growth: the power of the rows with which a fit takes longer.
     """
 
@@ -82,6 +84,7 @@ class Model:
     folder: Literal["", "topics", "classes"] = ""
     costly: bool = False
     competes: bool = True
+    starts: Callable[[str, Setting], tuple[Setting, ...]] = lambda task, default: ()
     growth: float = 1.0
     complexity: int = 5
 

@@ -11,7 +11,7 @@ from core.estimators.facts import ENOUGH_ROWS
 from core.estimators.registry import MODELS, model_named
 from core.estimators.several import MODEL, choosable, of_model
 from core.options import complete
-from core.space import Axis, Setting
+from core.space import Axis, Setting, default_setting
 from core.tuning.strategies.registry import STRATEGIES
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LONGEST_MINUTES = 10.0
 _MINUTES = ((3e4, 1.0), (3e5, 2.0), (3e6, 5.0))  # of tables with so many values at most
+SPREAD = 2  # trials of a model that are spread evenly, after its default and known starts
 MOST_DENSE = 4e8  # bytes of a sparse table that is filled in, so that every model takes it
 
 
@@ -74,8 +75,25 @@ def alone(problem: Problem, name: str) -> Problem:
     search = STRATEGIES[str(problem.options["search"])]
     model = model_named(name, probabilities=problem.model.probabilistic is None)
     plan = problem.plan.changed(model=name, strategy=search.name, options={})
-    options = complete(search.options, {})
+    given: dict[str, int] = {}
+    if any(option.name == "start_trials" for option in search.options):
+        # The default and the known starts come first: few more are spread before scores decide.
+        task = problem.dataset.task
+        known = model.starts(task, default_setting(model.space(task)))
+        given["start_trials"] = 1 + len(known) + SPREAD
+    options = complete(search.options, given)
     return replace(problem, plan=plan, model=model, strategy=search, options=options, axes=())
+
+
+def starts_of(problem: Problem) -> list[Setting]:
+    """Whole settings of a model that are tried after its default, within its space."""
+    default, axes = problem.default, {axis.name: axis for axis in problem.space}
+    found = []
+    for start in problem.model.starts(problem.dataset.task, default):
+        setting = {**default, **{name: value for name, value in start.items() if name in axes}}
+        if setting != default and setting not in found:
+            found.append(setting)
+    return found
 
 
 def _usual(problem: Problem, names: tuple[str, ...]) -> str:

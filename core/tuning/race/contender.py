@@ -10,6 +10,7 @@ import numpy as np
 
 from core.samplers.transfer.history import TuningHistory
 from core.space import Setting, unit_vector
+from core.tuning.contenders import starts_of
 from core.tuning.events import Event, TrialFailed, TrialFinished, TrialStarted
 from core.tuning.problem import Problem
 from core.tuning.race.allocation import expected_improvement
@@ -57,7 +58,7 @@ class Contender:
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        self._asker = Asker(self.problem, self.history)
+        self._asker = Asker(self.problem, self.history, starts_of(self.problem))
         self._numbers: dict[int, int] = {}  # of the run -> of this model's own study
         self._proposal: TrialStarted | None = None
 
@@ -158,7 +159,7 @@ class Contender:
         return expected_improvement(expected, deviation, best)
 
     def _expected(self, best: float, scale: float) -> tuple[float, float]:
-        own = self.best
+        own = self.best or max(self.tried, key=lambda one: one.score, default=None)
         if own is None:
             return (self.look if self.look > -math.inf else best), scale
         proposal = self.proposal

@@ -13,6 +13,7 @@ from optuna.trial import TrialState
 from core.samplers.eb_hyp import EFFECTIVE
 from core.samplers.search_space import distributions
 from core.samplers.transfer.history import TuningHistory
+from core.space import Setting
 from core.tuning.events import (
     CommonSurfaceFitted,
     Event,
@@ -33,10 +34,17 @@ class Asker:
     Samplers depend on their seed and on the order of asks and tells alone, so that a resumed run
     goes on exactly where the interrupted one would have. The first trial is the default setting,
     unless the strategy has a history to take it from.
+
+    Args:
+        problem: of one model.
+        history: what is known of earlier datasets.
+        starts: settings that are tried after the default, before the sampler is asked.
     """
 
-    def __init__(self, problem: Problem, history: TuningHistory) -> None:
-        self._problem, self._history = problem, history
+    def __init__(
+        self, problem: Problem, history: TuningHistory, starts: Sequence[Setting] = ()
+    ) -> None:
+        self._problem, self._history, self._starts = problem, history, starts
         self._space = distributions(problem.space)
         self._open: dict[int, optuna.Trial | int] = {}
         self._begin()
@@ -50,6 +58,8 @@ class Asker:
         self._study = optuna.create_study(sampler=self.sampler, direction=direction)
         if anew and self._from_default:
             self._study.enqueue_trial(problem.default)
+            for setting in self._starts:
+                self._study.enqueue_trial(setting)
 
     @property
     def _from_default(self) -> bool:
@@ -61,6 +71,8 @@ class Asker:
         self._open[trial.number] = trial
         default = trial.number == 0 and self._from_default
         why: dict[str, Any] = {"reason": "default"} if default else trial.user_attrs
+        if 0 < trial.number <= len(self._starts) and not why:
+            why = {"reason": "start"}
         return TrialStarted(
             number=trial.number,
             setting=dict(trial.params),
