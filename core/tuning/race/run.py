@@ -14,7 +14,7 @@ from core.tuning.race.asker import RaceAsker
 from core.tuning.race.blend import Blend
 from core.tuning.scores.scoring import Outcome, Task
 from core.tuning.trials.executors import Executor
-from core.tuning.trials.run import BEAT, TrialRun
+from core.tuning.trials.run import BEAT, LONGEST, TrialRun
 
 LOOK_ROWS = 1000  # that a first look is fitted on, and scored on, at most
 LOOK_SECONDS = 5.0  # that it may take
@@ -39,7 +39,7 @@ class RaceRun(TrialRun):
         fit_rows = min(LOOK_ROWS, len(self._problem.splits[0][0]))
         looks = {-1 - at: name for at, (name, _) in enumerate(waiting)}
         settings = dict(waiting)
-        limit, executor.limit = executor.limit, self._longest_look
+        executor.limit = self._longest_look
         while waiting or executor.running:
             while waiting and executor.free:
                 name, setting = waiting.popleft()
@@ -52,7 +52,13 @@ class RaceRun(TrialRun):
                 self._state.consume(event)
                 yield event
             yield self._state.progress(self._left if self._left < math.inf else None)
-        executor.limit = limit
+        executor.limit = self.time_limit
+
+    @property
+    def time_limit(self) -> float | None:
+        """Seconds that a trial may take; of several models the first one waits for none."""
+        given, minutes = self._problem.plan.time_limit, self._problem.minutes
+        return given if given is not None or minutes is None else LONGEST * 60 * minutes
 
     @property
     def _longest_look(self) -> float:

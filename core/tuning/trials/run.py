@@ -80,9 +80,15 @@ class TrialRun:
 
     @property
     def time_limit(self) -> float | None:
-        """Seconds that a trial may take: as planned, or a share of the run's minutes."""
-        given, minutes = self._problem.plan.time_limit, self._problem.minutes
-        return given if given is not None or minutes is None else LONGEST * 60 * minutes
+        """Seconds that a trial may take: as planned, or a share of the run's minutes.
+
+        Without a plan the first trial may take all the time there is, and later ones three times
+        as long as those before.
+        """
+        given, minutes, state = self._problem.plan.time_limit, self._problem.minutes, self._state
+        if given is not None or minutes is None or not state.finished:
+            return given
+        return max(LONGEST * 60 * minutes, 3.0 * state.took / state.finished)
 
     def _before(self, executor: Executor) -> Generator[Event, None, None]:
         """What is done before the first trial."""
@@ -168,6 +174,7 @@ class TrialRun:
             self._asker.tell(outcome)
             event = trial_event(outcome, len(self._problem.splits))
             self._state.consume(event)
+            executor.limit = self.time_limit
             if isinstance(event, TrialFinished):
                 self._run_history.keep(event)
             yield event

@@ -28,11 +28,13 @@ from core.tuning.events import (
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.race.asker import RaceAsker
+from core.tuning.race.run import LOOK_SECONDS
 from core.tuning.results.conclude import conclude, pick
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import folded
 from core.tuning.scores.scoring import Outcome, Task, score, score_setting
+from core.tuning.trials.executors import Executor
 from core.tuning.tune import tune
 
 WINE = DataPlan("sample:wine")
@@ -268,3 +270,27 @@ def test_what_is_not_there_cannot_be_picked(finished, wine):
         pick(folder, ModelPicked(kind="trial", number=999), wine)
     with pytest.raises(UnusableError, match="nothing to take away called “fastest”"):
         pick(folder, ModelPicked(kind="fastest"), wine)
+
+
+def test_a_trial_may_take_a_share_of_the_minutes(wine, monkeypatch):
+    limits = []
+
+    class Recording(Executor):
+        def begin(self, task):
+            limits.append((task.look_rows > 0, self.limit))
+            super().begin(task)
+
+    monkeypatch.setattr("core.tuning.trials.run.Executor", Recording)
+    for _ in tune(PLAN.changed(trials=4, minutes=10.0), wine):
+        pass
+    assert {limit for look, limit in limits if look} == {LOOK_SECONDS}
+    assert {limit for look, limit in limits if not look} == {150.0}
+    limits.clear()
+    for _ in tune(Plan(WINE, "logistic", "random", trials=3, folds=3, minutes=10.0), wine):
+        pass
+    # Nobody knows before the first trial how long one takes.
+    assert [limit for _, limit in limits] == [None, 150.0, 150.0]
+    limits.clear()
+    for _ in tune(PLAN.changed(trials=4, minutes=10.0, time_limit=7.0), wine):
+        pass
+    assert {limit for look, limit in limits if not look} == {7.0}
