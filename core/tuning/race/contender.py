@@ -14,6 +14,7 @@ from core.tuning.contenders import starts_of
 from core.tuning.events import Event, TrialFailed, TrialFinished, TrialStarted
 from core.tuning.problem import Problem
 from core.tuning.race.allocation import expected_improvement
+from core.tuning.race.learned_start import learned_start
 from core.tuning.scores.scoring import Outcome
 from core.tuning.trials.asker import Asker
 
@@ -58,7 +59,10 @@ class Contender:
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        self._asker = Asker(self.problem, self.history, starts_of(self.problem))
+        starts = starts_of(self.problem)
+        if (learned := learned_start(self.problem)) is not None and learned not in starts:
+            starts = [learned, *starts]
+        self._asker = Asker(self.problem, self.history, starts)
         self._numbers: dict[int, int] = {}  # of the run -> of this model's own study
         self._proposal: TrialStarted | None = None
 
