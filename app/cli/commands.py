@@ -13,13 +13,13 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from app.cli import exporting, history, listing, past, predicting, reproducing, tuning
+from app.cli import exporting, history, listing, past, picking, predicting, reproducing, tuning
 from app.cli.streams import heard
 from core.errors import UnusableError
 from core.extensions import faults
 
 DONE, FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
-PARTS = (tuning, predicting, past, exporting, history, listing, reproducing)
+PARTS = (tuning, predicting, past, picking, exporting, history, listing, reproducing)
 
 
 class _Parser(argparse.ArgumentParser):

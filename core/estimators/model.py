@@ -57,6 +57,12 @@ class Model:
             program's own models do not (core.estimators.stored.names); where the extension is
             installed, files that hold them are opened. Each must merely hold what it is given,
             whatever that is: files may come from strangers.
+        competes: whether it is among the models that are tuned together (core.estimators.several).
+        complexity: how hard it is to see through, from 1 (weights that can be read) to 9; of models
+            that score about the same the lowest is the simplest.
+        starts: (task, default setting) -> settings that do well on many tables, as far as they
+            differ from the default: tried after it where several models are tuned together.
+        growth: the power of the rows with which a fit takes longer.
     """
 
     name: str
@@ -85,6 +91,10 @@ class Model:
     folder: Literal["", "topics", "classes"] = ""
     costly: bool = False
     holds: tuple[str, ...] = ()
+    competes: bool = True
+    starts: Callable[[str, Setting], tuple[Setting, ...]] = lambda task, default: ()
+    growth: float = 1.0
+    complexity: int = 5
 
     def space_of(self, task: str, *, rare: bool = False) -> tuple[Axis, ...]:
         """The search space for data of a task; `rare` where a class of theirs is rare."""

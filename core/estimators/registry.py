@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.estimators.dlgm.model import DLGM
 from core.estimators.lda.model import LDA
 from core.estimators.model import Model, check_model
+from core.estimators.several import several
 from core.estimators.structured.crf import CRF
 from core.estimators.structured.rna import RNA
 from core.estimators.tables.boosting import BOOSTING
@@ -31,7 +32,9 @@ _ALL = (
     *(CRF, RNA, LDA),
 )
 
-MODELS: Registry[Model] = Registry("tunescope.models", _ALL, check_model)
+MODELS: Registry[Model] = Registry(
+    "tunescope.models", (*_ALL, several(lambda: MODELS)), check_model
+)
 
 
 def model_named(name: str, *, probabilities: bool = False) -> Model:

@@ -116,6 +116,37 @@ def greedy_weights(log_densities: Array, *, rounds: int = ROUNDS, bag: int = BAG
     return best / best.sum()
 
 
+def greedy_mean_weights(
+    predictions: Array, y: Array, *, rounds: int = ROUNDS, bag: int = BAG
+) -> Array:
+    """Weights of numbers by greedy selection with replacement (Caruana et al. 2004), shape (T,).
+
+    As `greedy_weights`, for the mean squared error of the weighted mean prediction.
+
+    Args:
+        predictions: of validation rows, shape (rows, T).
+        y: what is true, shape (rows,).
+        rounds: how many members are added.
+        bag: how many of the best members it begins with.
+    """
+    T = predictions.shape[1]
+    errors = predictions - y[:, None]
+    order = np.argsort(np.mean(errors**2, axis=0), kind="stable")
+    best, least = np.zeros(T), np.inf
+    for start in sorted({1, min(bag, T)}):
+        counts = np.bincount(order[:start], minlength=T).astype(float)
+        total = errors @ counts
+        for _ in range(rounds + 1):
+            value = float(np.mean((total / counts.sum()) ** 2))
+            if value < least:
+                best, least = counts.copy(), value
+            # Σ(t + e)² for every member at once; the sum of t² is the same for all.
+            added = int(np.argmin(2.0 * (total @ errors) + np.sum(errors**2, axis=0)))
+            counts[added] += 1.0
+            total = total + errors[:, added]
+    return best / best.sum()
+
+
 def _grown(log_densities: Array, counts: Array, rounds: int) -> tuple[float, Array]:
     """The best bag after one or more additions: how well its average predicts, and its counts.
 

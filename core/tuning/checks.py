@@ -12,6 +12,7 @@ from core.datasets.dataset import Dataset
 from core.errors import UnusableError
 from core.estimators.model import Model
 from core.estimators.registry import MODELS
+from core.estimators.several import SEVERAL
 from core.tuning.plan import DECODINGS, Plan
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Strategy
@@ -36,6 +37,18 @@ def check_pair(model: Model, strategy: Strategy, task: str) -> None:
         fitting = [name for name, other in MODELS.items() if task in other.tasks]
         raise UnusableError(
             f"{model.name} cannot do {task}", cure="choose one of " + ", ".join(fitting)
+        )
+    if strategy.several and model.name != SEVERAL:
+        raise UnusableError(
+            f"{strategy.name} tunes several models in one run, not {model.name} alone",
+            where="option strategy",
+            cure=f"choose model {SEVERAL}, or one of the strategies {_others('trials', task)}",
+        )
+    if model.name == SEVERAL and not strategy.several:
+        raise UnusableError(
+            f"{strategy.name} tunes one model, not several in one run",
+            where="option strategy",
+            cure="choose strategy race, and how it tunes each model by its option search",
         )
     if strategy.tasks and task not in strategy.tasks:
         raise UnusableError(
@@ -74,7 +87,7 @@ def _others(kind: str, task: str) -> str:
     return ", ".join(
         name
         for name, one in STRATEGIES.items()
-        if one.kind == kind and (not one.tasks or task in one.tasks)
+        if one.kind == kind and not one.several and (not one.tasks or task in one.tasks)
     )
 
 

@@ -17,6 +17,7 @@ from core.tuning.payloads import (
     HistoryDataset,
     LabelledSequence,
     LeftOut,
+    ModelStanding,
     Topic,
 )
 from core.tuning.typed_json import finite, read_all_as, read_as
@@ -85,6 +86,7 @@ class TrialFinished(Event):
     fold_scores: list[float] = field(default_factory=list)
     took: float = 0.0  # seconds
     fits: int = 0
+    behind: bool = False  # ended early, clearly behind the best; the score is an estimate
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,36 @@ class TrialExcluded(Event):
 
     number: int = 0
     excluded: bool = True
+
+
+@dataclass(frozen=True)
+class ModelLooked(Event):
+    """The first look at one of several models: its default setting, on a part of the rows."""
+
+    model: str = ""
+    setting: dict[str, Any] = field(default_factory=dict)
+    score: float | None = None  # None where it failed
+    rows: int = 0  # that it was fitted on
+    took: float = 0.0
+    failure: str = ""  # one sentence
+
+
+@dataclass(frozen=True)
+class ModelsCompared(Event):
+    """How several models stand, and which is tried next."""
+
+    models: list[ModelStanding] = field(default_factory=list)  # the best first
+    next: str = ""  # the model that is tried next
+    why: str = ""  # first: its default; floor: so that none is given up on one bad draw; gain:
+    # most improvement a second
+
+
+@dataclass(frozen=True)
+class ModelPicked(Event):
+    """A person takes another one away than the run did; its results follow."""
+
+    kind: str = ""  # best, simplest, average, default, trial (core.tuning.results.candidates)
+    number: int | None = None  # of the trial, where one is meant
 
 
 @dataclass(frozen=True)
@@ -228,6 +260,7 @@ class EnsembleUpdated(Event):
     # folds' scores), of the average and of the single best; None where there are no such rows.
     average: float | None = None
     single: float | None = None
+    kind: str = ""  # greedy or uniform, where the run has compared them
     left_out: list[LeftOut] = field(default_factory=list)
 
 

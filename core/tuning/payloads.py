@@ -95,3 +95,33 @@ class Topic:
     share: float
     words: list[str]
     weights: list[float]
+
+
+@dataclass(frozen=True)
+class ModelStanding:
+    """How one of several models stands in a run.
+
+    Attributes:
+        model: its name.
+        trials: that ended with a score on all rows.
+        best: the best of their scores; None before the first.
+        error: the standard error of that score over the folds; None with one fold.
+        look: the score of its default setting at the first look; None where that failed.
+        seconds: spent on it so far.
+        gain: how much its next trial is expected to raise the best score of all.
+        takes: seconds that this trial is expected to take.
+        state: "waiting" before its first trial, "tuned", "behind" where it is clearly worse than
+            the best, "slow" where a trial would take too much of the time, "failed".
+        why: one sentence, for failed and slow models.
+    """
+
+    model: str
+    trials: int
+    best: float | None
+    error: float | None
+    look: float | None
+    seconds: float
+    gain: float
+    takes: float
+    state: str
+    why: str = ""

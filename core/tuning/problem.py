@@ -25,6 +25,12 @@ from core.estimators.registry import MODELS, model_named
 from core.options import complete
 from core.space import Axis, Setting, axis_from_dict, default_setting
 from core.tuning.checks import check_budget, check_numbers, check_pair, chosen
+from core.tuning.contenders import (
+    default_of_several,
+    space_of_several,
+    stays_sparse,
+    usual_minutes,
+)
 from core.tuning.division import divided
 from core.tuning.events import RunStarted
 from core.tuning.plan import DataPlan, Plan, check_gamma
@@ -44,6 +50,7 @@ from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Strategy
 
 VALIDATION_FOLDS = 5  # one of them is held out
+MOST_CROSS_VALIDATED = 8000  # rows, with several models: of more, a fifth tells enough
 
 
 @dataclass(frozen=True)
@@ -95,6 +102,8 @@ class Problem:
         if self.axes:
             return self.axes
         task = self.dataset.task
+        if self.strategy.several:
+            return space_of_several(self)
         weighs = self.strategy.kind == "trials" and not self.strategy.numbers_only
         space = self.model.space_of(task, rare=weighs and self.rare is not None)
         if self.model.most is not None:
@@ -108,8 +117,13 @@ class Problem:
 
     @property
     def averages(self) -> bool:
-        """Whether the best models are averaged at the end."""
-        return self.strategy.averages
+        """Whether the best models are averaged at the end, or may be."""
+        return self.strategy.averages and bool(self.options.get("average", True))
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the models that the trials fitted are kept, for an average of them."""
+        return self.averages and self.judged != "cv" and not self.strategy.several
 
     @property
     def judged(self) -> str:
@@ -117,6 +131,8 @@ class Problem:
         chosen = str(self.options.get("judged", "cv"))
         if chosen != "automatic":
             return chosen
+        if self.strategy.several:
+            return "cv" if len(self.train_rows) <= MOST_CROSS_VALIDATED else "validation"
         return "cv" if self.model.training_score is None else "training"
 
     @property
@@ -145,6 +161,8 @@ class Problem:
     @property
     def default(self) -> Setting:
         """The setting that a person would get without tuning."""
+        if self.strategy.several:
+            return default_of_several(self)
         return default_setting(self.space)
 
     @property
@@ -162,7 +180,10 @@ class Problem:
     def preparation(self) -> Any:
         """An unfitted transformer from raw rows to what the model takes."""
         scale = self.model.scaled and self.plan.standardize
-        return preparation(self.dataset, scale=scale, sparse_ok=self.model.takes_sparse)
+        sparse_ok = self.model.takes_sparse
+        if self.strategy.several:
+            sparse_ok = stays_sparse(self.dataset)
+        return preparation(self.dataset, scale=scale, sparse_ok=sparse_ok)
 
     @property
     def fixed(self) -> dict[str, Any]:
@@ -228,7 +249,7 @@ class Problem:
             or bool(self.plan.costs)
             or self.metric.needs == "probabilities",
             tells=self.averages and self.judged != "training",
-            keeps=self.averages and self.judged != "cv",
+            keeps=self.keeps,
             fitted_rows=self.judged == "training",
         )
 
@@ -260,6 +281,8 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     check_numbers(dataset)
     check_installed(model.extra)
     check_budget(plan)
+    if strategy.several and plan.minutes is None and plan.trials is None:
+        plan = plan.changed(minutes=usual_minutes(dataset))
     check_gamma(plan)
     costs = bool(costs_of(plan.costs, dataset, model))
     if plan.metric:
@@ -274,7 +297,7 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     train, test, outer = divided(plan, dataset, strategy.kind)
     options = complete(strategy.options, plan.options)
     rare, reason = rare_class(dataset.task, _counted(dataset, train)), ""
-    if not plan.metric and strategy.averages:
+    if not plan.metric and strategy.averages and not strategy.several:
         metric = METRICS[averaged_metric(dataset.task)]
     elif not plan.metric:
         usual, probable = default_metric(dataset.task), model.probabilistic is None

@@ -29,6 +29,7 @@ from core.tuning.history.store import History
 from core.tuning.learning.run import LearningRun
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, as_begun, build_problem
+from core.tuning.race.run import trial_run
 from core.tuning.results.conclude import conclusion
 from core.tuning.results.judging import Course
 from core.tuning.runs.clock import Clock
@@ -107,7 +108,7 @@ def _stream(
     with contextlib.closing(RunHistory(problem, history, name, place)) as run_history:
         run: TrialRun | LearningRun
         if problem.strategy.kind == "trials":
-            run = TrialRun(problem, state, course.clock, course.requests, run_history)
+            run = trial_run(problem, state, course.clock, course.requests, run_history)
         else:
             run = LearningRun(problem, state, course.clock, course.requests)
         fresh = started(problem, run.groups, folder, run_history.name)
@@ -159,7 +160,7 @@ def started(
         total=problem.total,
         started_at=now(),
         judged=problem.judged if strategy.kind == "trials" else "",
-        averages=strategy.averages,
+        averages=problem.averages,
         remembered_as=remembered_as,
     )
 

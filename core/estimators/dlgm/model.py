@@ -91,4 +91,5 @@ DLGM = Model(
     shows="pictures",
     folder="classes",
     costly=True,
+    competes=False,
 )

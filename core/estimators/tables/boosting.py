@@ -42,6 +42,13 @@ def _suggests(facts: Facts) -> Suggestion | None:
     return Suggestion(3, f"{facts.sentence}: {boosted}")
 
 
+def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+    return (
+        {"learning_rate": 0.1, "max_iter": 150, "max_leaf_nodes": 6, "min_samples_leaf": 8},
+        {"learning_rate": 0.05, "max_iter": 300, "max_leaf_nodes": 15, "min_samples_leaf": 10},
+    )
+
+
 BOOSTING = Model(
     name="boosting",
     title="Gradient boosting",
@@ -55,6 +62,8 @@ BOOSTING = Model(
     takes_sparse=False,
     scaled=False,
     script=scripting(_recipe),
+    starts=_starts,
+    complexity=6,
     class_weights=True,
     suggests=_suggests,
     warns=few_or_many(fewest=300),

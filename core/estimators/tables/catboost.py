@@ -42,6 +42,10 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     return Recipe("core.estimators.tables.coded_classifier", "CodedClassifier", coded)
 
 
+def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+    return ({"iterations": 300, "learning_rate": 0.1, "depth": 4},)
+
+
 CATBOOST = Model(
     name="catboost",
     title="CatBoost",
@@ -56,6 +60,8 @@ CATBOOST = Model(
     takes_sparse=False,  # what is kept of it is a model of scikit-learn's that does not either
     scaled=False,
     script=scripting(_recipe),
+    starts=_starts,
+    complexity=6,
     extra="catboost",
     class_weights=True,
     warns=few_or_many(fewest=200),

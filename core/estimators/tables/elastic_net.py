@@ -47,6 +47,12 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     return Recipe("sklearn.linear_model", "LogisticRegression", arguments)
 
 
+def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+    if task == "regression":
+        return ({STANDARD: 0.01}, {STANDARD: 0.05, "l1_ratio": 0.95})
+    return ({"C": 0.1, "l1_ratio": 1.0}, {"C": 0.5, "l1_ratio": 0.5})
+
+
 ELASTIC_NET = Model(
     name="elastic-net",
     title="Elastic net",
@@ -61,5 +67,7 @@ ELASTIC_NET = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    starts=_starts,
+    complexity=1,
     class_weights=True,
 )

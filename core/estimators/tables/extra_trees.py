@@ -15,6 +15,13 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     return Recipe("sklearn.ensemble", "ExtraTreesClassifier", arguments)
 
 
+def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+    return (
+        {"n_estimators": 250, "max_features": 0.6},
+        {"n_estimators": 200, "max_features": 1.0, "min_samples_leaf": 2},
+    )
+
+
 EXTRA_TREES = Model(
     name="extra-trees",
     title="Extra trees",
@@ -29,5 +36,7 @@ EXTRA_TREES = Model(
     takes_sparse=True,
     scaled=False,
     script=scripting(_recipe),
+    starts=_starts,
+    complexity=5,
     class_weights=True,
 )

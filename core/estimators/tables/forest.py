@@ -50,6 +50,13 @@ def _suggests(facts: Facts) -> Suggestion | None:
     return Suggestion(2, f"{facts.sentence}: {why}")
 
 
+def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+    return (
+        {"n_estimators": 250, "max_features": 0.3},
+        {"n_estimators": 200, "max_features": 0.6, "min_samples_leaf": 3},
+    )
+
+
 FOREST = Model(
     name="forest",
     title="Random forest",
@@ -63,6 +70,8 @@ FOREST = Model(
     takes_sparse=True,
     scaled=False,
     script=scripting(_recipe),
+    starts=_starts,
+    complexity=5,
     class_weights=True,
     suggests=_suggests,
 )

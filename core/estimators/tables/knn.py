@@ -35,6 +35,14 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     return Recipe("sklearn.neighbors", f"KNeighbors{kind}", arguments)
 
 
+def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+    return (
+        {"n_neighbors": 10, "weights": "distance"},
+        {"n_neighbors": 3, "weights": "distance", "p": 1},
+        {"n_neighbors": 25, "weights": "distance"},
+    )
+
+
 KNN = Model(
     name="knn",
     title="k nearest neighbours",
@@ -50,6 +58,9 @@ KNN = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    starts=_starts,
+    complexity=3,
+    growth=2.0,
     warns=few_or_many(most=_MOST_ROWS),
     most=_most,
 )

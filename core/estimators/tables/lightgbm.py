@@ -41,6 +41,13 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     return Recipe("lightgbm", "LGBMClassifier", arguments)
 
 
+def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+    return (
+        {"n_estimators": 300, "learning_rate": 0.05, "num_leaves": 15, "colsample_bytree": 0.7},
+        {"n_estimators": 150, "num_leaves": 6, "min_child_samples": 8},
+    )
+
+
 LIGHTGBM = Model(
     name="lightgbm",
     title="LightGBM",
@@ -55,6 +62,8 @@ LIGHTGBM = Model(
     takes_sparse=False,  # what is kept of it is a model of scikit-learn's that does not either
     scaled=False,
     script=scripting(_recipe),
+    starts=_starts,
+    complexity=6,
     extra="lightgbm",
     class_weights=True,
     warns=few_or_many(fewest=300),

@@ -51,6 +51,10 @@ def suggesting(title: str) -> Callable[[Facts], Suggestion]:
     return suggests
 
 
+def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+    return ({"alpha": 0.01}, {"alpha": 100.0})
+
+
 LINEAR = Model(
     name="linear",
     title="Linear regression",
@@ -64,5 +68,7 @@ LINEAR = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    starts=_starts,
+    complexity=1,
     suggests=suggesting("linear regression"),
 )

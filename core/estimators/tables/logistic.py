@@ -23,6 +23,10 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     return Recipe("sklearn.linear_model", "LogisticRegression", arguments)
 
 
+def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+    return ({"C": 0.05}, {"C": 20.0})
+
+
 LOGISTIC = Model(
     name="logistic",
     title="Logistic regression",
@@ -37,6 +41,8 @@ LOGISTIC = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    starts=_starts,
+    complexity=1,
     class_weights=True,
     suggests=suggesting("logistic regression"),
 )

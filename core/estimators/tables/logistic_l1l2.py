@@ -28,6 +28,10 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     return Recipe("core.estimators.tables.l1l2_classifier", "L1L2Classifier", arguments)
 
 
+def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+    return ({"l1": 0.03, "l2": 1e-4}, {"l1": 1e-4, "l2": 1e-4, "max_iter": 300})
+
+
 LOGISTIC_L1L2 = Model(
     name="logistic-l1l2",
     title="Logistic regression with two penalties",
@@ -42,4 +46,6 @@ LOGISTIC_L1L2 = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    starts=_starts,
+    complexity=1,
 )

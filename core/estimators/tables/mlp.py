@@ -30,6 +30,13 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     return Recipe("sklearn.neural_network", "MLPClassifier", arguments)
 
 
+def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+    return (
+        {"first_layer": 100, "alpha": 0.1, "learning_rate_init": 3e-3},
+        {"first_layer": 64, "second_layer": 32, "alpha": 1e-2, "learning_rate_init": 3e-3},
+    )
+
+
 MLP = Model(
     name="mlp",
     title="Multilayer perceptron",
@@ -44,5 +51,7 @@ MLP = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    starts=_starts,
+    complexity=7,
     warns=few_or_many(300, 20_000),
 )

@@ -31,4 +31,5 @@ NAIVE_BAYES = Model(
     takes_sparse=False,  # a class has a mean and a variance of every column, none of them 0
     scaled=True,  # or the widening would be a share of the largest column's variance alone
     script=scripting(_recipe),
+    complexity=2,
 )

@@ -68,6 +68,16 @@ def _probabilistic(task: str, setting: Setting, seed: int) -> Recipe:
     return machine if task == "regression" else with_probabilities(machine, seed)
 
 
+def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+    gamma = float(default["gamma"])
+    wider, finer = max(_LOWEST, gamma / 8), min(_HIGHEST, 4 * gamma)
+    return (
+        {"C": 10.0},
+        {"C": 100.0, "gamma": wider},
+        {"C": 10.0, "gamma": finer},
+    )
+
+
 SVM = Model(
     name="svm",
     title="Support vector machine",
@@ -81,9 +91,12 @@ SVM = Model(
     takes_sparse=True,
     scaled=True,
     script=scripting(_recipe),
+    starts=_starts,
+    complexity=4,
     class_weights=True,
     warns=few_or_many(most=20_000),
     defaults=_defaults,
+    growth=2.0,
 )
 SVM = replace(
     SVM,

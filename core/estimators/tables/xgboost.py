@@ -42,6 +42,13 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     return Recipe("core.estimators.tables.coded_classifier", "CodedClassifier", coded)
 
 
+def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+    return (
+        {"n_estimators": 300, "learning_rate": 0.05, "max_depth": 4, "colsample_bytree": 0.7},
+        {"n_estimators": 150, "learning_rate": 0.1, "max_depth": 3},
+    )
+
+
 XGBOOST = Model(
     name="xgboost",
     title="XGBoost",
@@ -57,6 +64,8 @@ XGBOOST = Model(
     takes_sparse=False,  # it would take every 0 of a sparse table for missing
     scaled=False,
     script=scripting(_recipe),
+    starts=_starts,
+    complexity=6,
     extra="xgboost",
     class_weights=True,
     warns=few_or_many(fewest=300),

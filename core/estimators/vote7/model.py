@@ -118,6 +118,7 @@ VOTE7 = Model(
     scaled=True,
     script=scripting(_recipe),
     simplex=tuple(axis.name for axis in _WEIGHTS),
+    competes=False,
 )
 VOTE7 = replace(
     VOTE7,

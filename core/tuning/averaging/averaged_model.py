@@ -94,6 +94,8 @@ def final_weights(problem: Problem, state: RunState, work: Work) -> dict[int, fl
     As the last update had it; worked out again where a run was cut short before one, or where a
     trial was taken out since.
     """
+    if problem.strategy.several:
+        return _weights_of_several(state)
     scores = {trial.number: trial.score for trial in state.scored()}
     maximize, kind = problem.scored_by.maximize, str(problem.options["weights"])
     excluded = state.excluded | _unaverageable(state)
@@ -109,6 +111,14 @@ def final_weights(problem: Problem, state: RunState, work: Work) -> dict[int, fl
         logs = _log_densities(problem, state, chosen, work) if kind == "greedy" else None
         shares = weigh(kind, scores, chosen, maximize, logs)
     return {n: float(w) for n, w in zip(chosen, shares, strict=True) if w > 0}
+
+
+def _weights_of_several(state: RunState) -> dict[int, float]:
+    """As the last update had them, without trials that were taken out since."""
+    update = state.ensemble
+    assert update is not None  # without one the single best is taken
+    told = zip(update.members, update.weights, strict=True)
+    return {n: w for n, w in told if n not in state.excluded} or {update.members[0]: 1.0}
 
 
 def _unaverageable(state: RunState) -> set[int]:
@@ -135,7 +145,11 @@ def _prepared(problem: Problem) -> tuple[Any, FoldData]:
 
     All training rows; where a part of them was held out once, the rest, as in the trials.
     """
-    rows = problem.train_rows if problem.judged != "validation" else problem.splits[0][0]
+    rows = (
+        problem.train_rows
+        if problem.judged != "validation" or not problem.keeps
+        else problem.splits[0][0]
+    )
     features, target = problem.dataset.features, problem.dataset.target
     prepare = clone(problem.preparation())
     X = prepare.fit_transform(take(features, rows), target[rows])
@@ -191,7 +205,7 @@ def _told(
         "scores": [float(state.scores[state.row_of[member.number]]) for member in found],
         "settings": [dict(state.setting_of(member.number)) for member in found],
         "effective": effective_members(shares),
-        "kind": str(problem.options["weights"]),
+        "kind": (update.kind if update else "") or str(problem.options.get("weights", "")),
         "finished": state.finished,
         "held_out": {metric: update.average} if update and update.average is not None else {},
         "single_held_out": {metric: update.single} if update and update.single is not None else {},

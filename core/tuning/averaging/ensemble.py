@@ -73,7 +73,7 @@ class Ensemble:
         self._left_out: dict[int, str] = {}
         self._latest: EnsembleUpdated | None = None
         self._known: dict[tuple[int, ...], float] = {}  # (lot, members): score of their average
-        self._lots, self._y = _lots(problem)
+        self._lots, self._y = lots_of(problem)
 
     def replay(self, past: Sequence[Event]) -> dict[int, Setting]:
         """Trials of this run that ended before it was interrupted, without what they said.
@@ -235,19 +235,12 @@ class Ensemble:
         return metric.score(self._y[lot], said)
 
     def _of_lots(self, outcome: Outcome) -> LotPredictions:
+        lots = parts_of(self._problem, outcome, self._lots)
         if len(outcome.said) > 1:
-            return LotPredictions(outcome.said, np.array(outcome.fold_scores))
-        places = np.split(self._order, np.cumsum([len(lot) for lot in self._lots])[:-1])
-        lots = tuple(_rows_of(outcome.said[0], place) for place in places)
+            return LotPredictions(lots, np.array(outcome.fold_scores))
         return LotPredictions(
             lots, np.array([self._score(at, said) for at, said in enumerate(lots)])
         )
-
-    @property
-    def _order(self) -> np.ndarray:
-        """Where the rows of the lots lie among the rows of the only split."""
-        held = self._problem.splits[0][1]
-        return np.searchsorted(held, self._rows, sorter=np.argsort(held))
 
     def _let_go(self) -> None:
         """Keep what was said by trials that are, or without one lot would be, among the best."""
@@ -282,7 +275,7 @@ def weigh(
     return np.array([found[number] for number in members])
 
 
-def _lots(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def lots_of(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The dataset's rows of every lot, and their targets as metrics take them."""
     if problem.judged == "training":
         return [], []
@@ -294,6 +287,22 @@ def _lots(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray]]:
         held = [rows for rows in held if len(rows)]
     task, classes, target = problem.dataset.task, problem.dataset.classes, problem.dataset.target
     return held, [targets_of(target[rows], task, classes) for rows in held]
+
+
+def parts_of(problem: Problem, outcome: Outcome, lots: Sequence[np.ndarray]) -> tuple[Said, ...]:
+    """What a trial says about every lot.
+
+    Args:
+        problem: the run's problem.
+        outcome: of a trial on all folds.
+        lots: the dataset's rows of every lot (`lots_of`).
+    """
+    if len(outcome.said) > 1:
+        return outcome.said
+    held = problem.splits[0][1]
+    order = np.searchsorted(held, np.concatenate(lots), sorter=np.argsort(held))
+    places = np.split(order, np.cumsum([len(lot) for lot in lots])[:-1])
+    return tuple(_rows_of(outcome.said[0], place) for place in places)
 
 
 def _numbered(groups: np.ndarray) -> np.ndarray:

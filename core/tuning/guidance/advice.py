@@ -14,6 +14,7 @@ from core.estimators.facts import Facts, Suggestion
 from core.estimators.model import Model
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed, lacking
 from core.estimators.registry import MODELS
+from core.estimators.several import SEVERAL
 from core.extensions import faults
 from core.tuning.evaluation import FEW_ROWS, TABLES
 from core.tuning.guidance.forecast import estimate
@@ -50,12 +51,13 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
     """
     facts, failed = _facts(summary), set(faults())
     found = MODELS.answers(lambda model: _model(model, facts))
-    best, why = _best({name: one.suggestion for name, one in found.items()})
+    best, _ = _best({name: one.suggestion for name, one in found.items()})
     models = [one.entry for one in found.values()]
     for entry in models:
-        if entry["name"] == best and entry["fits_task"]:
-            entry |= {"recommended": True, "reason": why}
-    models.sort(key=lambda entry: (entry["name"] != best, not entry["fits_task"]))
+        suggestion = found[entry["name"]].suggestion
+        if suggestion is not None and entry["fits_task"]:
+            entry |= {"recommended": entry["name"] == best, "reason": suggestion.reason}
+    models.sort(key=lambda entry: (not entry["fits_task"], -found[entry["name"]].rank))
     fitting = {entry["name"]: found[entry["name"]] for entry in models if entry["fits_task"]}
     offers = STRATEGIES.answers(lambda strategy: _offers(strategy, fitting, facts))
     return {
@@ -80,6 +82,11 @@ class _Found:
     suggestion: Suggestion | None
     learned: bool
     spaces: tuple[Space, Space]
+
+    @property
+    def rank(self) -> int:
+        """How well it suits the data by its own word; 0 where it does not suggest itself."""
+        return 0 if self.suggestion is None else self.suggestion.rank
 
 
 def _model(model: Model, facts: Facts) -> _Found:
@@ -198,6 +205,8 @@ def _offers(
     if not strategy.tasks or facts.task in strategy.tasks:
         for name, model in models.items():
             space = model.spaces[not strategy.numbers_only]
+            if strategy.several != (name == SEVERAL):
+                continue
             if (model.learned or strategy.kind == "trials") and strategy.suits(space):
                 suggestions[name] = strategy.suggests(facts, space)
     entry = {

@@ -19,6 +19,7 @@ _EPOCH_ROWS, _EPOCHS = 1000, 5  # on which epochs are timed, and how many
 _ENOUGH_SECONDS = 0.15  # a timing this long is not made longer
 _STEEPEST = 2.5  # a fit's cost grows at most with this power of the rows
 _PREPARED_AT_MOST = 20_000
+_DEARER = 5.0  # than the default model's trials are those of several models, about
 
 
 def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
@@ -45,6 +46,9 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
     from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
 
     problem = build_problem(plan, dataset)
+    plan = problem.plan
+    if problem.strategy.several:
+        return _of_several(problem)
     rows = len(problem.train_rows)
     folds = len(problem.splits) if problem.strategy.kind == "trials" else plan.folds
     share = (plan.folds - 1) / plan.folds
@@ -72,6 +76,20 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
     some = "1 trial" if trials == 1 else f"{trials:,} trials"
     told = _told(seconds, trials, each, f"{in_time(seconds)}, {some}") | _scored(problem)
     return told | _values(problem)
+
+
+def _of_several(problem: Any) -> dict[str, Any]:
+    """Several models take the time that they are given, or so many trials of the quickest."""
+    plan = problem.plan
+    if plan.minutes is not None:
+        seconds = 60.0 * plan.minutes
+        several = f"{in_time(seconds)}, several models"
+    else:
+        preparing, fitting = _timed(problem, len(problem.splits[0][0]))
+        each = problem.strategy.asking + _DEARER * len(problem.splits) * fitting
+        seconds = (preparing + plan.trials * each / plan.workers) * (1 + len(problem.outer))
+        several = f"{in_time(seconds)}, {plan.trials:,} trials of several models"
+    return _told(seconds, plan.trials or 0, 0.0, several) | _scored(problem)
 
 
 def _structured_effort(problem: Any) -> float:

@@ -38,7 +38,7 @@ class RunHistory:
         self._problem = problem
         self._history: History | None = None
         self._sentences: list[str] = []
-        if opened is None or problem.strategy.kind != "trials":
+        if opened is None or problem.strategy.kind != "trials" or problem.strategy.several:
             return
         try:
             self._history = opened()

@@ -38,6 +38,9 @@ lines, which the run itself knows:
 | evaluation | how it was judged: kind (test or nested), folds of nested cross-validation, whether |
 |  | the whole tuning was repeated in each, second_file, fitted (the rows that the model which is |
 |  | kept was fitted on, all or train), rows and units of the dataset |
+| taken, candidates | of several models: which was taken (best, average; simplest, default, trial |
+|  | where a person picked it), and each that may be: its trial, setting, validation score, test, |
+|  | test_interval, gain and gain_over_baseline where it was tested |
 | fits, trials, failed, seconds, stopped_because, seed | what it took |
 """
 
@@ -75,6 +78,7 @@ class Comparison:
         seed: of the resamples.
         averaged: whether the tuned model is an average, which is no setting of one.
         second_file: whether the test rows come from a second file.
+        picked: whether a person took this one after the run had ended.
     """
 
     task: str
@@ -87,6 +91,7 @@ class Comparison:
     seed: int = 0
     averaged: bool = False
     second_file: bool = False
+    picked: bool = False
 
     @property
     def same(self) -> bool:
@@ -186,7 +191,9 @@ def _remarks(
         said.append(f"The tuned model is not better than {baseline}.")
     elif not over_baseline["real"]:
         said.append(f"The test does not show that the tuned model is better than {baseline}.")
-    if comparison.same:
+    if comparison.picked:
+        said.append("This model was picked by hand after the run had ended.")
+    elif comparison.same:
         said.append("No setting that was tried was better than the default one.")
     elif gain["real"] and gain["difference"] < 0:
         said.append(

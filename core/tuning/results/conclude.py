@@ -12,11 +12,12 @@ import numpy as np
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names
 from core.errors import UnusableError, cannot_write
-from core.tuning.events import Event, RunFailed, RunFinished, RunStopped
+from core.tuning.events import Event, ModelPicked, RunFailed, RunFinished, RunStopped
 from core.tuning.history.run_history import read_before
 from core.tuning.learning.run import Learned, recorded
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, as_begun, build_problem, read_data
+from core.tuning.results.candidates import candidate, judged_candidates
 from core.tuning.results.comparison import Comparison, results_of
 from core.tuning.results.judging import Course, predictions_of_folds, predictions_of_test, repeats
 from core.tuning.results.takeaway import (
@@ -79,6 +80,35 @@ def conclude(
         with folder.owned():
             folder.append(last)
     return last
+
+
+def pick(folder: RunFolder, given: ModelPicked, dataset: Dataset | None = None) -> Event:
+    """Take another model away from a finished run than the one it kept: fit, judge and keep it.
+
+    Args:
+        folder: a run of trials that has ended.
+        given: which one.
+        dataset: its data, where they are at hand.
+
+    Returns:
+        The run's new last event, with the results of the one that was picked.
+
+    Raises:
+        UnusableError: the run goes on, has no such candidate, or its data cannot be read.
+    """
+    plan, events = folder.plan, folder.events()
+    state = folded(events)
+    if state.ended is None or state.results is None:
+        raise UnusableError(
+            "this run has not ended", where=str(folder.path), cure="wait, or stop it first"
+        )
+    dataset = dataset or read_data(plan.data)
+    problem = as_begun(build_problem(plan, dataset), state.started)
+    candidate(problem, state, given)  # refuses before anything is written
+    with folder.owned():
+        folder.append(given)
+    because = state.results.get("stopped_because", "")
+    return conclude(plan, dataset, [*events, given], folder=folder, because=because)
 
 
 def fit_best_again(folder: RunFolder, dataset: Dataset | None = None) -> str:
@@ -159,7 +189,12 @@ def conclusion(
     else:
         winner = winner_of(problem, state, learned, kept or {})
         predictions = predictions_of_test(problem, winner.pipeline)
-    results = results_of(predictions, _comparison(problem, winner))
+    comparison = replace(_comparison(problem, winner), picked=state.picked is not None)
+    results = results_of(predictions, comparison)
+    if problem.strategy.several:
+        shown = None if course.stopped or problem.nested else predictions
+        results["taken"] = winner.kind
+        results["candidates"] = judged_candidates(problem, state, winner.kind, shown, comparison)
     seconds = course.clock.seconds
     last, said = taken_away(problem, winner)
     facts = _evaluation(problem, refitted=last is not winner, repeated=repeats(problem, course))
@@ -188,7 +223,7 @@ def conclusion(
 def _evaluation(problem: Problem, *, refitted: bool, repeated: bool) -> dict[str, Any]:
     """How the scores came about, and which rows the model that is kept was fitted on."""
     dataset = problem.dataset
-    part = problem.averages and problem.judged == "validation"
+    part = problem.keeps and problem.judged == "validation"
     every = len(problem.train_rows) == dataset.rows and not part
     return {
         "kind": "nested" if problem.nested else "test",
@@ -214,7 +249,7 @@ def _comparison(problem: Problem, winner: Winner) -> Comparison:
         validation=winner.validation,
         validation_rows=sum(len(rows) for _, rows in problem.splits) if validated else 0,
         seed=problem.plan.seed,
-        averaged=problem.averages,
+        averaged=winner.ensemble is not None,
         second_file=dataset.test is not None,
     )
 
@@ -241,7 +276,7 @@ def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> 
     """Write the model that is kept, and what must be known of it and of the one that was judged."""
     dataset = problem.dataset
     test_rows = np.arange(dataset.test.rows) if dataset.test else problem.test_rows
-    once = problem.averages and problem.judged == "validation"
+    once = problem.keeps and problem.judged == "validation"
     takeaway = takeaway_of(
         dataset,
         problem.train_rows,

@@ -30,12 +30,12 @@ from core.tuning.events import (
 from core.tuning.history.run_history import RunHistory
 from core.tuning.learning.run import Learned, learn, relearned
 from core.tuning.problem import Problem
+from core.tuning.race.run import trial_run
 from core.tuning.results.winner import Winner, winner_of
 from core.tuning.runs.clock import Clock
 from core.tuning.runs.state import RunState
 from core.tuning.scores.predictions import Predictions, predictions_by
 from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
-from core.tuning.trials.run import TrialRun
 
 SOON = 5.0  # seconds of learning that are repeated in every fold also where a run was stopped
 
@@ -169,7 +169,7 @@ def _tried_again(problem: Problem, course: Course, until: float) -> Generator[Ev
     problem, state = replace(problem, plan=problem.plan.changed(minutes=minutes)), RunState()
     maximize, total = problem.scored_by.maximize, course.state.total
     state.consume(RunStarted(maximize=maximize, total=total))
-    run = TrialRun(problem, state, course.clock, deque(), RunHistory(problem, None))
+    run = trial_run(problem, state, course.clock, deque(), RunHistory(problem, None))
     past = () if course.history is None else (course.history,)
     with contextlib.closing(run.events(past)) as events:
         for _ in events:

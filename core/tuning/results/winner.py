@@ -16,6 +16,7 @@ from core.tuning.averaging.averaged_model import averaged_model, refitted_averag
 from core.tuning.learning.pair_tradeoff import choose_gamma, with_gamma
 from core.tuning.learning.run import Learned, recorded, relearned
 from core.tuning.problem import Problem
+from core.tuning.results.candidates import AVERAGE, BEST, Candidate, best_whole, picked
 from core.tuning.results.threshold import Threshold, choose_threshold, with_threshold
 from core.tuning.runs.state import RunState
 from core.tuning.scores.scoring import in_a_sentence
@@ -30,6 +31,7 @@ class Winner:
         ensemble: what is told of an average.
         threshold: between two classes, where mistakes have costs.
         gamma: of a folding model, where it was chosen on training molecules.
+        kind: which candidate it is (core.tuning.results.candidates); "" for a learner's model.
     """
 
     pipeline: Pipeline
@@ -40,6 +42,7 @@ class Winner:
     ensemble: dict[str, Any] | None = None
     threshold: Threshold | None = None
     gamma: float | None = None
+    kind: str = ""
 
 
 def winner_of(
@@ -56,7 +59,10 @@ def winner_of(
         learned: the penalty learner's own state, where it is at hand (saves a fit).
         kept: {trial: fitted estimator} of the members of an average, likewise.
     """
-    if problem.averages:
+    chosen_one = picked(problem, state)
+    if chosen_one is not None and chosen_one.kind != AVERAGE:
+        found = _of_candidate(problem, chosen_one)
+    elif problem.averages and (chosen_one is not None or _average_wins(problem, state)):
         found = _average(problem, state, kept)
     elif problem.strategy.kind == "trials":
         found = _best_trial(problem, state)
@@ -82,11 +88,16 @@ def _decided(problem: Problem, winner: Winner) -> Winner:
 
 
 def _best_trial(problem: Problem, state: RunState) -> Winner:
-    best = state.best
+    best = best_whole(state) if problem.strategy.several else state.best
     assert best is not None  # callers have checked that a trial has ended
-    pipeline = problem.pipeline(best.setting)
+    return _of_candidate(problem, Candidate(BEST, best.number, best.setting, best.score))
+
+
+def _of_candidate(problem: Problem, one: Candidate) -> Winner:
+    pipeline = problem.pipeline(one.setting)
     remarks = fit(pipeline, *problem.train)
-    return Winner(pipeline, best.setting, {problem.metric.name: best.score}, remarks)
+    validation = {} if one.score is None else {problem.metric.name: one.score}
+    return Winner(pipeline, one.setting, validation, remarks, kind=one.kind)
 
 
 def _average(problem: Problem, state: RunState, kept: Mapping[int, Any]) -> Winner:
@@ -102,7 +113,19 @@ def _average(problem: Problem, state: RunState, kept: Mapping[int, Any]) -> Winn
         validation,
         tuple(average.remarks),
         ensemble=average.told,
+        kind=AVERAGE,
     )
+
+
+def _average_wins(problem: Problem, state: RunState) -> bool:
+    """Whether the average is taken: always where it was asked for, else where it scored better."""
+    if not problem.strategy.several:
+        return True
+    told = state.ensemble
+    if told is None or told.average is None or told.single is None:
+        return False
+    sign = 1.0 if problem.scored_by.maximize else -1.0
+    return len(told.members) > 1 and sign * told.average > sign * told.single
 
 
 def _of_learner(learned: Learned) -> Winner:
@@ -120,10 +143,10 @@ def taken_away(problem: Problem, judged: Winner) -> tuple[Winner, tuple[str, ...
         The winner, and sentences where it could not be fitted again; `judged` itself then.
     """
     rows = problem.fitted_rows
-    part = problem.averages and problem.judged == "validation"  # of the training rows, so far
+    part = problem.keeps and problem.judged == "validation"  # of the training rows, so far
     if not problem.plan.refit or (len(rows) == len(problem.train_rows) and not part):
         return judged, ()
-    if problem.averages and problem.model.costly:
+    if judged.ensemble is not None and problem.model.costly:
         said = "The members of the average are not fitted again on all rows: of this kind of model"
         return judged, (f"{said} that would take as long as their trials.",)
     try:

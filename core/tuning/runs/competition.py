@@ -22,6 +22,8 @@ class Trial:
             of its own yet; `RunState.prediction` makes a score of it.
         candidates: among how many settings it was drawn in effect.
         failure: why it failed; "" where it has a score.
+        behind: whether it was ended early, clearly behind the best; the score is an estimate then.
+        error: the standard error of the score over its folds; 0 with one fold.
     """
 
     number: int
@@ -35,6 +37,8 @@ class Trial:
     response: tuple[float, float] | None = None
     candidates: float | None = None
     failure: str = ""
+    behind: bool = False
+    error: float = 0.0
 
 
 class Growing:

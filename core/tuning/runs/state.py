@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,9 @@ from core.tuning.events import (
     HyperGradientStep,
     ImagesDrawn,
     MembersDisagree,
+    ModelLooked,
+    ModelPicked,
+    ModelsCompared,
     MoleculesFolded,
     Noticed,
     PenaltyStep,
@@ -66,6 +69,9 @@ class RunState(Competition):
         steps, gradients: a penalty learner's steps.
         surrogate, past, common, labelled, folded, topics, images, disagreement, seconds_left: what
             was told last of these.
+        looks: {model: the first look at it}, where several are tuned.
+        compared: how several models stood last.
+        picked: which of its candidates a person took away; None for the run's own choice.
         standards: by what scores were standardized; a later one after as many trials replaces an
             earlier one.
         ensembles: every average so far, likewise.
@@ -100,6 +106,9 @@ class RunState(Competition):
         self.images: ImagesDrawn | None = None
         self.ensembles: list[EnsembleUpdated] = []
         self.disagreement: MembersDisagree | None = None
+        self.looks: dict[str, ModelLooked] = {}
+        self.compared: ModelsCompared | None = None
+        self.picked: ModelPicked | None = None
         self.notices: tuple[str, ...] = ()
         self.seconds_left: float | None = None
         self.begun: TrialStarted | None = None
@@ -252,6 +261,8 @@ class RunState(Competition):
             response=self._responses.pop(event.number, None),
             candidates=begun.candidates,
             failure=failure,
+            behind=isinstance(event, TrialFinished) and event.behind,
+            error=_standard_error(event.fold_scores) if isinstance(event, TrialFinished) else 0.0,
         )
         self.add(trial)
         self.begun, self.latest, self.resumed = None, trial, None
@@ -265,7 +276,7 @@ class RunState(Competition):
             case RunResumed():
                 self.total = event.total or self.total
                 self.resumed, self.ended, self.results, self.fold = event, None, None, None
-                self.tuning_ended, self.shortened = None, False
+                self.tuning_ended, self.shortened, self.picked = None, False, None
             case FoldTested():
                 self.fold = event
             case RunFailed():
@@ -294,6 +305,12 @@ class RunState(Competition):
                 self.images = event
             case MembersDisagree():
                 self.disagreement = event
+            case ModelLooked():
+                self.looks = {**self.looks, event.model: event}
+            case ModelsCompared():
+                self.compared = event
+            case ModelPicked():
+                self.picked = event
 
     # Coming back --------------------------------------------------------------------------------
 
@@ -315,6 +332,15 @@ class RunState(Competition):
         made.excluded, made.pending = set(self.excluded), dict(self.pending)
         made._responses = dict(self._responses)
         return made
+
+
+def _standard_error(scores: Sequence[float]) -> float:
+    """Of their mean; 0 for fewer than two."""
+    count = len(scores)
+    if count < 2:
+        return 0.0
+    mean = sum(scores) / count
+    return math.sqrt(sum((score - mean) ** 2 for score in scores) / (count * (count - 1)))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,9 @@ from core.tuning.scores.metric import Said
 from core.tuning.scores.metrics import METRICS, said_by, targets_of
 from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
 
+CLEARLY = 2.5  # standard errors
+_OF_EACH_CLASS = 5  # rows, in a look
+
 
 @dataclass(frozen=True)
 class FoldData:
@@ -75,6 +78,7 @@ class Outcome:
         said: what the model of every fold says about its held-out rows, where `Work.tells`.
         fitted: the estimator of the only fold, where `Work.keeps`.
         shown: what there is to see of the first fold's model; None for most models.
+        estimate: the score of a trial that was ended early, from the folds it had; None otherwise.
     """
 
     number: int
@@ -85,11 +89,59 @@ class Outcome:
     said: tuple[Said, ...] = ()
     fitted: Any = None
     shown: Event | None = None
+    estimate: float | None = None
 
     @property
     def score(self) -> float:
-        """The mean over folds."""
+        """The mean over folds, or what it is estimated to be."""
+        if self.estimate is not None:
+            return self.estimate
         return float(np.mean(self.fold_scores)) if self.fold_scores else math.nan
+
+
+@dataclass(frozen=True)
+class Rival:
+    """The best trial so far: one that is clearly behind it after some folds is ended early.
+
+    Attributes:
+        fold_scores: of every fold.
+        spread: the standard deviation of the difference that a fold makes between two settings.
+        sign: 1 where larger scores are better, otherwise −1.
+    """
+
+    fold_scores: tuple[float, ...]
+    spread: float
+    sign: float
+
+    def estimate(self, scores: Sequence[float]) -> float | None:
+        """The score over all folds of a setting that is clearly behind after some; else None.
+
+        Clearly: by `CLEARLY` standard errors of the mean difference in the folds so far.
+        """
+        done = len(scores)
+        if not 0 < done < len(self.fold_scores):
+            return None
+        gap = float(np.mean(np.subtract(scores, self.fold_scores[:done])))
+        if self.sign * gap >= -CLEARLY * self.spread / math.sqrt(done):
+            return None
+        return float(np.mean(self.fold_scores)) + gap
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thing that a trial process is asked for.
+
+    Attributes:
+        number: of the trial.
+        rival: the trial that it is ended early against, if any.
+        look_rows: where above 0, only the first fold is scored, and at most so many of its rows
+            are fitted, and as many scored.
+    """
+
+    number: int
+    setting: Setting
+    rival: Rival | None = None
+    look_rows: int = 0
 
 
 @dataclass(frozen=True)
@@ -103,15 +155,25 @@ class _Scored:
 
 def score_setting(work: Work, number: int, setting: Setting) -> Outcome:
     """Fit and score one setting on every fold; whatever goes wrong becomes the reason."""
+    return score(work, Task(number, setting))
+
+
+def score(work: Work, task: Task) -> Outcome:
+    """Fit and score what a task asks for; whatever goes wrong becomes the reason."""
     begun = time.perf_counter()
-    event = None
+    event, estimate = None, None
+    number, setting = task.number, task.setting
     try:
-        folds = []
-        for at, fold in enumerate(work.folds):
+        folds: list[_Scored] = []
+        for at, fold in enumerate(_folds_of(work, task)):
             scored = _scored(work, setting, fold)
             if at == 0:
                 event = _shown(work, scored.estimator, fold, number)
             folds.append(scored if work.keeps else replace(scored, estimator=None))
+            if task.rival is not None:
+                estimate = task.rival.estimate([one.score for one in folds])
+                if estimate is not None:
+                    break
     except Exception as error:  # a trial may fail in any way; the run goes on
         return Outcome(number, setting, (), time.perf_counter() - begun, in_a_sentence(error))
     took = time.perf_counter() - begun
@@ -126,7 +188,37 @@ def score_setting(work: Work, number: int, setting: Setting) -> Outcome:
         said=tuple(fold.said for fold in folds if fold.said is not None),
         fitted=folds[0].estimator if work.keeps else None,
         shown=event,
+        estimate=estimate,
     )
+
+
+def _folds_of(work: Work, task: Task) -> Sequence[FoldData]:
+    """The folds of a task; for a look a part of the first one, the same for every setting."""
+    if not task.look_rows:
+        return work.folds
+    fold = work.folds[0]
+    fit = _some(fold.fit_y, task.look_rows, work)
+    held = _some(fold.score_y, task.look_rows, work)
+    return (FoldData(fold.fit_X[fit], fold.fit_y[fit], fold.score_X[held], fold.score_y[held]),)
+
+
+def _some(y: np.ndarray, most: int, work: Work) -> np.ndarray:
+    """At most so many rows at random, of every class a few where there are any."""
+    if len(y) <= most:
+        return np.arange(len(y))
+    mixed = np.random.default_rng(work.seed).permutation(len(y))
+    if not work.classes:
+        return np.sort(mixed[:most])
+    # The rows of a class in turns: its first five stand in front.
+    codes = np.unique(y[mixed].astype(str), return_inverse=True)[1]
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(codes[order]) > 0])
+    place = np.arange(len(y)) - np.repeat(starts, np.diff(np.r_[starts, len(y)]))
+    turn = np.empty(len(y), dtype=int)
+    turn[order] = place
+    first = np.flatnonzero(turn < _OF_EACH_CLASS)
+    rest = np.flatnonzero(turn >= _OF_EACH_CLASS)
+    return np.sort(mixed[np.concatenate([first, rest])][:most])
 
 
 def fitted_on(work: Work, setting: Setting, fold: FoldData) -> Any:

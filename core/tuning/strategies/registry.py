@@ -6,13 +6,14 @@ from core.extensions import Registry
 from core.tuning.strategies.earlier_datasets import SCOT, TRANSFER
 from core.tuning.strategies.gaussian_process import EB_HYP, GP, HYBRID, VARIABLE
 from core.tuning.strategies.penalties import DIRECT, EVIDENCE, GRADIENT, LOO, MM
+from core.tuning.strategies.race import RACE
 from core.tuning.strategies.searches import CMA_ES, GRID, RANDOM, TPE
 from core.tuning.strategies.strategy import Strategy, check_strategy
 
 _ALL = (
     *(MM, EVIDENCE, LOO, DIRECT, GRADIENT),
     *(GRID, RANDOM, GP, HYBRID, VARIABLE, EB_HYP),
-    *(TRANSFER, SCOT, TPE, CMA_ES),
+    *(TRANSFER, SCOT, TPE, CMA_ES, RACE),
 )
 
 STRATEGIES: Registry[Strategy] = Registry("tunescope.strategies", _ALL, check_strategy)

@@ -97,6 +97,7 @@ class Strategy:
             enough.
         asking: seconds that a proposal takes, around trial 50.
         effort: what a penalty learner takes.
+        several: whether it tunes several models in one run, each by a strategy of its own.
         costs_structured: what it costs for sequences and molecules; `costs` where it is empty.
     """
 
@@ -124,6 +125,7 @@ class Strategy:
     holds_out: bool = False
     asking: float = 0.005
     effort: Effort = Effort()
+    several: bool = False
     costs_structured: str = ""
 
     @property

@@ -25,7 +25,7 @@ from core.errors import cannot_write
 from core.processes import LEAVES, OwnedProcess
 from core.space import Setting
 from core.tuning.runs.clock import AWAKE
-from core.tuning.scores.scoring import Outcome, Work, in_a_sentence, score_setting
+from core.tuning.scores.scoring import Outcome, Task, Work, in_a_sentence, score
 from core.tuning.trials.scratch import Scratch, shorten_sockets
 
 BEGUN = "begun"  # what a process says when it turns to a trial
@@ -58,12 +58,15 @@ class Executor:
         time_limit: seconds after which a trial is ended and counts as failed, the start of its
             process not counted; None for never.
 
+    Attributes:
+        limit: the same; it may be changed while trials run.
+
     Raises:
         UnusableError: no room for the folds, or no place for the sockets.
     """
 
     def __init__(self, work: Work, workers: int = 1, time_limit: float | None = None) -> None:
-        self._workers, self._limit = workers, time_limit
+        self._workers, self.limit = workers, time_limit
         self._context = _context()
         self._folder = Scratch("folds")
         self._file = self._folder.path / "work.joblib"
@@ -91,24 +94,28 @@ class Executor:
 
     def submit(self, number: int, setting: Setting) -> None:
         """Begin a trial; `free` must be above 0. One that no process can be had for has failed."""
+        self.begin(Task(number, setting))
+
+    def begin(self, task: Task) -> None:
+        """Begin what a task asks for, as `submit` does."""
         why = "none"
         while self._idle and why:  # some may have died while they waited for a trial
-            why = self._sent(self._idle.pop(), number, setting)
+            why = self._sent(self._idle.pop(), task)
         if why:
             try:
-                why = self._sent(self._started(), number, setting)
+                why = self._sent(self._started(), task)
             except (OSError, EOFError) as error:
                 why = f"No process could be started for it ({in_a_sentence(error)})."
         if why:
-            self._lost.append(Outcome(number, setting, failure=why))
+            self._lost.append(Outcome(task.number, task.setting, failure=why))
 
-    def _sent(self, worker: OwnedProcess, number: int, setting: Setting) -> str:
+    def _sent(self, worker: OwnedProcess, task: Task) -> str:
         """Give a trial to a process; why that was not possible, or ""."""
         try:
-            worker.pipe.send((number, setting))
+            worker.pipe.send(task)
         except OSError:
             return worker.end(LEAVES)
-        self._busy[worker] = _Busy(number, setting, AWAKE.seconds)
+        self._busy[worker] = _Busy(task.number, task.setting, AWAKE.seconds)
         return ""
 
     def _started(self) -> OwnedProcess:
@@ -129,9 +136,9 @@ class Executor:
         begun = [busy.since for busy in self._busy.values() if busy.begun]
         if self._lost:
             return 0.0
-        if self._limit is None or not begun:
+        if self.limit is None or not begun:
             return math.inf
-        return max(0.0, min(begun) + self._limit - AWAKE.seconds)
+        return max(0.0, min(begun) + self.limit - AWAKE.seconds)
 
     def _received(self, worker: OwnedProcess) -> Outcome | None:
         busy = self._busy[worker]
@@ -149,14 +156,14 @@ class Executor:
         return said
 
     def _overdue(self) -> Iterator[Outcome]:
-        if self._limit is None:
+        if self.limit is None:
             return
         for worker, busy in list(self._busy.items()):
             took = AWAKE.seconds - busy.since
-            if busy.begun and took >= self._limit:
+            if busy.begun and took >= self.limit:
                 worker.end()
                 del self._busy[worker]
-                why = f"It took longer than the time limit of {self._limit:g} s."
+                why = f"It took longer than the time limit of {self.limit:g} s."
                 yield Outcome(busy.number, busy.setting, (), took, why)
 
     def close(self) -> None:
@@ -193,9 +200,9 @@ def serve(pipe: Connection, file: str) -> None:
     work = replace(work, folds=tuple(work.folds))
     while True:
         try:
-            number, setting = pipe.recv()
+            task = pipe.recv()
             pipe.send(BEGUN)
-            pipe.send(score_setting(work, number, setting))
+            pipe.send(score(work, task))
         except (EOFError, OSError):  # the run has ended
             return
 

@@ -5,151 +5,23 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
-import optuna
-from optuna.study import StudyDirection
-from optuna.trial import TrialState
-
-from core.samplers.eb_hyp import EFFECTIVE
-from core.samplers.search_space import distributions
 from core.samplers.transfer.history import TuningHistory
 from core.space import Setting
 from core.tuning.averaging.ensemble import Ensemble
-from core.tuning.events import (
-    CommonSurfaceFitted,
-    Event,
-    RunResumed,
-    SurrogateFitted,
-    TrialExcluded,
-    TrialFailed,
-    TrialFinished,
-    TrialStarted,
-)
+from core.tuning.events import Event, RunResumed, TrialExcluded, TrialFailed, TrialFinished
 from core.tuning.history.run_history import RunHistory, history_of, read_before
 from core.tuning.problem import Problem
 from core.tuning.runs.clock import Clock
 from core.tuning.runs.state import RunState
-from core.tuning.scores.scoring import Outcome
+from core.tuning.scores.scoring import Outcome, Task
+from core.tuning.trials.asker import Asker
 from core.tuning.trials.executors import Executor
 
 BEAT = 0.4  # seconds: how long nothing is said while trials run, so that a stop is heard
 MOST_TRIALS = 100_000  # where only time bounds the run
-
-optuna.logging.set_verbosity(optuna.logging.WARNING)
-
-
-class Asker:
-    """The strategy's sampler in a study in memory; asking again what was asked before resumes it.
-
-    Samplers depend on their seed and on the order of asks and tells alone, so that a resumed run
-    goes on exactly where the interrupted one would have. The first trial is the default setting; a
-    strategy that has a history to begin from takes it as the second, unless it began there.
-    """
-
-    def __init__(self, problem: Problem, history: TuningHistory) -> None:
-        self._problem, self._history = problem, history
-        self._space = distributions(problem.space)
-        self._open: dict[int, optuna.Trial] = {}
-        self._begin()
-
-    def _begin(self) -> None:
-        problem = self._problem
-        seed = problem.plan.seed
-        self.sampler = problem.strategy.make(problem.space, problem.options, seed, self._history)
-        minimize, maximize = StudyDirection.MINIMIZE, StudyDirection.MAXIMIZE
-        direction = maximize if problem.scored_by.maximize else minimize
-        self._study = optuna.create_study(sampler=self.sampler, direction=direction)
-        if self._from_default:
-            self._study.enqueue_trial(problem.default)
-
-    @property
-    def _from_default(self) -> bool:
-        return not (self._problem.strategy.uses_history and self._history.datasets)
-
-    @property
-    def _compares(self) -> bool:
-        """Whether the next trial is the default setting, after a first one from the history."""
-        if self._from_default:
-            return False
-        begun = self._study.get_trials(deepcopy=False)
-        return len(begun) == 1 and begun[0].params != self._problem.default
-
-    def ask(self) -> TrialStarted:
-        """The next setting to try, and why."""
-        compares = self._compares
-        if compares:
-            self._study.enqueue_trial(self._problem.default)
-        trial = self._study.ask(self._space)
-        self._open[trial.number] = trial
-        default = compares or (trial.number == 0 and self._from_default)
-        why: dict[str, Any] = {"reason": "default"} if default else trial.user_attrs
-        return TrialStarted(
-            number=trial.number,
-            setting=dict(trial.params),
-            reason=why.get("reason", self._problem.strategy.name),
-            expected=why.get("expected"),
-            uncertainty=why.get("uncertainty"),
-            candidates=why.get(EFFECTIVE),
-        )
-
-    def tell(self, outcome: Outcome) -> None:
-        """What became of a trial."""
-        trial = self._open.pop(outcome.number)
-        if outcome.failure:
-            self._study.tell(trial, state=TrialState.FAIL)
-        else:
-            self._study.tell(trial, outcome.score)
-
-    @property
-    def finished(self) -> str:
-        """Why the sampler has nothing more to propose; "" while it has."""
-        return str(getattr(self.sampler, "finished_reason", "") or "")
-
-    def surrogate(self) -> SurrogateFitted | CommonSurfaceFitted | None:
-        """The Gaussian process behind the last proposal, for strategies that have one."""
-        if (common := getattr(self.sampler, "state", None)) is not None:
-            return CommonSurfaceFitted(**asdict(common))
-        surrogate = getattr(self.sampler, "surrogate", None)
-        return None if surrogate is None else SurrogateFitted(**asdict(surrogate))
-
-    def repeat(self, past: Sequence[Event]) -> None:
-        """Ask and tell again what was recorded of this run.
-
-        Where a proposal comes out otherwise (another version of a library), the recorded trials
-        are given to the sampler as they are instead.
-        """
-        for event in past:
-            match event:
-                case TrialStarted():
-                    if event.number in self._open:
-                        continue  # begun again by an earlier resume
-                    if self.ask().setting != event.setting:
-                        self._adopt(past)
-                        return
-                case TrialFinished():
-                    self.tell(Outcome(event.number, event.setting, (event.score,)))
-                case TrialFailed():
-                    self.tell(Outcome(event.number, event.setting, failure=event.reason))
-
-    def _adopt(self, past: Sequence[Event]) -> None:
-        self._open = {}
-        self._begin()
-        ended = {e.number: e for e in past if isinstance(e, (TrialFinished, TrialFailed))}
-        begun = {e.number: e for e in past if isinstance(e, TrialStarted)}
-        if self._from_default:
-            self._study._pop_waiting_trial_id()  # the default setting is among the recorded ones
-        for number in sorted(begun):
-            score = getattr(ended.get(number), "score", None)
-            self._study.add_trial(
-                optuna.trial.create_trial(
-                    params=begun[number].setting,
-                    distributions=self._space,
-                    value=score,
-                    state=TrialState.FAIL if score is None else TrialState.COMPLETE,
-                )
-            )
+LONGEST = 0.25  # of the minutes: what one trial may take, where nobody set a limit
 
 
 class TrialRun:
@@ -169,31 +41,62 @@ class TrialRun:
         self.groups: dict[str, int] = {}  # penalties are not learned here
         self.learned = None
         planned = max(problem.total, state.total)
-        self.ensemble = Ensemble(problem, planned) if problem.averages else None
+        self.ensemble: Any = self._averaging(planned) if problem.averages else None
+
+    def _averaging(self, planned: int) -> Any:
+        return Ensemble(self._problem, planned)
+
+    def _asking(self, history: TuningHistory) -> Any:
+        return Asker(self._problem, history)
 
     def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
         """Every trial until the budget is spent or the sampler has nothing more to propose."""
         history = yield from self._read(past)
         yield from self._run_history.notices()
-        self._asker = Asker(self._problem, history)
+        self._asker = self._asking(history)
         self._asker.repeat(past)
         lacking = self.ensemble.replay(past) if self.ensemble is not None else {}
         plan = self._problem.plan
         with contextlib.closing(
-            Executor(self._problem.work(), plan.workers, plan.time_limit)
+            Executor(self._problem.work(), plan.workers, self.time_limit)
         ) as executor:
             yield from self._said_again(executor, lacking)
+            yield from self._before(executor)
             for lost in list(self._state.pending.values()):
                 executor.submit(lost.number, lost.setting)
-            while True:
-                yield from self._heard()
-                yield from self._started(executor)
-                if not executor.running:
-                    return
-                yield from self._ended(executor)
-                if self._time_is_up:
-                    yield from self._given_up()
-                    return
+            yield from self._tried(executor)
+        yield from self._after()
+
+    def _tried(self, executor: Executor) -> Generator[Event, None, None]:
+        while True:
+            yield from self._heard()
+            yield from self._started(executor)
+            if not executor.running:
+                return
+            yield from self._ended(executor)
+            if self._time_is_up:
+                yield from self._given_up()
+                return
+
+    @property
+    def time_limit(self) -> float | None:
+        """Seconds that a trial may take: as planned, or a share of the run's minutes.
+
+        Without a plan the first trial may take all the time there is, and later ones three times
+        as long as those before.
+        """
+        given, minutes, state = self._problem.plan.time_limit, self._problem.minutes, self._state
+        if given is not None or minutes is None or not state.finished:
+            return given
+        return max(LONGEST * 60 * minutes, 3.0 * state.took / state.finished)
+
+    def _before(self, executor: Executor) -> Generator[Event, None, None]:
+        """What is done before the first trial."""
+        yield from ()
+
+    def _after(self) -> Generator[Event, None, None]:
+        """What is said after the last trial."""
+        yield from ()
 
     def _said_again(
         self, executor: Executor, lacking: Mapping[int, Setting]
@@ -238,12 +141,16 @@ class TrialRun:
 
     def _started(self, executor: Executor) -> Generator[Event, None, None]:
         while executor.free and self._may_ask(executor):
-            started = self._asker.ask()
-            if started.reason != "default" and (surrogate := self._asker.surrogate()) is not None:
-                yield surrogate
-            executor.submit(started.number, started.setting)
-            self._state.consume(started)
-            yield started
+            yield from self._begun(executor)
+
+    def _begun(self, executor: Executor) -> Generator[Event, None, None]:
+        """One more trial begins."""
+        started = self._asker.ask()
+        if started.reason != "default" and (surrogate := self._asker.surrogate()) is not None:
+            yield surrogate
+        executor.begin(Task(started.number, started.setting))
+        self._state.consume(started)
+        yield started
 
     def _may_ask(self, executor: Executor) -> bool:
         state = self._state
@@ -267,6 +174,7 @@ class TrialRun:
             self._asker.tell(outcome)
             event = trial_event(outcome, len(self._problem.splits))
             self._state.consume(event)
+            executor.limit = self.time_limit
             if isinstance(event, TrialFinished):
                 self._run_history.keep(event)
             yield event
@@ -320,7 +228,8 @@ def trial_event(outcome: Outcome, folds: int) -> TrialFinished | TrialFailed:
         score=outcome.score,
         fold_scores=list(outcome.fold_scores),
         took=round(outcome.took, 4),
-        fits=folds,
+        fits=folds if outcome.estimate is None else len(outcome.fold_scores),
+        behind=outcome.estimate is not None,
     )
 
 

@@ -6,7 +6,7 @@ from core.errors import UnusableError
 from core.space import Axis
 from core.tuning.strategies.registry import STRATEGIES
 
-SAMPLED = [name for name, one in STRATEGIES.items() if one.kind == "trials"]
+SAMPLED = [name for name, one in STRATEGIES.items() if one.kind == "trials" and not one.several]
 REASONS = {"random", "grid", "improve", "explore", "sample", "tpe", "cma-es"}
 
 

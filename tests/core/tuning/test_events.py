@@ -27,6 +27,7 @@ from core.tuning.payloads import (
     HistoryDataset,
     LabelledSequence,
     LeftOut,
+    ModelStanding,
     Topic,
 )
 
@@ -36,6 +37,7 @@ DISPUTED = DisputedRow(3, "age 4", "", 0.5, [[0.1, 0.9], 2.5])
 SAMPLES = {
     "str": "ä “quoted”\n",
     "int": 7,
+    "int | None": 3,
     "float": 0.1 + 0.2,
     "float | None": 1e-300,
     "bool": False,
@@ -49,6 +51,10 @@ SAMPLES = {
     "list[FoldedMolecule]": [FoldedMolecule("m", "GC", "..", "()", [[0, 1, 0.25]])],
     "list[LeftOut]": [LeftOut(4, "it failed")],
     "list[DisputedRow]": [DISPUTED],
+    "list[ModelStanding]": [
+        ModelStanding("svm", 3, 0.9, 0.01, None, 2.5, 0.1, 0.25, "tuned"),
+        ModelStanding("mlp", 0, None, None, 0.5, 0.0, 0.0, 9.0, "failed", "It broke."),
+    ],
     "list[Topic]": [Topic(0.5, ["a", "b"], [0.2, 0.1])],
     "dict[str, Any]": {"C": 1.5, "kernel": None},
     "dict[str, int]": {"blood": 3},

@@ -45,7 +45,11 @@ from core.tuning.tune import tune
 
 IRIS = DataPlan("sample:iris")
 QUICK = Plan(IRIS, "logistic", "gp", trials=8, folds=3, seed=5)
-SAMPLERS = [name for name, strategy in STRATEGIES.items() if strategy.kind == "trials"]
+SAMPLERS = [
+    name
+    for name, strategy in STRATEGIES.items()
+    if strategy.kind == "trials" and not strategy.several
+]
 LEARNERS = [name for name, strategy in STRATEGIES.items() if strategy.kind == "penalties"]
 
 

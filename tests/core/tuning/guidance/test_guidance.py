@@ -41,12 +41,32 @@ def summary(rows=270, features=13, classes=2, **more):
 
 
 def first(advice):
-    """The recommended model, its reason, the recommended strategy, its reason and groups."""
-    model = advice["models"][0]
+    """The first single model, its reason, the recommended strategy, its reason and groups."""
+    model = next(one for one in advice["models"] if one["name"] != "auto")
     strategy = advice["strategies"][model["name"]][0]
-    assert model["recommended"]
+    assert [one["name"] for one in advice["models"] if one["recommended"]] in (
+        ["auto"],
+        [model["name"]],
+    )
     assert strategy["recommended"]
     return model["name"], model["reason"], strategy["name"], strategy["reason"], strategy["groups"]
+
+
+@pytest.mark.parametrize("given", [{}, {"classes": 0}, {"rows": 20_000}, {"features": 400}])
+def test_tables_are_tuned_by_several_models(given):
+    advice = advise(summary(**given))
+    best = advice["models"][0]
+    assert (best["name"], best["recommended"]) == ("auto", True)
+    assert f"{given.get('rows', 270):,} rows" in best["reason"]
+    assert [one["name"] for one in advice["strategies"]["auto"]] == ["race"]
+    others = {name: own for name, own in advice["strategies"].items() if name != "auto"}
+    assert not any(one["name"] == "race" for own in others.values() for one in own)
+
+
+def test_few_rows_and_what_is_no_table_are_not_tuned_by_several_models():
+    assert not any(
+        one["name"] == "auto" and one["recommended"] for one in advise(summary(rows=12))["models"]
+    )
 
 
 def test_a_small_table_gets_a_model_that_can_be_read():
@@ -155,7 +175,7 @@ def test_only_fitting_models_are_offered_and_penalties_only_on_a_loss(classes):
 def test_no_grid_is_offered_over_thirty_settings():
     strategies = advise(summary())["strategies"]
     grids = {model for model, own in strategies.items() if any(s["name"] == "grid" for s in own)}
-    assert grids == set(strategies) - {"vote7"}
+    assert grids == set(strategies) - {"vote7", "auto"}
     best = strategies["vote7"][0]
     assert (best["name"], best["recommended"]) == ("gp", True)
     assert "30 settings to tune" in best["reason"]

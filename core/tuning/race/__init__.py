@@ -1,0 +1,1 @@
+"""The tuning of several models in one run."""

@@ -1,0 +1,174 @@
+"""One of several models in a run: its own sampler, its trials, and what its next one promises."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from core.samplers.transfer.history import TuningHistory
+from core.space import Setting, unit_vector
+from core.tuning.contenders import starts_of
+from core.tuning.events import Event, TrialFailed, TrialFinished, TrialStarted
+from core.tuning.problem import Problem
+from core.tuning.race.allocation import expected_improvement
+from core.tuning.race.learned_start import learned_start
+from core.tuning.scores.scoring import Outcome
+from core.tuning.trials.asker import Asker
+
+_QUICKEST = 1e-3  # seconds
+_NEAR = 0.3  # of the unit cube: trials so near tell most of how long another takes
+MOST_FAILURES = 3  # in a row from the start: then a model is given up
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A trial that has ended with a score; larger is better."""
+
+    number: int
+    unit: np.ndarray
+    score: float
+    folds: tuple[float, ...]
+    took: float
+    behind: bool
+
+
+@dataclass
+class Contender:
+    """One model: it asks its own sampler, and knows what its trials scored and took.
+
+    Attributes:
+        problem: the run's, with this model alone.
+        sign: 1 where larger scores are better, otherwise −1.
+        look, look_took: of the first look; −∞ where it failed, 0 where there was none.
+        failed: why it cannot be used; "" while it can.
+    """
+
+    name: str
+    problem: Problem
+    sign: float
+    history: TuningHistory = field(default_factory=TuningHistory)
+    tried: list[Tried] = field(default_factory=list)
+    look: float = -math.inf
+    look_took: float = 0.0
+    look_rows: int = 0
+    failed: str = ""
+    failures: int = 0
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        starts = starts_of(self.problem)
+        if (learned := learned_start(self.problem)) is not None and learned not in starts:
+            starts = [learned, *starts]
+        self._asker = Asker(self.problem, self.history, starts)
+        self._numbers: dict[int, int] = {}  # of the run -> of this model's own study
+        self._proposal: TrialStarted | None = None
+
+    @property
+    def begun(self) -> int:
+        """Trials that were begun."""
+        return len(self._numbers)
+
+    @property
+    def finished(self) -> str:
+        """Why its sampler has nothing more to propose; "" while it has."""
+        return self._asker.finished if self.begun else ""
+
+    @property
+    def best(self) -> Tried | None:
+        """Its best trial on all folds."""
+        whole = [one for one in self.tried if not one.behind]
+        return max(whole, key=lambda one: one.score, default=None)
+
+    @property
+    def proposal(self) -> TrialStarted:
+        """What its sampler would try next; asked for once, until it is taken."""
+        if self._proposal is None:
+            self._proposal = self._asker.ask()
+        return self._proposal
+
+    def take(self, number: int) -> TrialStarted:
+        """The proposal becomes a trial of the run."""
+        proposal, self._proposal = self.proposal, None
+        self._numbers[number] = proposal.number
+        return replace(proposal, number=number)
+
+    def tell(self, outcome: Outcome) -> None:
+        """What became of a trial; the setting is this model's own."""
+        own = replace(outcome, number=self._numbers[outcome.number])
+        self._asker.tell(own)
+        self._count(outcome)
+
+    def _count(self, outcome: Outcome) -> None:
+        self.seconds += outcome.took
+        if outcome.failure:
+            self.failures += 1
+            if not self.tried and self.failures >= MOST_FAILURES:
+                self.failed = outcome.failure
+            return
+        folds = tuple(self.sign * score for score in outcome.fold_scores)
+        unit = unit_vector(self.problem.space, outcome.setting)
+        behind = outcome.estimate is not None
+        score = self.sign * outcome.score
+        self.tried.append(Tried(outcome.number, unit, score, folds, outcome.took, behind))
+
+    def repeat(self, past: Sequence[Event]) -> None:
+        """Trials of an interrupted run, their settings this model's own and numbers the run's."""
+        own: list[Event] = []
+        for event in past:
+            if isinstance(event, TrialStarted):
+                self._numbers.setdefault(event.number, len(self._numbers))
+            if isinstance(event, (TrialStarted, TrialFinished, TrialFailed)):
+                own.append(replace(event, number=self._numbers[event.number]))
+        self._asker.repeat(own)
+        for event in past:
+            match event:
+                case TrialFinished():
+                    estimate = event.score if event.behind else None
+                    folds = tuple(event.fold_scores)
+                    done = Outcome(
+                        event.number, event.setting, folds, event.took, estimate=estimate
+                    )
+                    self._count(done)
+                case TrialFailed():
+                    failure = event.reason or "no reason was given"
+                    self._count(Outcome(event.number, event.setting, (), event.took, failure))
+
+    def takes(self, setting: Setting, fit_rows: int, folds: int) -> float:
+        """Seconds that a trial of a setting is expected to take.
+
+        By those of its trials, the nearer ones more; before the first by the first look.
+
+        Args:
+            setting: of this model.
+            fit_rows: rows that a fold is fitted on.
+            folds: of a trial.
+        """
+        if not self.tried:
+            if not self.look_rows:
+                return 0.0
+            growth = (fit_rows / self.look_rows) ** self.problem.model.growth
+            return max(self.look_took, _QUICKEST) * growth * folds
+        unit = unit_vector(self.problem.space, setting)
+        gaps = np.array([np.sum((one.unit - unit) ** 2) for one in self.tried])
+        weights = np.exp(-0.5 * gaps / _NEAR**2) + 1e-3
+        logs = np.log([max(one.took, _QUICKEST) for one in self.tried])
+        return float(np.exp(weights @ logs / weights.sum()))
+
+    def gain(self, best: float, scale: float) -> float:
+        """The improvement on the best score of all that its next trial is expected to bring."""
+        expected, deviation = self._expected(best, scale)
+        return expected_improvement(expected, deviation, best)
+
+    def _expected(self, best: float, scale: float) -> tuple[float, float]:
+        own = self.best or max(self.tried, key=lambda one: one.score, default=None)
+        if own is None:
+            return (self.look if self.look > -math.inf else best), scale
+        proposal = self.proposal
+        if proposal.expected is None or proposal.uncertainty is None:
+            # Before its sampler has a model of the scores: about its best, more surely so the more
+            # was tried.
+            return own.score - 0.25 * scale, 2.0 * scale / math.sqrt(1.0 + len(self.tried) / 3.0)
+        return self.sign * proposal.expected, proposal.uncertainty

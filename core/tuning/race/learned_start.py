@@ -1,0 +1,58 @@
+"""The learned penalty of a linear model, one of the settings with which it starts.
+
+A learner costs a few fits and no trials; the trial that follows tells by held-out rows what the
+learned penalty is worth beside all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from core.errors import UnusableError
+from core.options import complete
+from core.space import Setting
+from core.tuning.events import Progress
+from core.tuning.learning.run import Learned, learn
+from core.tuning.problem import Problem
+from core.tuning.strategies.registry import STRATEGIES
+
+MOST = 3e6  # training rows × columns × scores a row: about a second
+MOST_STEPS = 30
+_LEARNER: Mapping[str, str] = {"logistic": "loo", "linear": "evidence"}
+
+
+def learned_start(problem: Problem) -> Setting | None:
+    """The setting with the learned penalty; None where it is not learned, or would take long.
+
+    Args:
+        problem: of one model.
+    """
+    strategy = STRATEGIES.get(_LEARNER.get(problem.plan.model, ""))
+    rows, columns = problem.dataset.features.shape
+    outputs = len(problem.dataset.classes) if len(problem.dataset.classes) > 2 else 1
+    if strategy is None or rows * columns * outputs > MOST:
+        return None
+    options = complete(strategy.options, {})
+    own = replace(problem, strategy=strategy, options=options)
+    learning = learn(own, lambda steps: steps >= MOST_STEPS, Progress)
+    try:
+        while True:
+            next(learning)
+    except StopIteration as ended:
+        return _setting(problem, ended.value)
+    except (UnusableError, ValueError, ArithmeticError, np.linalg.LinAlgError):
+        return None  # the other starts remain
+
+
+def _setting(problem: Problem, learned: Learned) -> Setting | None:
+    """The penalty as the model's own parameter: C = 1/penalty, or α = σ² × penalty of Ridge."""
+    (penalty,) = learned.penalties.values()
+    (axis,) = [axis for axis in problem.space if axis.name in ("C", "alpha")]
+    variance = learned.noise_variance
+    value = 1.0 / penalty if axis.name == "C" else penalty * (variance or 1.0)
+    if not np.isfinite(value):
+        return None
+    return {**problem.default, axis.name: float(np.clip(value, axis.low, axis.high))}

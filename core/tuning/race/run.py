@@ -1,0 +1,113 @@
+"""Runs of several models: a first look at each, then trials of the most promising ones."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Generator
+from typing import Any
+
+from core.samplers.transfer.history import TuningHistory
+from core.tuning.events import Event, ModelLooked
+from core.tuning.problem import Problem
+from core.tuning.race.asker import RaceAsker
+from core.tuning.race.blend import Blend
+from core.tuning.scores.scoring import Outcome, Task
+from core.tuning.trials.executors import Executor
+from core.tuning.trials.run import BEAT, LONGEST, TrialRun
+
+LOOK_ROWS = 1000  # that a first look is fitted on, and scored on, at most
+LOOK_SECONDS = 5.0  # that it may take
+LOOK_SHARE = 0.03  # of the run's time, where that is less
+SHORTEST_LOOK = 1.5  # seconds, however short the run
+
+
+class RaceRun(TrialRun):
+    """A run of trials of several models."""
+
+    _asker: RaceAsker
+
+    def _averaging(self, planned: int) -> Any:
+        return Blend(self._problem)
+
+    def _asking(self, history: TuningHistory) -> Any:
+        return RaceAsker(self._problem, lambda problem: TuningHistory())
+
+    def _before(self, executor: Executor) -> Generator[Event, None, None]:
+        """The first look at every model."""
+        waiting = deque(self._asker.to_look())
+        fit_rows = min(LOOK_ROWS, len(self._problem.splits[0][0]))
+        looks = {-1 - at: name for at, (name, _) in enumerate(waiting)}
+        settings = dict(waiting)
+        executor.limit = self._longest_look
+        while waiting or executor.running:
+            while waiting and executor.free:
+                name, setting = waiting.popleft()
+                number = next(n for n, model in looks.items() if model == name)
+                executor.begin(Task(number, setting, look_rows=LOOK_ROWS))
+            for outcome in executor.wait(BEAT):
+                name = looks[outcome.number]
+                event = _look(name, settings[name], outcome, fit_rows)
+                self._asker.looked(event)
+                self._state.consume(event)
+                yield event
+            yield self._state.progress(self._left if self._left < math.inf else None)
+        executor.limit = self.time_limit
+
+    @property
+    def time_limit(self) -> float | None:
+        """Seconds that a trial may take; of several models the first one waits for none."""
+        given, minutes = self._problem.plan.time_limit, self._problem.minutes
+        return given if given is not None or minutes is None else LONGEST * 60 * minutes
+
+    @property
+    def _longest_look(self) -> float:
+        minutes = self._problem.minutes
+        if minutes is None:
+            return LOOK_SECONDS
+        return max(SHORTEST_LOOK, min(LOOK_SECONDS, LOOK_SHARE * 60 * minutes))
+
+    @property
+    def _left(self) -> float:
+        minutes = self._problem.minutes
+        return math.inf if minutes is None else max(0.0, 60 * minutes - self._clock.seconds)
+
+    @property
+    def _share_left(self) -> float:
+        """Of the time or the trials."""
+        minutes, total = self._problem.minutes, self._state.total
+        by_time = 1.0 if minutes is None else self._left / (60 * minutes)
+        by_trials = 1.0 - self._state.done / total if total else 1.0
+        return max(0.0, min(by_time, by_trials))
+
+    def _begun(self, executor: Executor) -> Generator[Event, None, None]:
+        started = self._asker.ask(self._left, self._share_left)
+        compared = self._asker.compared
+        self._state.consume(compared)
+        yield compared
+        executor.begin(Task(started.number, started.setting, self._asker.rival))
+        self._state.consume(started)
+        yield started
+
+    def _after(self) -> Generator[Event, None, None]:
+        # The average of the end, where trials have ended since the last one.
+        if self.ensemble is not None:
+            for event in self.ensemble.updates(last=True):
+                self._state.consume(event)
+                yield event
+
+
+def _look(name: str, setting: dict[str, Any], outcome: Outcome, rows: int) -> ModelLooked:
+    return ModelLooked(
+        model=name,
+        setting=setting,
+        score=None if outcome.failure else outcome.score,
+        rows=rows,
+        took=round(outcome.took, 4),
+        failure=outcome.failure,
+    )
+
+
+def trial_run(problem: Problem, *given: Any) -> TrialRun:
+    """The run of trials that a problem asks for; arguments as `TrialRun` takes them."""
+    return (RaceRun if problem.strategy.several else TrialRun)(problem, *given)

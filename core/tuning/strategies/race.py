@@ -1,0 +1,84 @@
+"""The strategy that tunes several models in one run, the most promising next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from core.estimators.facts import Facts, Suggestion
+from core.estimators.several import MODEL
+from core.options import Option
+from core.tuning.strategies.averaging_options import JUDGED
+from core.tuning.strategies.strategy import Implementation, Moment, Space, Strategy
+
+SEARCH = Option(
+    "search",
+    "How each model is tuned",
+    "choice",
+    "gp",
+    "The strategy that proposes the settings of every model: gp a Gaussian process, hybrid and "
+    "variable the same with more exploration, tpe Optuna's estimator, random at random, transfer "
+    "by what earlier datasets taught.",
+    choices=("gp", "hybrid", "variable", "transfer", "tpe", "random"),
+    choice_labels=(
+        "Gaussian process (gp)",
+        "Gaussian process, hybrid exploration (hybrid)",
+        "Gaussian process, variable threshold (variable)",
+        "By earlier datasets (transfer)",
+        "Tree-structured Parzen estimator (tpe)",
+        "At random (random)",
+    ),
+)
+AVERAGE = Option(
+    "average",
+    "Average the best models",
+    "bool",
+    True,
+    "Averages the models and settings that predict held-out rows best together, where that beats "
+    "the single best on rows that chose neither.",
+)
+_JUDGED = replace(
+    JUDGED,
+    help="cv: every row is predicted by a model that did not see it (cross-validation). "
+    "validation: a fifth of the training rows, held out once, which costs one fit a trial. "
+    "Automatic takes cv, and validation where rows are many.",
+    choices=JUDGED.choices[:3],
+    choice_labels=JUDGED.choice_labels[:3],
+)
+
+
+def _load() -> Implementation:
+    def make(*_: Any) -> Any:
+        raise TypeError("every model has a sampler of its own")
+
+    return Implementation((SEARCH, AVERAGE, _JUDGED), make)
+
+
+def _works(moment: Moment) -> str:
+    return (
+        "Every model is tried with its default setting first. The next trial goes to the model "
+        "whose best score is expected to rise most for the seconds that the trial takes."
+    )
+
+
+def _suggests(facts: Facts, space: Space) -> Suggestion:
+    return Suggestion(1, "It is the way to tune several models in one run.")
+
+
+RACE = Strategy(
+    name="race",
+    title="Several models, the most promising next",
+    kind="trials",
+    does="Looks at every model first, then tunes those further whose best score may still rise, "
+    "each by a Gaussian process of its own.",
+    costs="The minutes that you give. A trial that falls clearly behind is ended early.",
+    shows="Which model leads and by how much, what each has cost, and where the next trial goes.",
+    load=_load,
+    works=_works,
+    default_trials=150,
+    suggests=_suggests,
+    suits=lambda space: tuple(axis.name for axis in space) == (MODEL,),
+    averages=True,
+    several=True,
+    asking=0.05,
+)

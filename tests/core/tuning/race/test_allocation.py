@@ -1,0 +1,96 @@
+"""Which of several models is tried next, on chances worked out by hand."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from core.tuning.race.allocation import (
+    FLOOR,
+    TURN,
+    Chance,
+    Moment,
+    expected_improvement,
+    next_model,
+    scale_of_scores,
+)
+
+GOOD = Chance("good", trials=5, look=0.9, takes=1.0, seconds=5.0, gain=0.02)
+CHEAP = Chance("cheap", trials=5, look=0.8, takes=0.01, seconds=0.05, gain=0.004)
+EARLY, LATE = Moment(left=100.0, share=1.0, done=9), Moment(left=5.0, share=0.05, done=9)
+
+
+@pytest.mark.parametrize(("mean", "deviation"), [(0.3, 0.1), (0.7, 0.1), (0.5, 2.0), (-3.0, 0.4)])
+def test_expected_improvement_is_the_integral(mean, deviation):
+    best = 0.5
+    expected, _ = quad(
+        lambda y: (y - best) * norm.pdf(y, mean, deviation), best, mean + 12 * deviation
+    )
+    assert expected_improvement(mean, deviation, best) == pytest.approx(max(expected, 0), abs=1e-9)
+
+
+def test_without_uncertainty_the_improvement_is_the_difference():
+    assert expected_improvement(0.8, 0.0, 0.5) == pytest.approx(0.3)
+    assert expected_improvement(0.4, 0.0, 0.5) == 0.0
+
+
+def test_every_model_is_tried_first_the_better_half_before_the_rest():
+    looks = {"slow best": (0.9, 3.0), "quick good": (0.88, 0.1), "quick bad": (0.5, 0.01)}
+    chances = [Chance(name, 0, look, takes, 0.0, 0.1) for name, (look, takes) in looks.items()]
+    order = []
+    while waiting := [one for one in chances if one.trials == 0]:
+        chosen = next_model(chances, 0.01, EARLY)
+        assert chosen.why == "first"
+        order.append(chosen.model)
+        chances = [replace(one, trials=1) if one.model == chosen.model else one for one in chances]
+        assert len(order) <= 3, waiting
+    assert order == ["quick good", "slow best", "quick bad"]
+
+
+def test_a_default_that_would_take_the_time_of_all_waits():
+    endless = Chance("endless", 0, 0.95, takes=90.0, seconds=0.0, gain=0.5)
+    assert next_model([GOOD, endless], 0.01, EARLY).model == "good"
+    assert next_model([endless, replace(endless, model="other", takes=95.0)], 0.01, EARLY) == (
+        type(next_model([GOOD], 0.01, EARLY))("endless", "first")
+    )
+
+
+def test_no_model_is_given_up_on_one_bad_draw():
+    hopeless = Chance("hopeless", 1, 0.1, takes=0.5, seconds=0.5, gain=0.0)
+    for trials in range(1, FLOOR):
+        chosen = next_model([GOOD, replace(hopeless, trials=trials)], 0.01, EARLY)
+        assert (chosen.model, chosen.why) == ("hopeless", "floor")
+    assert next_model([GOOD, replace(hopeless, trials=FLOOR)], 0.01, EARLY).model == "good"
+
+
+def test_seconds_count_early_and_the_gain_alone_at_the_end():
+    # 0.004/(0.01+0.15) = 0.025 a second, 0.02/(1+0.15) = 0.017 a second.
+    assert next_model([GOOD, CHEAP], 1.0, EARLY).model == "cheap"
+    assert next_model([GOOD, CHEAP], 1.0, LATE).model == "good"
+
+
+def test_what_no_longer_fits_into_the_time_is_not_begun():
+    long = replace(GOOD, takes=6.0)
+    assert next_model([long, CHEAP], 1.0, LATE).model == "cheap"
+    nothing_fits = Moment(left=0.001, share=0.0, done=9)
+    assert next_model([long, CHEAP], 1.0, nothing_fits).model == "cheap"
+
+
+def test_in_turns_the_model_that_had_least_is_tried_unless_it_is_hopeless():
+    turn = replace(EARLY, done=2 * TURN)
+    rarely = Chance("rarely", 4, 0.7, takes=0.1, seconds=0.01, gain=0.001)
+    assert next_model([GOOD, CHEAP, rarely], 0.01, turn).model == "rarely"
+    assert next_model([GOOD, CHEAP, rarely], 0.01, EARLY).model != "rarely"
+    hopeless = replace(rarely, gain=1e-9)
+    assert next_model([GOOD, CHEAP, hopeless], 0.01, turn).model == "cheap"
+
+
+def test_scale_of_scores():
+    assert scale_of_scores([0.9, 0.8, 0.1], noise=0.001) == pytest.approx(0.05)
+    assert scale_of_scores([0.9, 0.9, 0.9], noise=0.02) == 0.02
+    assert scale_of_scores([-math.inf, 0.9], noise=0.0) == pytest.approx(1e-9)
+    assert scale_of_scores([], noise=0.0) > 0
+    assert np.isfinite(scale_of_scores([-math.inf], noise=0.0))
