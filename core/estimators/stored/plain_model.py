@@ -39,6 +39,8 @@ def kept_pipeline(pipeline: Any) -> Any:
 
 
 def _with_last(pipeline: Any, turned: Callable[[Any], Any]) -> Any:
+    if not hasattr(pipeline, "steps"):
+        return turned(pipeline)
     plain = copy.copy(pipeline)
     name, model = pipeline.steps[-1]
     plain.steps = [*pipeline.steps[:-1], (name, turned(model))]
