@@ -9,7 +9,7 @@ from typing import Any
 from core.estimators.facts import Facts, Suggestion
 from core.estimators.model import Model
 from core.estimators.optional_parts import is_installed
-from core.space import Axis, Setting
+from core.space import Axis, Setting, default_setting
 
 SEVERAL = "auto"  # on the command line
 MODEL = "model"  # the key of a setting that says which model it is of
@@ -51,22 +51,25 @@ def several(models: Callable[[], Mapping[str, Model]]) -> Model:
         names = choosable(models(), task)
         return (Axis(MODEL, "Model", "choice", choices=names, default=names[0]),)
 
-    def build(task: str, setting: Setting, seed: int) -> Any:
-        name, own = divided(setting)
-        return models()[name].build(task, own, seed)
-
-    def build_probabilistic(task: str, setting: Setting, seed: int) -> Any:
+    def whole(task: str, setting: Setting) -> tuple[Model, Setting]:
         name, own = divided(setting)
         model = models()[name]
+        return model, {**default_setting(model.space(task)), **own}
+
+    def build(task: str, setting: Setting, seed: int) -> Any:
+        model, own = whole(task, setting)
+        return model.build(task, own, seed)
+
+    def build_probabilistic(task: str, setting: Setting, seed: int) -> Any:
+        model, own = whole(task, setting)
         return (model.probabilistic or model).build(task, own, seed)
 
     def script(task: str, setting: Setting, seed: int) -> tuple[str, str]:
-        name, own = divided(setting)
-        return models()[name].script(task, own, seed)
+        model, own = whole(task, setting)
+        return model.script(task, own, seed)
 
     def script_probabilistic(task: str, setting: Setting, seed: int) -> tuple[str, str]:
-        name, own = divided(setting)
-        model = models()[name]
+        model, own = whole(task, setting)
         return (model.probabilistic or model).script(task, own, seed)
 
     plain = Model(
