@@ -105,8 +105,12 @@ class Measuring:
                     os.killpg(process.pid, signal.SIGKILL)  # those that it may have left behind
         ended = os.times()
         if process.returncode != 0:
-            return {"failure": ([*err.strip().splitlines(), "It ended without a word."])[-1][:300]}
-        said = json.loads(out.strip().splitlines()[-1])
+            said = err.strip().splitlines() or ["nothing was said"]
+            return {"failure": f"It ended with status {process.returncode}: {said[-1][:300]}"}
+        try:
+            said = json.loads(out.strip().splitlines()[-1])
+        except (IndexError, ValueError):
+            return {"failure": f"It printed no result, but: {out[-200:]!r}"}
         if "score" in said:
             return said
         used = ended.children_user + ended.children_system
