@@ -22,14 +22,16 @@ from core.errors import UnusableError
 from core.estimators.model import Model
 from core.estimators.optional_parts import check_installed
 from core.estimators.registry import MODELS, model_named
+from core.estimators.several import MODEL, of_model
 from core.options import complete
 from core.space import Axis, Setting, axis_from_dict, default_setting
 from core.tuning.checks import check_budget, check_numbers, check_pair, chosen
 from core.tuning.contenders import (
-    default_of_several,
-    space_of_several,
+    SPREAD,
+    contenders_of,
     stays_sparse,
     usual_minutes,
+    usual_model,
 )
 from core.tuning.division import divided
 from core.tuning.events import RunStarted
@@ -91,6 +93,20 @@ class Problem:
         """The same problem with other rows of the dataset to tune and fit on, and to test on."""
         return replace(self, train_rows=train_rows, test_rows=test_rows, outer=())
 
+    def alone(self, name: str) -> Problem:
+        """Of several models the problem of one: its own space and strategy, all else the same."""
+        search = STRATEGIES[str(self.options["search"])]
+        model = model_named(name, probabilities=self.model.probabilistic is None)
+        given: dict[str, int] = {}
+        if any(option.name == "start_trials" for option in search.options):
+            # The default and the known starts come first: few more are spread before scores decide.
+            task = self.dataset.task
+            known = model.starts(task, default_setting(model.space(task)))
+            given["start_trials"] = 1 + len(known) + SPREAD
+        options = complete(search.options, given)
+        plan = self.plan.changed(model=name, strategy=search.name, options={})
+        return replace(self, plan=plan, model=model, strategy=search, options=options, axes=())
+
     @property
     def fitted_rows(self) -> np.ndarray:
         """The rows that the exported model is fitted on."""
@@ -103,7 +119,9 @@ class Problem:
             return self.axes
         task = self.dataset.task
         if self.strategy.several:
-            return space_of_several(self)
+            names = contenders_of(self.dataset)
+            usual = usual_model(self.dataset, len(self.train_rows))
+            return (Axis(MODEL, "Model", "choice", choices=names, default=usual),)
         weighs = self.strategy.kind == "trials" and not self.strategy.numbers_only
         space = self.model.space_of(task, rare=weighs and self.rare is not None)
         if self.model.most is not None:
@@ -162,7 +180,8 @@ class Problem:
     def default(self) -> Setting:
         """The setting that a person would get without tuning."""
         if self.strategy.several:
-            return default_of_several(self)
+            usual = usual_model(self.dataset, len(self.train_rows))
+            return of_model(usual, self.alone(usual).default)
         return default_setting(self.space)
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 from core.estimators.several import divided, of_model
 from core.samplers.transfer.history import TuningHistory
 from core.space import Setting
-from core.tuning.contenders import alone, contenders_of
+from core.tuning.contenders import contenders_of
 from core.tuning.events import (
     Event,
     ModelLooked,
@@ -43,7 +43,7 @@ class RaceAsker:
         self._sign = 1.0 if problem.scored_by.maximize else -1.0
         self._fit_rows = len(problem.splits[0][0])
         self._folds = len(problem.splits)
-        own = {name: alone(problem, name) for name in contenders_of(problem)}
+        own = {name: problem.alone(name) for name in contenders_of(problem.dataset)}
         self.contenders = {
             name: Contender(name, one, self._sign, history(one)) for name, one in own.items()
         }

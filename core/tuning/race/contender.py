@@ -10,7 +10,6 @@ import numpy as np
 
 from core.samplers.transfer.history import TuningHistory
 from core.space import Setting, unit_vector
-from core.tuning.contenders import starts_of
 from core.tuning.events import Event, TrialFailed, TrialFinished, TrialStarted
 from core.tuning.problem import Problem
 from core.tuning.race.allocation import expected_improvement
@@ -172,3 +171,14 @@ class Contender:
             # was tried.
             return own.score - 0.25 * scale, 2.0 * scale / math.sqrt(1.0 + len(self.tried) / 3.0)
         return self.sign * proposal.expected, proposal.uncertainty
+
+
+def starts_of(problem: Problem) -> list[Setting]:
+    """Whole settings of a model that are tried after its default, within its space."""
+    default, axes = problem.default, {axis.name: axis for axis in problem.space}
+    found = []
+    for start in problem.model.starts(problem.dataset.task, default):
+        setting = {**default, **{name: value for name, value in start.items() if name in axes}}
+        if setting != default and setting not in found:
+            found.append(setting)
+    return found

@@ -2,7 +2,6 @@
 
 import pytest
 
-from core.tuning.contenders import alone
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.race.learned_start import learned_start
@@ -18,7 +17,7 @@ from core.tuning.tune import tune
 def test_it_is_what_the_learner_finds_on_the_same_rows(sample, model, learner, tmp_path):
     data = DataPlan(f"sample:{sample}")
     dataset = read_data(data)
-    start = learned_start(alone(build_problem(Plan(data, "auto", "race"), dataset), model))
+    start = learned_start(build_problem(Plan(data, "auto", "race"), dataset).alone(model))
     plan = Plan(data, model, learner, evaluation="test", refit=False)
     folder = RunFolder.create(plan, path=tmp_path / "run")
     for _ in tune(plan, dataset, folder=folder):
@@ -31,6 +30,6 @@ def test_it_is_what_the_learner_finds_on_the_same_rows(sample, model, learner, t
 def test_other_models_and_large_tables_learn_none(monkeypatch):
     data = DataPlan("sample:wine")
     problem = build_problem(Plan(data, "auto", "race", trials=3), read_data(data))
-    assert learned_start(alone(problem, "svm")) is None
+    assert learned_start(problem.alone("svm")) is None
     monkeypatch.setattr("core.tuning.race.learned_start.MOST", 10)
-    assert learned_start(alone(problem, "logistic")) is None
+    assert learned_start(problem.alone("logistic")) is None
