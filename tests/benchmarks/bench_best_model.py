@@ -59,6 +59,7 @@ from best_model_table import Result, kept, line, summaries
 
 OURS = ("--model", "auto", "--strategy", "race")
 LIMIT = 1200.0  # seconds beyond its minutes after which a peer is ended
+STOPPED = "Somebody ended it."  # no fault of its own: not kept, so that it is measured again
 
 
 # Measuring ----------------------------------------------------------------------------------------
@@ -104,6 +105,8 @@ class Measuring:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)  # those that it may have left behind
         ended = os.times()
+        if process.returncode in (-signal.SIGTERM, -signal.SIGINT):
+            return {"failure": STOPPED}
         if process.returncode != 0:
             said = err.strip().splitlines() or ["nothing was said"]
             return {"failure": f"It ended with status {process.returncode}: {said[-1][:300]}"}
@@ -234,17 +237,17 @@ def measured(asked: argparse.Namespace, peers: list[str], folder: Path) -> list[
     for source in wanted(asked):
         try:
             pool = source.read()
+            splits = [split_of(source.name, pool, number, folder) for number in range(asked.splits)]
         except Exception as error:  # a stranger's file may be anything; the others are measured
-            print(f"{source.name} cannot be read: {error}", flush=True)
+            print(f"{source.name} cannot be read and split: {error}", flush=True)
             continue
-        for number in range(asked.splits):
-            split = split_of(source.name, pool, number, folder)
+        for split in splits:
             row = []
             for peer in peers:
-                key = (source.name, number, peer, minutes_of(peer, asked.minutes))
+                key = (source.name, split.number, peer, minutes_of(peer, asked.minutes))
                 if key not in results:
                     results[key] = measuring.measure(split, peer)
-                    if asked.keep:
+                    if asked.keep and results[key].failure != STOPPED:
                         with asked.keep.open("a") as file:
                             file.write(json.dumps(asdict(results[key])) + "\n")
                 row.append(results[key])
