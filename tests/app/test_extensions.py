@@ -43,7 +43,7 @@ def tunescope(folder, *arguments):
     )
 
 
-@pytest.mark.parametrize(("command", "name"), [("models", "nearest"), ("strategies", "genetic")])
+@pytest.mark.parametrize(("command", "name"), [("models", "stumps"), ("strategies", "genetic")])
 def test_lists_name_what_comes_from_outside(example, command, name):
     ran = tunescope(example, command, "--json")
     assert name in {entry["name"] for entry in json.loads(ran.stdout)}
@@ -53,18 +53,18 @@ def test_lists_name_what_comes_from_outside(example, command, name):
 def test_a_run_from_outside_is_tuned_and_exported(example, tmp_path):
     names = ("model.joblib", "model.skops", "run.json", "again.py", "page.html", "setting.txt")
     exports = [part for name in names for part in ("--export", tmp_path / name)]
-    asked = ("--model", "nearest", "--strategy", "genetic", "--trials", "4", "--workers", "2")
+    asked = ("--model", "stumps", "--strategy", "genetic", "--trials", "4", "--workers", "2")
     ran = tunescope(
         example, "tune", "sample:iris", *asked, "--option", "folds=3", "--json", *exports,
         "--run-dir", tmp_path / "runs",
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     result = json.loads(ran.stdout.splitlines()[-1])
-    neighbours = result["params"]["n_neighbors"]
-    assert (result["model"], result["strategy"], result["trials"]) == ("nearest", "genetic", 4)
-    assert "nearest on iris (150 rows, 4 columns), strategy genetic" in ran.stderr
+    stumps = result["params"]["n_estimators"]
+    assert (result["model"], result["strategy"], result["trials"]) == ("stumps", "genetic", 4)
+    assert "stumps on iris (150 rows, 4 columns), strategy genetic" in ran.stderr
     model = joblib.load(tmp_path / "model.joblib")
-    assert model[-1].get_params()["n_neighbors"] == neighbours
+    assert model[-1].get_params()["n_estimators"] == stumps
     assert json.loads((tmp_path / "run.json").read_text())["parameters"] == result["params"]
     (tmp_path / "new.csv").write_text(load_iris(as_frame=True).frame.to_csv(index=False))
     given = ("predict", tmp_path / "model.skops", tmp_path / "new.csv")
@@ -74,9 +74,9 @@ def test_a_run_from_outside_is_tuned_and_exported(example, tmp_path):
     assert [line.split(",")[0] for line in said.stdout.splitlines()[1:]] == expected
     refused = tunescope(tmp_path, *given)  # where the extension is not installed
     assert refused.returncode == 2
-    assert "KNeighborsClassifier" in refused.stderr
-    assert (tmp_path / "setting.txt").read_text().split("\n")[0] == "Nearest neighbours"
-    assert "Nearest neighbours · Genetic search (Optuna)" in (tmp_path / "page.html").read_text()
+    assert "AdaBoostClassifier" in refused.stderr
+    assert (tmp_path / "setting.txt").read_text().split("\n")[0] == "Boosted stumps"
+    assert "Boosted stumps · Genetic search (Optuna)" in (tmp_path / "page.html").read_text()
     again = subprocess.run(
         [sys.executable, tmp_path / "again.py"], capture_output=True, text=True, check=True
     )
@@ -101,7 +101,7 @@ def chosen(installed, example, still):
     still.open_sample("iris")
     opened = Opened(DataPlan(file="sample:iris"), summary, advise(summary))
     still.worker.arrived.emit([Message(1, opened)])
-    still.choose_model("nearest")
+    still.choose_model("stumps")
     still.choose_strategy("genetic")
     return still
 
@@ -110,28 +110,28 @@ def test_pages_offer_what_comes_from_outside(chosen, qtbot):
     models, strategies = ModelPage(chosen), StrategyPage(chosen)
     for page in (models, strategies):
         qtbot.addWidget(page)
-    assert models.cards.cards["nearest"].button.isChecked()
+    assert models.cards.cards["stumps"].button.isChecked()
     assert strategies.cards.cards["genetic"].button.isChecked()
-    assert "Nearest neighbours is tuned on" in " ".join(strategies.words[1])
+    assert "Boosted stumps is tuned on" in " ".join(strategies.words[1])
 
 
 def begun():
-    plan = Plan(DataPlan("sample:iris"), "nearest", "genetic").as_dict()
+    plan = Plan(DataPlan("sample:iris"), "stumps", "genetic").as_dict()
     return RunStarted(plan=plan, kind="trials", dataset={"test_rows": 45}, metric="accuracy")
 
 
 def test_the_run_is_told_in_the_words_of_the_extension(installed, example):
     installed(example)
-    assert model_in_words("nearest") == "a vote of nearest neighbours"
+    assert model_in_words("stumps") == "boosted stumps"
     said = " ".join(sentences(folded([begun()])))
     assert "The best settings of each generation are crossed to make the next one." in said
-    trial = TrialStarted(number=0, setting={"n_neighbors": 3}, reason="genetic")
+    trial = TrialStarted(number=0, setting={"n_estimators": 3}, reason="genetic")
     said = " ".join(sentences(folded([begun(), trial])))
     assert "it comes from two good settings" in said
 
 
 def test_without_the_extension_its_run_is_still_told():
-    assert model_in_words("nearest") == "nearest"
+    assert model_in_words("stumps") == "stumps"
     assert sentences(folded([begun()]))
 
 
@@ -140,7 +140,7 @@ def test_the_board_shows_a_view_from_outside(installed, example, look, qtbot):
     board = Board()
     qtbot.addWidget(board)
     board.consume(begun())
-    board.consume(TrialFinished(number=0, setting={"n_neighbors": 3}, score=0.9, took=2.0))
+    board.consume(TrialFinished(number=0, setting={"n_estimators": 3}, score=0.9, took=2.0))
     board.redraw_now()
     view = board.views["durations"]
     assert view.describe() == "The longest trial took 2.0 seconds."

@@ -25,10 +25,10 @@ def iris():
 def test_guidance_offers_a_model_and_a_strategy_from_outside(installed, example, iris):
     installed(example)
     advice = advise(summarize(iris))
-    entry = next(one for one in advice["models"] if one["name"] == "nearest")
-    assert (entry["title"], entry["fits_task"]) == ("Nearest neighbours", True)
-    assert entry["good_for"].startswith("Predicts what the most similar rows have.")
-    offered = {one["name"]: one for one in advice["strategies"]["nearest"]}
+    entry = next(one for one in advice["models"] if one["name"] == "stumps")
+    assert (entry["title"], entry["fits_task"]) == ("Boosted stumps", True)
+    assert entry["good_for"].startswith("Adds up many decisions")
+    offered = {one["name"]: one for one in advice["strategies"]["stumps"]}
     assert offered["genetic"]["default_trials"] == 80
     assert offered["gp"]["reason"].startswith("One setting to tune: a Gaussian process learns")
     assert not any(one["kind"] == "penalties" for one in offered.values())  # it names no loss
@@ -38,14 +38,14 @@ def test_guidance_offers_a_model_and_a_strategy_from_outside(installed, example,
 
 def test_a_run_of_a_model_from_outside_is_forecast(installed, example, iris):
     installed(example)
-    told = estimate(Plan(DataPlan("sample:iris"), "nearest", "genetic"), iris)
+    told = estimate(Plan(DataPlan("sample:iris"), "stumps", "genetic"), iris)
     assert told["trials"] == 80
     assert told["sentence"].endswith(", 80 trials")
 
 
 def test_an_exporter_from_outside_is_offered_where_its_form_is(installed, example):
     installed(example)
-    assert "settings" in exporters_for("binary", "nearest")
+    assert "settings" in exporters_for("binary", "stumps")
     assert "settings" in exporters_for("regression", "svm")
     assert "settings" not in exporters_for("topics", "lda")
 

@@ -19,6 +19,7 @@ from core.tuning.trials.run import BEAT, LONGEST, TrialRun
 LOOK_ROWS = 1000  # that a first look is fitted on, and scored on, at most
 LOOK_SECONDS = 5.0  # that it may take
 LOOK_SHARE = 0.03  # of the run's time, where that is less
+SHORTEST_LIMIT = 10.0  # seconds that a trial may take, however short the run
 SHORTEST_LOOK = 1.5  # seconds, however short the run
 
 
@@ -58,7 +59,14 @@ class RaceRun(TrialRun):
     def time_limit(self) -> float | None:
         """Seconds that a trial may take; of several models the first one waits for none."""
         given, minutes = self._problem.plan.time_limit, self._problem.minutes
-        return given if given is not None or minutes is None else LONGEST * 60 * minutes
+        if given is not None or minutes is None:
+            return given
+        return max(SHORTEST_LIMIT, LONGEST * 60 * minutes)
+
+    @property
+    def _gives_up(self) -> bool:
+        # A run that is shorter than its first trial waits for that one; its limit ends it.
+        return self._time_is_up and self._state.finished > 0
 
     @property
     def _longest_look(self) -> float:

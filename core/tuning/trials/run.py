@@ -74,7 +74,7 @@ class TrialRun:
             if not executor.running:
                 return
             yield from self._ended(executor)
-            if self._time_is_up:
+            if self._gives_up:
                 yield from self._given_up()
                 return
 
@@ -157,7 +157,7 @@ class TrialRun:
         begun = state.done + executor.running
         if begun >= (state.total or MOST_TRIALS):
             self.because = f"the budget of {state.total} trials was spent"
-        elif self._time_is_up:
+        elif self._time_is_up and begun > 0:
             self.because = f"the time of {self._problem.plan.minutes:g} minutes was up"
         elif begun > 0:
             # The first trial comes, whatever the sampler thinks of the space.
@@ -168,6 +168,11 @@ class TrialRun:
     def _time_is_up(self) -> bool:
         minutes = self._problem.minutes
         return minutes is not None and self._clock.seconds >= 60 * minutes
+
+    @property
+    def _gives_up(self) -> bool:
+        """Whether nobody waits for the trials that are under way."""
+        return self._time_is_up
 
     def _ended(self, executor: Executor) -> Generator[Event, None, None]:
         for outcome in executor.wait(BEAT):

@@ -23,7 +23,11 @@ import pytest
 import skops.io
 from scipy import sparse
 from sklearn.datasets import make_classification
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import (
     KNeighborsClassifier,
@@ -384,10 +388,10 @@ def test_what_an_extension_tells_of_is_opened_and_nothing_else(
     installed: Any, example: Path, tmp_path: Path, inside: str
 ) -> None:
     X = np.arange(40.0)[:, None]
-    model: Any = KNeighborsClassifier(3) if inside == "declared" else RadiusNeighborsClassifier()
-    path = written(
-        tmp_path / "model.skops", model.set_params(algorithm="brute").fit(X, X[:, 0] > 9)
-    )
+    declared = AdaBoostClassifier(n_estimators=3)
+    another = RadiusNeighborsClassifier(algorithm="brute")
+    model: Any = declared if inside == "declared" else another
+    path = written(tmp_path / "model.skops", model.fit(X, X[:, 0] > 9))
     with pytest.raises(UnusableError, match=type(model).__name__):
         skops_file.load(path)
     installed(example)

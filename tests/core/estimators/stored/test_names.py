@@ -21,6 +21,7 @@ from core.datasets.reading import read_dataset
 from core.estimators.averages.tables import averaged
 from core.estimators.baseline import baseline_pipeline
 from core.estimators.registry import MODELS
+from core.estimators.several import SEVERAL
 from core.estimators.stored import archive
 from core.estimators.stored.names import EXPORTED, KEPT, NUMBERS
 from core.estimators.stored.plain_model import plain_pipeline
@@ -119,7 +120,7 @@ def of_tables(folder: Path, kind: str) -> tuple[set[str], set[str]]:
     kept: set[str] = set()
     exported: set[str] = set()
     for name, model in MODELS.items():
-        if dataset.task in model.tasks and not model.extra:
+        if dataset.task in model.tasks and not model.extra and name != SEVERAL:
             for pipeline in models_of(dataset, name):
                 kept |= names_in(pipeline)
                 check_again(pipeline, dataset, folder / "model.skops")

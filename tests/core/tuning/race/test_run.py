@@ -294,3 +294,9 @@ def test_a_trial_may_take_a_share_of_the_minutes(wine, monkeypatch):
     for _ in tune(PLAN.changed(trials=4, minutes=10.0, time_limit=7.0), wine):
         pass
     assert {limit for look, limit in limits if not look} == {7.0}
+
+
+def test_a_run_shorter_than_one_fit_gives_a_model_all_the_same(wine):
+    events = list(tune(PLAN.changed(trials=None, minutes=1e-4), wine))
+    assert isinstance(events[-1], RunFinished)
+    assert len(of(TrialFinished, events)) == 1

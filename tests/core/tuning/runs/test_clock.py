@@ -80,8 +80,8 @@ HALTED = """
 import time
 from core.tuning.runs.clock import Clock
 clock = Clock()
-print(clock.seconds, flush=True)
 began = time.monotonic()
+print(clock.seconds, flush=True)
 while time.monotonic() < began + 9.0:
     time.sleep(0.05)
 print(clock.seconds, flush=True)
