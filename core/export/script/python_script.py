@@ -23,7 +23,7 @@ from typing import Any
 
 from core.estimators.facts import uncapitalized
 from core.estimators.optional_parts import OPTIONAL_PARTS
-from core.export.average import Member, members_of
+from core.export.average import Member, members_of, told_model
 from core.export.choices import BASELINE, DEFAULT, TUNED
 from core.export.finished_run import FinishedRun, score_said
 from core.export.script.constructor import Code, list_code, wrapped_list
@@ -42,8 +42,7 @@ def write(run: FinishedRun, path: Path) -> None:
 def source(run: FinishedRun) -> str:
     """The program's text."""
     code = Code()
-    ours = run.which != BASELINE
-    carried = carried_source(run.model, run.takeaway.task, code) if ours else []
+    carried = carried_source(_import_lines(run), code)
     data = data_block(run, code)
     split = split_block(run, code)
     model = _model_block(run, code)
@@ -57,12 +56,28 @@ def source(run: FinishedRun) -> str:
     return text
 
 
+def _import_lines(run: FinishedRun) -> list[str]:
+    """Those of every model that the script builds, each once."""
+    if run.which == BASELINE:
+        return []
+    settings = [run.results["setting"]]
+    if run.which == TUNED:
+        members = [member.setting for member in members_of(run)]
+        settings = [*(members or settings), run.results["default_setting"]]
+        settings = settings[-1:] if run.learned_penalties else settings
+    task, seed = run.takeaway.task, run.plan.seed
+    lines = (run.model.script(task, setting, seed)[0].splitlines() for setting in settings)
+    return list(dict.fromkeys(line for few in lines for line in few))
+
+
 def _docstring(run: FinishedRun, carries: bool) -> str:
     extra = run.model.extra if run.which != BASELINE else ""
     needed = [*(OPTIONAL_PARTS[extra].modules if extra else ()), "scikit-learn", "numpy"]
     usage = f"It needs {', '.join(needed)} and pandas. Run it with the data file as its argument."
     if carries:
-        usage += " The model is no class of scikit-learn's own: its source stands below."
+        model = "The model" if len(members_of(run)) < 2 else "Not every model"
+        no = "no" if len(members_of(run)) < 2 else "a"
+        usage += f" {model} is {no} class of scikit-learn's own: its source stands below."
     versions = ", ".join(f"{name} {version}" for name, version in run.takeaway.versions.items())
     made = f"Made with {versions}."
     first, *others = [*(_said_of_tuned(run) if run.which == TUNED else _said_of_chosen(run)), usage]
@@ -73,9 +88,10 @@ def _docstring(run: FinishedRun, carries: bool) -> str:
 def _said_of_tuned(run: FinishedRun) -> list[str]:
     metric, test = run.results["metric"], run.results["test"]
     default = run.results.get("default_test", {})
-    kind, members = uncapitalized(run.model.title), len(members_of(run))
-    model = f"average of {members} models, {kind}," if members > 1 else kind
-    first = f"{model[0].upper()}{model[1:]} for {run.takeaway.dataset}, as Tunescope tuned it."
+    model = told_model(run)
+    first = (
+        f"{model}{',' if ',' in model else ''} for {run.takeaway.dataset}, as Tunescope tuned it."
+    )
     body = _what_it_does(run) + f"{score_said(test[metric])} tuned"
     if metric in default:
         body += f", {score_said(default[metric])} with the default setting"
@@ -87,7 +103,7 @@ def _said_of_tuned(run: FinishedRun) -> list[str]:
 
 def _said_of_chosen(run: FinishedRun) -> list[str]:
     metric, chosen = run.results["metric"], _chosen_name(run)
-    kind = "" if run.which == BASELINE else f", {uncapitalized(run.model.title)}"
+    kind = "" if run.which == BASELINE else f", {uncapitalized(run.kind)}"
     first = f"{chosen[0].upper()}{chosen[1:]} of a Tunescope run on {run.takeaway.dataset}{kind}."
     body = _what_it_does(run).replace("the tuned model", "this model").removesuffix(": ")
     if run.nested and metric not in run.results["test"]:
@@ -152,7 +168,10 @@ def _model_block(run: FinishedRun, code: Code) -> str:
         tuned = _expression(run, run.results["setting"], code)
         lines += ["# The tuned setting.", _pipeline("tuned", tuned)]
     lines += _threshold(run, code)
-    lines += ["# The setting without tuning, to compare with.", _pipeline("default", default)]
+    without = "The setting without tuning"
+    if run.several:
+        without += f" ({run.kind_of(run.results['default_setting'])})"
+    lines += [f"# {without}, to compare with.", _pipeline("default", default)]
     return "\n".join(lines)
 
 
@@ -181,8 +200,11 @@ def _average(run: FinishedRun, members: list[Member], code: Code) -> list[str]:
     kind, how = ("VotingRegressor", "") if regression else ("VotingClassifier", 'voting="soft", ')
     code.imports.setdefault("sklearn.ensemble", set()).add(kind)
     said = "predictions" if regression else "probabilities of classes"
+    kinds = dict.fromkeys(run.kind_of(member.setting) for member in members)
+    told = [f"# The models: {', '.join(kinds)}."] if len(kinds) > 1 else []
     lines = [
         f"# The best settings of all that were tried. Their {said} are averaged.",
+        *(line for words in told for line in textwrap.wrap(words, 96, subsequent_indent="# ")),
         "members = [",
         *(f'    ("trial {m.number}", {_expression(run, m.setting, code)}),' for m in members),
         "]",
