@@ -1,4 +1,4 @@
-"""What a setting is of: its model, where several are tuned in one run, and that model's own axes."""
+"""What a setting is of, where several models are tuned: its model, and that model's own axes."""
 
 from __future__ import annotations
 

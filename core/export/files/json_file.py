@@ -22,6 +22,7 @@ from core.export.average import members_of
 from core.export.files.json_model import model_document
 from core.export.files.parameter_arrays import KINDS
 from core.export.finished_run import FinishedRun, file_of
+from core.tuning.runs.standings import standings
 
 
 def write(run: FinishedRun, path: Path) -> None:
@@ -177,17 +178,17 @@ def _average(run: FinishedRun) -> dict[str, Any]:
 
 def _models(run: FinishedRun) -> list[dict[str, Any]]:
     """How each of several models stood, the best first; scores are those of validation."""
-    compared = run.state.compared
     return [
         {
             "model": one.model,
             "validation": one.best,
             "standard_error": one.error,
             "trials": one.trials,
+            "ended_early": one.early,
             "seconds": one.seconds,
             "state": one.state,
         }
-        for one in (compared.models if compared is not None else [])
+        for one in standings(run.state)
     ]
 
 

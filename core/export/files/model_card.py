@@ -11,8 +11,8 @@ from typing import Any
 from pandas.api.types import is_numeric_dtype
 
 from core.datasets.samples.registry import SAMPLES
-from core.estimators.stored.plain_model import plain_pipeline
 from core.estimators.settings import own_setting
+from core.estimators.stored.plain_model import plain_pipeline
 from core.export.average import members_of
 from core.export.choices import BASELINE, TUNED
 from core.export.finished_run import FinishedRun

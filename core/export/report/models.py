@@ -11,36 +11,39 @@ from core.export.finished_run import FinishedRun
 from core.export.report import figures
 from core.export.report.html import cell, section, table
 from core.export.report.results import score_words
-from core.tuning.payloads import ModelStanding
-from core.tuning.runs.standings import state_in_words
+from core.tuning.runs.standings import Standing, standings, state_in_words
 from core.tuning.scores.metrics import METRICS
 
 
 def model_sections(run: FinishedRun) -> list[str]:
     """The models in their order, the best first; nothing where one model was tuned."""
-    compared = run.state.compared
-    if compared is None or not compared.models:
+    found = standings(run.state) if run.several else []
+    if not found:
         return []
     metric = run.started.metric
     say = partial(score_words, metric)
     rows = [
         (title_of(one.model), one.best, one.best - one.error, one.best + one.error)
-        for one in compared.models
+        for one in found
         if one.best is not None and one.error is not None
     ]
     title = METRICS[metric].title
     label = f"{title[0].lower()}{title[1:]}, in validation"
     drawn = figures.scores(rows, label, say) if rows else ""
-    header = ("model", title, "± standard error", "trials", "seconds", "")
-    cells = [_cells(one, say) for one in compared.models]
+    header = ("model", title, "± standard error", "trials", "ended early", "seconds", "")
+    cells = [_cells(one, say) for one in found]
     question = "Dot: the best score in validation. Line: one standard error to each side."
     body = drawn + table(header, cells, row_heads=True)
     return [section("Which model is best?", question, body, "wide fitted")]
 
 
-def _cells(one: ModelStanding, say: Any) -> tuple[Any, ...]:
+def _cells(one: Standing, say: Any) -> tuple[Any, ...]:
+    score = say(one.best)
+    if one.best is None and one.estimate is not None:
+        score = f"about {say(one.estimate)}"
     error = "–" if one.error is None else say(one.error)
-    return (title_of(one.model), say(one.best), error, one.trials, one.seconds, state_in_words(one))
+    cost = (one.trials, one.early, one.seconds)
+    return (title_of(one.model), score, error, *cost, state_in_words(one))
 
 
 def model_and_setting(run: FinishedRun, setting: Mapping[str, Any]) -> list[Any]:
