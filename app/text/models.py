@@ -117,11 +117,8 @@ def who_leads(run: RunState) -> str:
         other = known[1]
         said += f", before {noun_of(other.model)} with {score_in_words(other.best, metric)}"
     said += "."
-    behind = sum(one.state == "behind" for one in known)
-    if behind:
-        many = "One model is" if behind == 1 else f"{behind} models are"
-        said += f" {many} clearly behind: the best score of all is out of reach for the time being."
-    return said
+    behind = [noun_of(one.model) for one in standings(run) if one.state == "behind"]
+    return f"{said} Clearly behind: {', '.join(behind)}." if behind else said
 
 
 def what_failed(run: RunState) -> list[str]:

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from core.estimators.facts import uncapitalized
 from core.export.choices import TUNED
 from core.export.finished_run import FinishedRun
 from core.space import Setting
@@ -43,10 +44,9 @@ def told_model(run: FinishedRun) -> str:
     members = members_of(run) if run.which == TUNED else []
     kinds = Counter(run.kind_of(member.setting) for member in members)
     if kinds.total() > 1:
-        one = f", {uncapitalized(next(iter(kinds)))}"
-        return f"Average of {kinds.total()} models" + (
-            one if len(kinds) == 1 else f" of {len(kinds)} kinds"
-        )
+        only = f", {uncapitalized(next(iter(kinds)))}"
+        of = only if len(kinds) == 1 else f" of {len(kinds)} kinds"
+        return f"Average of {kinds.total()} models{of}"
     if run.several and run.which == TUNED and run.models_tried > 1:
         return f"{run.kind}, the best of {run.models_tried} models"
     return run.kind

@@ -56,6 +56,7 @@ class Choice:
         judged_by: the metric of the validation score, which may be another.
         validation: its score in validation; None where it has none.
         test: {metric: score} on the test set; empty where that has not judged it.
+        averages: whether it is an average of models; `setting` then is of the best of them.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Choice:
     judged_by: str = ""
     validation: float | None = None
     test: dict[str, float | None] = field(default_factory=dict)
+    averages: bool = False
 
 
 def choices(state: RunState) -> list[Choice]:
@@ -120,6 +122,7 @@ def _tuned(results: dict[str, Any], state: RunState) -> Choice:
         metric,
         results.get("validation", {}).get(metric),
         dict(results.get("test", {})),
+        averages=members > 1,
     )
 
 

@@ -146,12 +146,10 @@ class ResultsPage(Page):
             self.penalties.redraw()
             wanted.append(self.penalties)
         if members_of(results) > 1:
-            self.members.show_members(results, started.space, started.metric)
+            self.members.show_members(results, started)
             wanted.append(self.members)
         elif results.get("setting"):
-            self.setting.show_settings(
-                started.space, results["setting"], results["default_setting"]
-            )
+            self.setting.show_settings(started, results["setting"], results["default_setting"])
             wanted.append(self.setting)
         if len(results["test"]) > 1:
             self.measures.show_scores(

@@ -169,8 +169,9 @@ class Leaderboard(View):
         if any(one.best is None and one.known is not None for one in self.model.found):
             question += " Diamond: an estimate on fewer rows."
         if nothing := baseline_in_words(run):
-            where = "Dashes: k" if self.model.range.baseline is not None else "K"
-            question += f" {where}nowing nothing ({nothing})."
+            drawn = self.model.range.baseline is not None
+            said = f"Dashes: knowing nothing, {nothing}" if drawn else f"Knowing nothing: {nothing}"
+            question += f" {said}."
         if question != self._caption.text():
             self._caption.setText(question)
         said = what_is_next(run) or who_leads(run)

@@ -220,7 +220,9 @@ class UprightAxes(pg.UIGraphicsItem):
             painter.drawText(QRectF(0, 0, long, tall), 0, shown)
             painter.restore()
             return
-        shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - 8)
+        # The first name begins where the picture does, and must end before the second one.
+        most = min(room - 8, foot.x() + room / 2 - 8 - seen.left())
+        shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, most)
         wide = metrics.horizontalAdvance(shown) + 2
         painter.drawText(
             QRectF(max(seen.left(), foot.x() - wide / 2), foot.y() + 8, wide, tall), 0, shown

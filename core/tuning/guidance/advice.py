@@ -14,7 +14,7 @@ from core.estimators.facts import Facts, Suggestion
 from core.estimators.model import Model
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed, lacking
 from core.estimators.registry import MODELS
-from core.estimators.several import SEVERAL
+from core.estimators.several import SEVERAL, choosable
 from core.extensions import faults
 from core.tuning.evaluation import FEW_ROWS, TABLES
 from core.tuning.guidance.forecast import estimate
@@ -43,7 +43,10 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
 
     Returns:
         ``models``: a list of {name, title, good_for, cost, recommended, reason, fits_task, needs,
-        install}: the package that a model lacks and the command that brings it, "" for none;
+        install}: the package that a model lacks and the command that brings it, "" for none; the
+        entry of several models has {tries, alone, lacking} beside: titles of the models that are
+        tuned together and of those that are only tuned by themselves, and {title, needs, install}
+        of those that a package would bring;
         ``strategies``: {model: list of {name, title, kind, does, costs, shows, recommended,
         reason, options, default_trials, groups, uses_history}}, where groups is the regularization
         groups that suit the data; ``left_out``: a sentence for each extension that failed here.
@@ -57,6 +60,9 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
         suggestion = found[entry["name"]].suggestion
         if suggestion is not None and entry["fits_task"]:
             entry |= {"recommended": entry["name"] == best, "reason": suggestion.reason}
+    for entry in models:
+        if entry["name"] == SEVERAL:
+            entry |= _together(models, facts)
     models.sort(key=lambda entry: (not entry["fits_task"], -found[entry["name"]].rank))
     fitting = {entry["name"]: found[entry["name"]] for entry in models if entry["fits_task"]}
     offers = STRATEGIES.answers(lambda strategy: _offers(strategy, fitting, facts))
@@ -107,6 +113,23 @@ def _model(model: Model, facts: Facts) -> _Found:
         plain = model.space_of(facts.task)
         spaces = (plain, model.space_of(facts.task, rare=True) if facts.rare else plain)
     return _Found(entry, model.suggests(facts) if fits else None, facts.task in model.loss, spaces)
+
+
+def _together(models: list[dict[str, Any]], facts: Facts) -> dict[str, Any]:
+    """Which models are tuned together, which are not, and which a package would bring."""
+    there = choosable(MODELS, facts.task)
+    tried = [name for name in there if MODELS[name].takes_sparse or not facts.stays_sparse]
+    others = [one for one in models if one["name"] not in (*tried, SEVERAL)]
+    competing = [one for one in others if MODELS[one["name"]].competes]
+    return {
+        "tries": [one["title"] for one in models if one["name"] in tried],
+        "alone": [one["title"] for one in others if one["fits_task"]],
+        "lacking": [
+            {name: one[name] for name in ("title", "needs", "install")}
+            for one in competing
+            if one["install"]
+        ],
+    }
 
 
 def _facts(summary: Mapping[str, Any]) -> Facts:

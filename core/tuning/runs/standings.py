@@ -52,9 +52,10 @@ def standings(run: RunState) -> list[Standing]:
     found = [_with_early(one, early.get(one.model, [])) for one in found]
     sign = 1.0 if run.started.maximize else -1.0
 
-    def rank(one: Standing) -> tuple[bool, bool, bool, float]:
-        none = one.known is None
-        return one.best is None, one.estimate is None, none, -sign * (one.known or 0.0)
+    def rank(one: Standing) -> tuple[int, float]:
+        told = (one.best, one.estimate, one.look)
+        surest = next((at for at, score in enumerate(told) if score is not None), len(told))
+        return surest, -sign * (one.known or 0.0)
 
     return sorted(found, key=rank)
 
