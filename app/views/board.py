@@ -34,6 +34,7 @@ class Board(QScrollArea):
 
     trial_selected = Signal(int)
     exclude_requested = Signal(int, bool)
+    pick_requested = Signal(int)
     evaluation_wanted = Signal(object)
     problem = Signal(str)
 
@@ -231,6 +232,7 @@ class Board(QScrollArea):
         self._drawn[name] = 0.0
         view.trial_selected.connect(self._selected)
         view.exclude_requested.connect(self.exclude_requested)
+        view.pick_requested.connect(self.pick_requested)
         view.best_k_requested.connect(self.set_best_k)
         view.example_requested.connect(self.show_example)
         view.model_requested.connect(self.look_at)

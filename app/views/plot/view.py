@@ -54,6 +54,7 @@ class View(Card):
 
     trial_selected = Signal(int)
     exclude_requested = Signal(int, bool)
+    pick_requested = Signal(int)  # the trial that is to be taken away
     best_k_requested = Signal(object)  # how many, or None for all
     example_requested = Signal(int)  # which sequence or molecule
     model_requested = Signal(str)  # which of several models to look at; "" for all
