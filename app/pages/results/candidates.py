@@ -1,4 +1,4 @@
-"""Which model is taken away from a run of several: the best, a simpler one, the average, …"""
+"""Which model is taken away from a run of several: the best, a simpler one, the average."""
 
 from __future__ import annotations
 

@@ -198,8 +198,9 @@ class Leaderboard(View):
         room = self.table.viewport().width() - NARROWEST
         hidden: list[int] = []
         for column in LEFT_OUT:
-            if sum(needed.values()) <= room:
-                break
+            over = column == GAIN and self.run.ended is not None
+            if sum(needed.values()) <= room and not over:
+                continue
             hidden.append(column)
             del needed[column]
         for column in range(len(HEADS)):

@@ -44,14 +44,15 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
 
     Returns:
         ``models``: a list of {name, title, good_for, cost, recommended, suits, reason, fits_task,
-        needs, install}: whether the reason speaks for it; the package that a model lacks and the command that brings it, "" for none; the
-        entry of several models has {tries, alone, lacking} beside: titles of the models that are
-        tuned together and of those that are only tuned by themselves, and {title, needs, install}
-        of those that a package would bring;
+        needs, install}: suits is whether the reason speaks for it, needs and install the package
+        that it lacks and the command that brings it, "" for none. The entry of several models has
+        {tries, alone, lacking} beside: titles of the models that are tuned together and of those
+        that are tuned by themselves only, and {title, needs, install} of those that a package would
+        bring;
         ``strategies``: {model: list of {name, title, kind, does, costs, shows, recommended,
         reason, options, default_trials, default_minutes, groups, uses_history}}, where groups is
-        the regularization groups that suit the data; ``left_out``: a sentence for each extension that failed here.
-        Models that do not fit come last, with the reason, and without strategies.
+        the regularization groups that suit the data; ``left_out``: a sentence for each extension
+        that failed here. Models that do not fit come last, with the reason, and without strategies.
     """
     facts, failed = _facts(summary), set(faults())
     found = MODELS.answers(lambda model: _model(model, facts))

@@ -25,6 +25,8 @@ def models(with_data, qtbot):
 
 @pytest.fixture
 def strategies(with_data, qtbot):
+    """The page for one model, which has a choice of strategies."""
+    with_data.choose_model("logistic")
     return _shown(StrategyPage, with_data, qtbot)
 
 
