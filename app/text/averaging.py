@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.text.numbers import percent, plain
 from app.text.scores import metric_in_short
+from core.estimators.facts import uncapitalized
 from core.estimators.settings import own_setting, title_of
 from core.tuning.events import EnsembleUpdated, MembersDisagree, RunStarted, TrialStarted
 from core.tuning.runs.state import RunState
@@ -52,7 +53,7 @@ def of_which_models(event: EnsembleUpdated, run: RunState) -> str:
     if not run.several or len(kinds) < 2:
         return ""
     ranked = sorted(kinds, key=lambda title: -kinds[title])
-    return f"They are {', '.join(f'{kinds[t]} × {t.lower()}' for t in ranked)}."
+    return f"They are {', '.join(f'{kinds[t]} × {uncapitalized(t)}' for t in ranked)}."
 
 
 def _only_member(event: EnsembleUpdated) -> str:

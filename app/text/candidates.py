@@ -8,6 +8,7 @@ from typing import Any
 
 from app.text.scores import difference_in_words, metric_in_short, score_in_words
 from app.text.settings import in_a_cell
+from core.estimators.facts import uncapitalized
 from core.tuning.events import Event, RunFinished, RunStarted, RunStopped
 
 TITLES = {
@@ -71,7 +72,7 @@ def _told(
     title = TITLES.get(kind, kind)
     return Told(
         key=kind,
-        title=f"{title}: {model.lower()}" if model else title,
+        title=f"{title}: {uncapitalized(model)}" if model else title,
         scores=_scores(one, results, started, earlier),
         gain=_gain(_tested(one, results, earlier).get("gain")),
         setting=one.get("failure") or values or _of_average(results, earlier),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from core.estimators.facts import uncapitalized
+
 
 def tried_in_words(entry: Mapping[str, Any]) -> tuple[str, ...]:
     """The models that are tuned together; nothing for the card of one model.
@@ -29,11 +31,5 @@ def not_tried_in_words(entry: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _small(titles: list[str]) -> str:
-    """Titles inside a sentence; names such as LightGBM keep their letters."""
-    return ", ".join(_inside(title) for title in titles)
-
-
-def _inside(title: str) -> str:
-    first = title.split()[0]
-    named = any(letter.isupper() for letter in first[1:]) or first == "Gaussian"
-    return title if named else title[:1].lower() + title[1:]
+    """Titles inside a sentence."""
+    return ", ".join(uncapitalized(title) for title in titles)

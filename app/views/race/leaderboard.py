@@ -25,6 +25,7 @@ from app.views.race.models_table import (
 from app.widgets.labels import label
 from app.widgets.plain_table import PlainTable
 from app.widgets.quiet_controls import QuietComboBox
+from core.estimators.facts import uncapitalized
 from core.estimators.settings import title_of
 from core.tuning.events import (
     ModelLooked,
@@ -139,7 +140,7 @@ class Leaderboard(View):
             self.chooser.clear()
             self.chooser.addItem("Trials of all models", "")
             for name in offered[1:]:
-                self.chooser.addItem(f"Trials of {title_of(name).lower()}", name)
+                self.chooser.addItem(f"Trials of {uncapitalized(title_of(name))}", name)
 
     def has_content(self) -> bool:
         """From the start."""

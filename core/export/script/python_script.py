@@ -23,6 +23,8 @@ from typing import Any
 
 from core.estimators.facts import uncapitalized
 from core.estimators.optional_parts import OPTIONAL_PARTS
+from core.estimators.registry import MODELS
+from core.estimators.settings import own_setting
 from core.export.average import Member, members_of, told_model
 from core.export.choices import BASELINE, DEFAULT, TUNED
 from core.export.finished_run import FinishedRun, score_said
@@ -30,6 +32,7 @@ from core.export.script.constructor import Code, list_code, wrapped_list
 from core.export.script.data import data_block, split_block
 from core.export.script.models import carried_source, is_ours
 from core.export.script.scores import score_functions, scorer
+from core.space import Setting
 
 SETTLED = 1e-10  # the solver's tolerance where a penalty learner's solution is met again
 
@@ -56,23 +59,30 @@ def source(run: FinishedRun) -> str:
     return text
 
 
-def _import_lines(run: FinishedRun) -> list[str]:
-    """Those of every model that the script builds, each once."""
+def _settings(run: FinishedRun) -> list[Setting]:
+    """Of every model that the script builds by a setting."""
     if run.which == BASELINE:
         return []
-    settings = [run.results["setting"]]
-    if run.which == TUNED:
-        members = [member.setting for member in members_of(run)]
-        settings = [*(members or settings), run.results["default_setting"]]
-        settings = settings[-1:] if run.learned_penalties else settings
+    if run.which != TUNED:
+        return [run.results["setting"]]
+    default = run.results["default_setting"]
+    if run.learned_penalties:
+        return [default]
+    return [*([m.setting for m in members_of(run)] or [run.results["setting"]]), default]
+
+
+def _import_lines(run: FinishedRun) -> list[str]:
+    """Those of every model that the script builds, each once."""
     task, seed = run.takeaway.task, run.plan.seed
-    lines = (run.model.script(task, setting, seed)[0].splitlines() for setting in settings)
+    lines = (run.model.script(task, setting, seed)[0].splitlines() for setting in _settings(run))
     return list(dict.fromkeys(line for few in lines for line in few))
 
 
 def _docstring(run: FinishedRun, carries: bool) -> str:
-    extra = run.model.extra if run.which != BASELINE else ""
-    needed = [*(OPTIONAL_PARTS[extra].modules if extra else ()), "scikit-learn", "numpy"]
+    kinds = (MODELS[own_setting(run.plan.model, setting)[0]] for setting in _settings(run))
+    extras = dict.fromkeys(kind.extra for kind in kinds if kind.extra)
+    parts = [module for extra in extras for module in OPTIONAL_PARTS[extra].modules]
+    needed = [*parts, "scikit-learn", "numpy"]
     usage = f"It needs {', '.join(needed)} and pandas. Run it with the data file as its argument."
     if carries:
         model = "The model" if len(members_of(run)) < 2 else "Not every model"
