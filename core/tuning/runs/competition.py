@@ -171,7 +171,7 @@ class Competition:
         """The rows of the best trials that count, best first, the earlier one among equals.
 
         Args:
-            count: how many at most; 0 for all.
+            count: how many at most.
             estimates: whether those that were ended early are among them.
         """
         rows = np.flatnonzero(self.scored_rows if estimates else self.competing)

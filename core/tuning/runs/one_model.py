@@ -95,7 +95,6 @@ class OneModel:
         self._changes, self._taken = whole.changes, 0
         self.state = RunState()
         self.state.consume(self._alone)
-        self.state.excluded = set(whole.excluded)
 
     def _facts(self, whole: RunState) -> tuple[bool, bool]:
         """Whether its settings weigh classes (its first look says so), and scores are modelled."""
@@ -105,6 +104,7 @@ class OneModel:
 
     def _go_on(self, whole: RunState) -> None:
         state = self.state
+        state.excluded = set(whole.excluded)
         for trial in whole.trials[self._taken :]:
             if self._is_own(trial.setting):
                 state.adopt(replace(trial, setting=divided(trial.setting)[1]))
