@@ -21,16 +21,26 @@ def which_models(results: Mapping[str, Any], started: RunStarted) -> tuple[str, 
 
 
 def _found(results: Mapping[str, Any], started: RunStarted) -> str:
-    many, best = len(models_of(started)), noun_of(_of(started, results.get("setting") or {}))
-    if members_of(dict(results)) < 2:
+    many, best = len(models_of(started)), noun_of(_of(started, _best(results)))
+    taken = str(results.get("taken", "best"))
+    if members_of(dict(results)) < 2 and taken == "best":
         return f"The best of {many} models is {best}."
+    if members_of(dict(results)) < 2:
+        own = noun_of(_of(started, results.get("setting") or {}))
+        return f"The model that you took is {own}; the best of {many} models is {best}."
     settings = results["ensemble"]["settings"]
     kinds = Counter(title_of(_of(started, setting)) for setting in settings)
     told = ", ".join(f"{count} × {title.lower()}" for title, count in kinds.most_common())
     return (
-        f"The average of {len(settings)} models predicts better than the best of {many} models "
-        f"alone, {best}. It is made of {told}."
+        f"The result is an average of {len(settings)} models: {told}. The best of {many} models "
+        f"alone is {best}."
     )
+
+
+def _best(results: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The setting of the best trial, whatever was taken."""
+    best = (one for one in results.get("candidates") or () if one["kind"] == "best")
+    return next(best, results).get("setting") or {}
 
 
 def _compared_with(results: Mapping[str, Any], started: RunStarted) -> str:

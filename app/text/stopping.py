@@ -12,6 +12,8 @@ from core.tuning.runs.state import RunState
 
 def stopping(run: RunState) -> tuple[str, ...]:
     """What is known before the results are there, and what happens meanwhile."""
+    if run.ended is not None and run.exclusion is None:
+        return ("The model that you took is fitted and tested. Its results come next.",)
     if not run.done:
         return (f"The run stops before its first {_kind(run)} has ended.", *_leaving(run))
     rows = units(str(run.started.dataset.get("task", "")))
