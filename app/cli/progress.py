@@ -8,12 +8,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TextIO
 
 from app.cli.words import duration, number, setting_in_words
+from core.estimators.several import MODEL
 from core.tuning.events import (
     EnsembleUpdated,
     Event,
     FoldTested,
     HistoryRead,
     HyperGradientStep,
+    ModelLooked,
     Noticed,
     PenaltyStep,
     Progress,
@@ -60,9 +62,11 @@ class ProgressLine:
         match event:
             case RunStarted():
                 self.say(
-                    f"{event.plan['model']} on {event.dataset['name']} "
+                    f"{_tuned(event)} on {event.dataset['name']} "
                     f"({_size(event.dataset)}), strategy {event.plan['strategy']}"
                 )
+            case ModelLooked():
+                self._looked(event)
             case RunResumed():
                 self.say(f"Going on after {event.done} trials.")
             case HistoryRead() if event.datasets:
@@ -92,10 +96,26 @@ class ProgressLine:
 
     def _say_best(self, best: Trial) -> None:
         what = setting_in_words(best.setting)
-        if best is self._run.default:
+        if self._run.several and best.reason == "default":
+            what = f"{best.setting[MODEL]}: default setting"
+        elif best is self._run.default:
             what = "default setting"
         metric = self._run.started.metric
         self.say(f"Trial {best.number}: {metric} {number(best.score)} · {what}")
+
+    def _looked(self, event: ModelLooked) -> None:
+        """What the first look at a model failed by; at the end what it gave."""
+        from core.tuning.runs.one_model import models_of
+        from core.tuning.runs.standings import standings
+
+        looks, run = self._run.looks, self._run
+        if event.failure:
+            self.say(f"The first look at {event.model} failed: {event.failure}")
+        many = len(models_of(run.started)) if run.several else 0
+        self._draw(f"first look at {len(looks)} of {many} models", len(looks) / max(1, many))
+        if len(looks) == many:
+            found = [f"{s.model} {number(s.look)}" for s in standings(run) if s.look is not None]
+            self.say(f"First look, {run.started.metric}: {', '.join(found)}")
 
     def _fold(self, event: FoldTested) -> None:
         if event.fold == 0:
@@ -107,10 +127,12 @@ class ProgressLine:
 
     def _progress(self) -> None:
         run = self._run
-        if run.fold is not None:
+        if run.fold is not None or (run.several and not run.begun and not run.trials):
             return
         left = f" · {duration(run.seconds_left)} left" if run.seconds_left else ""
         best = f" · best {number(run.best.score)}" if run.best is not None else ""
+        if run.several and run.best is not None:
+            best += f" by {run.best.setting[MODEL]}"
         still = run.without_improvement
         none = f" · no improvement for {still} trials" if still > 4 else ""
         of = f" of {run.total}" if run.total else ""
@@ -158,6 +180,17 @@ class ProgressLine:
         """Leave the terminal tidy."""
         self._wipe()
         self._stream.flush()
+
+
+def _tuned(started: RunStarted) -> str:
+    """The model, or how many there are and which."""
+    from core.tuning.runs.one_model import models_of  # brings numpy
+    from core.tuning.runs.state import tunes_several
+
+    if not tunes_several(started):
+        return str(started.plan["model"])
+    names = models_of(started)
+    return f"{len(names)} models ({', '.join(names)})"
 
 
 def _size(dataset: dict[str, Any]) -> str:

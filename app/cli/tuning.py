@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from app.cli import arguments
 from app.cli.columns import refuse_role_of_target
+from app.cli.leaderboard import leaderboard_of
 from app.cli.planning import data_of, plan_of, wherever_from
 from app.cli.progress import ProgressLine
 from app.cli.stopping import INTERRUPTED, Stopping, kept_in_words, untested, untested_in_words
 from app.cli.words import result_in_words
 from core.errors import UnusableError, cannot_write
+from core.estimators.several import SEVERAL
 
 if TYPE_CHECKING:
     from core.datasets.dataset import Dataset
@@ -224,13 +226,15 @@ def give_result(
     from core.export.finished_run import finished_run
 
     exports, failed = export_all(lambda: finished_run(folder, given.examples), given.export)
+    models = leaderboard_of(folder.events()) if plan.model == SEVERAL else []
     if given.json:
         for remark in results["remarks"]:
             print(f"Note: {remark}", file=sys.stderr)
         whole = result_as_json(results, plan, dataset, folder, exports)
+        whole |= {"leaderboard": models} if models else {}
         print(json.dumps({**whole, **({"failed_exports": failed} if failed else {})}))
     else:
-        print(result_in_words(results, plan))
+        print(result_in_words(results, plan, models))
         print(f"Run:    {folder.name}")
         for path in exports:
             print(f"Saved:  {path}")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from core.estimators.several import MODEL
 from core.tuning.evaluation import evaluation_in_words
 
 if TYPE_CHECKING:
@@ -25,12 +26,21 @@ def duration(seconds: float) -> str:
 
 
 def setting_in_words(setting: Mapping[str, Any]) -> str:
-    """Such as "C = 0.27, gamma = 0.035"."""
-    return ", ".join(f"{name} = {number(value)}" for name, value in setting.items())
+    """Such as "C = 0.27, gamma = 0.035", behind the model's name where several are tuned."""
+    own = {name: value for name, value in setting.items() if name != MODEL}
+    said = ", ".join(f"{name} = {number(value)}" for name, value in own.items())
+    return said if len(own) == len(setting) else f"{setting[MODEL]}: {said}"
 
 
-def result_in_words(results: Mapping[str, Any], plan: Plan) -> str:
-    """The result as a few lines for a person."""
+def result_in_words(
+    results: Mapping[str, Any], plan: Plan, leaderboard: Sequence[Mapping[str, Any]] = ()
+) -> str:
+    """The result as a few lines for a person.
+
+    Args:
+        results, plan: of the run.
+        leaderboard: of a run of several models, the best first (app.cli.leaderboard).
+    """
     metric = results["metric"]
     lines = [
         f"Tuned:   {metric} {_score(results['test'][metric])} on {tested_in_words(results)}",
@@ -40,6 +50,10 @@ def result_in_words(results: Mapping[str, Any], plan: Plan) -> str:
     if baseline is not None:
         lines.append(f"Nothing: {metric} {number(baseline)} by {results['baseline']}")
     lines.append(f"Gain:    {gain_in_words(results['gain'])}")
+    for one in leaderboard:
+        score = one["validation"].get(metric)
+        said = one["why"] or (f"{metric} {_score(score)} in validation" if score else "no score")
+        lines.append(f"Model:   {one['model']}, {said} ({duration(one['seconds'])})")
     if "ensemble" in results:
         lines += average_in_words(results["ensemble"], metric)
     elif results["setting"]:

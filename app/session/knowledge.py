@@ -20,7 +20,7 @@ from app.worker import messages as m
 from app.worker.evaluator import SurrogateEvaluator
 from app.worker.thread import WorkerThread
 from core.errors import UnusableError
-from core.tuning.events import Event, Noticed, RunFailed
+from core.tuning.events import Event, ModelPicked, Noticed, RunFailed
 from core.tuning.plan import DataPlan, Plan
 
 ESTIMATE_AFTER = 300  # milliseconds after the last change of the plan
@@ -150,9 +150,9 @@ class Known(QObject):
     def _is_tuning(self) -> bool:
         return self.state in ("running", "paused", "stopping")
 
-    def _conclude(self, exclude: m.Exclude | None = None) -> None:
+    def _conclude(self, exclude: m.Exclude | None = None, pick: ModelPicked | None = None) -> None:
         self._keeps_best = self._concludes = True
-        self._asked.conclude(m.Conclude(str(self.run_folder), exclude))
+        self._asked.conclude(m.Conclude(str(self.run_folder), exclude, pick))
         self._set_state("stopping")
 
     def _forget_run(self) -> None:
@@ -302,7 +302,7 @@ class Known(QObject):
             self._plan_to_restore, self.other_targets, self.texts = None, (), ()
             sentence = f"The run is shown without its data. {sentence}"
         if kind in (m.Tune, m.Conclude):
-            self._set_state("interrupted" if self.events else "idle")
+            self._set_state(self.shown.phase)
         self.problem.emit(sentence)
 
     def _take_death(self, died: m.Died) -> None:

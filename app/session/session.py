@@ -18,6 +18,7 @@ from app.session.knowledge import Known
 from app.session.plan import with_model, with_strategy
 from app.worker import messages as m
 from core.export.choices import MODEL_ENDINGS
+from core.tuning.events import ModelPicked
 from core.tuning.plan import DataPlan
 
 if TYPE_CHECKING:
@@ -143,6 +144,16 @@ class Session(Known):
             self._asked.tell(control)
         elif self.state in ("finished", "interrupted") and self.run_folder is not None:
             self._conclude(control)
+
+    def pick(self, kind: str, number: int | None = None) -> None:
+        """Take another model away than the run did; its results follow.
+
+        Args:
+            kind: best, simplest, average, default or trial.
+            number: of the trial.
+        """
+        if self.state == "finished" and self.run_folder is not None:
+            self._conclude(pick=ModelPicked(kind=kind, number=number))
 
     def export(
         self, format: str, path: str | Path, which: str = "tuned", examples: bool = True

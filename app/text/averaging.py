@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from app.text.numbers import percent, plain
 from app.text.scores import metric_in_short
+from core.estimators.facts import uncapitalized
+from core.estimators.settings import own_setting, title_of
 from core.tuning.events import EnsembleUpdated, MembersDisagree, RunStarted, TrialStarted
+from core.tuning.runs.state import RunState
 
 NAMED = 3  # members whose weights are named
 ONE_IN = 10  # of the trials is in the average
@@ -37,6 +40,20 @@ def who_is_in(event: EnsembleUpdated) -> str:
             more = "One more of the best gets no weight, because it would not improve it."
         said = f"{said} {more.format(none=weightless)}"
     return said
+
+
+def of_which_models(event: EnsembleUpdated, run: RunState) -> str:
+    """Which models the members are of, where several were tuned; "" where all are of one."""
+    kinds: dict[str, int] = {}
+    for number, weight in zip(event.members, event.weights, strict=True):
+        trial = run.trial(number)
+        if weight > 0 and trial is not None:
+            title = title_of(own_setting(str(run.started.plan.get("model")), trial.setting)[0])
+            kinds[title] = kinds.get(title, 0) + 1
+    if not run.several or len(kinds) < 2:
+        return ""
+    ranked = sorted(kinds, key=lambda title: -kinds[title])
+    return f"They are {', '.join(f'{kinds[t]} × {uncapitalized(t)}' for t in ranked)}."
 
 
 def _only_member(event: EnsembleUpdated) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from app.text.averaging import (
+    of_which_models,
     where_they_differ,
     which_is_ahead,
     who_is_in,
@@ -14,9 +14,12 @@ from app.text.averaging import (
 )
 from app.text.datasets import history_in_use, measured_against
 from app.text.generative import of_pictures, of_topics
-from app.text.numbers import plain, shown
+from app.text.models import what_failed, what_is_next, who_leads
+from app.text.numbers import plain
+from app.text.settings import in_a_sentence
 from app.text.strategies import how_it_works, what_is_held_out, why_proposed
 from app.text.structured import of_molecules, of_sequences, what_is_learned
+from app.text.trials import ended_early
 from app.text.units import units
 from core.tuning.events import (
     FoldTested,
@@ -35,7 +38,6 @@ HARDER = 3.0  # how many times harder a group must be penalized to be worth a se
 STILL = 1e-3  # relative change of the objective below which it hardly moves
 STRUCTURED = ("sequence", "structure")  # tasks whose groups are of weights, not of columns
 LISTED = 4  # groups that are named in a sentence
-NAMED_AXES = 3  # of a setting, in a sentence
 
 
 def sentences(run: RunState) -> tuple[str, ...]:
@@ -66,6 +68,8 @@ def _found(run: RunState) -> list[str]:
     if _first_is_from_history(run):
         said.append("The first trial was the setting that looked best on earlier datasets.")
     said += run.notices
+    if run.several:
+        return [*said, who_leads(run), *what_failed(run), what_is_next(run)]
     best, default = run.best, run.default
     if best is not None and default is not None and best.number != default.number:
         words = "The best so far is trial {number} with {best}; the default setting has {other}."
@@ -108,6 +112,7 @@ def _found_by_averaging(run: RunState) -> list[str]:
     ensemble, said = run.ensemble, []
     if ensemble is not None:
         said.append(who_is_in(ensemble))
+        said.append(of_which_models(ensemble, run))
         said.append(which_is_ahead(ensemble, run.started))
         said.append(who_is_left_out(ensemble))
     if run.disagreement is not None and (ensemble is None or len(ensemble.members) > 1):
@@ -133,7 +138,9 @@ def _now(run: RunState) -> list[str]:
     last = [] if run.latest is None else [_ended(run, run.latest)]
     begun = run.begun
     following = (
-        [] if begun is None else [_why(begun).format(setting=setting_in_words(run, begun.setting))]
+        []
+        if begun is None
+        else [_why(begun).format(setting=in_a_sentence(run.started, begun.setting))]
     )
     return [*last, *excluded, *following]
 
@@ -159,6 +166,9 @@ def _ended(run: RunState, trial: Trial) -> str:
     if trial.failure:
         words = "Trial {number} failed: {reason} The run goes on without it."
         return words.format(number=trial.number, reason=_as_sentence(trial.failure))
+    if trial.behind:
+        early = ended_early(trial, run.started)
+        return f"Just now: {in_a_sentence(run.started, trial.setting)} was {early}."
     words = "Just now: {setting} scores {score}, not as good as the best."
     if trial.number in run.excluded:
         words = "Just now: {setting} scores {score}; it does not count."
@@ -168,15 +178,7 @@ def _ended(run: RunState, trial: Trial) -> str:
             words = "Just now: {setting} scores {score}; the first score there is."
     elif run.best.score == trial.score:
         words = "Just now: {setting} scores {score}, the same as the best."
-    return words.format(setting=setting_in_words(run, trial.setting), score=plain(trial.score))
-
-
-def setting_in_words(run: RunState, setting: dict[str, Any]) -> str:
-    """A setting as "C = 0.27, gamma = 0.03"; the first few of many numbers."""
-    order = [axis["name"] for axis in run.started.space] or list(setting)
-    named = [f"{name} = {shown(setting[name])}" for name in order if name in setting]
-    rest = ["…"] if len(named) > NAMED_AXES else []
-    return ", ".join(named[:NAMED_AXES] + rest) or "the setting"
+    return words.format(setting=in_a_sentence(run.started, trial.setting), score=plain(trial.score))
 
 
 def _why(event: TrialStarted) -> str:

@@ -38,7 +38,11 @@ def runs_of_one_dataset(runs: Sequence[Any]) -> list[str]:
     if len({run.model for run in runs}) == 1:
         return [strategy_title(run) for run in runs]
     models = [MODELS[run.model].title if run.model in MODELS else str(run.model) for run in runs]
-    return [f"{model} · {strategy_title(run)}" for model, run in zip(models, runs, strict=True)]
+    titles = [strategy_title(run) for run in runs]
+    return [
+        title if title == model else f"{model} · {title}"
+        for model, title in zip(models, titles, strict=True)
+    ]
 
 
 def left_out_in_words(left_out: Iterable[str]) -> str:
@@ -51,9 +55,16 @@ def _data(run: Any) -> str:
 
 
 def strategy_title(run: Any) -> str:
-    """What the strategy of a run is called; its name where it is not installed."""
-    from core.tuning.strategies.registry import STRATEGIES  # not needed for the first paint
+    """What the strategy of a run is called; its name where it is not installed.
 
+    Of a run of several models what these are called together: there is one strategy for them.
+    """
+    from core.estimators.settings import title_of  # not needed for the first paint
+    from core.estimators.several import SEVERAL
+    from core.tuning.strategies.registry import STRATEGIES
+
+    if run.model == SEVERAL:
+        return title_of(run.model)
     known = STRATEGIES.get(run.strategy)
     return known.title if known is not None else str(run.strategy)
 

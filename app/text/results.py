@@ -6,6 +6,7 @@ from typing import Any
 
 from app.text.numbers import fixed, plain
 from app.text.results_averaging import averaged_in_words, members_of, tuned_in_words
+from app.text.results_models import which_models
 from app.text.scores import (
     SHARES,
     difference_in_words,
@@ -19,6 +20,7 @@ from app.text.structured import found_in_short, pairs_in_words, sequences_in_wor
 from app.text.units import counted, size_of_test_set, task_of, units
 from core.tuning.evaluation import evaluation_in_words
 from core.tuning.events import RunStarted
+from core.tuning.runs.state import tunes_several
 from core.tuning.scores.cost_words import costs_in_words
 
 SURE = 1.96  # standard errors, beyond which a difference is more than chance
@@ -92,6 +94,7 @@ def _signed(metric: str, value: float) -> str:
 def in_plain_words(results: dict[str, Any], started: RunStarted) -> tuple[str, ...]:
     """The panel: on which rows, how sure, how far validation was above, and what it took."""
     said = (
+        *which_models(results, started),
         *_on_which_rows(results, started),
         *averaged_in_words(results),
         *(costs_in_words(results["costs"]) if results.get("costs") else ()),
@@ -262,7 +265,8 @@ def grid_fits(started: RunStarted) -> int | None:
     folds = int(started.plan.get("folds", 5))
     if started.kind == "penalties":
         return PENALTY_GRID * folds + 1
-    if lists_values(started.plan.get("strategy", "")) or not started.space:
+    unlike = lists_values(started.plan.get("strategy", "")) or tunes_several(started)
+    if unlike or not started.space:
         return None
     points = 1
     for axis in started.space:

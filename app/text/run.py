@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from app.text.numbers import plain
 from app.text.scores import duration_in_words, metric_in_short
-from core.estimators.registry import MODELS
+from core.estimators.settings import noun_of, own_setting
 from core.tuning.events import EnsembleUpdated, HyperGradientStep
+from core.tuning.runs.one_model import models_of
 from core.tuning.runs.state import RunState
 
 STALE = 5  # trials without improvement that are worth a word
@@ -14,8 +15,7 @@ STILL = 1e-4  # relative change of the objective that counts as none
 
 def model_in_words(model: str) -> str:
     """A model inside a sentence."""
-    there = MODELS.get(model)
-    return (there.noun or there.title) if there is not None else model
+    return noun_of(model)
 
 
 def title(run: RunState) -> str:
@@ -23,6 +23,8 @@ def title(run: RunState) -> str:
     if not run.started.plan:
         return "Tuning"
     model = model_in_words(str(run.started.plan.get("model", "")))
+    if run.several:
+        return f"Finding the best of {len(models_of(run.started))} models"
     if run.learns_penalties:
         if len(run.started.groups) > 1:
             if run.started.dataset.get("task") in ("sequence", "structure"):
@@ -74,6 +76,8 @@ def line(run: RunState, state: str) -> str:
 def _of_trials(run: RunState) -> list[str]:
     words = "Trial {done} of {total}" if run.total else "Trial {done}"
     parts = [words.format(done=len(run.trials), total=run.total)]
+    if run.several:
+        return parts + _of_several(run)
     if run.ensemble is not None:
         return parts + _of_average(run, run.ensemble)
     parts += _of_best(run)
@@ -87,6 +91,22 @@ def _of_trials(run: RunState) -> list[str]:
 def _of_best(run: RunState) -> list[str]:
     metric = metric_in_short(run.started.metric)
     return [] if run.best is None else [f"best {metric} {plain(run.best.score)}"]
+
+
+def _of_several(run: RunState) -> list[str]:
+    """Which model leads and with what, and how good the average is on rows that did not choose."""
+    if run.best is None:
+        looked = len(run.looks)
+        return [f"first look at {looked} of {len(models_of(run.started))} models"] if looked else []
+    of, _ = own_setting(str(run.started.plan["model"]), run.best.setting)
+    metric = metric_in_short(run.started.metric)
+    parts = [f"best {metric} {plain(run.best.score)} by {noun_of(of)}"]
+    if run.ensemble is not None and run.ensemble.average is not None:
+        many = len(run.ensemble.members)
+        parts.append(f"average of {many} models {plain(run.ensemble.average)}")
+    if run.without_improvement >= STALE:
+        parts.append(f"no improvement for {run.without_improvement} trials")
+    return parts
 
 
 def _of_average(run: RunState, ensemble: EnsembleUpdated) -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.text.narrator import setting_in_words
 from app.text.numbers import plain
 from app.text.scores import metric_as_noun
+from app.text.settings import in_a_sentence
 from app.text.units import units
 from core.tuning.events import HyperGradientStep
 from core.tuning.runs.state import RunState
@@ -12,6 +12,8 @@ from core.tuning.runs.state import RunState
 
 def stopping(run: RunState) -> tuple[str, ...]:
     """What is known before the results are there, and what happens meanwhile."""
+    if run.ended is not None and run.exclusion is None:
+        return ("The model that you took is fitted and tested. Its results come next.",)
     if not run.done:
         return (f"The run stops before its first {_kind(run)} has ended.", *_leaving(run))
     rows = units(str(run.started.dataset.get("task", "")))
@@ -56,7 +58,7 @@ def _best(run: RunState) -> tuple[str, ...]:
     """The best so far, which no test has judged yet."""
     if run.best is not None:
         noun = metric_as_noun(run.started.metric)
-        setting = setting_in_words(run, run.best.setting)
+        setting = in_a_sentence(run.started, run.best.setting)
         said = f"The best so far, not tested yet: {noun} {plain(run.best.score)} in validation"
         return (f"{said}, with {setting}." if setting else f"{said}.",)
     step = run.step

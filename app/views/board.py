@@ -14,6 +14,7 @@ from app.look import appearance
 from app.views.plot.record import Record
 from app.views.plot.view import View
 from app.views.registry import VIEWS
+from core.estimators.settings import title_of
 from core.extensions import faults
 from core.tuning.events import Event, RunStarted
 from core.tuning.runs.state import RunState
@@ -33,6 +34,7 @@ class Board(QScrollArea):
 
     trial_selected = Signal(int)
     exclude_requested = Signal(int, bool)
+    pick_requested = Signal(int)
     evaluation_wanted = Signal(object)
     problem = Signal(str)
 
@@ -45,6 +47,7 @@ class Board(QScrollArea):
         self._rests_until = self._redrawn_since = 0.0
         self._wanted_now = False  # a person wants to see something else
         self._single = False
+        self._told_model = ""  # in the headings
         self._named = False  # the extensions that could not be used
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -74,16 +77,18 @@ class Board(QScrollArea):
             run: its state; later events of it are only told (`consume`).
             onward: whether it is the run that is shown already, as it stood later.
         """
+        before = self.record.run.started
         self.record.show(run)
-        if onward:
+        if onward and self.record.run.started is before:
             self._all_dirty()
         else:
             self._start()
 
     def consume(self, event: Event) -> None:
         """Take an event in; RunStarted begins anew. Drawing waits for the timer."""
+        before = self.record.run.started
         self.record.consume(event)
-        if isinstance(event, RunStarted):
+        if isinstance(event, RunStarted) or self.record.run.started is not before:
             self._start()
             return
         for view in self.views.values():
@@ -96,12 +101,25 @@ class Board(QScrollArea):
         self._want_now()
         for view in self._made.values():
             view.consume(started)  # before any of them is shown: their rows are gone
-        wanted = [name for name, view in VIEWS.items() if view.wants(started)]
+        whole, model = self.record.whole.started, self.record.model
+        wanted = [
+            name for name, view in VIEWS.items() if view.wants(whole if view.of_all else started)
+        ]
+        if model or self._told_model:
+            for view in self._made.values():
+                view.name_model("" if view.of_all or not model else title_of(model))
+        self._told_model = model
         if wanted != list(self.views):
             self._compose(wanted)
         if not self._named and faults():
             self.problem.emit(" ".join(faults()))
         self._named = True
+
+    def look_at(self, model: str) -> None:
+        """Show the trials of one of several models; "" for those of all."""
+        if model != self.record.model:
+            self.record.look_at(model)
+            self._start()
 
     def set_best_k(self, k: int | None) -> None:
         """Show only the best k trials in all plots; None for all of them."""
@@ -191,9 +209,10 @@ class Board(QScrollArea):
     # -- composing -----------------------------------------------------------------------------
 
     def _compose(self, names: list[str]) -> None:
-        for view in self.views.values():
+        for name, view in self.views.items():
             self._grid.removeWidget(view)
-            view.hide()
+            if name not in names:  # the others keep the keyboard
+                view.hide()
         self.views = {name: self._made.get(name) or self._make(name) for name in names}
         views = list(self.views.values())
         for view in views:
@@ -213,11 +232,15 @@ class Board(QScrollArea):
         self._drawn[name] = 0.0
         view.trial_selected.connect(self._selected)
         view.exclude_requested.connect(self.exclude_requested)
+        view.pick_requested.connect(self.pick_requested)
         view.best_k_requested.connect(self.set_best_k)
         view.example_requested.connect(self.show_example)
+        view.model_requested.connect(self.look_at)
         view.evaluation_wanted.connect(self.evaluation_wanted)
         view.problem.connect(self.problem)
         view.consume(self.record.run.started)
+        if self.record.model and not view.of_all:
+            view.name_model(title_of(self.record.model))
         return view
 
     def _selected(self, number: int) -> None:

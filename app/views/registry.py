@@ -15,6 +15,8 @@ from app.views.penalties.objective import HoldoutLoss, Objective
 from app.views.penalties.path_of_d import PathOfD
 from app.views.penalties.trajectory import Trajectory
 from app.views.plot.view import View
+from app.views.race.course import ModelCourse
+from app.views.race.leaderboard import Leaderboard
 from app.views.structured.arc_view import ArcView
 from app.views.structured.dot_plot import DotPlotView
 from app.views.structured.sequence_view import SequenceView
@@ -39,6 +41,8 @@ def _check(entry: Any) -> None:
 VIEWS: Registry[type[View]] = Registry(
     "tunescope.views",
     (
+        Leaderboard,
+        ModelCourse,
         GpSlice,
         PosteriorSlice,
         Members,

@@ -25,6 +25,7 @@ class Choice:
     captions: tuple[str, ...] = ()
     reason: str = ""
     recommended: bool = False
+    suits: bool = False  # whether the reason speaks for it
     needs: str = ""  # the package without which it cannot be chosen
     install: str = ""  # the command that brings it
 
@@ -61,7 +62,8 @@ class ChoiceCard(QFrame):
         if choice.needs:
             column.addLayout(self._make_lack())
         elif choice.reason:
-            column.addWidget(label(choice.reason, "good" if choice.recommended else "warning"))
+            good = choice.recommended or choice.suits
+            column.addWidget(label(choice.reason, "good" if good else "warning"))
         for text in choice.captions:
             column.addWidget(label(text, "caption"))
         column.addStretch(1)

@@ -27,7 +27,7 @@ from core.tuning.history.run_history import facts_of
 from core.tuning.history.store import History, statistics_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
-from core.tuning.results.conclude import conclude, fit_best_again
+from core.tuning.results.conclude import conclude, fit_best_again, pick
 from core.tuning.runs.best import may_open_best
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.strategies.registry import STRATEGIES
@@ -125,9 +125,14 @@ class Engine:
         )
 
     def conclude(self, request: m.Conclude) -> Iterator[Event]:
-        """The results of a run that was cut off, or without one of its trials."""
+        """The results of a run that was cut off, without one of its trials, or of another model."""
         run = RunFolder.open(request.folder)
         plan = run.plan
+        if request.pick is not None:
+            last = pick(run, request.pick, self._dataset_of(plan))
+            yield request.pick
+            yield last
+            return
         if request.exclude is not None:
             changed = TrialExcluded(
                 number=request.exclude.number, excluded=request.exclude.excluded

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.tuning.events import Event
+from core.tuning.events import Event, ModelPicked
 from core.tuning.plan import DataPlan, Plan
 
 # Requests -----------------------------------------------------------------------------------
@@ -70,10 +70,16 @@ class Tune:
 
 @dataclass(frozen=True)
 class Conclude:
-    """Work out the results of a run anew from its folder, perhaps without one of its trials."""
+    """Work out the results of a run anew from its folder.
+
+    Attributes:
+        exclude: one of its trials, which is taken out or counts again.
+        pick: another model to take away than the run did.
+    """
 
     folder: str
     exclude: Exclude | None = None
+    pick: ModelPicked | None = None
 
 
 @dataclass(frozen=True)

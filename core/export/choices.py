@@ -8,8 +8,15 @@ from typing import Any
 
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
+from core.estimators.settings import noun_of, own_setting
+from core.estimators.several import SEVERAL
+from core.tuning.runs.competition import Trial
 from core.tuning.runs.state import RunState
 
+_ABOUT_EARLY = (
+    "Its trial was ended early, clearly behind the best: the score is an estimate. The test set "
+    "has not judged it."
+)
 TUNED, DEFAULT, BASELINE = "tuned", "default", "baseline"
 TABLES = ("regression", "binary", "multiclass")
 STRUCTURED = ("sequence", "structure")
@@ -49,6 +56,7 @@ class Choice:
         judged_by: the metric of the validation score, which may be another.
         validation: its score in validation; None where it has none.
         test: {metric: score} on the test set; empty where that has not judged it.
+        averages: whether it is an average of models; `setting` then is of the best of them.
     """
 
     name: str
@@ -59,6 +67,7 @@ class Choice:
     judged_by: str = ""
     validation: float | None = None
     test: dict[str, float | None] = field(default_factory=dict)
+    averages: bool = False
 
 
 def choices(state: RunState) -> list[Choice]:
@@ -69,7 +78,7 @@ def choices(state: RunState) -> list[Choice]:
     started, results = state.started, state.results
     if not results:
         return []
-    found = [_tuned(results), _default(results, state)]
+    found = [_tuned(results, state), _default(results, state)]
     model, task = started.plan.get("model"), started.dataset.get("task")
     if task and "table" in forms_of(task, model or ""):
         found.append(_baseline(results))
@@ -94,27 +103,38 @@ def choice_named(state: RunState, name: str) -> Choice:
     )
 
 
-def _tuned(results: dict[str, Any]) -> Choice:
+def _of_several(state: RunState, setting: dict[str, Any]) -> str:
+    """The model that a setting is of, where several were tuned; otherwise ""."""
+    return noun_of(own_setting(SEVERAL, setting)[0]) if state.several and setting else ""
+
+
+def _tuned(results: dict[str, Any], state: RunState) -> Choice:
     metric = results.get("metric", "")
+    members = len((results.get("ensemble") or {}).get("members", ()))
+    setting = dict(results.get("setting") or {})
+    of = f"an average of {members} models" if members > 1 else _of_several(state, setting)
     return Choice(
         TUNED,
-        "The tuned model",
+        f"The tuned model: {of}" if of and state.several else "The tuned model",
         "What tuning found. Rows that it had not seen judged it: believe that score.",
-        dict(results.get("setting") or {}),
+        setting,
         metric,
         metric,
         results.get("validation", {}).get(metric),
         dict(results.get("test", {})),
+        averages=members > 1,
     )
 
 
 def _default(results: dict[str, Any], state: RunState) -> Choice:
     trial = state.default
+    setting = dict(results.get("default_setting") or {})
+    of = _of_several(state, setting)
     return Choice(
         DEFAULT,
-        "The default setting",
+        f"The default setting of {of}" if of else "The default setting",
         "What a person gets without tuning. The same rows judged it as the tuned model.",
-        dict(results.get("default_setting") or {}),
+        setting,
         results.get("metric", ""),
         state.started.metric,
         trial.score if trial else None,
@@ -133,16 +153,24 @@ def _baseline(results: dict[str, Any]) -> Choice:
     )
 
 
+def _title(state: RunState, trial: Trial) -> str:
+    of = _of_several(state, trial.setting)
+    return f"Trial {trial.number}, {of}" if of else f"Trial {trial.number}"
+
+
 def _trials(state: RunState, metric: str) -> list[Choice]:
     started = state.started
     sign = -1 if started.maximize else 1
     trials = sorted(state.scored(), key=lambda trial: (sign * trial.score, trial.number))
+    about = (
+        f"One of {len(trials)} settings that competed in validation: its score is optimistic. "
+        "The test set has not judged it."
+    )
     return [
         Choice(
             str(trial.number),
-            f"Trial {trial.number}",
-            f"One of {len(trials)} settings that competed in validation: its score is optimistic. "
-            "The test set has not judged it.",
+            _title(state, trial),
+            _ABOUT_EARLY if trial.behind else about,
             dict(trial.setting),
             metric,
             started.metric,

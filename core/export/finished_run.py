@@ -10,8 +10,11 @@ from typing import Any, TypeVar
 from core.errors import UnusableError
 from core.estimators.model import Model
 from core.estimators.registry import model_named
+from core.estimators.settings import labels_of, own_setting, title_of
+from core.estimators.several import SEVERAL
 from core.export.choices import TUNED
 from core.export.without_examples import quieted
+from core.space import Setting
 from core.tuning.events import Event, RunFinished, RunStarted, RunStopped
 from core.tuning.plan import Plan
 from core.tuning.results.takeaway import Takeaway, read_takeaway
@@ -69,10 +72,38 @@ class FinishedRun:
         return model_named(self.plan.model, probabilities=bool(asked))
 
     @property
-    def labels(self) -> dict[str, str]:
-        """{hyperparameter: a lay person's words}, those that this run's data alone had as well."""
+    def several(self) -> bool:
+        """Whether it tuned several models."""
+        return self.plan.model == SEVERAL
+
+    def kind_of(self, setting: Mapping[str, Any]) -> str:
+        """The title of the model that a setting is of."""
+        return title_of(own_setting(self.plan.model, setting)[0])
+
+    @property
+    def kind(self) -> str:
+        """The title of the model that is exported; of an average that of its best member."""
+        return self.kind_of(self.results.get("setting") or {})
+
+    def own(self, setting: Mapping[str, Any]) -> Setting:
+        """A setting's values for the axes of its own model."""
+        return own_setting(self.plan.model, setting)[1]
+
+    def labels_of(self, model: str) -> dict[str, str]:
+        """{hyperparameter: a lay person's words} of one of the run's models.
+
+        Those that this run's data alone had are among them.
+        """
+        if self.several:
+            return labels_of(model, self.takeaway.task)
         axes = {axis.name: axis.label for axis in self.model.space(self.takeaway.task)}
         return axes | {axis["name"]: axis["label"] for axis in self.started.space}
+
+    @property
+    def models_tried(self) -> int:
+        """How many models have a trial with a score."""
+        tried = {own_setting(self.plan.model, t.setting)[0] for t in self.state.scored()}
+        return len(tried)
 
     @property
     def nested(self) -> bool:

@@ -25,7 +25,12 @@ def stays_sparse(dataset: Dataset) -> bool:
 def usual_minutes(dataset: Dataset) -> float:
     """How long several models are tuned where nobody said: 1 to 10 minutes, by the table's size."""
     rows, columns = dataset.features.shape
-    size = rows * columns * max(1, len(dataset.classes) - 1)
+    return minutes_for(rows, columns, len(dataset.classes))
+
+
+def minutes_for(rows: int, columns: int, classes: int) -> float:
+    """The same for a table of so many rows, columns and classes (0 where a number is predicted)."""
+    size = rows * columns * max(1, classes - 1)
     return next((minutes for most, minutes in _MINUTES if size <= most), LONGEST_MINUTES)
 
 

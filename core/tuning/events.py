@@ -53,6 +53,7 @@ class RunStarted(Event):
     started_at: str = ""  # ISO time, UTC
     judged: str = "cv"  # what settings are judged by: cv, validation, training
     averages: bool = False  # whether the best models are averaged at the end
+    baseline: float | None = None  # the score of knowing nothing, where several models are tuned
     remembered_as: str = ""  # under which name the history of datasets keeps its trials
 
 
@@ -142,6 +143,7 @@ class SurrogateFitted(Event):
     """What a view needs to evaluate the Gaussian process anywhere in the unit cube."""
 
     trials: int = 0  # how many trials it has seen
+    model: str = ""  # whose scores it models, where several models are tuned
     points: list[list[float]] = field(default_factory=list)  # unit vectors, n × width
     responses: list[float] = field(default_factory=list)  # scores, n
     numbers: list[int] = field(default_factory=list)  # trial numbers, n

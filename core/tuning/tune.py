@@ -26,6 +26,7 @@ from core.tuning.events import (
 )
 from core.tuning.history.run_history import RunHistory, read_before
 from core.tuning.history.store import History
+from core.tuning.knowing_nothing import baseline_score
 from core.tuning.learning.run import LearningRun
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, as_begun, build_problem
@@ -161,6 +162,7 @@ def started(
         started_at=now(),
         judged=problem.judged if strategy.kind == "trials" else "",
         averages=problem.averages,
+        baseline=baseline_score(problem) if strategy.several else None,
         remembered_as=remembered_as,
     )
 

@@ -6,6 +6,7 @@ Every test fails on a warning of Qt, and on a thread or process that it leaves b
 from __future__ import annotations
 
 import gc
+import importlib
 import multiprocessing
 import sys
 import threading
@@ -132,6 +133,13 @@ def nothing_left_behind(own_settings):
     assert not left, f"threads left behind: {left}"
     orphans = [p.name for p in multiprocessing.active_children() if p not in children]
     assert not orphans, f"processes left behind: {orphans}"
+
+
+@pytest.fixture
+def race(monkeypatch):
+    """The module of streams of several models in one run, which lies beside the tests."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    return importlib.import_module("race_streams")
 
 
 @pytest.fixture

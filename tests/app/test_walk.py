@@ -65,3 +65,12 @@ def test_a_worker_killed_in_mid_run_costs_the_current_trial_only(tmp_path):
     said = walked({**os.environ, "QT_QPA_PLATFORM": "offscreen"}, tmp_path, "kill")
     assert "killed and gone on" in said
     assert "closed" in said
+
+
+def test_the_first_button_of_every_page_finds_the_best_of_several_models(tmp_path):
+    said = walked({**os.environ, "QT_QPA_PLATFORM": "offscreen"}, tmp_path, "several")
+    assert "tune: Finding the best of " in said
+    assert "picked another one" in said
+    assert "closed" in said
+    assert (tmp_path / "taken.skops").stat().st_size > 0
+    assert "Which model is best?" in (tmp_path / "taken.html").read_text(encoding="utf-8")

@@ -24,6 +24,7 @@ from app.window.window import Window
 from core.tuning.events import TrialFinished
 
 PATIENCE = 120  # seconds
+MINUTES = 0.1  # of a run of several models
 
 
 def say(line: str) -> None:
@@ -106,6 +107,46 @@ def walk(folder: Path, kill: bool) -> None:
     say("closed")
 
 
+def walk_by_first_buttons(folder: Path) -> None:
+    """What a person sees who presses the first button on every page: several models in one run."""
+    walker = Walker(folder)
+    session = walker.session
+    walker.press("Iris flowers")
+    walker.here("data")
+    walker.press("Choose a model")
+    walker.here("model")
+    assert session.plan.model == "auto"
+    walker.press("Choose a strategy")
+    walker.here("strategy")
+    session.set_plan(minutes=MINUTES)  # instead of one
+    walker.until(lambda: (session.estimate or {}).get("seconds") == 60 * MINUTES)
+    walker.press("Start tuning")
+    walker.here("tune")
+    board = walker.window.pages["tune"].board
+    walker.until(lambda: any(trial.score > 0 for trial in session.shown.state.trials))
+    assert {"models", "model-course", "trials"} <= set(board.views)
+    board.look_at(session.shown.state.trials[0].setting["model"])
+    walker.until(lambda: session.state == "finished")
+    say(f"models: {len(board.views['models'].table.model().found)}")
+    assert board.record.run.trials
+    walker.press("See the results")
+    walker.here("results")
+    candidates = walker.window.pages["results"].candidates
+    other = next(key for key in candidates.cards.cards if key != session.results["taken"])
+    session.pick(other)
+    walker.until(lambda: session.state == "finished")
+    assert session.results["taken"] == other
+    say("picked another one")
+    walker.press("Export the model")
+    walker.here("export")
+    for name, ending in (("Save Model as", ".skops"), ("Save Report as", ".html")):
+        save(walker, name, folder / f"taken{ending}")
+    assert walker.problems == []
+    walker.window.close()
+    session.shutdown()
+    say("closed")
+
+
 def kill_once(walker: Walker) -> None:
     """Kill the worker in the middle of the run, and go on as the window offers."""
     session = walker.session
@@ -131,4 +172,7 @@ def cards(walker: Walker) -> list:
 
 
 if __name__ == "__main__":
-    walk(Path(sys.argv[1]), kill="kill" in sys.argv[2:])
+    if "several" in sys.argv[2:]:
+        walk_by_first_buttons(Path(sys.argv[1]))
+    else:
+        walk(Path(sys.argv[1]), kill="kill" in sys.argv[2:])

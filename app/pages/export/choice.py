@@ -5,12 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.text.numbers import shown
 from app.text.scores import metric_in_short, score_in_words
+from app.text.settings import in_a_cell
 from app.widgets.labels import label, titled
 from app.widgets.quiet_controls import QuietComboBox
+from core.estimators.settings import own_setting
 from core.export.choices import TUNED, Choice, choices
-from core.tuning.runs.state import RunState
+from core.tuning.events import RunStarted
+from core.tuning.runs.state import RunState, tunes_several
 
 
 class ModelChooser(QWidget):
@@ -25,6 +27,7 @@ class ModelChooser(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._choices: list[Choice] = []
+        self._started = RunStarted()
         self.box = QuietComboBox()
         self.box.setMinimumContentsLength(30)
         self.box.setSizeAdjustPolicy(
@@ -45,6 +48,16 @@ class ModelChooser(QWidget):
         return self._chosen.name if self._chosen else TUNED
 
     @property
+    def kind(self) -> str:
+        """The name of the kind of model that the chosen one is, or "average" of several kinds."""
+        if self._chosen is None:
+            return ""
+        model = str(self._started.plan.get("model", ""))
+        if self._chosen.averages and tunes_several(self._started):
+            return "average"
+        return own_setting(model, self._chosen.setting)[0]
+
+    @property
     def _chosen(self) -> Choice | None:
         at = self.box.currentIndex()
         return self._choices[at] if 0 <= at < len(self._choices) else None
@@ -52,6 +65,7 @@ class ModelChooser(QWidget):
     def show_choices(self, run: RunState | None) -> None:
         """Offer the models of a run; nothing before it has ended. A choice stays where it can."""
         found = choices(run) if run is not None else []
+        self._started = run.started if run is not None else RunStarted()
         if found == self._choices:
             return
         before, self._choices = self.which, found
@@ -68,7 +82,7 @@ class ModelChooser(QWidget):
         chosen = self._chosen
         if chosen is None:
             return
-        setting = ", ".join(f"{name} = {shown(value)}" for name, value in chosen.setting.items())
+        setting = in_a_cell(self._started, chosen.setting)[1]
         self._about.setText(" ".join([chosen.sentence, *([f"{setting}."] if setting else [])]))
         self.box.setAccessibleDescription(self._about.text())
         self.changed.emit()

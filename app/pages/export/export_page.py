@@ -137,7 +137,8 @@ class ExportPage(Page):
         plan, summary = self.session.plan, self.session.summary
         name = Path(str((summary or {}).get("name") or "model")).name.split(".")[0]
         which = self.chooser.which
-        words = [name, plan.model] if plan is not None else [name]
+        kind = self.chooser.kind or (plan.model if plan is not None else "")
+        words = [name, kind] if kind else [name]
         if which != TUNED:
             words.append(f"trial {which}" if which.isdigit() else which)
         return " ".join(words)

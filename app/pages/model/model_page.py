@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QWidget
 
 from app.pages.page import Page
+from app.text.guidance import not_tried_in_words, tried_in_words
 from app.widgets.choice_card import Choice, ChoiceCards
 from core.estimators.facts import uncapitalized
+from core.estimators.several import SEVERAL
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -43,10 +45,11 @@ class ModelPage(Page):
             Choice(
                 key=entry["name"],
                 title=entry["title"],
-                paragraphs=(entry["good_for"],),
-                captions=(entry["cost"],),
+                paragraphs=(entry["good_for"], *tried_in_words(entry)),
+                captions=(entry["cost"], *not_tried_in_words(entry)),
                 reason=entry["reason"],
                 recommended=entry["recommended"],
+                suits=entry.get("suits", False),
                 needs=entry.get("needs", ""),
                 install=entry.get("install", ""),
             )
@@ -65,7 +68,8 @@ class ModelPage(Page):
         ]
         mine = next((choice for choice in choices if choice.key == chosen), None)
         if mine is not None:
-            sentences.append(f"Chosen: {uncapitalized(mine.title)}.")
+            title = f"“{mine.title}”" if mine.key == SEVERAL else uncapitalized(mine.title)
+            sentences.append(f"Chosen: {title}.")
         sentences.extend(
             f"{entry['title']}: {entry['reason']}"
             for entry in self.session.advice["models"]

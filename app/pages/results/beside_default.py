@@ -14,6 +14,9 @@ from app.text.scores import metric_title, score_in_words
 from app.text.units import units
 from app.views.plot.data_table import DataTable
 from app.widgets.card import Card
+from core.estimators.settings import labels_of, side_by_side
+from core.tuning.events import RunStarted
+from core.tuning.runs.state import tunes_several
 
 ROWS = 6  # of the table that are seen without scrolling
 TWO_LINES = 40  # pixels of a row, for names that have to be broken
@@ -36,15 +39,26 @@ class BesideDefault(Card):
         QTimer.singleShot(0, self, self._fit_rows)
 
     def show_settings(
-        self, space: list[dict[str, Any]], tuned: dict[str, Any], default: dict[str, Any]
+        self, started: RunStarted, tuned: dict[str, Any], default: dict[str, Any]
     ) -> None:
-        """Both settings in the order of the search space, under the words a person knows."""
+        """Both settings in the order of the search space, under the words a person knows.
+
+        Of several models each setting stands under the words of its own model.
+        """
         self.set_words("What did tuning change?", "The settings of the model.")
-        labels = {axis["name"]: f"{axis['label']} ({axis['name']})" for axis in space}
-        names = [name for name in labels if name in tuned] or list(tuned)
+
+        def labels(model: str) -> dict[str, str]:
+            if tunes_several(started):
+                return labels_of(model, str(started.dataset.get("task", "")))
+            return {axis["name"]: axis["label"] for axis in started.space}
+
+        model = str(started.plan.get("model", ""))
         rows = [
-            [labels.get(name, name), shown(tuned[name]), shown(default.get(name, "–"))]
-            for name in names
+            [
+                one.label if one.name in ("", one.label) else f"{one.label} ({one.name})",
+                *("–" if value is None else shown(value) for value in (one.tuned, one.default)),
+            ]
+            for one in side_by_side(model, tuned, default, labels)
         ]
         self._show(["setting", "tuned", "default"], rows)
 

@@ -10,8 +10,11 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.numbers import alike, percent, shown
 from app.text.scores import metric_in_short
+from app.text.settings import in_a_cell
 from app.views.plot.data_table import DataTable
 from app.widgets.card import Card
+from core.tuning.events import RunStarted
+from core.tuning.runs.state import tunes_several
 from resources.theme import TARGET
 
 SEEN = 7  # rows that are seen without scrolling
@@ -27,9 +30,7 @@ class MembersCard(Card):
         self.table = DataTable("")
         self.body.addWidget(self.table, 1)
 
-    def show_members(
-        self, results: dict[str, Any], space: list[dict[str, Any]], metric: str
-    ) -> None:
+    def show_members(self, results: dict[str, Any], started: RunStarted) -> None:
         """The members of these results, with their scores by the metric of the run."""
         ensemble = results["ensemble"]
         count = len(ensemble["members"])
@@ -40,11 +41,18 @@ class MembersCard(Card):
             "Which settings predict together, and how much does each count? Score: {} when it was "
             "tried."
         )
-        self.set_words(title, words.format(metric_in_short(metric)))
-        names = [axis["name"] for axis in space] or list(ensemble["settings"][0])
-        headers = ["trial", "weight", "score", *names]
+        self.set_words(title, words.format(metric_in_short(started.metric)))
+        several = tunes_several(started)
+        names = [axis["name"] for axis in started.space] or list(ensemble["settings"][0])
+
+        def told(setting: dict[str, Any]) -> list[str]:
+            if several:
+                return list(in_a_cell(started, setting))
+            return [shown(setting.get(name, "–")) for name in names]
+
+        headers = ["trial", "weight", "score", *(["model", "setting"] if several else names)]
         rows = [
-            [str(number), percent(weight), f, *(shown(setting.get(n, "–")) for n in names)]
+            [str(number), percent(weight), f, *told(setting)]
             for number, weight, f, setting in zip(
                 ensemble["members"],
                 ensemble["weights"],
@@ -54,8 +62,8 @@ class MembersCard(Card):
             )
         ]
         default = results.get("default_setting") or {}
-        others = [shown(default.get(name, "–")) for name in names]
-        rows.append(["default", "–", "–", *others])
+        if default or not several:
+            rows.append(["default", "–", "–", *told(default)])
         self.table.setAccessibleName(title)
         self.table.setAccessibleDescription("; ".join(", ".join(row) for row in rows))
         self.table.set_table((headers, rows))

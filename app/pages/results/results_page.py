@@ -11,7 +11,9 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from app.look import appearance
 from app.pages.page import Page
 from app.pages.results.beside_default import BesideDefault
+from app.pages.results.candidates import CandidatesCard
 from app.pages.results.members import MembersCard
+from app.text.candidates import candidates
 from app.text.past_runs import SHOWN_RUNS, runs_of_one_dataset
 from app.text.results import headline, in_plain_words, line
 from app.text.results_averaging import members_of
@@ -63,11 +65,14 @@ class ResultsPage(Page):
         self.penalties = GroupPenalties()
         self.setting, self.measures = BesideDefault(), BesideDefault()
         self.members = MembersCard()
+        self.candidates = CandidatesCard()
+        self.candidates.picked.connect(self.session.pick)
         self._cards: list[Card] = [
             self.views["scores"],
             self.views["curve"],
             self.views["calibration"],
             self.views["predicted"],
+            self.candidates,
             self.penalties,
             self.members,
             self.setting,
@@ -112,6 +117,7 @@ class ResultsPage(Page):
 
     def _refresh(self) -> None:
         results = self.session.results
+        self.candidates.setEnabled(self.session.state == "finished")
         if results is self._shown and results is not None:
             return
         self._shown = results
@@ -145,13 +151,15 @@ class ResultsPage(Page):
             self.penalties.consume(started)
             self.penalties.redraw()
             wanted.append(self.penalties)
+        if found := candidates(results, started, self.session.events):
+            self.candidates.show_candidates(found)
+            self.candidates.setEnabled(self.session.state == "finished")
+            wanted.append(self.candidates)
         if members_of(results) > 1:
-            self.members.show_members(results, started.space, started.metric)
+            self.members.show_members(results, started)
             wanted.append(self.members)
         elif results.get("setting"):
-            self.setting.show_settings(
-                started.space, results["setting"], results["default_setting"]
-            )
+            self.setting.show_settings(started, results["setting"], results["default_setting"])
             wanted.append(self.setting)
         if len(results["test"]) > 1:
             self.measures.show_scores(
@@ -175,7 +183,7 @@ class ResultsPage(Page):
         for card, (row, column, across) in zip(cards, places(cards, self._single), strict=True):
             self._grid.addWidget(card, row, column, 1, across)
             card.show()  # not before it has a parent: it would be a window of its own
-            if not isinstance(card, (BesideDefault, MembersCard)):
+            if not isinstance(card, (BesideDefault, MembersCard, CandidatesCard)):
                 drawn.add(row)
         for row in range(self._grid.rowCount()):
             self._grid.setRowMinimumHeight(row, ROW if row in drawn else 0)

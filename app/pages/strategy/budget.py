@@ -37,6 +37,7 @@ class BudgetCard(Card):
         self.minutes.setSuffix(" minutes")
         self.minutes.setKeyboardTracking(False)
         self.minutes.valueChanged.connect(lambda value: self._choose(minutes=value or None))
+        self.minutes.valueChanged.connect(self._say_unit)
         self.trials = QuietSpinBox()
         self.trials.setRange(1, MOST_TRIALS)
         self.trials.setSuffix(" trials")
@@ -54,15 +55,23 @@ class BudgetCard(Card):
         self.estimate = label("")
         self.body.addWidget(self.estimate)
 
-    def refresh(self, default_trials: int) -> None:
-        """Show the plan's budget; a strategy without trials has none to bound."""
+    def refresh(self, default_trials: int, default_minutes: float | None = None) -> None:
+        """Show the plan's budget; a strategy without trials has none to bound.
+
+        Args:
+            default_trials: where neither is given; 0 for a strategy without trials.
+            default_minutes: of a strategy that takes as long as it is given.
+        """
         plan = self.session.plan
         if plan is None:
             return
+        usual = default_minutes if plan.trials is None else None
         with QSignalBlocker(self.minutes):
-            self.minutes.setValue(plan.minutes or 0)
+            self.minutes.setValue(plan.minutes or usual or 0)
+        self._say_unit()
+        bounded = plan.minutes is not None or default_minutes is not None
         with QSignalBlocker(self.trials):
-            self._show_trials(plan.trials, default_trials if plan.minutes is None else 0)
+            self._show_trials(plan.trials, 0 if bounded else default_trials)
         self._trials_part.setVisible(default_trials > 0)
         self._holder.updateGeometry()
         self.show_estimate()
@@ -72,6 +81,9 @@ class BudgetCard(Card):
         self.trials.setRange(min(1, usual), MOST_TRIALS)
         self.trials.setSpecialValueText("" if usual else "no limit")
         self.trials.setValue(trials or usual)
+
+    def _say_unit(self) -> None:
+        self.minutes.setSuffix(" minute" if self.minutes.value() == 1 else " minutes")
 
     def _choose(self, **fields: float | None) -> None:
         self.session.set_plan(**fields)

@@ -22,8 +22,10 @@ from app.widgets.buttons import LinkButton
 from app.widgets.card import Card
 from app.widgets.choice_card import Choice, ChoiceCards
 from app.widgets.flow_layout import FlowLayout
+from app.widgets.labels import label
 from app.widgets.quiet_controls import QuietComboBox
 from core.estimators.registry import MODELS
+from core.estimators.several import SEVERAL
 from core.tuning.evaluation import OUTER_FOLDS, evaluation_of
 
 if TYPE_CHECKING:
@@ -39,20 +41,19 @@ class StrategyPage(Page):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        self.set_head(
-            "How to tune it?",
-            "If unsure, take the first and press Start tuning.",
-        )
         self.primary = self.add_primary("Start tuning", self._start, "play")
         self.cards = ChoiceCards("Recommended", "Strategies")
         self.cards.chosen.connect(session.choose_strategy)
         self.budget = BudgetCard(session)
+        self.only = Card()
+        self._only_words = label("")
+        self.only.body.addWidget(self._only_words)
         self.groups = self._make_groups()
         self.values = ValuesCard(session)
         self.mistakes = MistakesCard(session)
         self.advanced = AdvancedCard(session)
-        shown = (self.budget, self.cards, self.groups, self.values, self.mistakes, self.advanced)
-        for part in shown:
+        chosen = (self.budget, self.cards, self.only, self.groups)
+        for part in (*chosen, self.values, self.mistakes, self.advanced):
             self.body.addWidget(part)
         self.body.addStretch(1)
         session.advice_changed.connect(self.refresh)
@@ -107,7 +108,11 @@ class StrategyPage(Page):
         ]
         self.cards.show_choices(choices, plan.strategy)
         entry = self.chosen()
-        self.budget.refresh(entry["default_trials"] if entry else 0)
+        self._show_only(entry)
+        if entry:
+            self.budget.refresh(entry["default_trials"], entry.get("default_minutes"))
+        else:
+            self.budget.refresh(0)
         self.groups.setVisible(bool(entry) and entry["kind"] == "penalties")
         self._show_ways()
         self.values.refresh()
@@ -115,6 +120,20 @@ class StrategyPage(Page):
         self.advanced.refresh(entry)
         self._allow_start()
         self._tell(entry)
+
+    def _show_only(self, entry: Mapping[str, Any] | None) -> None:
+        """Where there is one strategy alone, how it works stands in place of a choice."""
+        only = entry is not None and len(self._offered()) == 1
+        self.cards.setVisible(not only)
+        self.only.setVisible(only)
+        if only:
+            self.set_head("How to tune them?", "If unsure, press Start tuning.")
+            self.only.set_words(entry["title"], entry["does"])
+            words = "It costs: {costs} You see: {what}"
+            costs, shows = _small_first(entry["costs"]), _small_first(entry["shows"])
+            self._only_words.setText(words.format(costs=costs, what=shows))
+        else:
+            self.set_head("How to tune it?", "If unsure, take the first and press Start tuning.")
 
     def _known(self, entry: Mapping[str, Any]) -> str:
         """What a strategy that uses the history can start from; "" for the others."""
@@ -165,15 +184,15 @@ class StrategyPage(Page):
         waiting, there = tested(summary, data)
         if self._nested(entry):
             sentences = [
-                f"{model_title(self.session)} is tuned on {whole(there)} rows. Then every row is "
+                f"{self._tuned()} tuned on {whole(there)} rows. Then every row is "
                 f"tested once: the tuning is repeated {OUTER_FOLDS} times, each time without a "
                 "part of the rows, on which the result is tested."
             ]
         else:
             learned = there if data.test_file else there - waiting
             sentences = [
-                "{model} is tuned on {learned} {units}; the test set has {test} others.".format(
-                    model=model_title(self.session),
+                "{these} tuned on {learned} {units}; the test set has {test} others.".format(
+                    these=self._tuned(),
                     learned=whole(learned),
                     units="sequences" if task == "sequence" else units(task),
                     test=whole(waiting),
@@ -202,6 +221,11 @@ class StrategyPage(Page):
         sentences.append("You can stop at any time. The best setting found so far is kept.")
         self.tell("What will happen", sentences)
 
+    def _tuned(self) -> str:
+        if self.session.plan.model == SEVERAL:
+            return "Several models are"
+        return f"{model_title(self.session)} is"
+
     def _nested(self, entry: Mapping[str, Any]) -> bool:
         """Whether every row will be tested."""
         summary, plan = self.session.summary, self.session.plan
@@ -218,6 +242,8 @@ class StrategyPage(Page):
         if not any(option["name"] == "judged" for option in entry["options"]):
             return said
         judged = plan.options.get("judged", "automatic")
+        if plan.model == SEVERAL:
+            return self._of_several(judged)
         if judged == "validation":
             said = (
                 "Each trial fits the model once, on four fifths of the training rows, and scores "
@@ -235,6 +261,22 @@ class StrategyPage(Page):
                 )
         more = "At the end one model in ten is averaged, two of 20 trials, four of 40."
         return f"{said} {more}"
+
+    def _of_several(self, judged: str) -> str:
+        """What one trial of several models costs, and what becomes of the best."""
+        plan = self.session.plan
+        said = f"Each trial fits one model {plan.folds} times, each time on other rows."
+        if judged == "validation":
+            said = "Each trial fits one model once, on four fifths of the training rows."
+        elif judged == "automatic":
+            said += " Where rows are many, it is fitted once, on four fifths of them."
+        said += " A trial that falls clearly behind is ended early."
+        if plan.options.get("average", True):
+            said += (
+                " At the end the best models are averaged where that predicts better than the "
+                "single best."
+            )
+        return said
 
     def _start(self) -> None:
         self.session.start()

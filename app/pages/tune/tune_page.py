@@ -77,6 +77,7 @@ class TunePage(Page):
         self.board = Board()
         self.board.setFrameShape(QFrame.Shape.NoFrame)
         self.board.exclude_requested.connect(self.session.exclude)
+        self.board.pick_requested.connect(lambda number: self.session.pick("trial", number))
         self.board.evaluation_wanted.connect(self.session.evaluate)
         self.board.problem.connect(self.session.problem)
         self.session.evaluated.connect(self.board.take_evaluation)

@@ -22,6 +22,7 @@ from app.views.plot.record import Record
 from app.views.plot.scrolled_bars import ScrolledBars
 from core.tuning.events import MembersDisagree, RunStarted
 from core.tuning.payloads import DisputedRow
+from core.tuning.runs.state import tunes_several
 
 NAMES = 0.5  # share of the width that the words about rows may take
 ALL_CLASSES = 8  # classes up to which the table has a column for each
@@ -60,7 +61,8 @@ class Disagreement(EnsembleView, ScrolledBars):
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Runs that average and hold rows out."""
-        return super().wants(started) and started.judged != "training"
+        told = started.judged != "training" and not tunes_several(started)
+        return super().wants(started) and told
 
     # -- what is known -------------------------------------------------------------------------
 

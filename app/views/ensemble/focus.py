@@ -13,7 +13,8 @@ from app.views.plot.highlight import Highlight
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
-from core.tuning.events import RunResumed, TrialFailed, TrialFinished
+from core.tuning.events import RunResumed, RunStarted, TrialFailed, TrialFinished
+from core.tuning.runs.state import tunes_several
 
 ANYWHERE = 4096  # candidates of a draw
 MARKED = 150  # trials up to which each has a dot
@@ -31,6 +32,11 @@ class Focus(EnsembleView):
     waiting = "It appears here when the first even spread of trials is done."
     zooms = True
     listens = (TrialFinished, TrialFailed, RunResumed)
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        """Runs that average and draw their settings."""
+        return super().wants(started) and not tunes_several(started)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)

@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 
 from app.look import appearance
 from app.text.numbers import shown
+from app.text.settings import in_lines
+from app.text.trials import ended_early
 from app.views.plot.canvas import Canvas
 from app.views.plot.data_table import DataTable, Table, as_text
 from app.views.plot.record import Record
@@ -35,6 +37,7 @@ class View(Card):
         name: in the registry. title, question: its heading and the question that it answers.
         waiting: what will appear here and when, shown while there is nothing.
         wide: whether it takes the whole width of the board.
+        of_all: whether it is of all models of a run of several, whichever a person looks at.
         zooms: whether a part of its plots can be enlarged.
         interval: the least seconds between two drawings.
     """
@@ -45,13 +48,16 @@ class View(Card):
     waiting: ClassVar[str] = ""
     listens: ClassVar[tuple[type[Event], ...]] = ()
     wide: ClassVar[bool] = False
+    of_all: ClassVar[bool] = False
     zooms: ClassVar[bool] = False
     interval: ClassVar[float] = 0.03
 
     trial_selected = Signal(int)
     exclude_requested = Signal(int, bool)
+    pick_requested = Signal(int)  # the trial that is to be taken away
     best_k_requested = Signal(object)  # how many, or None for all
     example_requested = Signal(int)  # which sequence or molecule
+    model_requested = Signal(str)  # which of several models to look at; "" for all
     evaluation_wanted = Signal(object)
     problem = Signal(str)
 
@@ -139,6 +145,10 @@ class View(Card):
 
     def start(self, started: RunStarted) -> None:
         """A run begins: forget the last one. The record has been started already."""
+
+    def name_model(self, title: str) -> None:
+        """Say in the heading which of several models is looked at; "" for none."""
+        self.set_words(f"{self.title}: {title}" if title else self.title, self.question)
 
     # -- what the board calls ------------------------------------------------------------------
 
@@ -266,7 +276,7 @@ class View(Card):
 
     def _tell(self, number: int) -> str:
         trial = self.run.trial(number)
-        return "" if trial is None else trial_in_words(trial, self)
+        return "" if trial is None else trial_in_words(trial, self.run)
 
     def _step(self, by: int) -> None:
         numbers = sorted(self.run.row_of)
@@ -277,9 +287,10 @@ class View(Card):
         self.trial_selected.emit(numbers[max(0, min(len(numbers) - 1, at))])
 
 
-def trial_in_words(trial: Trial, widget: QWidget) -> str:
+def trial_in_words(trial: Trial, run: RunState) -> str:
     """A trial's number, result and setting, one a line."""
     result = trial.failure or f"score {shown(trial.score, 4)}"
     lines = [f"Trial {trial.number}: {result}"]
-    lines += [f"{name} = {shown(value)}" for name, value in trial.setting.items()]
-    return "\n".join(lines)
+    if trial.behind:
+        lines.append(ended_early(trial, run.started))
+    return "\n".join([*lines, *in_lines(run.started, trial.setting)])

@@ -79,7 +79,7 @@ class BestSoFar(View):
         numbers, best = run.staircase()
         x, y = steps_of(numbers, best)
         self.stairs.set_data(x, y)
-        clear = self.record.filtered() & ~run.out
+        clear = self.record.filtered() & ~run.out & ~run.early  # estimates are hollow
         scored = np.isfinite(run.scores)
         self.dots.set_data(run.numbers[clear], run.scores[clear])
         self.others.set_data(run.numbers[scored & ~clear], run.scores[scored & ~clear])

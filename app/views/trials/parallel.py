@@ -63,7 +63,8 @@ class Parallel(View):
 
     def drawn_rows(self) -> np.ndarray:
         """The rows that have a line, worst first, so that the best lie on top."""
-        return self.run.best_rows(min(self.record.best_k or MOST_LINES, MOST_LINES))[::-1]
+        count = min(self.record.best_k or MOST_LINES, MOST_LINES)
+        return self.run.best_rows(count, estimates=True)[::-1]
 
     def heights(self, rows: np.ndarray) -> np.ndarray:
         """Heights in [0, 1] of so many rows at every axis and, last, at the score."""
@@ -106,7 +107,7 @@ class Parallel(View):
         self.plot.hold_y(-1.06 * min(0.5, foot / max(tall - foot, 1.0)), 1.06, exact=True)
 
     def _say_how_many(self, drawn: int) -> None:
-        question, all_of = self.question, int(np.sum(self.run.competing))
+        question, all_of = self.question, int(np.sum(self.run.scored_rows))
         if drawn < all_of:
             said = "Drawn are the best {drawn} of {all}."
             question = f"{question} {said.format(drawn=drawn, all=all_of)}"
@@ -146,7 +147,7 @@ class Parallel(View):
     def describe(self) -> str:
         """How many lines, and what the best of them is."""
         best, drawn = self.run.best, len(self.drawn_rows())
-        all_of = int(np.sum(self.run.competing))
+        all_of = int(np.sum(self.run.scored_rows))
         if best is None:
             return "No trial has a score that counts."
         said = "The best {} of {} trials with a score; the very best has {}."
@@ -219,7 +220,9 @@ class UprightAxes(pg.UIGraphicsItem):
             painter.drawText(QRectF(0, 0, long, tall), 0, shown)
             painter.restore()
             return
-        shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - 8)
+        # The first name begins where the picture does, and must end before the second one.
+        most = min(room - 8, foot.x() + room / 2 - 8 - seen.left())
+        shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, most)
         wide = metrics.horizontalAdvance(shown) + 2
         painter.drawText(
             QRectF(max(seen.left(), foot.x() - wide / 2), foot.y() + 8, wide, tall), 0, shown

@@ -9,22 +9,30 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from app.look import appearance
 from app.text.numbers import percent, plain, seconds, shown
+from app.text.settings import in_a_cell, in_lines
 from app.text.strategies import proposed_by
+from app.text.trials import ended_early
 from app.views.plot.record import Record
 from app.widgets.labels import tip
 from core.tuning.runs.competition import Trial
-from core.tuning.runs.state import RunState
+from core.tuning.runs.state import RunState, tunes_several
 
 Index = QModelIndex | QPersistentModelIndex
 
 
 class TrialsModel(QAbstractTableModel):
-    """The rows of a record in the chosen order: number, score, settings, time, note."""
+    """The rows of a record in the chosen order: number, score, settings, time, note.
+
+    Where several models are tuned, a setting is two columns: its model, and all of its values.
+
+    Attributes:
+        of_setting: how many columns the setting takes, from the third one on.
+    """
 
     def __init__(self, record: Record) -> None:
         super().__init__()
         self.record = record
-        self.axes = self.record.axes
+        self._take_axes()
         self.order = np.empty(0, dtype=int)  # table row -> record row
         self.short_heads: dict[int, str] = {}  # of columns too narrow for their names
         self._taken = 0
@@ -40,10 +48,14 @@ class TrialsModel(QAbstractTableModel):
     def restart(self) -> None:
         """A new run: other columns, no rows."""
         self.beginResetModel()
-        self.axes = self.record.axes
+        self._take_axes()
         self.order = np.empty(0, dtype=int)
         self._taken = 0
         self.endResetModel()
+
+    def _take_axes(self) -> None:
+        self.axes, self.several = self.record.axes, tunes_several(self.run.started)
+        self.of_setting = len(self.axes) + self.several
 
     def refresh(self) -> None:
         """Take in what came since the last time."""
@@ -112,14 +124,16 @@ class TrialsModel(QAbstractTableModel):
 
     def _sorted_rows(self, rows: np.ndarray) -> np.ndarray:
         column, order = self._sorted
-        axes, run = len(self.axes), self.run
+        last, run = self.of_setting + 1, self.run
         if column == 0:
             keys = run.numbers.astype(float)
         elif column == 1:
             keys = run.scores
-        elif column <= axes + 1:
+        elif column <= len(self.axes) + 1:
             keys = self.record.places[:, column - 2]
-        elif column == axes + 2:
+        elif column <= last:  # values of several models have no order
+            keys = np.zeros(len(run.trials))
+        elif column == last + 1:
             keys = np.array([trial.took for trial in run.trials])
         else:
             keys = np.array([bool(trial.failure) for trial in run.trials]) + 0.5 * run.out
@@ -133,7 +147,7 @@ class TrialsModel(QAbstractTableModel):
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Number, score, every setting, time, note."""
-        return 0 if parent.isValid() else len(self.axes) + 4
+        return 0 if parent.isValid() else self.of_setting + 4
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -143,7 +157,7 @@ class TrialsModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal or section >= self.columnCount():
             return None
         axes = self.axes
-        if role == Qt.ItemDataRole.TextAlignmentRole and section == len(axes) + 3:
+        if role == Qt.ItemDataRole.TextAlignmentRole and self._is_text(section):
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.DisplayRole:
             return self.short_heads.get(section, self.head(section))
@@ -152,10 +166,14 @@ class TrialsModel(QAbstractTableModel):
             return tip(f"{axis['label']} ({axis['name']})")
         return None
 
+    def _is_text(self, column: int) -> bool:
+        """Whether a column holds words, not numbers."""
+        return column == self.columnCount() - 1 or (self.several and column in (2, 3))
+
     def head(self, section: int) -> str:
         """The whole name of a column."""
         names = ["#", "score", *(axis["name"] for axis in self.axes)]
-        return [*names, "time", "note"][section]
+        return [*names, *(["setting"] if self.several else []), "time", "note"][section]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Text of a cell; failed and excluded trials say so in words."""
@@ -164,9 +182,11 @@ class TrialsModel(QAbstractTableModel):
         trial, column = self.trial_at(index.row()), index.column()
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             text = self._text(trial, column)
-            return text if role == Qt.ItemDataRole.DisplayRole else tip(text)
-        last = self.columnCount() - 1
-        if role == Qt.ItemDataRole.TextAlignmentRole and column < last:
+            if role == Qt.ItemDataRole.DisplayRole:
+                return text
+            of_several = self.several and column in (2, 3)
+            return tip("\n".join(in_lines(self.run.started, trial.setting)) if of_several else text)
+        if role == Qt.ItemDataRole.TextAlignmentRole and not self._is_text(column):
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.ForegroundRole and (
             trial.failure or trial.number in self.run.excluded
@@ -176,13 +196,15 @@ class TrialsModel(QAbstractTableModel):
 
     def _text(self, trial: Trial, column: int) -> str:
         axes = self.axes
+        if self.several and column in (2, 3):
+            return in_a_cell(self.run.started, trial.setting)[column - 2]
         if column == 0:
             return str(trial.number)
         if column == 1:
-            return plain(trial.score, 4)
+            return f"≈ {plain(trial.score, 4)}" if trial.behind else plain(trial.score, 4)
         if column <= len(axes) + 1:
             return shown(trial.setting.get(axes[column - 2]["name"], "–"))
-        if column == len(axes) + 2:
+        if column == self.of_setting + 2:
             return seconds(trial.took)
         return self.note(trial)
 
@@ -192,6 +214,8 @@ class TrialsModel(QAbstractTableModel):
             return f"failed: {trial.failure}"
         if trial.number in self.run.excluded:
             return "excluded by you"
+        if trial.behind:
+            return ended_early(trial, self.run.started)
         weight = self.run.weights.get(trial.number)
         if weight == 0:
             return "among the best, without weight"

@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QVBoxLayout, QWidg
 
 from app.look import appearance
 from app.text.numbers import plain
+from app.text.settings import in_a_cell
+from app.text.trials import ended_early
 from app.views.plot.data_table import Table
 from app.views.plot.record import Record
 from app.views.plot.view import View
@@ -17,6 +19,7 @@ from app.views.trials.best_k import BestK
 from app.views.trials.trials_model import TrialsModel
 from app.widgets.labels import label
 from app.widgets.plain_table import PlainTable
+from core.estimators.settings import title_of
 from core.tuning.events import (
     EnsembleUpdated,
     RunStarted,
@@ -25,11 +28,13 @@ from core.tuning.events import (
     TrialFinished,
 )
 from core.tuning.runs.competition import Trial
+from core.tuning.runs.one_model import models_of
 from resources.theme import TARGET
 
 PADDING = 20  # of a cell, left and right together, as resources/style.qss has it
 
 LONGEST_SETTING = 68  # pixels of a setting's name or value before it is cut
+LONGEST_OF_SEVERAL = 170  # of a model's title, and of all values of a setting
 
 
 class TrialsGrid(PlainTable):
@@ -130,7 +135,7 @@ class TrialsTable(View):
         if row is not None and row != self.table.currentIndex().row():
             self.table.setCurrentIndex(self.model.index(row, 0))
         trial = self.run.trial(self.record.selected)
-        told = trial is not None and bool(trial.failure)
+        told = trial is not None and (bool(trial.failure) or trial.behind)
         self._detail.setText(self._said(trial) if told else "")
         self._detail.setVisible(told)
 
@@ -156,6 +161,9 @@ class TrialsTable(View):
         act = menu.addAction(word)
         act.setShortcut(QKeySequence(Qt.Key.Key_Delete))
         act.triggered.connect(lambda: self.exclude_requested.emit(trial.number, not out))
+        take = menu.addAction("Take this one away")
+        take.setEnabled(self.record.whole.results is not None and not trial.failure)
+        take.triggered.connect(lambda: self.pick_requested.emit(trial.number))
         copy = menu.addAction("Copy its setting", self.copy_trial)
         copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
         menu.addAction("Copy the whole table", self.copy_table)
@@ -179,13 +187,14 @@ class TrialsTable(View):
     def rows(self) -> Table:
         """All trials in the order shown."""
         names = [axis["name"] for axis in self.record.axes]
-        headers = ["trial", "score", *names, "seconds", "note"]
+        of_setting = ["model", "setting"] if self.model.several else names
+        headers = ["trial", "score", *of_setting, "seconds", "note"]
         trials = [self.model.trial_at(row) for row in range(self.model.rowCount())]
         rows = [
             [
                 trial.number,
                 trial.score if math.isfinite(trial.score) else None,
-                *(trial.setting.get(name) for name in names),
+                *self._of_setting(trial, names),
                 trial.took,
                 self.model.note(trial),
             ]
@@ -193,7 +202,14 @@ class TrialsTable(View):
         ]
         return headers, rows
 
+    def _of_setting(self, trial: Trial, names: list[str]) -> list[object]:
+        if self.model.several:
+            return list(in_a_cell(self.run.started, trial.setting))
+        return [trial.setting.get(name) for name in names]
+
     def _said(self, trial: Trial) -> str:
+        if trial.behind:
+            return f"Trial {trial.number} was {ended_early(trial, self.run.started)}."
         return f"Trial {trial.number} failed: {trial.failure}"
 
     def _chose(self, now: QModelIndex, _before: QModelIndex) -> None:
@@ -216,8 +232,11 @@ class TrialsTable(View):
             wide = max(
                 metrics.horizontalAdvance(widest), 1.1 * bold.horizontalAdvance(head) + arrow
             )
-            of_setting = 2 <= column < len(self.record.axes) + 2
-            most = appearance.pixels(LONGEST_SETTING) if of_setting else wide
+            of_setting = 2 <= column < self.model.of_setting + 2
+            most = wide
+            if of_setting:
+                few = LONGEST_OF_SEVERAL if self.model.several else LONGEST_SETTING
+                most = appearance.pixels(few)
             needed.append(int(min(wide, most)) + PADDING)
         needed[-1] = max(needed[-1], metrics.horizontalAdvance("default setting") + PADDING)
         for column, wide in enumerate(column_widths(needed, self.table.viewport().width())):
@@ -231,6 +250,10 @@ class TrialsTable(View):
         # Numbers have three digits, so that the widest text of a column is known beforehand.
         long = max((str(self.run.total), "10000"), key=len)
         texts = [long if self.run.total > 9999 else "0000", "−0.0000"]
+        if self.model.several:
+            texts = [texts[0], "≈ −0.0000"]
+            names = (title_of(name) for name in models_of(self.run.started))
+            return [*texts, max(names, key=len), "x" * 99, "000.00 s", ""]
         for axis in self.record.axes:
             if axis["kind"] == "choice":
                 texts.append(max((str(choice) for choice in axis["choices"]), key=len))

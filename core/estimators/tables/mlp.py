@@ -40,7 +40,7 @@ def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
 MLP = Model(
     name="mlp",
     title="Multilayer perceptron",
-    noun="a neural network",
+    noun="a multilayer perceptron",
     good_for="A small neural network. It finds smooth, curved relations when there are some "
     "thousand rows.",
     cost="Slow, and its scores vary from start to start.",

@@ -22,6 +22,7 @@ from core.export.average import members_of
 from core.export.files.json_model import model_document
 from core.export.files.parameter_arrays import KINDS
 from core.export.finished_run import FinishedRun, file_of
+from core.tuning.runs.standings import standings
 
 
 def write(run: FinishedRun, path: Path) -> None:
@@ -50,6 +51,8 @@ def as_document(run: FinishedRun) -> dict[str, Any]:
     }
     if average := _average(run):
         document["average"] = average
+    if run.several:
+        document["models"] = _models(run)
     structured = run.takeaway.task in KINDS
     if run.learned_penalties and not structured:
         document["penalties"] = _penalties(run)
@@ -173,6 +176,22 @@ def _average(run: FinishedRun) -> dict[str, Any]:
     }
 
 
+def _models(run: FinishedRun) -> list[dict[str, Any]]:
+    """How each of several models stood, the best first; scores are those of validation."""
+    return [
+        {
+            "model": one.model,
+            "validation": one.best,
+            "standard_error": one.error,
+            "trials": one.trials,
+            "ended_early": one.early,
+            "seconds": one.seconds,
+            "state": one.state,
+        }
+        for one in standings(run.state)
+    ]
+
+
 def _penalties(run: FinishedRun) -> dict[str, Any]:
     takeaway = run.takeaway
     switched_off = set(run.results.get("switched_off", []))
@@ -205,6 +224,7 @@ def _trials(run: FinishedRun) -> list[dict[str, Any]]:
     state = run.state
     finished = [
         {"number": trial.number, "parameters": trial.setting, "score": trial.score}
+        | ({"ended_early": True} if trial.behind else {})
         for trial in state.scored()
     ]
     failed = [

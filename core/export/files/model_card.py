@@ -11,7 +11,10 @@ from typing import Any
 from pandas.api.types import is_numeric_dtype
 
 from core.datasets.samples.registry import SAMPLES
+from core.estimators.settings import own_setting
 from core.estimators.stored.plain_model import plain_pipeline
+from core.export.average import members_of
+from core.export.choices import BASELINE, TUNED
 from core.export.finished_run import FinishedRun
 
 ATTRIBUTE = "tunescope_"
@@ -36,6 +39,7 @@ def _card(run: FinishedRun) -> dict[str, Any]:
         "run": run.name,
         "model": run.plan.model,
         "exported": run.which,
+        **({"models": _models(run)} if run.several and run.which != BASELINE else {}),
         "strategy": run.plan.strategy,
         "task": takeaway.task,
         "target": takeaway.target,
@@ -52,6 +56,13 @@ def _card(run: FinishedRun) -> dict[str, Any]:
         "evaluation": run.results.get("evaluation", {}),
         "versions": takeaway.versions,
     }
+
+
+def _models(run: FinishedRun) -> list[str]:
+    """The names of the models that it is, or that it averages, each once."""
+    settings = [member.setting for member in members_of(run)] if run.which == TUNED else []
+    of = (own_setting(run.plan.model, s)[0] for s in settings or [run.results["setting"]])
+    return list(dict.fromkeys(of))
 
 
 def _text_features(run: FinishedRun) -> list[str]:

@@ -10,6 +10,7 @@ from core.export.average import Member, members_of
 from core.export.finished_run import FinishedRun
 from core.export.report import average_figures
 from core.export.report.html import folded, paragraphs, section, table
+from core.export.report.models import model_and_setting
 from core.export.report.results import score_words
 from core.tuning.events import EnsembleUpdated
 from core.tuning.scores.metrics import METRICS
@@ -35,13 +36,22 @@ def _members(run: FinishedRun, members: list[Member]) -> str:
     ensemble = run.results["ensemble"]
     bars = [(f"trial {m.number}", m.weight) for m in members]
     drawn = average_figures.weights(bars) if len(members) > 1 else ""
-    labels = run.labels
-    names = _telling(members)
-    header = ("trial", "weight", METRICS[run.started.metric].title, *(labels[n] for n in names))
-    rows = [(m.number, m.weight, m.score, *(m.setting[n] for n in names)) for m in members]
+    names, of_members = _settings(run, members)
+    header = ("trial", "weight", METRICS[run.started.metric].title, *names)
+    rows = [
+        (m.number, m.weight, m.score, *told) for m, told in zip(members, of_members, strict=True)
+    ]
     left_out = [str(one["reason"]) for one in ensemble.get("left_out", [])]
     body = drawn + table(header, rows) + paragraphs([*_count(members, ensemble), *left_out])
     return section("Who is in the average?", _WEIGHTS.get(ensemble.get("kind"), ""), body)
+
+
+def _settings(run: FinishedRun, members: list[Member]) -> tuple[list[str], list[list[Any]]]:
+    """Columns for what the members are, and their cells: settings, or of several models these."""
+    if run.several:
+        return ["model", "setting"], [model_and_setting(run, m.setting) for m in members]
+    labels, names = run.labels_of(run.plan.model), _telling(members)
+    return [labels.get(n, n) for n in names], [[m.setting[n] for n in names] for m in members]
 
 
 def _telling(members: list[Member]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from core.export.finished_run import FinishedRun, file_of
 from core.export.report import figures
 from core.export.report.html import code, folded, paragraphs, section, table
+from core.export.report.models import model_and_setting
 from core.export.report.structured import unit
 from core.tuning.events import HyperGradientStep, PenaltyStep
 from core.tuning.runs.competition import Trial
@@ -21,7 +22,7 @@ def history_sections(run: FinishedRun) -> list[str]:
     """The sections that this run's events can fill, in reading order."""
     sections, state = [], run.state
     if state.finished:
-        sections += [_best_so_far(state), _trials(state)]
+        sections += [_best_so_far(state), _trials(run)]
     if state.steps:
         sections += _penalty_steps(state.steps)
     if state.gradients:
@@ -53,21 +54,36 @@ def _counting(run: RunState) -> list[Trial]:
     return [run.trials[row] for row in run.best_rows(len(run.trials))]
 
 
-def _trials(run: RunState) -> str:
+def _settings(whole: FinishedRun, trials: list[Trial]) -> tuple[list[str], list[list[Any]]]:
+    """Columns for settings, and the cells of each trial; of several models one for all."""
+    if whole.several:
+        return ["model", "setting"], [model_and_setting(whole, t.setting) for t in trials]
+    names = list(trials[0].setting) if trials else []
+    return names, [[t.setting.get(name) for name in names] for t in trials]
+
+
+def _ended_early(whole: FinishedRun, metric: str) -> str:
+    """The trials that were ended early, clearly behind the best; nothing where none was."""
+    early = [trial for trial in whole.state.scored() if trial.behind]
+    if not early:
+        return ""
+    names, settings = _settings(whole, early[:MOST_ROWS])
+    rows = [[t.number, t.score, *told, t.fits] for t, told in zip(early, settings, strict=False)]
+    header = ("trial", f"{metric}, estimated", *names, "folds")
+    return folded(f"{len(early)} ended early, clearly behind the best", table(header, rows))
+
+
+def _trials(whole: FinishedRun) -> str:
+    run = whole.state
     order = _counting(run)
-    names = list(order[0].setting) if order else []
+    names, settings = _settings(whole, order[:MOST_ROWS])
     rows: list[list[Any]] = [
-        [
-            t.number,
-            t.score,
-            *(t.setting.get(name) for name in names),
-            t.reason,
-            t.took,
-        ]
-        for t in order[:MOST_ROWS]
+        [t.number, t.score, *told, t.reason, t.took]
+        for t, told in zip(order, settings, strict=False)
     ]
     metric = run.started.metric.replace("_", " ")
     body = table(("trial", metric, *names, "why this one", "seconds"), rows, best=0)
+    body += _ended_early(whole, metric)
     if len(order) > MOST_ROWS:
         body += paragraphs([f"The best {MOST_ROWS} of {len(order):,}; the JSON export has all."])
     if failed := [trial for trial in run.trials if trial.failure]:

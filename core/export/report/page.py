@@ -6,12 +6,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from core.estimators.registry import MODELS
-from core.export.average import members_of
+from core.export.average import members_of, told_model
 from core.export.finished_run import FinishedRun
 from core.export.report.average_sections import average_sections
 from core.export.report.history import history_sections
 from core.export.report.html import facts, paragraphs, section
+from core.export.report.models import model_sections
 from core.export.report.pictures import picture_sections
 from core.export.report.results import result_sections, score_words
 from core.export.report.structured import result_words, topic_sections, unit
@@ -34,7 +34,7 @@ def page(run: FinishedRun) -> str:
     """The whole page as HTML text."""
     title = f"{headline(run)} – {run.takeaway.dataset}"
     shown = (result_sections, topic_sections, picture_sections)
-    parts = (*shown, average_sections, history_sections)
+    parts = (*shown, model_sections, average_sections, history_sections)
     cards = [_overview(run), *(card for part in parts for card in part(run))]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -80,8 +80,8 @@ def _lead(run: FinishedRun) -> str:
     one_column = takeaway.task in ("structure", "topics")
     columns = "" if one_column else f"{len(takeaway.feature_names):,} columns, "
     rows = f"{takeaway.rows:,} {unit(takeaway.task)}, {columns}{task}"
-    model = MODELS[run.plan.model].title
-    return f"{takeaway.dataset}: {rows} · {model} · {STRATEGIES[run.plan.strategy].title}"
+    strategy = STRATEGIES[run.plan.strategy].title
+    return f"{takeaway.dataset}: {rows} · {told_model(run)} · {strategy}"
 
 
 def _overview(run: FinishedRun) -> str:

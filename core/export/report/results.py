@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from core.estimators.settings import side_by_side
 from core.export.average import members_of
 from core.export.finished_run import FinishedRun
 from core.export.report import figures
@@ -155,8 +156,8 @@ def _share(right: int, of: int) -> str:
 
 def _setting(run: FinishedRun) -> str:
     tuned, default = run.results["setting"], run.results.get("default_setting", {})
-    labels = run.labels
-    rows = [(labels.get(n, n), n, value, default.get(n)) for n, value in tuned.items()]
+    compared = side_by_side(run.plan.model, tuned, default, run.labels_of)
+    rows = [(one.label, one.name, one.tuned, one.default) for one in compared]
     ours = unit(run.takeaway.task) != "rows" or run.model.folder
     name = "name" if ours else "in scikit-learn"
     body = table(("setting", name, "tuned", "default"), rows, row_heads=True)

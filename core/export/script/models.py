@@ -5,28 +5,26 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+from collections.abc import Iterable
 from types import ModuleType
 
-from core.estimators.model import Model
 from core.export.bundle.modules import COMPILED, OURS, STANDARD, bundle
 from core.export.script.constructor import Code
-from core.space import default_setting
 
 _SHIM = "core.losses.compiled"  # `COMPILED` stands for it
 
 
-def carried_source(model: Model, task: str, code: Code) -> list[str]:
-    """What the script must hold so that the model's class is there; nothing for scikit-learn's own.
+def carried_source(imports: Iterable[str], code: Code) -> list[str]:
+    """What the script must hold so that the classes of models are there that scikit-learn lacks.
 
     Args:
-        model, task: whose script it is.
+        imports: the lines that bring the classes of its models.
         code: takes note of what the source imports from other libraries.
 
     Returns:
         Blocks of the script, each below those that it calls.
     """
-    lines, _ = model.script(task, default_setting(model.space(task)), 0)
-    names = [line.removeprefix("from ").partition(" import ")[0] for line in lines.splitlines()]
+    names = [line.removeprefix("from ").partition(" import ")[0] for line in imports]
     modules: dict[str, ModuleType] = {}
     for name in filter(is_ours, names):
         _collect(name, modules)

@@ -23,13 +23,16 @@ from typing import Any
 
 from core.estimators.facts import uncapitalized
 from core.estimators.optional_parts import OPTIONAL_PARTS
-from core.export.average import Member, members_of
+from core.estimators.registry import MODELS
+from core.estimators.settings import own_setting
+from core.export.average import Member, members_of, told_model
 from core.export.choices import BASELINE, DEFAULT, TUNED
 from core.export.finished_run import FinishedRun, score_said
 from core.export.script.constructor import Code, list_code, wrapped_list
 from core.export.script.data import data_block, split_block
 from core.export.script.models import carried_source, is_ours
 from core.export.script.scores import score_functions, scorer
+from core.space import Setting
 
 SETTLED = 1e-10  # the solver's tolerance where a penalty learner's solution is met again
 
@@ -42,8 +45,7 @@ def write(run: FinishedRun, path: Path) -> None:
 def source(run: FinishedRun) -> str:
     """The program's text."""
     code = Code()
-    ours = run.which != BASELINE
-    carried = carried_source(run.model, run.takeaway.task, code) if ours else []
+    carried = carried_source(_import_lines(run), code)
     data = data_block(run, code)
     split = split_block(run, code)
     model = _model_block(run, code)
@@ -57,12 +59,35 @@ def source(run: FinishedRun) -> str:
     return text
 
 
+def _settings(run: FinishedRun) -> list[Setting]:
+    """Of every model that the script builds by a setting."""
+    if run.which == BASELINE:
+        return []
+    if run.which != TUNED:
+        return [run.results["setting"]]
+    default = run.results["default_setting"]
+    if run.learned_penalties:
+        return [default]
+    return [*([m.setting for m in members_of(run)] or [run.results["setting"]]), default]
+
+
+def _import_lines(run: FinishedRun) -> list[str]:
+    """Those of every model that the script builds, each once."""
+    task, seed = run.takeaway.task, run.plan.seed
+    lines = (run.model.script(task, setting, seed)[0].splitlines() for setting in _settings(run))
+    return list(dict.fromkeys(line for few in lines for line in few))
+
+
 def _docstring(run: FinishedRun, carries: bool) -> str:
-    extra = run.model.extra if run.which != BASELINE else ""
-    needed = [*(OPTIONAL_PARTS[extra].modules if extra else ()), "scikit-learn", "numpy"]
+    kinds = (MODELS[own_setting(run.plan.model, setting)[0]] for setting in _settings(run))
+    extras = dict.fromkeys(kind.extra for kind in kinds if kind.extra)
+    parts = [module for extra in extras for module in OPTIONAL_PARTS[extra].modules]
+    needed = [*parts, "scikit-learn", "numpy"]
     usage = f"It needs {', '.join(needed)} and pandas. Run it with the data file as its argument."
     if carries:
-        usage += " The model is no class of scikit-learn's own: its source stands below."
+        model = "The model" if len(members_of(run)) < 2 else "Not every model"
+        no = "no" if len(members_of(run)) < 2 else "a"
+        usage += f" {model} is {no} class of scikit-learn's own: its source stands below."
     versions = ", ".join(f"{name} {version}" for name, version in run.takeaway.versions.items())
     made = f"Made with {versions}."
     first, *others = [*(_said_of_tuned(run) if run.which == TUNED else _said_of_chosen(run)), usage]
@@ -73,9 +98,10 @@ def _docstring(run: FinishedRun, carries: bool) -> str:
 def _said_of_tuned(run: FinishedRun) -> list[str]:
     metric, test = run.results["metric"], run.results["test"]
     default = run.results.get("default_test", {})
-    kind, members = uncapitalized(run.model.title), len(members_of(run))
-    model = f"average of {members} models, {kind}," if members > 1 else kind
-    first = f"{model[0].upper()}{model[1:]} for {run.takeaway.dataset}, as Tunescope tuned it."
+    model = told_model(run)
+    first = (
+        f"{model}{',' if ',' in model else ''} for {run.takeaway.dataset}, as Tunescope tuned it."
+    )
     body = _what_it_does(run) + f"{score_said(test[metric])} tuned"
     if metric in default:
         body += f", {score_said(default[metric])} with the default setting"
@@ -87,7 +113,7 @@ def _said_of_tuned(run: FinishedRun) -> list[str]:
 
 def _said_of_chosen(run: FinishedRun) -> list[str]:
     metric, chosen = run.results["metric"], _chosen_name(run)
-    kind = "" if run.which == BASELINE else f", {uncapitalized(run.model.title)}"
+    kind = "" if run.which == BASELINE else f", {uncapitalized(run.kind)}"
     first = f"{chosen[0].upper()}{chosen[1:]} of a Tunescope run on {run.takeaway.dataset}{kind}."
     body = _what_it_does(run).replace("the tuned model", "this model").removesuffix(": ")
     if run.nested and metric not in run.results["test"]:
@@ -152,7 +178,10 @@ def _model_block(run: FinishedRun, code: Code) -> str:
         tuned = _expression(run, run.results["setting"], code)
         lines += ["# The tuned setting.", _pipeline("tuned", tuned)]
     lines += _threshold(run, code)
-    lines += ["# The setting without tuning, to compare with.", _pipeline("default", default)]
+    without = "The setting without tuning"
+    if run.several:
+        without += f" ({run.kind_of(run.results['default_setting'])})"
+    lines += [f"# {without}, to compare with.", _pipeline("default", default)]
     return "\n".join(lines)
 
 
@@ -181,8 +210,11 @@ def _average(run: FinishedRun, members: list[Member], code: Code) -> list[str]:
     kind, how = ("VotingRegressor", "") if regression else ("VotingClassifier", 'voting="soft", ')
     code.imports.setdefault("sklearn.ensemble", set()).add(kind)
     said = "predictions" if regression else "probabilities of classes"
+    kinds = dict.fromkeys(run.kind_of(member.setting) for member in members)
+    told = [f"# The models: {', '.join(kinds)}."] if len(kinds) > 1 else []
     lines = [
         f"# The best settings of all that were tried. Their {said} are averaged.",
+        *(line for words in told for line in textwrap.wrap(words, 96, subsequent_indent="# ")),
         "members = [",
         *(f'    ("trial {m.number}", {_expression(run, m.setting, code)}),' for m in members),
         "]",

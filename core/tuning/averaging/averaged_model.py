@@ -85,7 +85,10 @@ def averaged_model(problem: Problem, state: RunState, kept: Mapping[int, Any]) -
         )
     pipeline = Pipeline([("prepare", prepare), ("model", _one(problem, found))])
     told = _told(problem, state, found, left_out)
-    return Average(pipeline, found[0].number, told, _remarks(state, left_out))
+    remarks = [one.reason for one in left_out]
+    if not problem.strategy.several:
+        remarks += _too_few(state.finished)
+    return Average(pipeline, found[0].number, told, remarks)
 
 
 def final_weights(problem: Problem, state: RunState, work: Work) -> dict[int, float]:
@@ -213,13 +216,12 @@ def _told(
     }
 
 
-def _remarks(state: RunState, left_out: list[LeftOut]) -> list[str]:
-    said = [one.reason for one in left_out]
-    count = state.finished
-    if count < TWO_MEMBERS:
-        trials = "1 trial" if count == 1 else f"{count} trials"
-        said.append(
-            f"With {trials} the average has one member, the best setting alone: one model in ten "
-            f"is averaged, so {TWO_MEMBERS} trials give two."
-        )
-    return said
+def _too_few(count: int) -> list[str]:
+    """Why the average has one member; nothing where it may have more."""
+    if count >= TWO_MEMBERS:
+        return []
+    trials = "1 trial" if count == 1 else f"{count} trials"
+    return [
+        f"With {trials} the average has one member, the best setting alone: one model in ten "
+        f"is averaged, so {TWO_MEMBERS} trials give two."
+    ]

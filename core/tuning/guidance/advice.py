@@ -14,8 +14,9 @@ from core.estimators.facts import Facts, Suggestion
 from core.estimators.model import Model
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed, lacking
 from core.estimators.registry import MODELS
-from core.estimators.several import SEVERAL
+from core.estimators.several import SEVERAL, choosable
 from core.extensions import faults
+from core.tuning.contenders import MOST_DENSE, minutes_for
 from core.tuning.evaluation import FEW_ROWS, TABLES
 from core.tuning.guidance.forecast import estimate
 from core.tuning.scores.imbalance import rare_class
@@ -42,12 +43,16 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
         summary: as `core.datasets.summary.summarize` gives it.
 
     Returns:
-        ``models``: a list of {name, title, good_for, cost, recommended, reason, fits_task, needs,
-        install}: the package that a model lacks and the command that brings it, "" for none;
+        ``models``: a list of {name, title, good_for, cost, recommended, suits, reason, fits_task,
+        needs, install}: suits is whether the reason speaks for it, needs and install the package
+        that it lacks and the command that brings it, "" for none. The entry of several models has
+        {tries, alone, lacking} beside: titles of the models that are tuned together and of those
+        that are tuned by themselves only, and {title, needs, install} of those that a package would
+        bring;
         ``strategies``: {model: list of {name, title, kind, does, costs, shows, recommended,
-        reason, options, default_trials, groups, uses_history}}, where groups is the regularization
-        groups that suit the data; ``left_out``: a sentence for each extension that failed here.
-        Models that do not fit come last, with the reason, and without strategies.
+        reason, options, default_trials, default_minutes, groups, uses_history}}, where groups is
+        the regularization groups that suit the data; ``left_out``: a sentence for each extension
+        that failed here. Models that do not fit come last, with the reason, and without strategies.
     """
     facts, failed = _facts(summary), set(faults())
     found = MODELS.answers(lambda model: _model(model, facts))
@@ -57,6 +62,10 @@ def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
         suggestion = found[entry["name"]].suggestion
         if suggestion is not None and entry["fits_task"]:
             entry |= {"recommended": entry["name"] == best, "reason": suggestion.reason}
+            entry["suits"] = True
+    for entry in models:
+        if entry["name"] == SEVERAL:
+            entry |= _together(models, summary)
     models.sort(key=lambda entry: (not entry["fits_task"], -found[entry["name"]].rank))
     fitting = {entry["name"]: found[entry["name"]] for entry in models if entry["fits_task"]}
     offers = STRATEGIES.answers(lambda strategy: _offers(strategy, fitting, facts))
@@ -98,6 +107,7 @@ def _model(model: Model, facts: Facts) -> _Found:
         "good_for": model.good_for,
         "cost": model.cost,
         "recommended": False,
+        "suits": False,
         "reason": obstacle or model.warns(facts),
         "fits_task": not obstacle,
         **_lacking(model, facts),
@@ -107,6 +117,25 @@ def _model(model: Model, facts: Facts) -> _Found:
         plain = model.space_of(facts.task)
         spaces = (plain, model.space_of(facts.task, rare=True) if facts.rare else plain)
     return _Found(entry, model.suggests(facts) if fits else None, facts.task in model.loss, spaces)
+
+
+def _together(models: list[dict[str, Any]], summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Which models are tuned together, which are not, and which a package would bring."""
+    there = choosable(MODELS, summary["task"])
+    dense = 8.0 * summary["rows"] * summary["features"]
+    sparse = summary["format"] == "libsvm" and dense > MOST_DENSE
+    tried = [name for name in there if MODELS[name].takes_sparse or not sparse]
+    others = [one for one in models if one["name"] not in (*tried, SEVERAL)]
+    competing = [one for one in others if MODELS[one["name"]].competes]
+    return {
+        "tries": [one["title"] for one in models if one["name"] in tried],
+        "alone": [one["title"] for one in others if one["fits_task"]],
+        "lacking": [
+            {name: one[name] for name in ("title", "needs", "install")}
+            for one in competing
+            if one["install"]
+        ],
+    }
 
 
 def _facts(summary: Mapping[str, Any]) -> Facts:
@@ -220,6 +249,7 @@ def _offers(
         "reason": "",
         "options": [asdict(option) for option in strategy.options],
         "default_trials": strategy.default_trials,
+        "default_minutes": _minutes(facts) if strategy.several else None,
         "groups": _suiting_groups(strategy.kind, facts),
         "uses_history": strategy.uses_history,
     }
@@ -237,6 +267,11 @@ def _strategies(
         for name, (entry, _) in suited.items()
     ]
     return sorted(entries, key=lambda entry: not entry["recommended"])
+
+
+def _minutes(facts: Facts) -> float:
+    """How long several models are tuned where nobody said."""
+    return minutes_for(facts.rows, facts.columns, facts.classes)
 
 
 def _suiting_groups(kind: str, facts: Facts) -> str:

@@ -24,6 +24,7 @@ class Trial:
         failure: why it failed; "" where it has a score.
         behind: whether it was ended early, clearly behind the best; the score is an estimate then.
         error: the standard error of the score over its folds; 0 with one fold.
+        ended: seconds of the run when it ended.
     """
 
     number: int
@@ -39,6 +40,7 @@ class Trial:
     failure: str = ""
     behind: bool = False
     error: float = 0.0
+    ended: float = 0.0
 
 
 class Growing:
@@ -109,8 +111,8 @@ class Rows(Mapping[int, int]):
 class Competition:
     """The trials that ended, in the order in which they did, and the best of them.
 
-    A trial counts if it has a finite score and a person has not excluded it. One more trial costs
-    the same however many there are; an exclusion looks at all of them.
+    A trial counts if it has a finite score on all rows and a person has not excluded it. One more
+    trial costs the same however many there are; an exclusion looks at all of them.
 
     Attributes:
         maximize: whether larger scores are better.
@@ -131,6 +133,7 @@ class Competition:
         self.changes = self.finished = self.failed = self.trial_fits = 0
         self.took = 0.0
         self._numbers, self._scores, self._out = Growing(int), Growing(float), Growing(bool)
+        self._early = Growing(bool)
         self._best = -1  # row
         self._finished_at_best = 0
 
@@ -150,13 +153,28 @@ class Competition:
         return self._out.rows
 
     @property
+    def early(self) -> np.ndarray:
+        """Whether the trial was ended early, its score an estimate, shape (n,)."""
+        return self._early.rows
+
+    @property
     def competing(self) -> np.ndarray:
         """Rows that count, boolean, shape (n,)."""
+        return self.scored_rows & ~self.early
+
+    @property
+    def scored_rows(self) -> np.ndarray:
+        """Rows with a score, estimates among them, that nobody took out, boolean, shape (n,)."""
         return np.isfinite(self.scores) & ~self.out
 
-    def best_rows(self, count: int) -> np.ndarray:
-        """The rows of the best trials that count, best first, the earlier one among equals."""
-        rows = np.flatnonzero(self.competing)
+    def best_rows(self, count: int, *, estimates: bool = False) -> np.ndarray:
+        """The rows of the best trials that count, best first, the earlier one among equals.
+
+        Args:
+            count: how many at most.
+            estimates: whether those that were ended early are among them.
+        """
+        rows = np.flatnonzero(self.scored_rows if estimates else self.competing)
         losses = -self.scores[rows] if self.maximize else self.scores[rows]
         if 0 < count < len(rows):  # no need to sort them all
             near = losses <= np.partition(losses, count - 1)[count - 1]
@@ -207,7 +225,8 @@ class Competition:
         self._numbers.append(number)
         self._scores.append(score)
         self._out.append(out)
-        if not trial.failure and not out:
+        self._early.append(trial.behind)
+        if not (trial.failure or trial.behind or out):
             best = self.best
             if best is None or self._beats(score, best.score):
                 self._best, self._finished_at_best = row, self.finished
@@ -236,7 +255,7 @@ class Competition:
         self._count(before, -1)
         self.replaced.append((row, before))
         self.trials[row] = trial
-        self.scores[row] = trial.score
+        self.scores[row], self.early[row] = trial.score, trial.behind
         self.changes += 1
         self._compete_again()
 
@@ -252,9 +271,11 @@ class Competition:
         self.replaced = whole.replaced[:replaced]
         self._numbers = Growing.of(whole.numbers[:trials])
         self._scores = Growing.of(whole.scores[:trials])
+        self._early = Growing.of(whole.early[:trials])
         for row, before in reversed(whole.replaced[replaced:]):
             if row < trials:
                 self.trials[row], self.scores[row] = before, before.score
+                self.early[row] = before.behind
         self.row_of = Rows(whole.row_of, trials)
         out = np.zeros(trials, dtype=bool)
         out[[self.row_of[number] for number in self.excluded if number in self.row_of]] = True

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from core.estimators.several import MODEL, SEVERAL
 from core.tuning.events import (
     CommonSurfaceFitted,
     EnsembleUpdated,
@@ -48,6 +49,13 @@ from core.tuning.runs.competition import Competition, Trial
 Step = PenaltyStep | HyperGradientStep
 
 
+def tunes_several(started: RunStarted) -> bool:
+    """Whether a run tunes several models: its one axis is which of them."""
+    return started.plan.get("model") == SEVERAL and [a.get("name") for a in started.space] == [
+        MODEL
+    ]
+
+
 @dataclass(frozen=True)
 class Standard:
     """By what scores are standardized after some trials, and whether it is the dataset's own."""
@@ -70,6 +78,7 @@ class RunState(Competition):
         surrogate, past, common, labelled, folded, topics, images, disagreement, seconds_left: what
             was told last of these.
         looks: {model: the first look at it}, where several are tuned.
+        surrogates: {model: what its scores were modelled by last}, likewise.
         compared: how several models stood last.
         picked: which of its candidates a person took away; None for the run's own choice.
         standards: by what scores were standardized; a later one after as many trials replaces an
@@ -107,6 +116,7 @@ class RunState(Competition):
         self.ensembles: list[EnsembleUpdated] = []
         self.disagreement: MembersDisagree | None = None
         self.looks: dict[str, ModelLooked] = {}
+        self.surrogates: dict[str, SurrogateFitted] = {}
         self.compared: ModelsCompared | None = None
         self.picked: ModelPicked | None = None
         self.notices: tuple[str, ...] = ()
@@ -129,6 +139,11 @@ class RunState(Competition):
     def learns_penalties(self) -> bool:
         """Whether the run has steps instead of trials."""
         return self.started.kind == "penalties"
+
+    @property
+    def several(self) -> bool:
+        """Whether several models are tuned in one run."""
+        return tunes_several(self.started)
 
     @property
     def default(self) -> Trial | None:
@@ -238,12 +253,18 @@ class RunState(Competition):
         self.resumed = None
         if event.expected is None and self.common is not None and event.reason != "default":
             self._responses[event.number] = (self.common.expected, self.common.deviation)
-        if event.reason == "default" or (event.reason == "past" and self._is_default(event)):
+        default = event.reason == "default" and self._is_usual(event.setting)
+        if default or (event.reason == "past" and self._is_default(event)):
             self._default = event.number
 
     def _is_default(self, event: TrialStarted) -> bool:
         space = self.started.space
         return event.setting == {axis["name"]: axis.get("default") for axis in space} != {}
+
+    def _is_usual(self, setting: dict[str, Any]) -> bool:
+        """Whether a default setting is the run's: of several models, that of the usual one."""
+        space = self.started.space
+        return not self.several or setting.get(MODEL) == space[0].get("default")
 
     def _take_end(
         self, event: TrialFinished | TrialFailed, score: float, fits: int, failure: str
@@ -262,6 +283,7 @@ class RunState(Competition):
             candidates=begun.candidates,
             failure=failure,
             behind=isinstance(event, TrialFinished) and event.behind,
+            ended=event.seconds,
             error=_standard_error(event.fold_scores) if isinstance(event, TrialFinished) else 0.0,
         )
         self.add(trial)
@@ -287,6 +309,8 @@ class RunState(Competition):
     def _show(self, event: Event) -> None:
         """Keep what the latest model or surrogate shows."""
         match event:
+            case SurrogateFitted() if event.model:
+                self.surrogates = {**self.surrogates, event.model: event}
             case SurrogateFitted():
                 self.surrogate = event
             case HistoryRead():
@@ -311,6 +335,13 @@ class RunState(Competition):
                 self.compared = event
             case ModelPicked():
                 self.picked = event
+
+    def adopt(self, trial: Trial) -> None:
+        """Take a trial over that ended in a run of which this one is a part."""
+        self.add(trial)
+        self.latest = trial
+        if trial.reason == "default":
+            self._default = trial.number
 
     # Coming back --------------------------------------------------------------------------------
 

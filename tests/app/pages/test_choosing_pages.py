@@ -25,6 +25,8 @@ def models(with_data, qtbot):
 
 @pytest.fixture
 def strategies(with_data, qtbot):
+    """The page for one model, which has a choice of strategies."""
+    with_data.choose_model("logistic")
     return _shown(StrategyPage, with_data, qtbot)
 
 
@@ -298,3 +300,70 @@ def test_what_becomes_known_leaves_the_keyboard_where_it_is(strategies):
     strategies.session.known = {"datasets": 1, "similar": 0, "starter": 0, "enabled": True}
     strategies.session.known_changed.emit()
     assert strategies.cards.cards["transfer"].button.hasFocus()
+
+
+# Several models in one run -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def several(with_data, qtbot):
+    """The strategy page of the recommended choice."""
+    return _shown(StrategyPage, with_data, qtbot)
+
+
+def test_the_first_card_says_what_is_tried_and_what_is_not(models):
+    card = models.cards.cards["auto"]
+    assert card.choice.recommended
+    assert card.button.isChecked()
+    said = card.button.accessibleDescription()
+    entry = models.session.advice["models"][0]
+    assert f"It tries {len(entry['tries'])} models: logistic regression, " in said
+    assert "Only tuned by themselves, from their own cards: vote of seven classifiers" in said
+    assert "Chosen: “Find the best model”." in models.words[1]
+
+
+def test_a_reason_that_speaks_for_a_model_is_no_warning(models):
+    praised = models.cards.cards["logistic"]
+    reason = praised.choice.reason
+    voices = {part.text(): part.property("voice") for part in praised.findChildren(QLabel)}
+    assert reason
+    assert voices[reason] == "good"
+
+
+def test_one_strategy_is_no_choice(several):
+    assert not several.cards.isVisible()
+    assert several.only.isVisible()
+    assert several.title == "How to tune them?"
+    assert several.only.accessibleName() == "Several models, the most promising next"
+    assert several.words[1][0].startswith("Several models are tuned on 420 rows")
+    several.session.choose_model("svm")
+    assert several.cards.isVisible()
+    assert not several.only.isVisible()
+
+
+def test_the_minutes_are_those_that_will_be_taken(several):
+    entry = several.chosen()
+    assert several.budget.minutes.value() == entry["default_minutes"] == 1.0
+    assert several.budget.minutes.text() == "1 minute"
+    assert several.budget.trials.text() == "no limit"
+    assert several.session.plan.minutes is None
+    several.budget.minutes.setValue(3)
+    assert several.session.plan.minutes == 3
+    assert several.budget.minutes.text() == "3 minutes"
+    several.budget.minutes.setValue(0)
+    several.budget.trials.setValue(40)
+    assert several.budget.minutes.text() == "no limit"
+    assert (several.session.plan.minutes, several.session.plan.trials) == (None, 40)
+
+
+def test_its_options_are_under_advanced(several):
+    assert list(several.advanced.own.controls) == ["search", "average", "judged"]
+
+
+def test_what_a_trial_costs_is_said_of_several_models(several):
+    said = " ".join(several.words[1])
+    assert "A trial that falls clearly behind is ended early." in said
+    assert "averaged where that predicts better" in said
+    assert "one model in ten" not in said
+    several.session.set_option("average", False)
+    assert "averaged" not in " ".join(several.words[1])

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.worker.messages import Exported, Message
-from core.tuning.events import RunResumed, TrialExcluded, TrialFinished
+from core.tuning.events import ModelPicked, RunResumed, TrialExcluded, TrialFinished
 
 
 def reach(qtbot, session, state, timeout=60_000):
@@ -160,6 +160,33 @@ def test_twenty_more_trials_go_on_in_the_same_run(opened, qtbot):
     reach(qtbot, opened, "finished")
     assert scores(opened) == list(range(22))
     assert any(isinstance(e, RunResumed) for e in opened.events)
+
+
+def test_another_model_is_picked_after_the_end(opened, qtbot):
+    opened.set_plan(trials=3)
+    opened.pick("trial", 1)  # there is no run yet
+    assert opened.state == "idle"
+    opened.start()
+    reach(qtbot, opened, "finished")
+    before = opened.results
+    opened.pick("trial", 1)
+    assert opened.state == "stopping"
+    reach(qtbot, opened, "finished")
+    assert opened.shown.state.picked == ModelPicked(kind="trial", number=1)
+    assert opened.results is not before
+
+
+def test_a_pick_that_is_refused_leaves_the_run_as_it_was(opened, qtbot):
+    opened.set_plan(trials=2)
+    opened.start()
+    reach(qtbot, opened, "finished")
+    said, before = [], opened.results
+    opened.problem.connect(said.append)
+    opened.pick("trial", 99)
+    qtbot.waitUntil(lambda: bool(said), timeout=20_000)
+    assert "no trial 99" in said[0]
+    assert opened.state == "finished"
+    assert opened.results is before
 
 
 def test_a_trial_is_excluded_while_running_and_afterwards(opened, qtbot):

@@ -54,3 +54,8 @@ def test_runs_of_one_dataset_are_told_apart_by_titles():
         "Logistic regression · Learn the penalty (leave-one-out)",
         "uninstalled · Learn the penalty (leave-one-out)",
     ]
+
+
+def test_a_run_of_several_models_is_called_by_what_it_does():
+    run = Run(model="auto", strategy="race")
+    assert run_in_lines(run)[1] == "Find the best model"

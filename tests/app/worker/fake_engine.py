@@ -169,6 +169,11 @@ class Engine:
     def conclude(self, request):
         run = RunFolder(request.folder)
         time.sleep(run.plan.options.get("concluding_seconds", 0.0))
+        if request.pick is not None:
+            if request.pick.number == 99:
+                raise UnusableError("there is no trial 99", where="run", cure="choose another")
+            run.append(request.pick)
+            yield request.pick
         if request.exclude is not None:
             event = TrialExcluded(0.0, request.exclude.number, request.exclude.excluded)
             run.append(event)

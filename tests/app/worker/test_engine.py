@@ -11,7 +11,7 @@ from app.worker import engine as module
 from app.worker import messages as m
 from app.worker.engine import Engine
 from core.errors import UnusableError
-from core.tuning.events import RunFinished, TrialExcluded, TrialFinished
+from core.tuning.events import ModelPicked, RunFinished, TrialExcluded, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 
 PLAN = Plan(DataPlan("sample:iris"), "logistic", "random", trials=3, evaluation="test")
@@ -70,6 +70,17 @@ def test_the_results_without_a_trial_are_those_of_a_run_that_ended(engine, run):
     assert isinstance(last, RunFinished)
     assert last.because == events[-1].because
     assert last.results["setting"] != best.setting
+
+
+def test_another_model_is_taken_away(engine, run):
+    folder, events = run
+    picked, last = engine.conclude(m.Conclude(folder, pick=ModelPicked(kind="trial", number=1)))
+    assert picked == ModelPicked(kind="trial", number=1)
+    tried = next(e for e in events if isinstance(e, TrialFinished) and e.number == 1)
+    assert last.results["setting"] == tried.setting
+    assert "picked by hand" in " ".join(last.results["remarks"])
+    with pytest.raises(UnusableError, match="no trial 99"):
+        list(engine.conclude(m.Conclude(folder, pick=ModelPicked(kind="trial", number=99))))
 
 
 def test_another_model_is_fitted_once_for_several_files(engine, run, tmp_path, monkeypatch):

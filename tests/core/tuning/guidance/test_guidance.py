@@ -15,6 +15,8 @@ from core.datasets.summary import summarize
 from core.estimators.facts import in_words
 from core.estimators.optional_parts import is_installed
 from core.estimators.registry import MODELS
+from core.estimators.several import choosable
+from core.tuning.contenders import minutes_for
 from core.tuning.guidance.advice import advise
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.tune import tune
@@ -67,6 +69,37 @@ def test_few_rows_and_what_is_no_table_are_not_tuned_by_several_models():
     assert not any(
         one["name"] == "auto" and one["recommended"] for one in advise(summary(rows=12))["models"]
     )
+
+
+def test_what_is_tuned_together_is_listed_with_what_is_not():
+    models = {one["name"]: one for one in advise(summary())["models"]}
+    auto, competing = models["auto"], choosable(MODELS, "binary")
+    assert set(auto["tries"]) == {MODELS[name].title for name in competing}
+    assert auto["alone"] == [MODELS["vote7"].title]
+    lacking = [name for name, one in models.items() if one["install"] and MODELS[name].competes]
+    assert [one["title"] for one in auto["lacking"]] == [MODELS[name].title for name in lacking]
+    assert all(one["install"].startswith("pip install") for one in auto["lacking"])
+    assert "tries" not in models["svm"]
+    wide = advise(summary(rows=100_000, features=5000, format="libsvm", columns=[]))["models"]
+    sparse = next(one for one in wide if one["name"] == "auto")["tries"]
+    assert set(sparse) == {MODELS[n].title for n in competing if MODELS[n].takes_sparse}
+
+
+def test_reasons_for_and_against_a_model_are_told_apart():
+    models = {one["name"]: one for one in advise(summary(rows=60_000))["models"]}
+    assert models["boosting"]["suits"]
+    assert models["svm"]["reason"]
+    assert not models["svm"]["suits"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "features", "classes"), [(270, 13, 2), (20_000, 40, 0), (9000, 30, 9)]
+)
+def test_the_minutes_of_several_models_are_those_that_a_run_takes(rows, features, classes):
+    strategy = advise(summary(rows, features, classes))["strategies"]["auto"][0]
+    assert strategy["default_minutes"] == minutes_for(rows, features, classes)
+    others = advise(summary())["strategies"]["svm"]
+    assert {one["default_minutes"] for one in others} == {None}
 
 
 def test_a_small_table_gets_a_model_that_can_be_read():

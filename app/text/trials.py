@@ -1,0 +1,14 @@
+"""What is said of single trials: that one was ended early, and after how much of it."""
+
+from __future__ import annotations
+
+from core.tuning.events import RunStarted
+from core.tuning.runs.competition import Trial
+
+FOLDS = 5  # where a plan does not say
+
+
+def ended_early(trial: Trial, started: RunStarted) -> str:
+    """Such as "ended early: clearly behind after 2 of 5 folds"."""
+    folds = int(started.plan.get("folds") or FOLDS)
+    return f"ended early: clearly behind after {trial.fits} of {folds} folds"

@@ -1,0 +1,53 @@
+"""Several models in the terminal: lines of a run, its result and what `--json` prints."""
+
+from __future__ import annotations
+
+import io
+
+from app.cli.leaderboard import leaderboard_of
+from app.cli.progress import ProgressLine
+from app.cli.words import result_in_words, setting_in_words
+from core.tuning.events import RunStarted
+from core.tuning.plan import DataPlan, Plan
+
+
+def test_a_run_is_told_by_its_models(race):
+    stream = io.StringIO()
+    line = ProgressLine(stream)
+    for event in race.run():
+        line.consume(event)
+    said = stream.getvalue().splitlines()
+    assert said[0] == "3 models (logistic, svm, forest) on x (300 rows, 4 columns), strategy race"
+    assert said[1] == "First look, accuracy: logistic 0.72, forest 0.7, svm 0.69"
+    assert "Trial 0: accuracy 0.74 · logistic: default setting" in said
+    assert "Trial 4: accuracy 0.8 · svm: C = 10, gamma = 0.01" in said
+
+
+def test_a_first_look_that_failed_is_told(race):
+    stream = io.StringIO()
+    line = ProgressLine(stream)
+    for event in (race.begun(), *race.looks(failed=("svm",))):
+        line.consume(event)
+    assert "The first look at svm failed: There was not enough memory." in stream.getvalue()
+    assert "First look, accuracy: logistic 0.72, forest 0.7\n" in stream.getvalue()
+
+
+def test_the_leaderboard_is_what_the_trials_say(race):
+    found = leaderboard_of(race.run())
+    assert [one["model"] for one in found] == ["svm", "logistic", "forest"]
+    assert found[0]["validation"] == {"accuracy": 0.8}
+    assert found[2]["validation"] == {}
+    assert found[2]["ended_early"] == 2
+    assert leaderboard_of([RunStarted(plan={"model": "svm"})]) == []
+
+
+def test_the_result_lists_the_models(race):
+    plan = Plan(DataPlan("x.csv"), "auto", "race")
+    said = result_in_words(race.results(), plan, leaderboard_of(race.run())).splitlines()
+    assert "Model:   svm, accuracy 0.8 in validation (3.0 s)" in said
+    assert "Setting: svm: C = 10, gamma = 0.01" in said
+
+
+def test_a_setting_names_its_model():
+    assert setting_in_words({"model": "svm", "C": 0.27}) == "svm: C = 0.27"
+    assert setting_in_words({"C": 0.27}) == "C = 0.27"

@@ -1,0 +1,86 @@
+"""What may be taken away from a run of several models, and what the results say of the models."""
+
+from __future__ import annotations
+
+from app.text.candidates import candidates
+from app.text.results import grid_fits, in_plain_words
+from core.tuning.events import RunFinished
+
+
+def told(race, results, earlier=()):
+    events = [RunFinished(results=one) for one in (*earlier, results)]
+    return {one.key: one for one in candidates(results, race.begun(), events)}
+
+
+def test_each_candidate_has_its_model_scores_and_gain(race):
+    found = told(race, race.results())
+    best = found["best"]
+    assert best.title == "The best setting: support vector machine"
+    assert best.scores == (
+        "Accuracy: 80.0 % in validation, 82.0 % on test rows (95 % confidence interval 73.0 % to "
+        "89.0 %)."
+    )
+    assert best.gain == "4.0 points better than the default setting on test rows, likely real."
+    assert best.setting == "C = 10, gamma = 0.01"
+    assert (best.taken, best.own) == (True, True)
+    simple = found["simplest"]
+    assert "75.0 % in validation, 77.0 % on test rows" in simple.scores
+    assert simple.gain == "1.0 point worse than the default setting on test rows, may be chance."
+    assert "78.0 % on test rows" in found["default"].scores
+    assert not found["default"].gain
+
+
+def test_what_an_earlier_test_said_is_kept(race):
+    after = race.results(taken="simplest", tested=False, test={"accuracy": 0.77})
+    found = told(race, after, [race.results()])
+    assert "82.0 % on test rows" in found["best"].scores
+    assert found["simplest"].taken
+    assert found["best"].own  # what the run took by itself
+
+
+def test_a_trial_that_was_taken_is_listed(race):
+    results = race.results()
+    results["candidates"] = [{**one, "taken": False} for one in results["candidates"]]
+    found = told(race, {**results, "taken": "trial"}, [race.results()])
+    assert found["trial"].title == "A trial that you took: support vector machine"
+    assert found["trial"].taken
+
+
+def test_a_candidate_that_could_not_be_fitted_says_why(race):
+    results = race.results()
+    results["candidates"][1] |= {"failure": "There was not enough memory."}
+    assert told(race, results)["simplest"].setting == "There was not enough memory."
+
+
+def test_runs_of_one_model_offer_none(race):
+    results = race.results()
+    del results["candidates"]
+    assert told(race, results) == {}
+
+
+def test_the_panel_names_the_best_model_and_the_usual_one(race):
+    said = in_plain_words(race.results(), race.begun())
+    assert said[0] == "The best of 3 models is a support vector machine."
+    assert "that of logistic regression" in said[1]
+    taken = in_plain_words(race.results(taken="simplest"), race.begun())[0]
+    assert taken == (
+        "The model that you took is logistic regression; the best of 3 models is a support vector "
+        "machine."
+    )
+
+
+def test_the_panel_says_what_an_average_is_made_of(race):
+    settings = [one["setting"] for one in race.results()["candidates"][:2]]
+    ensemble = {
+        "members": [4, 3], "weights": [0.6, 0.4], "scores": [0.8, 0.75], "settings": settings,
+        "effective": 1.9, "kind": "greedy", "held_out": {}, "single_held_out": {},
+    }  # fmt: skip
+    said = in_plain_words(race.results(taken="average", ensemble=ensemble), race.begun())
+    assert said[0] == (
+        "The result is an average of 2 models: 1 × support vector machine, 1 × logistic "
+        "regression. The best of 3 models alone is a support vector machine."
+    )
+
+
+def test_no_grid_is_compared_with_several_models(race):
+    assert grid_fits(race.begun()) is None

@@ -1,0 +1,137 @@
+"""What is said of several models in one run: who leads, which is next, what became of trials."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.text.guidance import not_tried_in_words, tried_in_words
+from app.text.models import above_baseline, gain_in_words, score_of, stands, what_is_next
+from app.text.narrator import sentences
+from app.text.run import line, title
+from app.text.settings import in_a_cell, in_a_sentence, in_lines
+from core.tuning.events import ModelsCompared, RunStarted
+from core.tuning.runs.standings import standings
+from core.tuning.runs.state import folded
+
+
+def after(race, count, **given):
+    """The state after the first events of a run without its end."""
+    return folded(list(race.run(ends=False, **given))[:count])
+
+
+def test_the_head_says_how_many_models_and_which_leads(race):
+    run = folded(race.run())
+    assert title(run) == "Finding the best of 3 models"
+    assert line(run, "finished") == (
+        "Trial 8 · best accuracy 0.8 by a support vector machine · average of 2 models 0.81 · "
+        "took 9 s"
+    )
+    assert line(after(race, 3), "running").startswith("Trial 0 · first look at 2 of 3 models")
+
+
+def test_the_panel_tells_the_first_look_then_who_leads(race):
+    assert "A first look at every model" in " ".join(sentences(after(race, 2)))
+    said = " ".join(sentences(folded(race.run())))
+    assert (
+        "Support vector machine leads with 80.0 %, before logistic regression with 75.0 %" in said
+    )
+    assert "Clearly behind: a random forest." in said
+    assert "They are 1 × support vector machine, 1 × logistic regression." in said
+    assert "Next:" not in said  # it has ended
+
+
+def test_a_trial_is_told_with_its_model(race):
+    events = list(race.run(ends=False))
+    begun = [at for at, e in enumerate(events) if getattr(e, "number", None) == 4]
+    said = sentences(folded(events[: begun[0] + 1]))[-1]
+    assert said == (
+        "Now: a support vector machine (C = 10, gamma = 0.01) is tried because it may be better; "
+        "about 0.79 is expected."
+    )
+    default = [at for at, e in enumerate(events) if getattr(e, "number", None) == 0]
+    said = sentences(folded(events[: default[0] + 1]))[-1]
+    assert "the default setting (logistic regression (C = 1)) is tried" in said
+
+
+def test_a_trial_that_was_ended_early_is_told(race):
+    events = list(race.run(ends=False))
+    ended = [at for at, e in enumerate(events) if getattr(e, "behind", False)]
+    said = " ".join(sentences(folded(events[: ended[0] + 1])))
+    assert "Just now: a random forest (n_estimators = 100, max_features = sqrt, " in said
+    assert "was ended early: clearly behind after 2 of 5 folds." in said
+
+
+@pytest.mark.parametrize(
+    ("why", "said"),
+    [
+        ("first", "its default setting has not been tried on all training rows yet"),
+        ("floor", "every model gets a few trials, so that none is given up on one bad draw"),
+        ("turn", "it may still lead and has had the least time of all that may"),
+        ("gain", "the best accuracy is expected to rise most for the time: by 0.4 points"),
+    ],
+)
+def test_why_a_model_is_next(race, why, said):
+    told = race.compared(following="logistic", why=why)
+    found = what_is_next(folded([race.begun(), told]))
+    assert found.startswith(f"Next: logistic regression, because {said}")
+
+
+def test_a_gain_that_is_hardly_any_is_said_so(race):
+    one = race.standing("svm", 3, 0.8, gain=1e-6)
+    found = what_is_next(
+        folded([race.begun(), ModelsCompared(models=[one], next="svm", why="gain")])
+    )
+    assert "though hardly any gain is expected" in found
+    told = standings(folded([race.begun(), ModelsCompared(models=[one])]))[0]
+    assert gain_in_words(told, "accuracy") == "hardly any"
+
+
+def test_scores_stand_with_their_error_and_against_knowing_nothing(race):
+    run = folded(race.run(ends=False))
+    first, _, last = standings(run)
+    assert score_of(first, "accuracy") == "80.0 ± 1.0 %"
+    assert score_of(first, "mse") == "0.8 ± 0.01"
+    assert above_baseline(first, run) == "+30.0 points"
+    assert above_baseline(last, run) == "+16.0 points"
+    losses = folded(race.run(ends=False, maximize=False, metric="log_loss", baseline=0.69))
+    best = next(one for one in standings(losses) if one.model == "svm")
+    assert above_baseline(best, losses) == "−0.11"
+    unknown = folded(race.run(ends=False, baseline=None))
+    assert above_baseline(standings(unknown)[0], unknown) == "–"
+
+
+def test_a_model_that_is_tried_now_says_so(race):
+    events = list(race.run(ends=False))
+    begun = [at for at, e in enumerate(events) if getattr(e, "number", None) == 4]
+    run = folded(events[: begun[0] + 1])
+    assert [stands(one, run) for one in standings(run) if one.model == "svm"] == ["being tried"]
+
+
+def test_a_model_that_failed_is_told_once(race):
+    failed = race.standing("svm", 0, None, None, "failed", why="None of its trials gave a score.")
+    told = ModelsCompared(models=[race.standing("logistic", 2, 0.7), failed], next="logistic")
+    said = " ".join(sentences(folded([race.begun(), told])))
+    assert said.count("Support vector machine: None of its trials gave a score.") == 1
+
+
+def test_settings_of_one_model_stay_as_they_were():
+    started = RunStarted(plan={"model": "svm"}, space=[{"name": "C"}, {"name": "gamma"}])
+    setting = {"gamma": 0.03, "C": 0.271}
+    assert in_a_sentence(started, setting) == "C = 0.271, gamma = 0.03"
+    assert in_lines(started, setting) == ["gamma = 0.03", "C = 0.271"]
+    assert in_a_cell(started, setting)[0] == "Support vector machine"
+    assert in_a_sentence(started, {}) == "the setting"
+
+
+def test_the_card_lists_what_is_tried_and_what_is_not():
+    entry = {
+        "tries": ["Logistic regression", "LightGBM"],
+        "alone": ["Vote of seven classifiers"],
+        "lacking": [{"title": "XGBoost", "needs": "xgboost", "install": "pip install x"}],
+    }
+    assert tried_in_words(entry) == ("It tries 2 models: logistic regression, LightGBM.",)
+    assert not_tried_in_words(entry) == (
+        "Only tuned by themselves, from their own cards: vote of seven classifiers.",
+        "With xgboost it tries XGBoost as well: pip install x",
+    )
+    assert tried_in_words({}) == not_tried_in_words({}) == ()

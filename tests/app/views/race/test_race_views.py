@@ -1,0 +1,262 @@
+"""The models of a run in a table and over time, and one of them looked at alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+
+from app.views.race.course import shown_scores
+from app.views.race.models_table import GAIN, MODEL, PICTURE, SCORE, STATE, TRIALS, common_range
+from app.views.registry import VIEWS
+from core.tuning.events import ModelsCompared, RunStarted, SurrogateFitted
+from core.tuning.runs.standings import standings
+from core.tuning.runs.state import folded
+
+OURS = ("models", "model-course")
+
+
+@pytest.fixture
+def shown(feed, race):
+    return feed(race.run(ends=False))
+
+
+def column(table, at):
+    model = table.model()
+    return [model.index(row, at).data() for row in range(model.rowCount())]
+
+
+def test_only_runs_of_several_models_have_them(streams, race):
+    assert all(VIEWS[name].wants(race.begun()) for name in OURS)
+    for strategy in ("gp", "eb-hyp", "random"):
+        assert not any(VIEWS[name].wants(streams.begun(strategy=strategy)) for name in OURS)
+    assert not any(VIEWS[name].wants(RunStarted(kind="penalties")) for name in OURS)
+
+
+def test_the_best_model_stands_first_with_its_error(shown):
+    table = shown.views["models"].table
+    assert column(table, MODEL) == ["Support vector machine", "Logistic regression",
+                                    "Random forest"]  # fmt: skip
+    assert column(table, SCORE) == ["80.0 ± 1.0 %", "75.0 ± 1.0 %", "≈ 66.0 %"]
+    assert column(table, TRIALS) == ["3", "2", "0 + 2"]
+    assert column(table, STATE) == ["tuned", "tuned", "clearly behind"]
+
+
+def test_before_the_first_trial_the_first_look_is_shown(feed, race):
+    board = feed([race.begun(), *race.looks(failed=("forest",))])
+    view = board.views["models"]
+    assert column(view.table, SCORE) == ["first look 72.0 %", "first look 69.0 %", "–"]
+    assert column(view.table, STATE)[-1] == (
+        "The first look at it failed: There was not enough memory."
+    )
+    assert "3 of 3 done" in view.next.text()
+
+
+def test_before_the_first_look_every_model_is_listed(feed, race):
+    view = feed([race.begun()]).views["models"]
+    assert len(column(view.table, MODEL)) == 3
+    assert set(column(view.table, STATE)) == {"not tried yet"}
+
+
+def test_which_model_is_next_and_why(shown):
+    view = shown.views["models"]
+    assert view.next.text() == (
+        "Next: a support vector machine, because the best accuracy is expected to rise most for "
+        "the time: by 0.4 points in about 1.50 s."
+    )
+    assert view.next.text() in view.describe()
+
+
+def test_nothing_is_next_when_the_run_has_ended(feed, race):
+    view = feed(race.run()).views["models"]
+    assert view.next.text().startswith("Support vector machine leads with 80.0 %")
+    assert set(view.table.model().index(0, GAIN).data()) == {"–"}
+    assert view.table.isColumnHidden(GAIN)
+
+
+def test_the_picture_spans_all_intervals_and_the_baseline(race):
+    found = standings(folded(race.run(ends=False)))
+    spanned = common_range(found, 0.6)
+    assert (spanned.low, spanned.high, spanned.baseline) == (0.6, pytest.approx(0.81), 0.6)
+    assert spanned.place(0.6) == 0.0
+    far = common_range(found, -9.0)
+    assert far.baseline is None
+    assert far.low == pytest.approx(0.66)
+
+
+def test_dots_lie_where_the_scores_do(shown):
+    table = shown.views["models"].table
+    picture = table.grab().toImage()
+    ratio = picture.devicePixelRatio()
+    spanned, found = table.model().range, table.model().found
+    head = table.horizontalHeader().height()
+    for row in (0, 1):
+        box = table.visualRect(table.model().index(row, PICTURE)).adjusted(10, 0, -10, 0)
+        x = box.left() + spanned.place(found[row].best) * box.width()
+        colour = picture.pixelColor(int(x * ratio), int((box.center().y() + head) * ratio))
+        assert colour.name().upper() == "#0072B2"
+
+
+def test_the_twin_has_every_number(shown):
+    headers, rows = shown.views["models"].rows()
+    first = dict(zip(headers, rows[0], strict=True))
+    assert (first["model"], first["best"], first["over nothing"]) == (
+        "svm",
+        0.8,
+        pytest.approx(0.3),
+    )
+    assert (first["standard error"], first["expected gain"]) == (0.01, 0.004)
+    assert dict(zip(headers, rows[2], strict=True))["ended early"] == 2
+
+
+def test_each_model_has_a_staircase_of_its_whole_trials(shown):
+    courses = shown.views["model-course"].courses()
+    assert list(courses) == ["svm", "logistic"]  # the forest's trials were all ended early
+    assert np.array(courses["svm"]).tolist() == [[2.0, 5.0], [0.70, 0.80]]
+    assert np.array(courses["logistic"]).tolist() == [[1.0, 4.0], [0.74, 0.75]]
+    assert "Support vector machine 80.0 % after 5.00 s" in shown.views["model-course"].describe()
+
+
+def test_one_hopeless_model_does_not_press_the_others_together():
+    near = [np.array([0.9, 0.95]), np.array([0.94]), np.array([0.93])]
+    low, high = shown_scores([*near, np.array([0.1])], maximize=True)
+    assert high == 0.95
+    assert 0.1 < low <= 0.9
+    assert shown_scores(near, maximize=True)[0] <= 0.93
+    assert shown_scores([np.array([2.0, 1.0]), np.array([1.5])], maximize=False) == (1.0, 2.0)
+
+
+# One model alone ---------------------------------------------------------------------------------
+
+
+def test_a_click_on_a_model_shows_its_trials_alone(shown, qtbot, qapp):
+    table = shown.views["models"].table
+    box = table.visualRect(table.model().index(0, MODEL))
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=box.center())
+    assert shown.record.model == "svm"
+    shown.redraw_now()
+    assert [trial.number for trial in shown.record.run.trials] == [1, 4, 5, 7]
+    assert [axis["name"] for axis in shown.record.axes] == ["C", "gamma"]
+    assert {"models", "model-course", "parallel", "best", "trials"} <= set(shown.views)
+    assert "members" not in shown.views
+    assert shown.views["best"].accessibleName() == "Best so far: Support vector machine"
+    assert shown.views["models"].accessibleName() == "Models"
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=box.center())
+    assert shown.record.model == ""
+    assert "members" in shown.views
+    assert shown.views["best"].accessibleName() == "Best so far"
+
+
+def test_the_chooser_says_the_same(shown):
+    view = shown.views["models"]
+    view.chooser.setCurrentIndex(view.chooser.findData("forest"))
+    view.chooser.activated.emit(view.chooser.currentIndex())
+    shown.redraw_now()
+    assert shown.record.model == "forest"
+    assert view.chooser.currentText() == "Trials of random forest"
+    assert view.table.currentIndex().row() in (-1, 2)
+    heights = shown.views["parallel"].drawn_rows()
+    assert len(heights) == 2  # both were ended early: their lines are estimates
+
+
+def test_a_looked_at_model_goes_on_with_the_run(feed, board, race):
+    events = list(race.run(ends=False))
+    feed(events[:20])
+    board.look_at("svm")
+    feed(events[20:])
+    assert [trial.number for trial in board.record.run.trials] == [1, 4, 5, 7]
+    assert board.record.run.best.score == 0.80
+
+
+def test_an_excluded_trial_stays_looked_at(feed, board, race):
+    from core.tuning.events import TrialExcluded
+
+    feed(race.run(ends=False))
+    board.look_at("svm")
+    board.select_trial(7)
+    feed([TrialExcluded(number=4)])
+    assert board.record.run.best.number == 7
+    assert board.record.selected == 7
+
+
+def test_another_run_shows_all_models_again(feed, board, race, streams):
+    feed(race.run())
+    board.look_at("svm")
+    feed(streams.trials())
+    assert board.record.model == ""
+    assert "models" not in board.views
+    assert board.views["best"].accessibleName() == "Best so far"
+
+
+def test_the_model_of_scores_of_one_model_comes_to_its_pictures(feed, board, race):
+    feed(race.run(ends=False))
+    board.look_at("svm")
+    assert "slice" not in board.views
+    fitted = SurrogateFitted(model="svm", trials=2, points=[[0.5, 0.5], [0.2, 0.1]],
+                             responses=[0.7, 0.8], numbers=[1, 4], lengths=[0.3, 0.3],
+                             incumbent=[0.2, 0.1], next=[0.4, 0.4])  # fmt: skip
+    feed([fitted])
+    assert {"slice", "surface", "predicted"} <= set(board.views)
+    assert board.record.run.surrogate is fitted
+    board.look_at("logistic")
+    assert "slice" not in board.views
+
+
+# Trials of several models ------------------------------------------------------------------------
+
+
+def test_trials_of_several_models_say_which_and_how(shown):
+    view = shown.views["trials"]
+    heads = [view.model.head(at) for at in range(view.model.columnCount())]
+    assert heads == ["#", "score", "model", "setting", "time", "note"]
+    row = view.model.row_of(4)
+    cells = [view.model.index(row, at).data() for at in range(6)]
+    assert cells[1:4] == ["0.8", "Support vector machine", "C = 10, gamma = 0.01"]
+    assert "Cost of a wrong row (C) = 10" in view.model.index(row, 3).data(
+        Qt.ItemDataRole.ToolTipRole
+    )
+    assert view.rows()[1][0][2] == "Support vector machine"
+
+
+def test_a_trial_that_was_ended_early_says_when(shown):
+    view = shown.views["trials"]
+    row = view.model.row_of(2)
+    assert view.model.index(row, 1).data() == "≈ 0.61"
+    said = "ended early: clearly behind after 2 of 5 folds"
+    assert view.model.index(row, 5).data() == said
+    assert said in view._tell(2)
+    shown.select_trial(2)
+    shown.redraw_now()
+    assert view._detail.text() == f"Trial 2 was {said}."
+
+
+def test_estimates_are_hollow_and_no_best(shown):
+    view = shown.views["best"]
+    assert view.others.x.tolist() == [2.0, 6.0]
+    assert view.run.best.number == 4
+    assert view.run.default.number == 0  # that of the usual model, not of any
+
+
+def test_columns_sort_by_model(shown):
+    model = shown.views["trials"].model
+    model.sort(2, Qt.SortOrder.AscendingOrder)
+    names = [model.index(row, 2).data() for row in range(model.rowCount())]
+    assert names == sorted(names, key=["Logistic regression", "Support vector machine",
+                                       "Random forest"].index)  # fmt: skip
+
+
+def test_both_pictures_are_painted_in_the_dark(shown, dark, qapp):
+    dark()
+    shown.redraw_now()
+    qapp.processEvents()
+    for name in OURS:
+        assert not shown.views[name].grab().isNull()
+
+
+def test_a_standing_of_a_model_that_is_not_installed_is_shown_by_its_name(feed, race):
+    told = ModelsCompared(models=[race.standing("svm", 2, 0.8)])
+    odd = told.models[0].__class__(**{**vars(told.models[0]), "model": "gone"})
+    view = feed([race.begun(), ModelsCompared(models=[odd], next="gone", why="gain")]).views[
+        "models"
+    ]
+    assert column(view.table, MODEL) == ["gone"]

@@ -1,0 +1,291 @@
+"""Every export of runs that tuned several models: one of them, and an average over them.
+
+The runs are real and small: 90 rows, three models. What was picked afterwards is exported from the
+same run. Predictions outside this program agree to 1e-12, ONNX to 1e-9, where trees are added up
+1e-6; a script prints the scores of the run to the six digits that it prints.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import warnings
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import VotingClassifier, VotingRegressor
+
+from core.estimators.optional_parts import is_installed
+from core.estimators.settings import title_of
+from core.export.choices import choices
+from core.export.chosen import chosen_run
+from core.export.exporters import export, export_run, exporters_for
+from core.export.files.model_card import card_of
+from core.export.finished_run import FinishedRun, finished_run
+from core.export.prediction import predict_file
+from core.tuning.events import EnsembleUpdated, Event, ModelPicked, TrialFinished
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import read_data
+from core.tuning.results.conclude import pick
+from core.tuning.runs.best import best_of
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.tune import tune
+
+MODELS = {
+    "binary": ("logistic", "logistic-l1l2", "forest"),
+    "multiclass": ("logistic", "svm", "elastic-net"),
+    "regression": ("linear", "svm", "forest"),
+}
+KINDS = ("best", "average")
+CASES = [(task, kind) for task in MODELS for kind in KINDS]
+OPEN = """
+import json, joblib, pandas as pd, skops.io
+said = {}
+for path in sys.argv[1:]:
+    if path.endswith('.joblib'):
+        model = joblib.load(path)
+    else:
+        model = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
+    card = model.tunescope_
+    rows = pd.read_csv(path.partition('-')[0] + '.csv', **card['read_csv'])
+    rows = rows[rows[card['target']].notna()][card['features']]
+    asked = 'predict_proba' if hasattr(model, 'predict_proba') else 'predict'
+    said[path] = getattr(model, asked)(rows).tolist()
+print(json.dumps(said))
+"""
+RUN = """
+import contextlib, io, json, runpy, warnings
+sys.modules["numba"] = None
+warnings.simplefilter('ignore')
+said, paths = {}, sys.argv[1:]
+for path in paths:
+    sys.argv, out = [path], io.StringIO()
+    with contextlib.redirect_stdout(out):
+        runpy.run_path(path, run_name='__main__')
+    said[path] = out.getvalue()
+print(json.dumps(said))
+"""
+
+
+def write_table(path: Path, task: str) -> None:
+    """Numbers with holes, a category and the target; one row lacks it."""
+    random = np.random.default_rng(5)
+    table = pd.DataFrame(random.normal(size=(91, 3)), columns=["size", "age", "a b"])
+    table["colour"] = random.choice(["red", "green", "blue"], 91)
+    pull = 2 * table["size"] - table["a b"] + (table["colour"] == "red") + random.normal(size=91)
+    words, cuts = np.array(["low", "middle", "top"], dtype=object), [0.5]
+    cuts = [-0.5, 1.5] if task == "multiclass" else cuts
+    table["goal"] = 1e5 + 3e4 * pull if task == "regression" else words[np.digitize(pull, cuts)]
+    table.loc[::11, "age"] = np.nan
+    table.loc[7, "goal"] = np.nan
+    table.to_csv(path, index=False)
+
+
+def average_of(events: list[Event]) -> EnsembleUpdated:
+    """An average of the best trial of every model, whatever the run itself has found."""
+    best: dict[str, TrialFinished] = {}
+    for event in events:
+        if isinstance(event, TrialFinished) and not event.behind:
+            before = best.setdefault(event.setting["model"], event)
+            if event.score > before.score:
+                best[event.setting["model"]] = event
+    members = list(best.values())
+    weights = [0.5, 0.3, 0.2][: len(members)]
+    return EnsembleUpdated(
+        finished=len(events), members=[m.number for m in members],
+        weights=[w / sum(weights) for w in weights], scores=[m.score for m in members],
+        average=0.9, single=0.8, kind="greedy",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> dict[tuple[str, str], RunFolder]:
+    """{(task, what was taken): a run}, and beside the runs every file that they can give."""
+    folder, found = tmp_path_factory.mktemp("several"), {}
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for task, names in MODELS.items():
+            patch.setattr("core.tuning.contenders.choosable", lambda *_, names=names: names)
+            write_table(folder / f"{task}.csv", task)
+            data = DataPlan(str(folder / f"{task}.csv"), target="goal")
+            plan = Plan(data, "auto", "race", trials=10, folds=2, seed=1)
+            dataset = read_data(data)
+            run = RunFolder.create(plan, path=folder / f"{task}-run")
+            update = average_of(list(tune(plan, dataset, folder=run)))
+            with run.owned():
+                run.append(update)
+            run.close()
+            for kind in KINDS:
+                copy = folder / f"{task}-{kind}"
+                shutil.copytree(run.path, copy)
+                found[task, kind] = RunFolder.open(copy)
+                pick(found[task, kind], ModelPicked(kind=kind), dataset)
+                for name, exporter in exporters_for(task, "auto").items():
+                    if name != "onnx" or is_installed("onnx"):
+                        export(found[task, kind], folder / f"{task}-{kind}{exporter.ending}")
+    return found
+
+
+def folder_of(runs: dict[Any, RunFolder]) -> Path:
+    return next(iter(runs.values())).path.parent
+
+
+def read(runs: dict[Any, RunFolder], task: str, kind: str, ending: str) -> str:
+    return (folder_of(runs) / f"{task}-{kind}{ending}").read_text(encoding="utf-8")
+
+
+def test_what_was_picked_is_a_model_or_a_vote_of_several(runs):
+    for (task, kind), run in runs.items():
+        model = best_of(run)[-1]
+        vote = VotingRegressor if task == "regression" else VotingClassifier
+        assert isinstance(model, vote) == (kind == "average")
+        if kind == "average":
+            names = {s["model"] for s in finished_run(run).results["ensemble"]["settings"]}
+            assert names <= set(MODELS[task])
+        if kind == "average":
+            assert len({type(member) for member in model.estimators_}) > 1  # different models
+
+
+def test_models_say_the_same_without_the_program(runs, run_outside):
+    files = [f"{task}-{kind}{end}" for task, kind in CASES for end in (".skops", ".joblib")]
+    ran = run_outside(OPEN, folder_of(runs), *files)
+    assert ran.returncode == 0, ran.stderr
+    for file, said in json.loads(ran.stdout).items():
+        task, kind = file.partition(".")[0].split("-")
+        run = runs[task, kind]
+        pipeline, X = best_of(run), read_data(run.plan.data).features
+        asked = pipeline.predict if task == "regression" else pipeline.predict_proba
+        np.testing.assert_allclose(said, asked(X), rtol=1e-12, atol=1e-12, err_msg=file)
+
+
+def test_scripts_print_the_scores_of_the_run(runs, run_outside):
+    ran = run_outside(RUN, folder_of(runs), *(f"{task}-{kind}.py" for task, kind in CASES))
+    assert ran.returncode == 0, ran.stderr
+    for file, printed in json.loads(ran.stdout).items():
+        task, kind = file.removesuffix(".py").split("-")
+        results = finished_run(runs[task, kind]).results
+        metric = results["metric"]
+        scores = re.findall(r": (-?\d+\.\d{6})", printed)
+        wanted = [results[name][metric] for name in ("test", "default_test")]
+        assert scores == [f"{score:.6f}" for score in wanted], file
+
+
+@pytest.mark.skipif(not is_installed("onnx"), reason="onnx is not installed")
+def test_onnx_says_the_same(runs):
+    import onnxruntime  # noqa: F401
+
+    for task, kind in CASES:
+        path = folder_of(runs) / f"{task}-{kind}.onnx"
+        said = predict_file(path, folder_of(runs) / f"{task}.csv")["prediction"].to_numpy()
+        X = read_data(runs[task, kind].plan.data).features
+        here = best_of(runs[task, kind]).predict(X)
+        kept = np.delete(np.arange(len(said)), 7)
+        if task == "regression":
+            np.testing.assert_allclose(said[kept], here, rtol=1e-6)
+        else:
+            assert said[kept].tolist() == here.tolist()
+
+
+def test_a_script_says_of_how_many_models_it_is(runs):
+    best = finished_run(runs["binary", "best"])
+    text = read(runs, "binary", "best", ".py")
+    title = title_of(best.results["setting"]["model"])
+    assert text.startswith(f'"""{title}, the best of 3 models, for binary')
+    assert "# The setting without tuning (Logistic regression), to compare with." in text
+    for task in MODELS:
+        members = finished_run(runs[task, "average"]).results["ensemble"]["members"]
+        text = read(runs, task, "average", ".py")
+        assert text.startswith(f'"""Average of {len(members)} models')
+        assert text.count('("trial ') == len(members)
+
+
+@pytest.mark.parametrize(("task", "kind"), CASES)
+def test_numbers_name_models_and_settings(runs, task, kind):
+    document = json.loads(read(runs, task, kind, ".json"))
+    assert document["model"] == "auto"
+    assert document["parameters"]["model"] in MODELS[task]
+    assert {one["model"] for one in document["models"]} == set(MODELS[task])
+    first = document["models"][0]
+    events = runs[task, kind].events()
+    whole = [e for e in events if isinstance(e, TrialFinished) and not e.behind]
+    own = [e.score for e in whole if e.setting["model"] == first["model"]]
+    assert first["validation"] <= max(own)
+    early = [trial["number"] for trial in document["trials"] if trial.get("ended_early")]
+    assert early == [e.number for e in events if isinstance(e, TrialFinished) and e.behind]
+    if kind == "average":
+        assert {m["parameters"]["model"] for m in document["average"]["members"]} <= set(
+            MODELS[task]
+        )
+
+
+@pytest.mark.parametrize(("task", "kind"), CASES)
+def test_the_card_names_the_models_inside(runs, task, kind):
+    from core.export.files import skops_file
+
+    run = finished_run(runs[task, kind])
+    card = card_of(skops_file.load(folder_of(runs) / f"{task}-{kind}.skops"))
+    settings = (
+        run.results["ensemble"]["settings"] if kind == "average" else [run.results["setting"]]
+    )
+    assert card["model"] == "auto"
+    assert card["models"] == list(dict.fromkeys(setting["model"] for setting in settings))
+
+
+class _Text(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+@pytest.mark.parametrize(("task", "kind"), CASES)
+def test_the_report_tells_of_every_model(runs, task, kind):
+    parser = _Text()
+    parser.feed(read(runs, task, kind, ".html"))
+    text = " ".join(parser.words)
+    assert "Which model is best?" in text
+    assert all(title_of(name) in text for name in MODELS[task])
+    assert "Find the best model" not in text
+    run = finished_run(runs[task, kind])
+    if kind == "average":
+        assert f"Average of {len(run.results['ensemble']['members'])} models" in text
+        return
+    assert f"{title_of(run.results['setting']['model'])}, the best of 3 models" in text
+    labels = run.labels_of(run.results["setting"]["model"])
+    assert all(label in text for name, label in labels.items() if name in run.results["setting"])
+
+
+def test_other_models_of_the_run_can_be_taken_too(runs, tmp_path, run_outside):
+    folder = runs["binary", "best"]
+    run = finished_run(folder)
+    found = {choice.name: choice for choice in choices(run.state)}
+    default = run.results["default_setting"]
+    assert found["default"].title == "The default setting of logistic regression"
+    assert found["tuned"].title.startswith("The tuned model: ")
+    assert found["0"].title.startswith("Trial 0, ")
+    for which in ("default", "baseline", "0"):
+        chosen: FinishedRun = chosen_run(run, which)
+        for ending in (".skops", ".json", ".py", ".joblib"):
+            export_run(chosen, tmp_path / f"{which}{ending}")
+    assert json.loads((tmp_path / "default.json").read_text())["parameters"] == default
+    shutil.copy(folder.path.parent / "binary.csv", tmp_path / "binary.csv")
+    ran = run_outside(RUN, tmp_path, "default.py", "baseline.py", "0.py")
+    assert ran.returncode == 0, ran.stderr
+    printed = json.loads(ran.stdout)["default.py"]
+    score = run.results["default_test"][run.results["metric"]]
+    assert f"{score:.6f}" in printed
+
+
+def test_a_trial_that_was_ended_early_says_so_in_the_list(runs):
+    for folder in runs.values():
+        state = finished_run(folder).state
+        told = {choice.name: choice.sentence for choice in choices(state)}
+        for trial in state.scored():
+            assert ("ended early" in told[str(trial.number)]) == trial.behind

@@ -1,0 +1,51 @@
+"""The score of knowing nothing in validation, worked out from the targets alone."""
+
+import numpy as np
+import pytest
+
+from core.tuning.events import RunStarted
+from core.tuning.knowing_nothing import baseline_score
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import build_problem, read_data
+from core.tuning.tune import started
+
+
+def problem_of(sample, **given):
+    data = DataPlan(f"sample:{sample}")
+    return build_problem(Plan(data, "auto", "race", trials=3, **given), read_data(data))
+
+
+def test_of_classes_it_is_the_share_of_the_most_frequent_one():
+    problem = problem_of("wine")
+    shares = []
+    for fit_rows, score_rows in problem.splits:
+        labels, counts = np.unique(problem.dataset.target[fit_rows], return_counts=True)
+        most = labels[np.argmax(counts)]
+        shares.append(np.mean(problem.dataset.target[score_rows] == most))
+    assert baseline_score(problem) == pytest.approx(np.mean(shares))
+
+
+def test_of_numbers_it_is_the_mean():
+    problem = problem_of("diabetes")
+    y, scores = np.asarray(problem.dataset.target, dtype=float), []
+    for fit_rows, score_rows in problem.splits:
+        off = y[score_rows] - y[fit_rows].mean()
+        scores.append(1.0 - np.mean(off**2) / np.var(y[score_rows]))
+    assert baseline_score(problem) == pytest.approx(np.mean(scores))
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "auc", "balanced_accuracy"])
+def test_every_metric_has_one(metric):
+    score = baseline_score(problem_of("wine", metric=metric))
+    usual = {"log_loss": np.log(3), "auc": 0.5, "balanced_accuracy": 1 / 3}[metric]
+    assert score == pytest.approx(usual, abs=0.05)
+
+
+def test_a_run_of_several_models_begins_with_it():
+    problem = problem_of("wine")
+    event = started(problem, {}, None, "")
+    assert isinstance(event, RunStarted)
+    assert event.baseline == pytest.approx(baseline_score(problem))
+    data = DataPlan("sample:wine")
+    one = build_problem(Plan(data, "svm", "random", trials=3), read_data(data))
+    assert started(one, {}, None, "").baseline is None
