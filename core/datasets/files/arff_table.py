@@ -169,7 +169,7 @@ class ArffFile:
             raise self._refused(
                 f"“{line[:40]}” declares no attribute", number + 1, "write @attribute NAME TYPE"
             )
-        name, kind = _unquoted(told[1]), told[2].strip().lower()
+        name, kind = _unquoted(told[1]).strip(), told[2].strip().lower()
         if name in found.types:
             raise self._refused(
                 f"another attribute is called “{name}” too", number + 1, "give it another name"

@@ -59,7 +59,7 @@ class ColumnarFile:
         Raises:
             UnusableError: there is none, or several have one name.
         """
-        names = list(self._schema.names)
+        names = [name.strip() for name in self._schema.names]
         if twice := next((name for name in names if names.count(name) > 1), ""):
             raise UnusableError(
                 f"{names.count(twice)} columns are called “{twice}”",
@@ -98,7 +98,7 @@ class ColumnarFile:
         Raises:
             UnusableError: whatever makes it no table.
         """
-        every = [str(name) for name in (*self._table.index.names, *self._table.columns)]
+        every = [str(n).strip() for n in (*self._table.index.names, *self._table.columns)]
         cells = plain_columns(self._table.head(_HEAD_ROWS), every, ())
         return {str(name): cells[name].fillna("").tolist() for name in cells}
 
@@ -150,10 +150,10 @@ class ColumnarFile:
             *(types.is_string, types.is_large_string, types.is_string_view, types.is_boolean),
             *(types.is_dictionary, types.is_date, types.is_timestamp, types.is_time),
         )
-        by_type = {f.name: any(test(f.type) for test in tests) for f in self._schema}
+        by_type = {f.name.strip(): any(test(f.type) for test in tests) for f in self._schema}
         raw = self._table
-        names = [str(name) for name in raw.columns]
-        named = [str(name) for name in raw.index.names if name is not None]
+        names = [str(name).strip() for name in raw.columns]
+        named = [str(name).strip() for name in raw.index.names if name is not None]
         return [name for name in (*named, *names) if by_type.get(name, True)]
 
     def _strays(
@@ -161,18 +161,19 @@ class ColumnarFile:
     ) -> Iterator[Finding]:
         """What is said of texts that a person called numbers."""
         for column in raw.columns:
-            if kinds.get(str(column)) != "number" or str(column) not in self._names_of_texts():
+            name = str(column).strip()
+            if kinds.get(name) != "number" or name not in self._names_of_texts():
                 continue
             words = raw[column].dropna().astype(object).map(str)
             odd = words[[not is_number(word) and word not in missing for word in words]]
             if not few_strays(odd, len(raw)):
                 raise UnusableError(
                     f"“{odd.iloc[0]}” is no number, and {len(odd):,} values are like it",
-                    where=f"{self.path.name}, column {column}",
+                    where=f"{self.path.name}, column {name}",
                     cure="let the column be a category",
                 )
             if len(odd):
-                yield stray_finding(str(column), len(odd), list(odd.unique()))
+                yield stray_finding(name, len(odd), list(odd.unique()))
 
     def _findings(self) -> Iterator[Finding]:
         lost = [name for name in self._schema.names if name not in self._kept]

@@ -1,10 +1,8 @@
-"""Merged cells of a sheet: a value that reaches over several rows counts in each of them."""
+"""Which merged cells of a sheet can be filled: those that reach over rows of one column."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import pandas as pd
 
 from core.datasets.dataset import Fill
 from core.datasets.files.sheet_header import Head
@@ -56,11 +54,3 @@ def letters(column: int) -> str:
         column, rest = divmod(column - 1, 26)
         said = chr(ord("A") + rest) + said
     return said
-
-
-def with_fills(table: pd.DataFrame, fills: Sequence[Fill]) -> pd.DataFrame:
-    """The table with the value of merged cells in every row that they reach over."""
-    for column, first, last in fills:
-        rows = table.index[first + 1 : last + 1]
-        table.loc[rows, column] = table[column].tolist()[first]
-    return table

@@ -15,7 +15,7 @@ def plain_columns(
 ) -> pd.DataFrame:
     """The table with columns of numbers and of texts alone; a named index becomes columns.
 
-    Dates, truth values and categories are texts; decimals are numbers, durations seconds.
+    Blanks around a name are no part of it. Dates, truth values and categories are texts; decimals are numbers, durations seconds.
 
     Args:
         table: as pandas reads the file.
@@ -27,14 +27,15 @@ def plain_columns(
     plain: dict[str, pd.Series] = {}
     for name in table.columns:
         values = table[name]
-        if str(name) in text:
+        told = str(name).strip()
+        if told in text:
             words = values.astype(object).map(str, na_action="ignore")
-            plain[str(name)] = words.mask(words.isin(list(missing))).infer_objects()
+            plain[told] = words.mask(words.isin(list(missing))).infer_objects()
             continue
         if values.dtype.kind == "m":
             values = values.dt.total_seconds()
         if not pd.api.types.is_numeric_dtype(values.dtype):
             values = pd.to_numeric(values.astype(object), errors="coerce")
         whole = values.dtype.kind in "iu" and not values.isna().any()
-        plain[str(name)] = values.astype("int64" if whole else "float64")
+        plain[told] = values.astype("int64" if whole else "float64")
     return pd.DataFrame(plain)

@@ -23,7 +23,8 @@ from core.datasets.dataset import Fill, Finding, Source
 from core.datasets.files import ods_sheets, xlsx_sheets
 from core.datasets.files.addresses import on_sheet
 from core.datasets.files.csv_table import check_header, settle_types, text_columns
-from core.datasets.files.merged_cells import fills_of, with_fills
+from core.datasets.files.filling import with_fills
+from core.datasets.files.merged_cells import fills_of
 from core.datasets.files.opening import fingerprint
 from core.datasets.files.packages import check_package
 from core.datasets.files.sheet_header import Head, head_of
@@ -232,6 +233,8 @@ class SheetFile:
             for name in ("na_values", "keep_default_na", "dtype")
             if name in arguments
         }
+        if not head.dialect.header:
+            as_csv |= {"header": None, "names": head.names}
         said = [_TITLES[self.kind], f"sheet “{self.sheet}”"]
         said += head.dialect.said_of_rows
         return Source(

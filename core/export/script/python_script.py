@@ -29,6 +29,7 @@ from core.export.finished_run import FinishedRun, score_said
 from core.export.script.constructor import Code, list_code, wrapped_list
 from core.export.script.data import data_block, split_block
 from core.export.script.models import carried_source, is_ours
+from core.export.script.reading import packages_of
 from core.export.script.scores import score_functions, scorer
 
 SETTLED = 1e-10  # the solver's tolerance where a penalty learner's solution is met again
@@ -58,9 +59,12 @@ def source(run: FinishedRun) -> str:
 
 
 def _docstring(run: FinishedRun, carries: bool) -> str:
+    sources = [one for one in (run.takeaway.source, run.takeaway.test_source) if one]
     extra = run.model.extra if run.which != BASELINE else ""
-    needed = [*(OPTIONAL_PARTS[extra].modules if extra else ()), "scikit-learn", "numpy"]
-    usage = f"It needs {', '.join(needed)} and pandas. Run it with the data file as its argument."
+    own = OPTIONAL_PARTS[extra].modules if extra else ()
+    libraries = [*own, "scikit-learn", "numpy", "pandas", *packages_of(sources)]
+    needed = f"{', '.join(libraries[:-1])} and {libraries[-1]}"
+    usage = f"It needs {needed}. Run it with the data file as its argument."
     if carries:
         usage += " The model is no class of scikit-learn's own: its source stands below."
     versions = ", ".join(f"{name} {version}" for name, version in run.takeaway.versions.items())
