@@ -155,7 +155,11 @@ def _table_test(train: Dataset, file: str) -> Dataset:
     if train.task == "sequence" or train.task == "structure":
         shape = Shape(train.task, train.sequence_name, train.target_name, given=True)
     wanted = train.target_name or train.feature_names[0]
-    return assemble_test(train, _read_table(opened, kinds, shape, wanted))
+    read = _read_table(opened, kinds, shape, wanted)
+    test = assemble_test(train, read)
+    # Which sheet was read, and what of the file was left out.
+    own = (replace(f, sentence=f"In the test file: {f.sentence}") for f in read.findings)
+    return replace(test, findings=(*test.findings, *(f for f in own if not f.column)))
 
 
 def _other_format(path: Path, wanted: str) -> UnusableError:

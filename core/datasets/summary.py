@@ -34,6 +34,8 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "name": dataset.name,
         "described": source.described,
         "format": source.format,
+        "sheets": list(source.sheets),
+        "sheet": source.reading.get("sheet_name", ""),
         "fingerprint": source.fingerprint,
         "rows": dataset.rows,
         "features": sum(column.role == "feature" for column in dataset.columns),

@@ -69,6 +69,11 @@ class QuestionCard(Card):
         )
         holder = QWidget()
         flow = FlowLayout(holder, gap=20, column_width=225)
+        self.sheet = QuietComboBox()
+        self.sheet.setMinimumContentsLength(10)
+        self.sheet.textActivated.connect(session.open_sheet)
+        self._sheet_part = titled("Sheet of the workbook", self.sheet)
+        flow.addWidget(self._sheet_part)
         flow.addWidget(titled("What do you want to know?", self.target))
         self._task_part = titled("It is", self.task)
         flow.addWidget(self._task_part)
@@ -123,6 +128,10 @@ class QuestionCard(Card):
             for task, words in TASKS.items():
                 self.task.addItem(words, task)
             self.task.setCurrentIndex(self.task.findData(summary["task"]))
+        self._sheet_part.setVisible(len(summary["sheets"]) > 1)
+        self.sheet.clear()
+        self.sheet.addItems(summary["sheets"])
+        self.sheet.setCurrentText(summary["sheet"])
         percent = self._percent
         for control in (self.share, self.spin):
             with QSignalBlocker(control):
