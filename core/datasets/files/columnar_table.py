@@ -242,6 +242,7 @@ def _bounded(batches: Iterator[Any], path: Path, most: int) -> list[Any]:
         held += batch.nbytes
         if held > most:
             raise too_much(path)
+        batch.validate(full=True)  # offsets of damaged files point anywhere in the memory
         kept.append(batch)
     return kept
 

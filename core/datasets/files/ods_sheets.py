@@ -12,7 +12,7 @@ from core.datasets.files.sheets import EnoughSeen, Extent, Merged, Workbook
 from core.datasets.files.zipped_xml import damaged, opened_archive, plain, scan
 from core.errors import UnusableError
 
-MOST_CELLS = 1_000_000  # odfpy keeps a tree of all, some two kilobytes a cell
+MOST_CELLS = 400_000  # odfpy keeps a tree of all, some 2,600 bytes a cell
 _MOST_BLANKS = 10_000
 _CONTENT = "content.xml"
 _NAMES = "urn:oasis:names:tc:opendocument:xmlns:"

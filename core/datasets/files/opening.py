@@ -170,6 +170,8 @@ def file_faults(name: str) -> Iterator[None]:
         yield
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile):
         raise broken from None
+    except NotImplementedError:  # zipfile does not know this way of packing
+        raise broken from None
     except OSError as error:
         if error.errno is None:  # bz2 says "Invalid data stream" this way
             raise broken from None

@@ -10,6 +10,7 @@ from core.errors import UnusableError
 
 MOST_ROWS, MOST_COLUMNS = 2**20, 2**14  # of a sheet, in every spreadsheet program
 MOST_PLACES = 20_000_000  # rows × columns from the first cell to the last that holds anything
+FEW_PLACES, LEAST_FILLED = 500_000, 0.01  # of more places, this share must hold something
 Merged = tuple[int, int, int, int]  # top, left, bottom, right: from 0, the last ones included
 
 
@@ -67,7 +68,14 @@ class Extent:
             UnusableError: they do.
         """
         width = max(self.columns, default=0) + 1
-        if self.rows * width > MOST_PLACES:
+        places = self.rows * width
+        if places > FEW_PLACES and self.cells < LEAST_FILLED * places:
+            raise UnusableError(
+                f"the sheet has {self.rows:,} rows and {width:,} columns, and nearly all are empty",
+                where=self.where,
+                cure="delete what stands alone far below or to the right of the table",
+            )
+        if places > MOST_PLACES:
             raise self._too_large(f"{self.rows:,} rows and {width:,} columns")
 
     def _too_large(self, what: str) -> UnusableError:
