@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -60,9 +61,10 @@ class ColumnarFile:
             UnusableError: there is none, or several have one name.
         """
         names = [name.strip() for name in self._schema.names]
-        if twice := next((name for name in names if names.count(name) > 1), ""):
+        twice, times = next(iter(Counter(names).most_common(1)), ("", 0))
+        if times > 1:
             raise UnusableError(
-                f"{names.count(twice)} columns are called “{twice}”",
+                f"{times} columns are called “{twice}”",
                 where=self.path.name,
                 cure="give every column a name of its own",
             )
@@ -160,9 +162,10 @@ class ColumnarFile:
         self, raw: pd.DataFrame, kinds: Mapping[str, str], missing: Sequence[str]
     ) -> Iterator[Finding]:
         """What is said of texts that a person called numbers."""
+        texts = set(self._names_of_texts())
         for column in raw.columns:
             name = str(column).strip()
-            if kinds.get(name) != "number" or name not in self._names_of_texts():
+            if kinds.get(name) != "number" or name not in texts:
                 continue
             words = raw[column].dropna().astype(object).map(str)
             odd = words[[not is_number(word) and word not in missing for word in words]]
@@ -176,7 +179,8 @@ class ColumnarFile:
                 yield stray_finding(name, len(odd), list(odd.unique()))
 
     def _findings(self) -> Iterator[Finding]:
-        lost = [name for name in self._schema.names if name not in self._kept]
+        kept = set(self._kept)
+        lost = [name for name in self._schema.names if name not in kept]
         if lost:
             some = ", ".join(f"“{name}”" for name in lost[:5]) + (" …" if len(lost) > 5 else "")
             which = f"Column {some} holds" if len(lost) == 1 else f"The columns {some} hold"

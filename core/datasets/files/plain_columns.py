@@ -15,7 +15,8 @@ def plain_columns(
 ) -> pd.DataFrame:
     """The table with columns of numbers and of texts alone; a named index becomes columns.
 
-    Blanks around a name are no part of it. Dates, truth values and categories are texts; decimals are numbers, durations seconds.
+    Dates, truth values and categories are texts; decimals are numbers, durations seconds. Blanks
+    around a name are no part of it.
 
     Args:
         table: as pandas reads the file.

@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 from structured_runs import crf_run
 
-from core.export.exporters import export
+from core.export.exporters import export, export_run
+from core.export.finished_run import finished_run
 from core.export.prediction import predict_file
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
@@ -135,6 +136,25 @@ def test_the_test_file_may_have_another_format(
         ran = run_outside(code, tmp_path / f"{ending} {test}")
         assert ran.returncode == 0, ran.stderr
         assert f"tuned: {made.score:.6f}" in ran.stdout
+
+
+def test_words_that_count_as_missing_are_not_told_where_examples_are_not(
+    finish_run: Callable[..., Any], run_outside: Any, tmp_path: Path
+) -> None:
+    made = table(1)
+    size = made["size"].astype(object)
+    size[[7, 30]] = ["a secret", "another"]
+    path = saved(tmp_path / "data.xlsx", made.assign(size=size))
+    data = DataPlan(address(path), target="class")
+    run = finish_run(Plan(data, "logistic", "random", seed=1), read_data(data))
+    for examples in (True, False):
+        told = finished_run(run.folder, examples=examples)
+        script = export_run(told, tmp_path / f"{examples}.py")
+        assert ("secret" in script.read_text()) == examples
+        code = f"import runpy\nrunpy.run_path({str(script)!r}, run_name='__main__')"
+        ran = run_outside(code, tmp_path)
+        assert ran.returncode == 0, ran.stderr
+        assert f"tuned: {run.score:.6f}" in ran.stdout
 
 
 @pytest.mark.parametrize("ending", FORMATS)

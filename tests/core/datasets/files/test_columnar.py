@@ -206,6 +206,14 @@ def test_feather_of_the_first_version_is_refused(tmp_path: Path, refusal) -> Non
     assert "a Feather file of the first version" in refusal(path)
 
 
+def test_blanks_around_names_are_no_part_of_them(tmp_path: Path, refusal) -> None:
+    table = table_of().rename(columns={"p": " p ", "r": "r "})
+    dataset = read_dataset(str(saved(tmp_path / "a.parquet", table)), Choices(target=" r"))
+    assert [column.name for column in dataset.columns] == ["p", "q", "r"]
+    twice = table_of().rename(columns={"q": " p"})
+    assert "2 columns are called “p”" in refusal(saved(tmp_path / "b.parquet", twice))
+
+
 def test_tokens_come_from_columns_too(tmp_path: Path) -> None:
     words = [".", "none", "go"] * 20
     table = pd.DataFrame(

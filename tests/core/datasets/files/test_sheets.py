@@ -276,6 +276,22 @@ def test_a_header_of_years_and_blanks(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(dataset.table, again[dataset.feature_names])
 
 
+def test_blanks_around_names_are_no_part_of_them(tmp_path: Path) -> None:
+    rows = [["p ", " q", "r"], *ROWS]
+    dataset = read_dataset(str(book(tmp_path / "a.xlsx", ("Data", rows))))
+    assert [column.name for column in dataset.columns] == ["p", "q", "r"]
+    again = pd.read_excel(tmp_path / "a.xlsx", **dataset.source.reading)
+    pd.testing.assert_frame_equal(dataset.table, again[dataset.feature_names])
+
+
+def test_a_sheet_without_a_header(tmp_path: Path) -> None:
+    dataset = read_dataset(str(book(tmp_path / "a.xlsx", ("Data", ROWS))))
+    assert dataset.feature_names == ["column 1", "column 2"]
+    assert dataset.rows == 40
+    again = pd.read_excel(tmp_path / "a.xlsx", **dataset.source.reading)
+    pd.testing.assert_frame_equal(dataset.table, again[dataset.feature_names])
+
+
 def test_texts_of_nothing_are_missing(tmp_path: Path) -> None:
     rows = [["p", "q", "s", "r"], *([a, b, "", c] for a, b, c in ROWS)]
     path = book(tmp_path / "a.xlsx", ("Data", rows))
