@@ -42,10 +42,8 @@ _TITLES = {"xlsx": "Excel workbook", "ods": "OpenDocument spreadsheet"}
 _ENGINES: dict[str, Literal["openpyxl", "odf"]] = {"xlsx": "openpyxl", "ods": "odf"}
 _HEAD_ROWS = 500
 # What stands in a cell whose formula went wrong; pandas knows those of Excel by their type.
-_ERRORS = (
-    *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"),
-    *(f"Err:{number}" for number in range(501, 541)),
-)
+_ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!")
+_ERRORS_OF = {"xlsx": (), "ods": tuple(f"Err:{number}" for number in (*range(501, 513), 522, 523))}
 
 
 @dataclass(frozen=True)
@@ -198,7 +196,8 @@ class SheetFile:
             arguments |= {"header": None, "skiprows": head.first, "names": head.names}
         if self.columns != list(range(len(self.columns))) or not head.plain:
             arguments["usecols"] = self.columns
-        words = [*missing, *_ERRORS] if len(missing) > 1 else list(missing)
+        every = (*missing, *_ERRORS, *_ERRORS_OF[self.kind])
+        words = list(every if len(missing) > 1 else missing)
         arguments |= {"na_values": words, "keep_default_na": False}
         if head.dialect.decimal != ".":
             arguments["decimal"] = head.dialect.decimal
@@ -260,8 +259,8 @@ class SheetFile:
         if fills:
             of = list(dict.fromkeys(column for column, _, _ in fills))
             some = ", ".join(f"“{name}”" for name in of[:3]) + (" …" if len(of) > 3 else "")
-            cells = "1 merged cell" if len(fills) == 1 else f"{len(fills):,} merged cells"
-            yield Finding(f"Every row that {cells} of {some} reach over has their value.")
+            cells = "A merged cell" if len(fills) == 1 else f"{len(fills):,} merged cells"
+            yield Finding(f"{cells} in {some}: every row that one reaches over has its value.")
         for place, count in sorted(self.extent.lost.items()):
             if place in names:
                 formulas = "1 formula has" if count == 1 else f"{count:,} formulas have"

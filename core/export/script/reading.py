@@ -92,7 +92,8 @@ def _carried(module: Any, code: Code) -> list[str]:
     for name, taken in found.names.items():
         code.modules.add(f"from {name} import {', '.join(sorted(taken))}")
     text = "\n".join(found.sources).strip("\n")
-    return text.splitlines()
+    _, _, below = text.removeprefix('"""').partition('"""')  # what the module is, is said there
+    return below.strip("\n").splitlines()
 
 
 def read_lines(names: str, path: str, source: Mapping[str, Any], sources: Sources) -> list[str]:

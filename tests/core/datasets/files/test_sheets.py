@@ -237,7 +237,7 @@ def test_cells_merged_over_rows_count_in_each_of_them(tmp_path: Path, ending: st
         made.save(path)
     dataset = read_dataset(str(path))
     assert dataset.table["site"].tolist() == [row[0] for row in rows[1:]]
-    assert any("5 merged cells of “site”" in f.sentence for f in dataset.findings)
+    assert any("5 merged cells in “site”" in f.sentence for f in dataset.findings)
     assert len(dataset.source.merged) == 5
 
 
