@@ -9,7 +9,12 @@ from typing import Any
 def add_to(commands: Any) -> argparse.ArgumentParser:
     """Add the command to the parser; what it runs is the caller's."""
     tune = commands.add_parser("tune", help="tune a model on a file")
-    tune.add_argument("file", metavar="FILE", help="CSV or LIBSVM file, or sample:NAME")
+    tune.add_argument(
+        "file",
+        metavar="FILE",
+        help="a table (CSV, Excel, OpenDocument, Parquet, Feather, ARFF), a LIBSVM file, or"
+        " sample:NAME; book.xlsx#SHEET for a sheet of a workbook",
+    )
     tune.add_argument("--target", default="", metavar="COL", help="the column to predict")
     tune.add_argument(
         "--task",

@@ -18,7 +18,8 @@ def add_to(commands: Any) -> None:
     predict.add_argument(
         "file",
         metavar="FILE",
-        help="CSV or LIBSVM file with raw rows, new texts, sequences or molecules",
+        help="a table in any format, or a LIBSVM file, with raw rows, new texts, sequences or"
+        " molecules",
     )
     predict.add_argument("--out", metavar="FILE", help="write here instead of standard output")
     predict.add_argument(

@@ -17,12 +17,16 @@ from app.preferences import choices
 from app.session.knowledge import Known
 from app.session.plan import with_model, with_strategy
 from app.worker import messages as m
+from core.datasets.files.addresses import on_sheet
+from core.errors import UnusableError
 from core.export.choices import MODEL_ENDINGS
 from core.tuning.events import ModelPicked
 from core.tuning.plan import DataPlan
 
 if TYPE_CHECKING:
     from core.tuning.runs.past_runs import PastRuns, RunSummary
+
+PASTED = "pasted"  # the folder of pasted tables, among the runs
 
 
 class Session(Known):
@@ -39,6 +43,22 @@ class Session(Known):
             self.model_given.emit(str(path))
             return
         self._open(DataPlan(file=str(path), test_size=choices.test_size()), given=True)
+
+    def open_pasted(self, text: str) -> None:
+        """Open a table that was copied elsewhere, as a file that the program keeps."""
+        from core.datasets.files.pasted import keep_pasted
+
+        try:
+            path = keep_pasted(text, self._root() / PASTED)
+        except UnusableError as error:
+            self.problem.emit(error.sentence)
+            return
+        self.open_file(path)
+
+    def open_sheet(self, name: str) -> None:
+        """Open another sheet of the same workbook."""
+        if self.data is not None:
+            self.open_file(on_sheet(self.data.file, name))
 
     def open_sample(self, name: str) -> None:
         """Open a sample that comes with the program."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QVBoxLayout, QWidget
 
 from app.preferences import preferences as settings
-from app.widgets.buttons import PrimaryButton
-from app.widgets.labels import label, restyle
+from app.widgets.buttons import LinkButton, PrimaryButton
+from app.widgets.labels import label, restyle, tip
 from app.widgets.sign import Sign
+
+ENDINGS = (
+    *(".csv", ".tsv", ".txt", ".data", ".libsvm", ".svm", ".xlsx", ".xlsm", ".ods"),
+    *(".parquet", ".feather", ".arrow", ".arff", ".gz", ".bz2", ".xz", ".zip"),
+)
 
 
 def ask_for_file(parent: QWidget) -> str:
@@ -18,7 +23,7 @@ def ask_for_file(parent: QWidget) -> str:
         parent,
         "Open a data file",
         settings.text("data/folder"),
-        "Data (*.csv *.tsv *.txt *.data *.libsvm *.svm *.gz *.bz2 *.xz *.zip);;All files (*)",
+        f"Data ({' '.join(f'*{ending}' for ending in ENDINGS)});;All files (*)",
     )
     if chosen:
         settings.remember("data/folder", chosen.replace("\\", "/").rpartition("/")[0])
@@ -27,20 +32,27 @@ def ask_for_file(parent: QWidget) -> str:
 
 def dropped_file(event: QDropEvent | QDragEnterEvent) -> str:
     """The first local file that is being dragged, "" if there is none."""
-    for url in event.mimeData().urls():
+    return local_file(event.mimeData())
+
+
+def local_file(held: QMimeData) -> str:
+    """The first local file of what is dragged or copied, "" if there is none."""
+    for url in held.urls():
         if url.isLocalFile():
             return url.toLocalFile()
     return ""
 
 
 class DropArea(QFrame):
-    """A dashed box with one button.
+    """A dashed box with one button to choose a file, and one to paste a table.
 
     Signals:
         file_chosen: the path.
+        paste_wanted: the table in the clipboard is to be opened.
     """
 
     file_chosen = Signal(str)
+    paste_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -54,13 +66,19 @@ class DropArea(QFrame):
         column.addWidget(Sign("open", "accent", 40), 0, Qt.AlignmentFlag.AlignHCenter)
         for text, voice in (
             ("Drop a data file here", "panel"),
-            ("A table (CSV) or a LIBSVM file, packed or not.", "muted"),
+            (
+                "A table (CSV, Excel, OpenDocument, Parquet, Feather, ARFF) or LIBSVM lines.",
+                "muted",
+            ),
         ):
             line = label(text, voice)
             line.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             column.addWidget(line)
         self.button = PrimaryButton("Open a file…", self._ask, "open")
         column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.paste = LinkButton("Paste a table", self.paste_wanted.emit, "table")
+        self.paste.setToolTip(tip("The cells that you copied in a spreadsheet (Ctrl+V)"))
+        column.addWidget(self.paste, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(1)
 
     def _ask(self) -> None:

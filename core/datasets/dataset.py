@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Role = Literal["target", "feature", "group", "ignore", "sequence"]
 Kind = Literal["number", "category", "yes/no", "date", "text", "identifier", "constant"]
+Format = Literal["csv", "libsvm", "sample", "xlsx", "ods", "parquet", "feather", "arff"]
+Fill = tuple[str, int, int]  # of merged cells: the column, the first and the last row, from 0
 Task = Literal["regression", "binary", "multiclass", "sequence", "structure", "topics"]
 
 
@@ -80,23 +82,31 @@ class Source:
 
     Attributes:
         path: the file; "" for a generated sample.
-        format: csv, libsvm or sample.
+        format: what kind of file it is, or sample.
         read_csv: the arguments with which plain ``pandas.read_csv(path, **read_csv)`` gives the
-            same table as the program's own (csv only; JSON types only).
+            same table as the program's own; of other tables, once they are written as CSV. JSON
+            types only; empty for libsvm and samples.
         libsvm: the same for ``sklearn.datasets.load_svmlight_file`` (libsvm only).
         fingerprint: SHA-256 of the file's bytes, hexadecimal.
         described: how it was understood, a lay person's words ("semicolons, decimal commas").
         compression: gzip, bz2, xz, zip or "". scikit-learn's loader opens .gz and .bz2 by itself;
             for the others it wants the opened file.
+        reading: of tables other than csv: the arguments of the function of pandas that reads the
+            file itself (``read_excel``, ``read_parquet``, ``read_feather``; ``read_csv`` of arff).
+        merged: merged cells of a sheet, whose value counts in every row that they reach over.
+        sheets: the sheets of a workbook that hold data.
     """
 
     path: str
-    format: Literal["csv", "libsvm", "sample"]
+    format: Format
     read_csv: Mapping[str, Any] = field(default_factory=dict)
     libsvm: Mapping[str, Any] = field(default_factory=dict)
     fingerprint: str = ""
     described: str = ""
     compression: str = ""
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    merged: tuple[Fill, ...] = ()
+    sheets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A file becomes a Dataset: CSV, LIBSVM or a sample, told apart by what is in it."""
+"""A file becomes a Dataset: a table of any format, LIBSVM or a sample, by what is in it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from pathlib import Path
 
 from core.datasets.dataset import Dataset
 from core.datasets.files import libsvm
-from core.datasets.files.csv_table import first_cells, read_csv_table
-from core.datasets.files.opening import HEAD_BYTES, check_path, compression_of, read_head
-from core.datasets.files.sniffing import MISSING, decode, looks_like_libsvm
+from core.datasets.files.sniffing import MISSING
+from core.datasets.files.table_file import TableFile, TextFile, open_table
 from core.datasets.raw_table import NO_CHOICES, Choices, RawTable
 from core.datasets.samples.registry import SAMPLES
 from core.datasets.splits.units import shared_finding, with_units
@@ -21,8 +20,6 @@ from core.datasets.understanding.recognition import STRUCTURED, Shape, confirmed
 from core.datasets.understanding.target import check_task
 from core.datasets.understanding.text_table import with_words
 from core.errors import UnusableError
-
-_LIBSVM_ENDINGS = (".libsvm", ".svm", ".svmlight")
 
 
 def read_dataset(
@@ -35,9 +32,9 @@ def read_dataset(
     """Read a dataset.
 
     Args:
-        file: a path, or ``sample:NAME``.
+        file: a path, with ``#SHEET`` behind it for a sheet of a workbook, or ``sample:NAME``.
         choices: what a person decided.
-        test_file: a second file of the same format to test on.
+        test_file: a second file to test on; of LIBSVM lines where the first one is.
         words: which words of texts count.
 
     Raises:
@@ -56,28 +53,31 @@ def read_dataset(
                 "a sample has no second file", where=test_file, cure="leave the test file out"
             )
         return with_words(_sample(file.removeprefix("sample:"), choices), words)
-    path = check_path(file)
-    compression = compression_of(path)
-    head = read_head(path, compression)
-    if _is_libsvm(path, head):
-        if choices.task in STRUCTURED:
-            raise UnusableError(
-                "a LIBSVM file holds neither sequences nor molecules",
-                where=path.name,
-                cure="give a CSV file, or another task",
-            )
-        rows = libsvm.read_rows(path, compression, head)
-        dataset = libsvm.from_rows(rows, path, compression, choices)
-        if choices.latest:
-            raise UnusableError(
-                "a LIBSVM file has no dates", where=path.name, cure="test on rows drawn at random"
-            )
-        dataset = with_units(with_words(dataset, words), choices.together)
-        return _tested(_with_libsvm_test(dataset, test_file)) if test_file else dataset
-    dataset = with_words(_from_csv(path, compression, head, choices), words)
+    opened = open_table(file)
+    if isinstance(opened, TextFile) and opened.is_libsvm:
+        return _from_libsvm(opened, choices, words, test_file)
+    dataset = with_words(_from_table(opened, choices), words)
     if not test_file:
         return dataset
     return _tested(replace(dataset, test=_table_test(dataset, test_file)))
+
+
+def _from_libsvm(file: TextFile, choices: Choices, words: WordRules, test_file: str) -> Dataset:
+    path = file.path
+    if choices.task in STRUCTURED:
+        raise UnusableError(
+            "a LIBSVM file holds neither sequences nor molecules",
+            where=path.name,
+            cure="give a CSV file, or another task",
+        )
+    rows = libsvm.read_rows(path, file.compression, file.head)
+    dataset = libsvm.from_rows(rows, path, file.compression, choices)
+    if choices.latest:
+        raise UnusableError(
+            "a LIBSVM file has no dates", where=path.name, cure="test on rows drawn at random"
+        )
+    dataset = with_units(with_words(dataset, words), choices.together)
+    return _tested(_with_libsvm_test(dataset, test_file)) if test_file else dataset
 
 
 def _tested(dataset: Dataset) -> Dataset:
@@ -88,16 +88,16 @@ def _tested(dataset: Dataset) -> Dataset:
     return replace(dataset, findings=(*kept, *shared_finding(dataset, test)))
 
 
-def _from_csv(path: Path, compression: str, head: bytes, choices: Choices) -> Dataset:
-    """The dataset of a CSV file; its first rows say how the others are to be read."""
+def _from_table(file: TableFile, choices: Choices) -> Dataset:
+    """The dataset of a table; its first rows say how the others are to be read."""
     choices = _trimmed(choices)
     target, kinds = choices.target, choices.kinds
-    cells = first_cells(head, path.name, complete=len(head) < HEAD_BYTES, wanted=target)
+    cells = file.first_cells(target)
     shape = recognize(cells, target, choices.task, choices.roles)
-    read = _read_table(path, compression, head, kinds, shape, target)
+    read = _read_table(file, kinds, shape, target)
     if shape is not None and not confirmed(shape, read.table):
         shape = None
-        read = _read_table(path, compression, head, kinds, None, target)
+        read = _read_table(file, kinds, None, target)
     if shape is None:
         choices = roles_of_rows(cells, choices)
     return assemble(read, shape, choices)
@@ -122,54 +122,29 @@ def _sample(name: str, choices: Choices) -> Dataset:
     return SAMPLES[name].read(choices)
 
 
-def _is_libsvm(path: Path, head: bytes) -> bool:
-    text = decode(head)[1]
-    if looks_like_libsvm(text):
-        return True
-    named = any(suffix in _LIBSVM_ENDINGS for suffix in path.suffixes)
-    return named and ":" in text
-
-
 def _read_table(
-    path: Path,
-    compression: str,
-    head: bytes,
-    kinds: Mapping[str, str],
-    shape: Shape | None,
-    wanted: str,
+    file: TableFile, kinds: Mapping[str, str], shape: Shape | None, wanted: str
 ) -> RawTable:
-    complete = len(head) < HEAD_BYTES
     missing: tuple[str, ...] = MISSING
     if shape is not None:
         # Names and labels are text, and a full stop is a word: only empty cells are missing.
         kinds = {**kinds, shape.sequence: "category", shape.target: "category"}
         missing = ("",)
-    return read_csv_table(
-        path,
-        compression,
-        head,
-        complete=complete,
-        kinds=kinds,
-        missing=missing,
-        wanted=wanted,
-    )
+    return file.read(kinds, missing, wanted)
 
 
 def _with_libsvm_test(train: Dataset, file: str) -> Dataset:
-    path = check_path(file)
-    compression = compression_of(path)
-    head = read_head(path, compression)
-    if not _is_libsvm(path, head):
-        raise _other_format(path, "LIBSVM")
-    return libsvm.with_test(train, libsvm.read_rows(path, compression, head), path, compression)
+    opened = open_table(file)
+    if not (isinstance(opened, TextFile) and opened.is_libsvm):
+        raise _other_format(opened.path, "LIBSVM")
+    rows = libsvm.read_rows(opened.path, opened.compression, opened.head)
+    return libsvm.with_test(train, rows, opened.path, opened.compression)
 
 
 def _table_test(train: Dataset, file: str) -> Dataset:
-    path = check_path(file)
-    compression = compression_of(path)
-    head = read_head(path, compression)
-    if _is_libsvm(path, head):
-        raise _other_format(path, "CSV")
+    opened = open_table(file)
+    if isinstance(opened, TextFile) and opened.is_libsvm:
+        raise _other_format(opened.path, "a table with columns")
     # Text stays text and numbers stay numbers, whatever this file's values look like.
     kinds = {
         column.name: "category" if column.kind not in ("number", "date") else column.kind
@@ -180,8 +155,11 @@ def _table_test(train: Dataset, file: str) -> Dataset:
     if train.task == "sequence" or train.task == "structure":
         shape = Shape(train.task, train.sequence_name, train.target_name, given=True)
     wanted = train.target_name or train.feature_names[0]
-    read = _read_table(path, compression, head, kinds, shape, wanted)
-    return assemble_test(train, read)
+    read = _read_table(opened, kinds, shape, wanted)
+    test = assemble_test(train, read)
+    # Which sheet was read, and what of the file was left out.
+    own = (replace(f, sentence=f"In the test file: {f.sentence}") for f in read.findings)
+    return replace(test, findings=(*test.findings, *(f for f in own if not f.column)))
 
 
 def _other_format(path: Path, wanted: str) -> UnusableError:

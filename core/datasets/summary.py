@@ -16,6 +16,7 @@ from core.datasets.structured_summary import describe
 MOST_COLUMNS = 300
 PREVIEW_ROWS = 50
 PREVIEW_COLUMNS = 300
+_MIDNIGHT = " 00:00:00"  # which dates of sheets have where no hour was given
 LONGEST_CELL = 300  # letters that are shown of a text
 
 
@@ -34,6 +35,8 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "name": dataset.name,
         "described": source.described,
         "format": source.format,
+        "sheets": list(source.sheets),
+        "sheet": source.reading.get("sheet_name", ""),
         "fingerprint": source.fingerprint,
         "rows": dataset.rows,
         "features": sum(column.role == "feature" for column in dataset.columns),
@@ -101,8 +104,14 @@ def _preview(dataset: Dataset) -> dict[str, Any]:
 
 
 def _texts(part: pd.DataFrame) -> list[list[str]]:
-    """Every column's values as text, "" for missing ones."""
-    return [["" if _is_nothing(v) else _text(v) for v in part[name]] for name in part]
+    """Every column's values as text, "" for missing ones; days without the hour of midnight."""
+    columns = [["" if _is_nothing(v) else _text(v) for v in part[name]] for name in part]
+    return [
+        [text.removesuffix(_MIDNIGHT) for text in texts]
+        if all(text.endswith(_MIDNIGHT) for text in texts if text)
+        else texts
+        for texts in columns
+    ]
 
 
 def _is_nothing(value: Any) -> bool:

@@ -12,15 +12,9 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from core.datasets.files import libsvm, libsvm_faults
-from core.datasets.files.csv_table import read_csv_table
-from core.datasets.files.opening import (
-    HEAD_BYTES,
-    check_path,
-    compression_of,
-    open_bytes,
-    read_head,
-)
+from core.datasets.files.opening import open_bytes
 from core.datasets.files.sniffing import decode, looks_like_libsvm
+from core.datasets.files.table_file import TableFile, TextFile, open_table
 from core.errors import UnusableError
 
 _HOW = (
@@ -34,26 +28,27 @@ def read_rows(file: str, card: dict[str, Any]) -> pd.DataFrame | sparse.csr_matr
     """The features of every row, as the model's pipeline takes them.
 
     The target may be there or not; further columns are passed over. The file may be written
-    differently from the training file (delimiter, decimal sign, encoding, compression).
+    differently from the training file (delimiter, decimal sign, encoding, compression), or be a
+    table in another format.
 
     Args:
-        file: a CSV or LIBSVM file, the same kind as the model was trained on.
+        file: a table of any format, or LIBSVM lines where the model was trained on them.
         card: what the model says about itself (core.export.files.model_card).
 
     Raises:
         UnusableError: unreadable, another kind of file, or a column is missing.
     """
-    path = check_path(file)
-    compression = compression_of(path)
-    head = read_head(path, compression)
-    pairs = looks_like_libsvm(decode(head)[1]) or _without_labels(head)
+    opened = open_table(file)
+    pairs = isinstance(opened, TextFile) and (
+        looks_like_libsvm(decode(opened.head)[1]) or _without_labels(opened.head)
+    )
     if card["format"] != "libsvm":
         if pairs:
-            raise _wrong_kind(path, "a table with columns")
-        return _table(path, compression, head, card)
-    if not pairs:
-        raise _wrong_kind(path, "LIBSVM lines (label index:value …)")
-    return _matrix(path, compression, head, card)
+            raise _wrong_kind(opened.path, "a table with columns")
+        return _table(opened, card)
+    if not (pairs and isinstance(opened, TextFile)):
+        raise _wrong_kind(opened.path, "LIBSVM lines (label index:value …)")
+    return _matrix(opened.path, opened.compression, opened.head, card)
 
 
 def _wrong_kind(path: Path, wanted: str) -> UnusableError:
@@ -109,20 +104,20 @@ def _unlabelled(path: Path, compression: str) -> tuple[sparse.csr_matrix, bool]:
     return matrix[:, 1:], False
 
 
-def _table(path: Path, compression: str, head: bytes, card: dict[str, Any]) -> pd.DataFrame:
+def _table(opened: TableFile, card: dict[str, Any]) -> pd.DataFrame:
     features = card["features"]
-    table = _read_alike(path, compression, head, card)
+    table = None
+    if isinstance(opened, TextFile) and card["format"] in ("csv", "sample"):
+        table = _read_alike(opened.path, opened.compression, opened.head, card)
     if table is None:
         kinds = {
             name.strip(): "category" if name in card["text"] else "number" for name in features
         }
-        complete = len(head) < HEAD_BYTES
-        table = read_csv_table(path, compression, head, complete=complete, kinds=kinds).table
-        table = _named_by_place(table, card)
+        table = _named_by_place(opened.read(kinds).table, card)
         table = table.set_axis(_told(table, features), axis=1)
     missing = [name for name in features if name not in table.columns]
     if missing:
-        raise _missing(path, missing, [str(name) for name in table.columns])
+        raise _missing(opened.path, missing, [str(name) for name in table.columns])
     return table[features]
 
 

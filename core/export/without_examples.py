@@ -106,8 +106,10 @@ def _quiet_source(source: dict[str, Any]) -> dict[str, Any]:
         return source
     common = common_words(missing)
     strays = [name for name, words in missing.items() if len(words) > len(common)]
-    how = {**source["read_csv"], "na_values": common}
-    return {**source, "read_csv": how, "strays": strays}
+    quiet = {**source, "read_csv": {**source["read_csv"], "na_values": common}, "strays": strays}
+    if "na_values" in source.get("reading", {}):
+        quiet["reading"] = {**source["reading"], "na_values": common}
+    return quiet
 
 
 def common_words(missing: dict[str, list[str]]) -> list[str]:

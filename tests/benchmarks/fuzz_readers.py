@@ -18,8 +18,10 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import argparse
 import gzip
+import io
 import json
 import random
+import re
 import resource
 import signal
 import sys
@@ -27,11 +29,15 @@ import tempfile
 import time
 import traceback
 import warnings
+import zipfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
+
+import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -93,6 +99,8 @@ class TooSlow(BaseException):
 
 def changed(source: bytes, others: tuple[bytes, ...], chance: random.Random) -> bytes:
     """A file with one to eight changes, mostly few: what opens is looked at more closely."""
+    if source.startswith(b"PK") and chance.random() < 0.8:
+        return _changed_archive(source, others, chance)
     data = bytearray(source)
     for _ in range(chance.choice((1, 1, 1, 2, 2, 3, 8))):
         at = chance.randrange(len(data) + 1)
@@ -122,6 +130,35 @@ def changed(source: bytes, others: tuple[bytes, ...], chance: random.Random) -> 
     if chance.random() < 0.05:
         return gzip.compress(bytes(data))[: chance.choice((None, -9, 40))]
     return bytes(data)
+
+
+def _changed_archive(source: bytes, others: tuple[bytes, ...], chance: random.Random) -> bytes:
+    """A workbook with a change inside of a part, where the checksums of the archive fit again."""
+    with zipfile.ZipFile(io.BytesIO(source)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    large = sorted(parts, key=lambda name: -len(parts[name]))
+    name = chance.choice((*parts, *(large[:3] * 4)))
+    if chance.random() < 0.5:
+        parts[name] = _changed_value(parts[name], chance)
+    else:
+        parts[name] = changed(parts[name] or b" ", others, chance)
+    if chance.random() < 0.05:
+        del parts[chance.choice(list(parts))]
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for other, data in parts.items():
+            archive.writestr(other, data)
+    return out.getvalue()
+
+
+def _changed_value(data: bytes, chance: random.Random) -> bytes:
+    """XML that stays well formed: another text or attribute somewhere."""
+    places = list(re.finditer(rb'"[^"<>]*"|>[^<>]+<', data))
+    if not places:
+        return data
+    place = chance.choice(places)
+    piece = chance.choice((*NUMBERS.split(), b"-", b"true", b"", b"A1:B9", b"A9", b"1048576"))
+    return data[: place.start() + 1] + piece + data[place.end() - 1 :]
 
 
 def _recoded(data: bytes, chance: random.Random) -> bytearray:
@@ -270,6 +307,61 @@ TEXTS = (
         "text\n" + "кот и пёс в саду спят\n猫和狗 在 公园 狗 跑 很快\nкот спит в саду днём\n" * 5
     ).encode(),
 )
+ARFF = (
+    b"% made here\n@relation r\n@attribute size numeric\n@attribute 'the colour' {red,blue,'dark"
+    b" green'}\n@attribute y {a,b}\n@data\n1,red,a\n2.5,'dark green',b\n?,blue,a\n% so\n4,red,b\n",
+    b'@RELATION "x"\n@ATTRIBUTE when date "yyyy-MM-dd"\n@ATTRIBUTE s string\n@ATTRIBUTE n real\n'
+    b'@DATA\n2024-01-05,"a, b",1\n2024-01-06,"it\\"s",2\n2024-01-07,?,3\n',
+)
+
+
+def _saved(save: Callable[[pd.DataFrame, io.BytesIO], object]) -> bytes:
+    """A small table in another format."""
+    table = pd.DataFrame(
+        {
+            "size": [1.5, None, 3.25, 4.0] * 3,
+            "colour": pd.Categorical(["red", "blue", None, "red"] * 3),
+            "count": [1, 2, 3, 4] * 3,
+            "paid": [True, False, True, True] * 3,
+            "when": pd.date_range("2024-01-01", periods=12),
+            "text": ["a", "", "1,5", "NA"] * 3,
+            "y": ["a", "b", "a", "b"] * 3,
+        }
+    )
+    out = io.BytesIO()
+    save(table, out)
+    return out.getvalue()
+
+
+def _sheets(engine: str) -> tuple[bytes, ...]:
+    """Workbooks: one of a table, one with a title, merged cells and a second sheet."""
+
+    def several(table: pd.DataFrame, out: io.BytesIO) -> None:
+        with pd.ExcelWriter(out, engine=engine) as book:
+            table.set_index(["colour", "count"]).sort_index().to_excel(book, startrow=2, startcol=1)
+            table.to_excel(book, sheet_name="Second", index=False)
+
+    plain = _saved(lambda table, out: table.to_excel(out, index=False, engine=engine))
+    return plain, _saved(several)
+
+
+def _binary_readers() -> tuple[Reader, ...]:
+    """Those whose packages are there."""
+    found: list[Reader] = []
+    if find_spec("openpyxl"):
+        found.append(Reader("xlsx", ".xlsx", _sheets("openpyxl"), _table()))
+    if find_spec("odf"):
+        found.append(Reader("ods", ".ods", _sheets("odf"), _table()))
+    if find_spec("pyarrow"):
+        nested = [lambda t, out: t.assign(l=[[1]] * 12).to_parquet(out)]
+        nested += [lambda t, out: t.set_index("when").to_parquet(out, compression="gzip")]
+        found.append(Reader("parquet", ".parquet", tuple(map(_saved, nested)), _table()))
+        feather = [lambda t, out: t.assign(l=[[1]] * 12).to_feather(out, compression="zstd")]
+        feather += [lambda t, out: t.to_feather(out, compression="uncompressed")]
+        found.append(Reader("feather", ".feather", tuple(map(_saved, feather)), _table()))
+    return tuple(found)
+
+
 GROUPS = (b'{"first": ["a", "b"], "second": ["c"]}', b'{"x": []}', b"{}")
 READERS = (
     Reader("csv", ".csv", CSV, _table()),
@@ -277,6 +369,8 @@ READERS = (
     Reader("tokens", ".csv", TOKENS, _table("sequence")),
     Reader("molecules", ".csv", MOLECULES, _table("structure")),
     Reader("texts", ".csv", TEXTS, _table("topics")),
+    Reader("arff", ".arff", ARFF, _table()),
+    *_binary_readers(),
     Reader("groups", ".json", GROUPS, groups_from_file),
     Reader("plan", ".json", (json.dumps(asdict(PLAN)).encode(),), _plan),
     Reader(

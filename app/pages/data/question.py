@@ -69,7 +69,18 @@ class QuestionCard(Card):
         )
         holder = QWidget()
         flow = FlowLayout(holder, gap=20, column_width=225)
-        flow.addWidget(titled("What do you want to know?", self.target))
+        self.sheet = QuietComboBox()
+        self.sheet.setMinimumContentsLength(10)
+        self.sheet.textActivated.connect(session.open_sheet)
+        self._sheet_part = titled("Sheet of the workbook", self.sheet)
+        wish = QWidget()
+        column = QVBoxLayout(wish)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(10)
+        column.addWidget(titled("What do you want to know?", self.target))
+        column.addWidget(self._sheet_part)
+        column.addStretch(1)
+        flow.addWidget(wish)
         self._task_part = titled("It is", self.task)
         flow.addWidget(self._task_part)
         flow.addWidget(self._make_test())
@@ -123,6 +134,10 @@ class QuestionCard(Card):
             for task, words in TASKS.items():
                 self.task.addItem(words, task)
             self.task.setCurrentIndex(self.task.findData(summary["task"]))
+        self._sheet_part.setVisible(len(summary["sheets"]) > 1)
+        self.sheet.clear()
+        self.sheet.addItems(summary["sheets"])
+        self.sheet.setCurrentText(summary["sheet"])
         percent = self._percent
         for control in (self.share, self.spin):
             with QSignalBlocker(control):

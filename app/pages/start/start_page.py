@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
 from app.pages.page import Page
@@ -13,10 +14,11 @@ from app.preferences import preferences as settings
 from app.text.past_runs import run_in_words
 from app.widgets.buttons import LinkButton
 from app.widgets.card import Card, clear
-from app.widgets.drop_area import DropArea
+from app.widgets.drop_area import DropArea, local_file
 from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import tip
 from app.widgets.tile import Tile
+from core.datasets.files.addresses import file_exists
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -37,6 +39,8 @@ class StartPage(Page):
         )
         self.drop = DropArea()
         self.drop.file_chosen.connect(session.open_file)
+        self.drop.paste_wanted.connect(self.paste)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self).activated.connect(self.paste)
         self.body.addWidget(self.drop, 2)
         self._continue = Card("Continue where you were")
         self._continue.hide()
@@ -72,6 +76,14 @@ class StartPage(Page):
         card.body.addWidget(holder)
         return card
 
+    def paste(self) -> None:
+        """Open what the clipboard holds: a file, or the cells of a table."""
+        clipboard = QGuiApplication.clipboard()
+        if file := local_file(clipboard.mimeData()):
+            self.session.open_file(file)
+        else:
+            self.session.open_pasted(clipboard.text())
+
     def visited(self) -> None:
         """Bring the last run and files up to date."""
         self._show_last()
@@ -79,7 +91,7 @@ class StartPage(Page):
     def _show_last(self) -> None:
         clear(self._continue.body)
         runs = self.session.past_runs()
-        files = [file for file in settings.recent_files() if Path(file).is_file()]
+        files = [file for file in settings.recent_files() if file_exists(file)]
         if runs:
             self._continue.body.addWidget(self._run_button(runs[0]))
         for file in files[:SHOWN_FILES]:

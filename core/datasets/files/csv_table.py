@@ -53,14 +53,14 @@ def read_csv_table(
         UnusableError: whatever makes it no table, with line and column.
     """
     dialect = sniff(head, path.name, complete=complete, wanted=wanted)
-    _check_header(dialect, path.name)
+    check_header(dialect, path.name)
     arguments = _arguments(dialect, compression, missing)
-    arguments["dtype"] = _text_columns(dialect, kinds)
+    arguments["dtype"] = text_columns(dialect, kinds)
     with ThreadPoolExecutor(1) as beside:
         print_of_file = beside.submit(fingerprint, path)
         table, dialect = _parse(path, compression, dialect, arguments)
         arguments["encoding"] = dialect.encoding
-        strays = _settle_types(table, arguments, kinds, path.name)
+        strays = settle_types(table, arguments, kinds, path.name)
         if strays is not None:
             table, dialect = _parse(path, compression, dialect, arguments)
         digest = print_of_file.result()
@@ -88,11 +88,12 @@ def first_cells(
     shift = 1 if dialect.extra == "names" else 0
     return {
         column: [row[i + shift] for row in dialect.rows if i + shift < len(row)]
-        for i, column in enumerate(_names(dialect))
+        for i, column in enumerate(names_of(dialect))
     }
 
 
-def _check_header(dialect: Dialect, name: str) -> None:
+def check_header(dialect: Dialect, name: str) -> None:
+    """See that no two columns have the same name; raises UnusableError."""
     for cell, times in Counter(dialect.header).items():
         if times > 1 and cell:
             places = [str(i + 1) for i, other in enumerate(dialect.header) if other == cell]
@@ -114,7 +115,7 @@ def _arguments(dialect: Dialect, compression: str, missing: Sequence[str]) -> di
     }
     if not dialect.header or dialect.trimmed:
         arguments["header"] = 0 if dialect.header else None
-        arguments["names"] = _names(dialect)
+        arguments["names"] = names_of(dialect)
     if dialect.extra != "names":
         arguments["index_col"] = False
     for key, value, usual in (
@@ -129,17 +130,18 @@ def _arguments(dialect: Dialect, compression: str, missing: Sequence[str]) -> di
     return arguments
 
 
-def _names(dialect: Dialect) -> list[str]:
+def names_of(dialect: Dialect) -> list[str]:
+    """The columns' names."""
     if not dialect.header:
         return [f"column {i + 1}" for i in range(dialect.width)]
     return [cell if cell else f"Unnamed: {i}" for i, cell in enumerate(dialect.header)]
 
 
-def _text_columns(dialect: Dialect, kinds: Mapping[str, str]) -> dict[str, str]:
+def text_columns(dialect: Dialect, kinds: Mapping[str, str]) -> dict[str, str]:
     """The columns to be read as text: those whose first values are not all numbers."""
     shift = 1 if dialect.extra == "names" else 0
     as_text = {}
-    for i, name in enumerate(_names(dialect)):
+    for i, name in enumerate(names_of(dialect)):
         kind = kinds.get(name, "")
         cells = [row[i + shift] for row in dialect.rows if i + shift < len(row)]
         given = [cell for cell in cells if not is_missing(cell)]
@@ -215,13 +217,16 @@ def _check_short_rows(
         csv_faults.check_widths(path, compression, dialect)
 
 
-def _settle_types(
+def settle_types(
     table: pd.DataFrame, arguments: dict[str, Any], kinds: Mapping[str, str], name: str
 ) -> list[Finding] | None:
     """Decide about columns that turned out to hold text below the head.
 
     Completes ``arguments``; returns None where the table can stay as it is, otherwise what to
     say about values that are to count as missing, and the file has to be read once more.
+
+    Raises:
+        UnusableError: a column that a person called numbers holds too many words.
     """
     findings = []
     again = False
@@ -240,7 +245,7 @@ def _settle_types(
         # " NA " with blanks around it is missing too, but pandas takes it for text.
         texts = [text for text in odd if not is_missing(text)]
         count = int(values.isin(texts).sum())
-        few = count <= STRAY_SHARE * len(table) and len(odd) > 0 and len(texts) <= STRAY_KINDS
+        few = len(odd) > 0 and few_strays(values[values.isin(texts)], len(table))
         if kinds.get(column) == "number" and not few:
             raise UnusableError(
                 f"“{texts[0] if texts else values.iloc[0]}” is no number, and"
@@ -253,7 +258,7 @@ def _settle_types(
             continue
         strays[column] = odd
         if texts:
-            findings.append(_stray_finding(column, count, texts))
+            findings.append(stray_finding(column, count, texts))
     if strays:
         arguments["na_values"] = {
             column: [*arguments["na_values"], *strays.get(column, ())] for column in table.columns
@@ -261,7 +266,13 @@ def _settle_types(
     return findings if again else None
 
 
-def _stray_finding(column: str, count: int, texts: list[str]) -> Finding:
+def few_strays(odd: pd.Series, rows: int) -> bool:
+    """Whether the texts in a column of numbers are so few that they can count as missing."""
+    return len(odd) <= STRAY_SHARE * rows and odd.nunique() <= STRAY_KINDS
+
+
+def stray_finding(column: str, count: int, texts: list[str]) -> Finding:
+    """What is said of texts in a column of numbers, which count as missing."""
     # One pair of quotes a value, so that they can be told apart and left out.
     some = ", ".join(f"“{text[:30].replace('”', '’')}”" for text in texts[:3])
     values = (

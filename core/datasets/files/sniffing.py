@@ -72,16 +72,20 @@ class Dialect:
     def described(self) -> str:
         """In words: "semicolons between columns, decimal commas, a header, UTF-8"."""
         between = IN_WORDS.get(self.delimiter)
-        parts = [f"{between} between columns" if between else "one column"]
-        if self.decimal == ",":
-            parts.append("decimal commas")
+        parts = [f"{between} between columns" if between else "one column", *self.said_of_rows]
+        names = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1"}
+        names["cp1252"] = "Windows-1252"
+        return ", ".join([*parts, names.get(self.encoding, self.encoding)])
+
+    @property
+    def said_of_rows(self) -> list[str]:
+        """The same of what sheets have too: decimal sign, header, lines above."""
+        parts = ["decimal commas"] if self.decimal == "," else []
         parts.append("a header" if self.header else "no header")
         if self.skip:
             lines = "1 line" if self.skip == 1 else f"{self.skip} lines"
             parts.append(f"{lines} above the table left out")
-        names = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1"}
-        names["cp1252"] = "Windows-1252"
-        return ", ".join([*parts, names.get(self.encoding, self.encoding)])
+        return parts
 
 
 def decode(head: bytes) -> tuple[str, str]:
@@ -151,13 +155,13 @@ def sniff(head: bytes, name: str, *, complete: bool, wanted: str = "") -> Dialec
     lines = lines[skip:]
     delimiter, table = delimiter_of(lines, quote, name, wanted)
     width = _usual_width(table)
-    header = _header_of(table, width)
+    header = header_of(table, width)
     if wanted and wanted in (cell.strip() for cell in table[0]):
         header = tuple(table[0])
     rows = table[1:] if header else table
     if not rows:
         raise UnusableError("there is no row below the header", where=name, cure="add rows")
-    decimal, thousands = _decimal_of(rows, delimiter)
+    decimal, thousands = decimal_of(rows, delimiter)
     return Dialect(
         encoding=encoding,
         delimiter=delimiter,
@@ -185,7 +189,7 @@ def _lines_above(lines: list[str], quote: str, name: str, wanted: str) -> int:
     if delimiter == ONE_COLUMN:
         return 0  # every line is like a title
     below = [row for row in table if not row[0].startswith("#")]
-    named_below = bool(below and _header_of(below, width))  # then "#" does not begin a header
+    named_below = bool(below and header_of(below, width))  # then "#" does not begin a header
     for above, line in enumerate(lines[:50]):
         cells = split_rows([line], delimiter, quote)
         count = len(cells[0]) if cells else 0
@@ -208,8 +212,8 @@ def is_missing(cell: str) -> bool:
     return cell.strip() in _MISSING
 
 
-def _header_of(table: list[list[str]], width: int) -> tuple[str, ...]:
-    """The first row where it names the columns, otherwise ()."""
+def header_of(table: list[list[str]], width: int) -> tuple[str, ...]:
+    """The first row where it names the columns of a table so wide, otherwise ()."""
     first, below = [cell.strip() for cell in table[0]], table[1:]
     if len(first) == width - 1:  # row names stand in front of each row: only a header is shorter
         return tuple(table[0])
@@ -262,7 +266,7 @@ def _first(lines: list[str]) -> str:
     return next((line for line in lines if line.strip()), "")
 
 
-def _decimal_of(rows: list[list[str]], delimiter: str) -> tuple[str, str]:
+def decimal_of(rows: list[list[str]], delimiter: str) -> tuple[str, str]:
     """The decimal sign and the sign between thousands, by which cells look like which."""
     cells = [cell.strip() for row in rows for cell in row]
     commas = [cell for cell in cells if "," in cell]

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.datasets.files.addresses import divided
 from core.datasets.files.bounds import check_archive
-from core.datasets.files.opening import check_path
 from core.errors import UnusableError
 from core.estimators.lda.topics import topic_sizes, topic_words, word_probabilities
 from core.export.bundle.folder_arrays import FORMAT, folder_arrays, members_of_model
 from core.export.bundle.modules import bundle
-from core.export.bundle.reading import UnreadableError, encoding_of
+from core.export.bundle.reading import UnreadableError
 from core.export.cells import defused
 from core.export.files.npz_file import damaged, packed
 from core.export.files.parameter_arrays import Arrays
@@ -232,9 +232,9 @@ def predict_rows(path: Path, file: str, tell: Any) -> pd.DataFrame:
 
     arrays = load(path)
     predicted = importlib.import_module(_BY_KIND[str(arrays["kind"])].predicts).predicted
-    name = Path(file).name
+    name = Path(divided(file)[0]).name
     try:
-        text = text_of_file(check_path(file), encoding_of(arrays["settings"]))
+        text = text_of_file(file, arrays["settings"])
         with np.errstate(all="ignore"):
             header, rows = predicted(arrays, text, tell)
     except UnreadableError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from keyword import iskeyword
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,8 @@ from sklearn.model_selection import train_test_split
 from core.errors import UnusableError
 from core.export.finished_run import FinishedRun, file_of
 from core.export.script.constructor import Code, list_code, wrapped_list
+from core.export.script.reading import missing_words, parameter, read_lines, reading_functions
 from core.export.script.samples import sample_lines
-from core.export.without_examples import common_words
 from core.tuning.problem import read_data
 
 _CHECK = '''
@@ -44,7 +43,7 @@ def data_block(run: FinishedRun, code: Code) -> str:
     if takeaway.test_source:
         other = _said(file_of(takeaway.test_source))
         lines.append(f"TEST = sys.argv[2] if len(sys.argv) > 2 else {other}")
-    reading = _libsvm if takeaway.source["format"] == "libsvm" else _csv
+    reading = _libsvm if takeaway.source["format"] == "libsvm" else _table
     return "\n".join([*lines, *reading(run, code)])
 
 
@@ -75,112 +74,17 @@ def _table_parts(run: FinishedRun) -> list[str]:
     ]
 
 
-def _csv(run: FinishedRun, code: Code) -> list[str]:
-    takeaway = run.takeaway
-    arguments = takeaway.source["read_csv"]
-    lines = [
+def _table(run: FinishedRun, code: Code) -> list[str]:
+    sources = [one for one in (run.takeaway.source, run.takeaway.test_source) if one]
+    return [
         *_table_constants(run, code),
-        *_missing_words(arguments),
+        *missing_words(sources),
         "",
         *_CHECK.splitlines(),
-        "",
-        "",
+        *reading_functions(sources, _target_type(run), code),
+        *read_lines("X, y", "DATA", sources[0], sources),
+        *(read_lines("X_test, y_test", "TEST", sources[1], sources) if sources[1:] else ()),
     ]
-    if takeaway.source.get("strays") or takeaway.test_source.get("strays"):
-        lines += _converter(arguments)
-    lines += [
-        "def read(path, **how):",
-        "    table = pd.read_csv(path, **how)",
-        "    table = table[table[TARGET].notna()]  # rows without a target teach nothing",
-        f"    return table[FEATURES].reset_index(drop=True), table[TARGET]{_target_type(run)}",
-        "",
-        "",
-        *_reading("X, y", "DATA", takeaway.source, arguments),
-    ]
-    if takeaway.test_source:
-        lines += _reading("X_test, y_test", "TEST", takeaway.test_source, arguments)
-    return lines
-
-
-def _converter(arguments: dict[str, Any]) -> list[str]:
-    """A function for columns of numbers where words that are not told count as missing."""
-    replaced = "".join(
-        f".replace({_said(sign)}, {_said(usual)})"
-        for sign, usual in (
-            ("_", "?"),  # which Python takes for a sign between thousands
-            (arguments.get("thousands", ""), ""),
-            (arguments.get("decimal", "."), "."),
-        )
-        if sign not in ("", usual)
-    )
-    return [
-        "def number(cell):",
-        '    """The number in a cell; missing where there is none."""',
-        "    try:",
-        f"        return float(cell{replaced})",
-        "    except ValueError:",
-        "        return np.nan",
-        "",
-        "",
-    ]
-
-
-def _missing_words(arguments: dict[str, Any]) -> list[str]:
-    words = _common_words(arguments)
-    return [f"MISSING = {wrapped_list(words)}"] if words else []
-
-
-def _common_words(arguments: dict[str, Any]) -> list[str]:
-    given = arguments.get("na_values", [])
-    return common_words(given) if isinstance(given, dict) else list(given)
-
-
-def _reading(names: str, path: str, source: dict[str, Any], first: dict[str, Any]) -> list[str]:
-    parts = [f"checked({path}, {_said(source['fingerprint'])})"]
-    common = _common_words(first)
-    for name, value in source["read_csv"].items():
-        if name == "na_values":
-            value_code = _missing_code(value, common)
-        elif (name, value) in (("encoding", "utf-8"), ("compression", None), ("sep", ",")):
-            continue
-        else:
-            value_code = Code().expression(value, 4)
-        parts.append(f"{_parameter(name)}={value_code}")
-    if strays := source.get("strays"):
-        parts.append(f"converters=dict.fromkeys({Code().expression(strays, 4)}, number)")
-    body = "".join(f"    {part},\n" for part in parts)
-    return [f"{names} = read(\n{body})"]
-
-
-def _parameter(name: str) -> str:
-    """The name of a parameter, as it may stand in a script.
-
-    Raises:
-        UnusableError: it is none; the run's folder was changed by someone.
-    """
-    if not name.isidentifier() or iskeyword(name):
-        raise UnusableError(
-            f"“{name[:40]}” is no way of reading a file",
-            where="best.json",
-            cure="resume the run, or start a new one",
-        )
-    return name
-
-
-def _missing_code(given: Any, common: list[str]) -> str:
-    if given == common:
-        return "MISSING"
-    if not isinstance(given, dict):
-        return wrapped_list(list(given), 4)
-    own = {
-        column: [word for word in words if word not in common] for column, words in given.items()
-    }
-    special = ", ".join(
-        f"{_said(column)}: [*MISSING, {', '.join(map(_said, words))}]"
-        for column, words in own.items()
-        if words
-    )
-    return f"dict.fromkeys([*FEATURES, TARGET], MISSING) | {{{special}}}"
 
 
 def _libsvm(run: FinishedRun, code: Code) -> list[str]:
@@ -200,7 +104,7 @@ def _loading(names: str, path: str, source: dict[str, Any], code: Code) -> list[
         module, form = _OPENED[source["compression"]]
         code.modules.add(f"import {module}")
         opened = form.format(opened)
-    told = {_parameter(n): v for n, v in source["libsvm"].items() if v is not False}
+    told = {parameter(n): v for n, v in source["libsvm"].items() if v is not False}
     given = "".join(f"    {n}={_said(v)},\n" for n, v in told.items())
     if source["libsvm"].get("zero_based") is False:
         given += "    zero_based=False,\n"

@@ -31,6 +31,7 @@ from core.export.finished_run import FinishedRun, score_said
 from core.export.script.constructor import Code, list_code, wrapped_list
 from core.export.script.data import data_block, split_block
 from core.export.script.models import carried_source, is_ours
+from core.export.script.reading import packages_of
 from core.export.script.scores import score_functions, scorer
 from core.space import Setting
 
@@ -81,9 +82,11 @@ def _import_lines(run: FinishedRun) -> list[str]:
 def _docstring(run: FinishedRun, carries: bool) -> str:
     kinds = (MODELS[own_setting(run.plan.model, setting)[0]] for setting in _settings(run))
     extras = dict.fromkeys(kind.extra for kind in kinds if kind.extra)
-    parts = [module for extra in extras for module in OPTIONAL_PARTS[extra].modules]
-    needed = [*parts, "scikit-learn", "numpy"]
-    usage = f"It needs {', '.join(needed)} and pandas. Run it with the data file as its argument."
+    own = [module for extra in extras for module in OPTIONAL_PARTS[extra].modules]
+    sources = [one for one in (run.takeaway.source, run.takeaway.test_source) if one]
+    libraries = [*own, "scikit-learn", "numpy", "pandas", *packages_of(sources)]
+    needed = f"{', '.join(libraries[:-1])} and {libraries[-1]}"
+    usage = f"It needs {needed}. Run it with the data file as its argument."
     if carries:
         model = "The model" if len(members_of(run)) < 2 else "Not every model"
         no = "no" if len(members_of(run)) < 2 else "a"

@@ -273,3 +273,23 @@ def test_a_menu_opens_at_the_chip_and_at_the_head(page, qtbot):
     menu = QApplication.activePopupWidget()
     assert "Leave it out" in [action.text() for action in menu.actions()]
     menu.close()
+
+
+def test_another_sheet_of_the_workbook_can_be_chosen(page, clinic):
+    from app.worker.messages import Message, Opened
+    from core.tuning.plan import DataPlan
+
+    assert page.question._sheet_part.isHidden()
+    session = page.session
+    session.open_file("/data/book.xlsx")
+    summary, advice = clinic
+    summary = {**summary, "sheets": ["First", "Second"], "sheet": "First"}
+    session.worker.arrived.emit(
+        [Message(session._asked.last, Opened(DataPlan("/data/book.xlsx"), summary, advice))]
+    )
+    assert not page.question._sheet_part.isHidden()
+    assert page.question.sheet.currentText() == "First"
+    page.question.sheet.textActivated.emit("Second")
+    assert _last_read(page).file == "/data/book.xlsx#Second"
+    session.problem.emit("The sheet is empty.")  # refused: the choice goes back
+    assert page.question.sheet.currentText() == "First"

@@ -76,7 +76,6 @@ TEXTS = {
     "NUL": (HEADER + ROWS * 100 + "1,\0,a\n" + ROWS, "line 4002: there is a NUL byte"),
     "a web page": ("<!DOCTYPE html>\n<html>a,b\n</html>", "a web page"),
     "JSON": ('[{"a": 1,\n"b": 2}]', "a JSON file"),
-    "ARFF": ("@relation x\n@data\n1,2\n", "an ARFF file"),
 }
 
 
@@ -94,7 +93,6 @@ BINARIES = {
     "noise": (bytes(range(256)) * 20, "binary file"),
     "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(99), "a picture"),
     "an old workbook": (b"\xd0\xcf\x11\xe0" * 50, "old Excel workbook"),
-    "Parquet": (b"PAR1" + bytes(99), "a Parquet file"),
     "gzip cut short": (gzip.compress((HEADER + ROWS * 50).encode())[:-30], "broken"),
     "gzip cut early": (gzip.compress((HEADER + ROWS * 50).encode())[:60], "broken"),
     "bz2 cut short": (bz2.compress((HEADER + ROWS * 50).encode())[:-30], "broken"),
@@ -131,7 +129,9 @@ def test_zip_archives(tmp_path: Path) -> None:
     for name, members, words in (
         ("two.zip", ["a.csv", "b.csv"], "holds 2 files"),
         ("none.zip", [], "holds 0 files"),
-        ("book.xlsx", ["[Content_Types].xml", "xl/workbook.xml"], "Excel workbook"),
+        ("book.xlsx", ["[Content_Types].xml", "xl/workbook.xml"], "the workbook is damaged"),
+        ("text.docx", ["[Content_Types].xml", "word/document.xml"], "but no spreadsheet"),
+        ("book.xlsb", ["[Content_Types].xml", "xl/workbook.bin"], "a binary Excel workbook"),
     ):
         path = tmp_path / name
         with zipfile.ZipFile(path, "w") as archive:
@@ -239,7 +239,7 @@ def test_wrong_second_files(tmp_path: Path) -> None:
         ("p,q,s\n" + ROWS, "there is no column “r”"),
         (HEADER + "1,x,a\n2,y,b\n" * 9, "column q: the column has text (“x”)"),
         (HEADER + "1,2,\n" * 9, "no row has a value of the target"),
-        ("1 1:2\n0 1:3\n" * 9, "the first file is CSV"),
+        ("1 1:2\n0 1:3\n" * 9, "the first file is a table with columns"),
     ):
         second = tmp_path / "second.csv"
         second.write_text(content)

@@ -1,0 +1,327 @@
+"""An ARFF file becomes a table, by one call of pandas.read_csv that anyone can repeat.
+
+Below its header an ARFF file is a CSV file: the header says names and types. Of the format, sparse
+rows, weights of rows and attributes that hold tables are refused.
+
+Source: Weka, Attribute-Relation File Format, https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.dataset import Finding, Source
+from core.datasets.files.csv_table import settle_types
+from core.datasets.files.opening import LONGEST_LINE, GuardedFile, fingerprint, open_bytes
+from core.datasets.files.sniffing import decode
+from core.datasets.raw_table import RawTable
+from core.errors import UnusableError
+
+MISSING = ("", "?")
+_ATTRIBUTE = re.compile(
+    r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+)\s*(.+)""", re.IGNORECASE
+)
+_NUMBERS = ("numeric", "real", "integer")
+_OPENS = re.compile(r"""(?:^|,)\s*(['"])""")
+_MOST_ATTRIBUTES = 200_000
+
+
+def looks_like_arff(text: str) -> bool:
+    """Whether the first line that is no comment begins an ARFF file."""
+    lines = (line.strip() for line in io.StringIO(text))
+    first = next((line for line in lines if line and not line.startswith("%")), "")
+    return re.match(r"@(relation|attribute)\b", first, re.IGNORECASE) is not None
+
+
+@dataclass
+class _Header:
+    """What the header says, and which lines are no rows.
+
+    Attributes:
+        types: {attribute: its type in small letters}.
+        lines: down to @data.
+        comments: the lines below that are comments, from 0.
+        quote: the sign around texts.
+        escapes: whether a backslash keeps the sign behind it.
+        rows: the first rows.
+    """
+
+    types: dict[str, str] = field(default_factory=dict)
+    lines: int = 0
+    comments: list[int] = field(default_factory=list)
+    quote: str = '"'
+    escapes: bool = False
+    rows: list[list[str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ArffFile:
+    """An ARFF file, perhaps compressed.
+
+    Attributes:
+        path: the file.
+        compression: as `opening.compression_of` tells it.
+        head: its first bytes, decompressed.
+    """
+
+    path: Path
+    compression: str
+    head: bytes
+
+    def first_cells(self, wanted: str = "") -> dict[str, list[str]]:
+        """Every column's first values as text.
+
+        Raises:
+            UnusableError: whatever makes it no table.
+        """
+        rows = self._header.rows
+        return {name: [row[i] for row in rows] for i, name in enumerate(self._header.types)}
+
+    def read(
+        self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, wanted: str = ""
+    ) -> RawTable:
+        """The table.
+
+        Args:
+            kinds: {column: kind} where a person or the training file has decided.
+            missing: passed over: the format itself says what stands for nothing.
+            wanted: passed over: the columns have names.
+
+        Raises:
+            UnusableError: whatever makes it no table, with its line.
+        """
+        arguments = self._arguments(kinds)
+        table = self._parse(arguments)
+        strays: list[Finding] | None = settle_types(table, arguments, kinds, self.path.name)
+        if strays is not None:
+            table = self._parse(arguments)
+        _refuse_infinity(table, self.path.name)
+        if not arguments["dtype"]:
+            del arguments["dtype"]
+        alike = ("na_values", "keep_default_na", "dtype")
+        source = Source(
+            str(self.path),
+            "arff",
+            {
+                "sep": ",",
+                "encoding": "utf-8",
+                "index_col": False,
+                **{name: arguments[name] for name in alike if name in arguments},
+            },
+            {},
+            fingerprint(self.path),
+            ", ".join(["ARFF", *([self.compression] if self.compression else [])]),
+            self.compression,
+            reading=arguments,
+        )
+        return RawTable(self.path.name, table, source, self._line_of, tuple(strays or ()))
+
+    @cached_property
+    def _encoding(self) -> str:
+        return decode(self.head)[0]
+
+    @cached_property
+    def _header(self) -> _Header:
+        """What the header says, by a pass through the whole file that counts every row's cells.
+
+        Raises:
+            UnusableError: no ARFF file, or one of what is not read.
+        """
+        found = _Header()
+        with self._text() as lines:
+            numbered = enumerate(lines)
+            for number, line in numbered:
+                if self._header_line(found, number, line.strip()):
+                    found.lines = number + 1
+                    break
+            else:
+                raise self._refused("there is no @data", len(found.types) + 1, "add it")
+            if not found.types:
+                raise self._refused("no attribute is declared", found.lines, "add @attribute lines")
+            self._pass_rows(found, numbered)
+        return found
+
+    def _text(self) -> io.TextIOWrapper:
+        raw = GuardedFile(open_bytes(self.path, self.compression), self.path.name, wide=True)
+        encoding = "utf-8-sig" if self._encoding == "utf-8" else self._encoding
+        return io.TextIOWrapper(io.BufferedReader(raw), encoding, "replace", newline="")
+
+    def _header_line(self, found: _Header, number: int, line: str) -> bool:
+        """Take a line of the header; whether it is the last one, @data."""
+        word = line.split(maxsplit=1)[0].lower() if line else "%"
+        if word == "@data":
+            return True
+        if word in ("@relation", "%") or word.startswith("%"):
+            return False
+        told = _ATTRIBUTE.fullmatch(line)
+        if told is None:
+            raise self._refused(
+                f"“{line[:40]}” declares no attribute", number + 1, "write @attribute NAME TYPE"
+            )
+        name, kind = _unquoted(told[1]).strip(), told[2].strip().lower()
+        if name in found.types:
+            raise self._refused(
+                f"another attribute is called “{name}” too", number + 1, "give it another name"
+            )
+        if kind.startswith("relational"):
+            raise self._refused(
+                f"attribute “{name}” holds tables of its own (relational)",
+                number + 1,
+                "leave it out, or save the table as CSV",
+            )
+        known = kind.startswith(("{", "string", "date")) or kind in _NUMBERS
+        if not known or len(found.types) >= _MOST_ATTRIBUTES:
+            raise self._refused(
+                f"“{kind[:40]}” is no type of attribute",
+                number + 1,
+                "use numeric, string, date, or {value, value, …}",
+            )
+        found.types[name] = kind
+        return False
+
+    def _pass_rows(self, found: _Header, numbered: Iterator[tuple[int, str]]) -> None:
+        """Count the cells of every row, and find comments and how texts are quoted."""
+        csv.field_size_limit(2 * LONGEST_LINE)
+        width, quotes, rows = len(found.types), set(), 0
+        for number, line in numbered:
+            text = line.strip()
+            if not text:
+                continue
+            if text.startswith("%"):
+                found.comments.append(number)
+                continue
+            if text.startswith("{") or (text.endswith("}") and re.search(r",\s*\{[^,]*\}$", text)):
+                raise self._refused(
+                    "sparse rows and weights of rows ({…}) are not read",
+                    number + 1,
+                    "save the table as CSV",
+                )
+            quotes.update(_OPENS.findall(text))
+            found.escapes = found.escapes or "\\" in text
+            if len(quotes) > 1:
+                raise self._refused(
+                    "texts stand in single and in double quotes", number + 1, "use one of them"
+                )
+            found.quote = next(iter(quotes), '"')
+            cells = self._cells(text, found, number)
+            if len(cells) != width:
+                what = f"the row has {len(cells)} {'value' if len(cells) == 1 else 'values'}"
+                raise self._refused(
+                    f"{what} where {width} attributes are declared",
+                    number + 1,
+                    "give a value for each, ? where nothing is known",
+                )
+            rows += 1
+            if len(found.rows) < 500:
+                found.rows.append(["" if cell == "?" else cell for cell in cells])
+        if not rows:
+            raise self._refused("there is no row below @data", found.lines, "add rows")
+
+    def _cells(self, text: str, found: _Header, number: int) -> list[str]:
+        how: dict[str, Any] = {"quotechar": found.quote, "skipinitialspace": True}
+        if found.escapes:
+            how["escapechar"] = "\\"
+        if text.count(found.quote) % 2 and not found.escapes:
+            raise self._refused(
+                f"a quote ({found.quote}) opens here and is not closed", number + 1, "close it"
+            )
+        try:
+            return next(csv.reader([text], strict=True, **how), [])
+        except csv.Error as error:
+            raise self._refused(
+                f"the row cannot be read ({error})", number + 1, "check commas and quotes"
+            ) from None
+
+    def _arguments(self, kinds: Mapping[str, str]) -> dict[str, Any]:
+        """What pandas.read_csv is told, in plain JSON types."""
+        header = self._header
+        words = ("category", "date", "text")
+        text = [
+            name
+            for name, kind in header.types.items()
+            if kinds.get(name, "") in words
+            or (kind not in _NUMBERS and kinds.get(name) != "number")
+        ]
+        skipped = [*range(header.lines), *header.comments] if header.comments else header.lines
+        arguments: dict[str, Any] = {
+            "header": None,
+            "names": list(header.types),
+            "skiprows": skipped,
+            "encoding": self._encoding,
+            "compression": self.compression or None,
+            "index_col": False,
+            "skipinitialspace": True,
+            "na_values": list(MISSING),
+            "keep_default_na": False,
+            "dtype": dict.fromkeys(text, "str"),
+        }
+        if header.quote != '"':
+            arguments["quotechar"] = header.quote
+        if header.escapes:
+            arguments["escapechar"] = "\\"
+        return arguments
+
+    def _parse(self, arguments: Mapping[str, Any]) -> pd.DataFrame:
+        wide = self._encoding.startswith("utf-16")
+        raw = GuardedFile(open_bytes(self.path, self.compression), self.path.name, wide=wide)
+        try:
+            with io.BufferedReader(raw, 2**18) as file:
+                table = pd.read_csv(file, **{**arguments, "compression": None}, low_memory=False)
+        except UnicodeDecodeError:
+            raise UnusableError(
+                f"a letter is none of {self._encoding}",
+                where=self.path.name,
+                cure="save the file in UTF-8",
+            ) from None
+        except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+            if raw.fault is not None:
+                raise raw.fault from None
+            reason = str(error).strip().rstrip(".")
+            raise self._refused(
+                f"the rows cannot be read ({reason})",
+                self._header.lines,
+                "check commas and quotes",
+            ) from None
+        return table
+
+    def _line_of(self, row: int) -> int:
+        """The line of a row."""
+        with self._text() as lines:
+            skip = self._header.lines
+            rows = (
+                number
+                for number, line in islice(enumerate(lines, 1), skip, None)
+                if line.strip() and not line.lstrip().startswith("%")
+            )
+            return next(islice(rows, row, None), 0)
+
+    def _refused(self, what: str, line: int, cure: str) -> UnusableError:
+        return UnusableError(what, where=f"{self.path.name}, line {line}", cure=cure)
+
+
+def _unquoted(word: str) -> str:
+    if word[:1] in ("'", '"'):
+        return re.sub(r"\\(.)", r"\1", word[1:-1])
+    return word
+
+
+def _refuse_infinity(table: pd.DataFrame, name: str) -> None:
+    for column in table.columns:
+        values = table[column]
+        if values.dtype.kind == "f" and (endless := np.isinf(values.to_numpy())).any():
+            raise UnusableError(
+                "the value is infinite",
+                where=f"{name}, row {int(endless.argmax()) + 1} of the data, column {column}",
+                cure="give a finite number, or ?",
+            )

@@ -1,0 +1,282 @@
+"""A Parquet or Feather file becomes a table, by a call of pandas that anyone can repeat."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.dataset import Finding, Source
+from core.datasets.files.bounds import most_unpacked, too_much
+from core.datasets.files.csv_table import few_strays, stray_finding
+from core.datasets.files.delimiters import is_number
+from core.datasets.files.opening import fingerprint
+from core.datasets.files.packages import check_package
+from core.datasets.files.plain_columns import plain_columns
+from core.datasets.files.sniffing import MISSING
+from core.datasets.raw_table import RawTable
+from core.errors import UnusableError
+
+_LEAST_BOUND = 2**30  # bytes that any file may unpack to: equal values take no room in it
+_BATCH = 2**16  # rows that are unpacked at a time
+_HEAD_ROWS = 500
+_TITLES = {"parquet": "Parquet", "feather": "Feather (Arrow)"}
+
+
+@dataclass(frozen=True)
+class ColumnarFile:
+    """A file of columns.
+
+    Attributes:
+        path: the file.
+        kind: parquet or feather.
+    """
+
+    path: Path
+    kind: str
+
+    @cached_property
+    def _schema(self) -> Any:
+        """The names and types of its columns, a pyarrow.Schema."""
+        check_package("pyarrow", self.path.name)
+        with _library_faults(self.path.name):
+            if self.kind == "parquet":
+                from pyarrow.parquet import read_schema
+
+                return read_schema(self.path)
+            return _arrow_table(self.path, None, 1).schema
+
+    @cached_property
+    def _kept(self) -> list[str]:
+        """The columns whose values are no lists, records or bytes.
+
+        Raises:
+            UnusableError: there is none, or several have one name.
+        """
+        names = [name.strip() for name in self._schema.names]
+        twice, times = next(iter(Counter(names).most_common(1)), ("", 0))
+        if times > 1:
+            raise UnusableError(
+                f"{times} columns are called “{twice}”",
+                where=self.path.name,
+                cure="give every column a name of its own",
+            )
+        kept = [field.name for field in self._schema if not _is_nested(field.type)]
+        if not kept:
+            raise UnusableError(
+                "every column holds lists, records or bytes" if names else "there is no column",
+                where=self.path.name,
+                cure="give columns of numbers and texts",
+            )
+        return kept
+
+    @cached_property
+    def _table(self) -> pd.DataFrame:
+        """The kept columns as pandas reads them.
+
+        Raises:
+            UnusableError: damaged, too large, or without rows.
+        """
+        most = max(_LEAST_BOUND, most_unpacked(self.path.stat().st_size))
+        with _library_faults(self.path.name):
+            read = _parquet_table if self.kind == "parquet" else _arrow_table
+            table = read(self.path, self._kept, most).to_pandas()
+        if table.columns.nlevels > 1:
+            table.columns = pd.Index([str(name) for name in table.columns])
+        if table.empty:
+            raise UnusableError("there is no row", where=self.path.name, cure="add rows")
+        return table
+
+    def first_cells(self, wanted: str = "") -> dict[str, list[str]]:
+        """Every column's first values as text.
+
+        Raises:
+            UnusableError: whatever makes it no table.
+        """
+        every = [str(n).strip() for n in (*self._table.index.names, *self._table.columns)]
+        cells = plain_columns(self._table.head(_HEAD_ROWS), every, ())
+        return {str(name): cells[name].fillna("").tolist() for name in cells}
+
+    def read(
+        self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, wanted: str = ""
+    ) -> RawTable:
+        """The table.
+
+        Args:
+            kinds: {column: kind} where a person or the training file has decided.
+            missing: texts that stand for nothing.
+            wanted: passed over: the columns have names.
+
+        Raises:
+            UnusableError: whatever makes it no table.
+        """
+        raw, name = self._table, self.path.name
+        text = [column for column in self._names_of_texts() if kinds.get(column) != "number"]
+        text += [c for c, kind in kinds.items() if kind in ("category", "date", "text")]
+        text = list(dict.fromkeys(text))
+        findings = [*self._findings(), *self._strays(raw, kinds, missing)]
+        with _library_faults(name):
+            table = plain_columns(raw, text, missing)
+        text = [column for column in text if column in table]
+        _refuse_infinity(table, name)
+        source = Source(
+            str(self.path),
+            self.kind,  # type: ignore[arg-type]
+            {
+                "sep": ",",
+                "encoding": "utf-8",
+                "index_col": False,
+                "na_values": list(missing),
+                "keep_default_na": False,
+                **({"dtype": dict.fromkeys(text, "str")} if text else {}),
+            },
+            {},
+            fingerprint(self.path),
+            f"{_TITLES[self.kind]}, {len(table.columns):,} columns",
+            reading={"columns": self._kept} if len(self._kept) < len(self._schema) else {},
+        )
+        return RawTable(name, table, source, lambda row: row + 1, tuple(findings))
+
+    def _names_of_texts(self) -> list[str]:
+        """The columns that the file says are texts, truth values, dates or categories."""
+        from pyarrow import types
+
+        tests = (
+            *(types.is_string, types.is_large_string, types.is_string_view, types.is_boolean),
+            *(types.is_dictionary, types.is_date, types.is_timestamp, types.is_time),
+        )
+        by_type = {f.name.strip(): any(test(f.type) for test in tests) for f in self._schema}
+        raw = self._table
+        names = [str(name).strip() for name in raw.columns]
+        named = [str(name).strip() for name in raw.index.names if name is not None]
+        return [name for name in (*named, *names) if by_type.get(name, True)]
+
+    def _strays(
+        self, raw: pd.DataFrame, kinds: Mapping[str, str], missing: Sequence[str]
+    ) -> Iterator[Finding]:
+        """What is said of texts that a person called numbers."""
+        texts = set(self._names_of_texts())
+        for column in raw.columns:
+            name = str(column).strip()
+            if kinds.get(name) != "number" or name not in texts:
+                continue
+            words = raw[column].dropna().astype(object).map(str)
+            odd = words[[not is_number(word) and word not in missing for word in words]]
+            if not few_strays(odd, len(raw)):
+                raise UnusableError(
+                    f"“{odd.iloc[0]}” is no number, and {len(odd):,} values are like it",
+                    where=f"{self.path.name}, column {name}",
+                    cure="let the column be a category",
+                )
+            if len(odd):
+                yield stray_finding(name, len(odd), list(odd.unique()))
+
+    def _findings(self) -> Iterator[Finding]:
+        kept = set(self._kept)
+        lost = [name for name in self._schema.names if name not in kept]
+        if lost:
+            some = ", ".join(f"“{name}”" for name in lost[:5]) + (" …" if len(lost) > 5 else "")
+            which = f"Column {some} holds" if len(lost) == 1 else f"The columns {some} hold"
+            left = "is" if len(lost) == 1 else "are"
+            yield Finding(f"{which} lists, records or bytes and {left} left out.", serious=True)
+        index = self._table.index
+        if not isinstance(index, pd.RangeIndex) and all(name is None for name in index.names):
+            yield Finding("The labels of the rows (an index without a name) are left out.")
+
+
+def _is_nested(kind: Any) -> bool:
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    plain = (
+        *(types.is_string, types.is_large_string, types.is_string_view, types.is_boolean),
+        *(types.is_integer, types.is_floating, types.is_decimal, types.is_null),
+        *(types.is_date, types.is_timestamp, types.is_time, types.is_duration),
+    )
+    return not any(test(kind) for test in plain)
+
+
+def _parquet_table(path: Path, columns: list[str], most: int) -> Any:
+    """The columns, a pyarrow.Table; texts are kept once each, with a number in every row."""
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    schema = ParquetFile(path).schema_arrow
+    texts = [f.name for f in schema if f.name in columns and pa.types.is_string(f.type)]
+    with ParquetFile(path, read_dictionary=texts) as file:
+        about = file.metadata
+        groups = [about.row_group(i) for i in range(about.num_row_groups)]
+        unpacked = sum(group.total_byte_size for group in groups)
+        if max(unpacked, 8 * about.num_rows * len(columns)) > most:
+            raise too_much(path)
+        batches = _bounded(file.iter_batches(_BATCH, columns=columns), path, most)
+        if not batches:
+            return schema.empty_table()
+        # What pandas wrote about the index: the batches have lost it.
+        return pa.Table.from_batches(batches).replace_schema_metadata(schema.metadata)
+
+
+def _arrow_table(path: Path, columns: list[str] | None, most: int) -> Any:
+    """The columns, a pyarrow.Table; without any columns named, one that only has a schema."""
+    import pyarrow as pa
+
+    with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as file:
+        if columns is None:
+            return file.schema.empty_table()
+        places = [file.schema.names.index(name) for name in columns]
+        options = pa.ipc.IpcReadOptions(included_fields=places)
+    with pa.OSFile(str(path)) as source, pa.ipc.open_file(source, options=options) as file:
+        every = (file.get_batch(i) for i in range(file.num_record_batches))
+        batches = _bounded(every, path, most)
+        return pa.Table.from_batches(batches, file.schema).select(columns)
+
+
+def _bounded(batches: Iterator[Any], path: Path, most: int) -> list[Any]:
+    """The batches of rows, as long as they do not hold more bytes than the file may."""
+    kept, held = [], 0
+    for batch in batches:
+        held += batch.nbytes
+        if held > most:
+            raise too_much(path)
+        batch.validate(full=True)  # offsets of damaged files point anywhere in the memory
+        kept.append(batch)
+    return kept
+
+
+@contextmanager
+def _library_faults(name: str) -> Iterator[None]:
+    """Turn whatever the library says of a damaged file into one sentence.
+
+    Raises:
+        UnusableError: it cannot be read.
+    """
+    try:
+        yield
+    except UnusableError:
+        raise
+    except Exception as error:  # besides its own errors it raises any, for spoilt descriptions
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:120]
+        raise UnusableError(
+            f"the file is damaged ({reason})",
+            where=name,
+            cure="write it again, or save the table as CSV",
+        ) from None
+
+
+def _refuse_infinity(table: pd.DataFrame, name: str) -> None:
+    for column in table.columns:
+        values = table[column]
+        if values.dtype.kind == "f" and (endless := np.isinf(values.to_numpy())).any():
+            raise UnusableError(
+                "the value is infinite",
+                where=f"{name}, row {int(endless.argmax()) + 1}, column {column}",
+                cure="give a finite number, or none",
+            )

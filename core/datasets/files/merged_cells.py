@@ -1,0 +1,56 @@
+"""Which merged cells of a sheet can be filled: those that reach over rows of one column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.datasets.dataset import Fill
+from core.datasets.files.sheet_header import Head
+from core.datasets.files.sheets import Extent, Merged
+from core.errors import UnusableError
+
+_MOST = 100_000
+_UNMERGE = "unmerge them in the spreadsheet program and give each cell a value of its own"
+
+
+def fills_of(extent: Extent, columns: Sequence[int], head: Head) -> tuple[Fill, ...]:
+    """The merged cells within one column of the table: its name, the first and the last row.
+
+    Those above the header are titles. Rows count from 0, the first one below the header.
+
+    Raises:
+        UnusableError: the header is merged, or rows are merged across columns.
+    """
+    names = dict(zip(columns, head.names, strict=True))
+    found = []
+    for range_ in extent.merged:
+        top, left, bottom, right = range_
+        inside = [column for column in columns if left <= column <= right]
+        bottom = min(bottom, extent.rows - 1)
+        table = top < extent.rows and bottom >= max(head.header_row, 0)
+        if not (table and inside) or (top, left) == (bottom, right):
+            continue
+        if top <= head.header_row:
+            raise _refused(extent, range_, "of the header ")
+        if left != right:
+            raise _refused(extent, range_, "")
+        found.append((names[inside[0]], top - head.first, bottom - head.first))
+    if len(found) > _MOST:
+        raise _refused(extent, extent.merged[0], f"and {len(found):,} others ")
+    return tuple(found)
+
+
+def _refused(extent: Extent, range_: Merged, which: str) -> UnusableError:
+    top, left, bottom, right = range_
+    cells = f"{letters(left)}{top + 1}:{letters(right)}{bottom + 1}"
+    return UnusableError(f"the cells {cells} {which}are merged", where=extent.where, cure=_UNMERGE)
+
+
+def letters(column: int) -> str:
+    """What a spreadsheet calls a column (from 0): A to Z, then AA, AB and so on."""
+    said = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        said = chr(ord("A") + rest) + said
+    return said

@@ -1,0 +1,29 @@
+"""The packages that some kinds of files need, which are not always installed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from core.errors import UnusableError
+
+# {package: (the extra of pyproject.toml that brings it, what needs it)}
+_NEEDED = {
+    "openpyxl": ("sheets", "Excel workbooks"),
+    "odf": ("sheets", "OpenDocument spreadsheets"),
+    "pyarrow": ("columnar", "Parquet and Feather files"),
+}
+
+
+def check_package(module: str, where: str) -> None:
+    """See that a package can be imported.
+
+    Raises:
+        UnusableError: it is missing; with the command that brings it.
+    """
+    if find_spec(module) is None:
+        extra, needs = _NEEDED[module]
+        raise UnusableError(
+            f"{needs} need {module}, which is missing here",
+            where=where,
+            cure=f'install it with: pip install "tunescope[{extra}]"',
+        )

@@ -1,0 +1,57 @@
+"""Tables that were pasted: kept as files of their own, so that a run on one can go on later."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from core.errors import UnusableError, cannot_write
+from core.writing import write_whole
+
+MOST = 2**28  # letters
+_CURE = "copy the cells of a table, those of its header too"
+
+
+def keep_pasted(text: str, folder: Path) -> Path:
+    """The file that holds a pasted text; the one that held it before, if there is one.
+
+    Nobody else may look into the folder.
+
+    Args:
+        text: what the clipboard holds: of a spreadsheet, its cells with tabs between.
+        folder: where pasted tables are kept.
+
+    Raises:
+        UnusableError: it is no table, or cannot be written.
+    """
+    lines = [line for line in text[: 2**16].splitlines() if line.strip()]
+    if len(lines) < 2:
+        what = "there is no text" if not lines else "the text is one line, so no table"
+        raise UnusableError(what, where="clipboard", cure=_CURE)
+    if len(text) > MOST:
+        raise UnusableError(
+            f"the text is longer than {MOST // 2**20} million letters",
+            where="clipboard",
+            cure="save the table as a file and open that",
+        )
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        data = text.encode("utf-8", "replace")
+        for file in sorted(folder.glob("pasted *.tsv")):
+            if file.stat().st_size == len(data) and file.read_bytes() == data:
+                return file
+        path = _new_name(folder)
+        write_whole(path, data.decode("utf-8"))
+        path.chmod(0o600)
+    except OSError as error:
+        raise cannot_write("the pasted table", folder, error, cure="save it as a file") from None
+    return path
+
+
+def _new_name(folder: Path) -> Path:
+    moment = datetime.now().astimezone().strftime("%Y-%m-%d %H.%M.%S")
+    path, count = folder / f"pasted {moment}.tsv", 1
+    while path.exists():
+        count += 1
+        path = folder / f"pasted {moment} ({count}).tsv"
+    return path

@@ -1,0 +1,127 @@
+"""What the sheets of a workbook hold, before any is read: extent, merged cells, lost formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from core.datasets.files.zipped_xml import damaged
+from core.errors import UnusableError
+
+MOST_ROWS, MOST_COLUMNS = 2**20, 2**14  # of a sheet, in every spreadsheet program
+MOST_PLACES = 20_000_000  # rows × columns from the first cell to the last that holds anything
+FEW_PLACES, LEAST_FILLED = 500_000, 0.01  # of more places, this share must hold something
+Merged = tuple[int, int, int, int]  # top, left, bottom, right: from 0, the last ones included
+
+
+class EnoughSeen(Exception):  # noqa: N818 - it ends a scan early and is no error
+    """A sheet holds something, and nobody wants to know more."""
+
+
+@dataclass
+class Extent:
+    """Where a sheet holds something; rows and columns count from 0.
+
+    Attributes:
+        name: the sheet's.
+        most_cells: how many cells with values may be read.
+        where: file and sheet, for errors.
+        rows: how many rows there are down to the last with a value.
+        columns: those with a value.
+        cells: how many cells have one.
+        merged: the ranges of merged cells.
+        lost: {column: formulas whose value is not in the file}.
+    """
+
+    name: str
+    where: str
+    most_cells: int
+    rows: int = 0
+    columns: set[int] = field(default_factory=set)
+    cells: int = 0
+    merged: list[Merged] = field(default_factory=list)
+    lost: dict[int, int] = field(default_factory=dict)
+
+    def count(self, row: int, column: int, rows: int = 1, columns: int = 1) -> None:
+        """Take note of a value that stands in so many rows and columns from a place on.
+
+        Raises:
+            UnusableError: the sheet is too large, or the place is in none.
+        """
+        if not (rows > 0 and columns > 0):
+            return
+        if not (0 <= row <= MOST_ROWS - rows and 0 <= column <= MOST_COLUMNS - columns):
+            raise damaged(self.where, "a cell lies beyond the last row or column of a sheet")
+        self.rows = max(self.rows, row + rows)
+        if columns == 1:
+            self.columns.add(column)
+        else:
+            self.columns.update(range(column, column + columns))
+        self.cells += rows * columns
+        if self.cells > self.most_cells:
+            raise self._too_large(f"more than {self.most_cells:,} cells")
+
+    def check_spread(self) -> None:
+        """See that its cells do not lie so far apart that the places between fill the memory.
+
+        Raises:
+            UnusableError: they do.
+        """
+        width = max(self.columns, default=0) + 1
+        places = self.rows * width
+        if places > FEW_PLACES and self.cells < LEAST_FILLED * places:
+            raise UnusableError(
+                f"the sheet has {self.rows:,} rows and {width:,} columns, and nearly all are empty",
+                where=self.where,
+                cure="delete what stands alone far below or to the right of the table",
+            )
+        if places > MOST_PLACES:
+            raise self._too_large(f"{self.rows:,} rows and {width:,} columns")
+
+    def _too_large(self, what: str) -> UnusableError:
+        return UnusableError(
+            f"the sheet has {what}, more than can be read from a workbook",
+            where=self.where,
+            cure="save it as CSV and open that",
+        )
+
+
+@dataclass(frozen=True)
+class Workbook:
+    """The sheets of a workbook by name, those first that are not hidden.
+
+    Attributes:
+        names: of every sheet.
+        scan: an Extent is filled with what a sheet holds; it raises EnoughSeen at the first value
+            where its second argument is true.
+        package: what reads it.
+        most_cells: how many cells of a sheet can be read.
+    """
+
+    names: tuple[str, ...]
+    scan: Callable[[Extent, bool], None]
+    package: str
+    most_cells: int
+
+    def extent(self, sheet: str, file: str) -> Extent:
+        """What a sheet holds.
+
+        Raises:
+            UnusableError: damaged, or too large.
+        """
+        found = Extent(sheet, f"{file}, sheet {sheet}", self.most_cells)
+        self.scan(found, False)
+        found.check_spread()
+        return found
+
+    def filled(self, file: str) -> tuple[str, ...]:
+        """The sheets that hold anything."""
+        return tuple(name for name in self.names if self._is_filled(name, file))
+
+    def _is_filled(self, sheet: str, file: str) -> bool:
+        found = Extent(sheet, f"{file}, sheet {sheet}", self.most_cells)
+        try:
+            self.scan(found, True)
+        except EnoughSeen:
+            return True
+        return found.cells > 0

@@ -1,0 +1,163 @@
+"""Which reader a file needs, told by its first bytes and not by its name."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from core.datasets.files.addresses import divided
+from core.datasets.files.arff_table import ArffFile, looks_like_arff
+from core.datasets.files.columnar_table import ColumnarFile
+from core.datasets.files.csv_table import first_cells, read_csv_table
+from core.datasets.files.opening import (
+    HEAD_BYTES,
+    check_path,
+    compression_of,
+    file_faults,
+    read_head,
+)
+from core.datasets.files.sheet_table import SheetFile
+from core.datasets.files.sniffing import MISSING, decode, looks_like_libsvm
+from core.datasets.raw_table import RawTable
+from core.errors import UnusableError
+
+_LIBSVM_ENDINGS = (".libsvm", ".svm", ".svmlight")
+_COLUMNAR = ((b"PAR1", "parquet"), (b"ARROW1", "feather"))
+_ODS = "application/vnd.oasis.opendocument.spreadsheet"
+
+
+class TableFile(Protocol):
+    """A file that holds a table, in any format."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+
+    def first_cells(self, wanted: str = "") -> dict[str, list[str]]:
+        """Every column's first values as text; raises UnusableError where it is no table."""
+
+    def read(
+        self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, wanted: str = ""
+    ) -> RawTable:
+        """The table; raises UnusableError with the place of whatever makes it none."""
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A CSV or LIBSVM file, perhaps compressed.
+
+    Attributes:
+        path: the file.
+        compression: as `opening.compression_of` tells it.
+        head: its first bytes, decompressed.
+    """
+
+    path: Path
+    compression: str
+    head: bytes
+
+    @cached_property
+    def is_libsvm(self) -> bool:
+        """Whether its lines are LIBSVM's."""
+        text = decode(self.head)[1]
+        if looks_like_libsvm(text):
+            return True
+        named = any(suffix in _LIBSVM_ENDINGS for suffix in self.path.suffixes)
+        return named and ":" in text
+
+    @property
+    def _complete(self) -> bool:
+        return len(self.head) < HEAD_BYTES
+
+    def first_cells(self, wanted: str = "") -> dict[str, list[str]]:
+        """Every column's first values as text.
+
+        Raises:
+            UnusableError: whatever makes it no table.
+        """
+        return first_cells(self.head, self.path.name, complete=self._complete, wanted=wanted)
+
+    def read(
+        self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, wanted: str = ""
+    ) -> RawTable:
+        """The table of a CSV file.
+
+        Args:
+            kinds: {column: kind} where a person or the training file has decided.
+            missing: what stands for nothing; among words, "." and "none" are words.
+            wanted: a column that must be there, if any: it decides between delimiters.
+
+        Raises:
+            UnusableError: whatever makes it no table, with line and column.
+        """
+        return read_csv_table(
+            self.path,
+            self.compression,
+            self.head,
+            complete=self._complete,
+            kinds=kinds,
+            missing=missing,
+            wanted=wanted,
+        )
+
+
+def open_table(file: str) -> TableFile:
+    """The reader of a file; a sheet of a workbook is asked for as book.xlsx#Sheet2.
+
+    Raises:
+        UnusableError: there is no such file, or it is of a kind that is no table.
+    """
+    name, sheet = divided(file)
+    path = check_path(name)
+    with file_faults(path.name), path.open("rb") as stream:
+        start = stream.read(16)
+    columnar = next((kind for magic, kind in _COLUMNAR if start.startswith(magic)), "")
+    if columnar:
+        return ColumnarFile(path, columnar)
+    if start.startswith(b"PK") and (kind := _workbook_kind(path)):
+        return SheetFile(path, kind, sheet)
+    compression = compression_of(path)
+    head = read_head(path, compression)
+    if looks_like_arff(decode(head[: 2**16])[1]):
+        return ArffFile(path, compression, head)
+    return TextFile(path, compression, head)
+
+
+def _workbook_kind(path: Path) -> str:
+    """Xlsx or ods; "" for another archive.
+
+    Raises:
+        UnusableError: an Office document of another kind.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+            if "[Content_Types].xml" in names or any(n.startswith("xl/") for n in names):
+                if any(name.startswith("xl/") and name.endswith(".bin") for name in names):
+                    what = "a binary Excel workbook (.xlsb)"
+                    cure = "save it as .xlsx in the spreadsheet program"
+                    if "xl/workbook.bin" in names:
+                        raise UnusableError(f"this is {what}", where=path.name, cure=cure)
+                if any(name.startswith("xl/") for name in names):
+                    return "xlsx"
+                raise _other_document(path)
+            if "content.xml" not in names or "mimetype" not in names:
+                return ""
+            kind = archive.open("mimetype").read(200).decode("ascii", "replace").strip()
+    except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, ValueError, EOFError):
+        return ""  # opening the archive says what is wrong
+    if kind.removesuffix("-template") != _ODS:
+        raise _other_document(path)
+    return "ods"
+
+
+def _other_document(path: Path) -> UnusableError:
+    return UnusableError(
+        "this is an Office document, but no spreadsheet",
+        where=path.name,
+        cure="save its table as a spreadsheet or CSV file",
+    )

@@ -1,0 +1,228 @@
+"""Parquet and Feather files: what is read, what is left out, and what is refused."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.datasets.files import packages
+from core.datasets.files.plain_columns import plain_columns
+from core.datasets.raw_table import Choices
+from core.datasets.reading import read_dataset
+from core.errors import UnusableError
+
+ENDINGS = ("parquet", "feather")
+COUNT = 40
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_missing_package_is_named_with_its_command(
+    tmp_path: Path, refusal, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    path = tmp_path / f"a.{ending}"
+    path.write_bytes({"parquet": b"PAR1", "feather": b"ARROW1"}[ending] + bytes(99))
+    monkeypatch.setattr(packages, "find_spec", lambda module: None)
+    assert 'pip install "tunescope[columnar]"' in refusal(path)
+
+
+pa = pytest.importorskip("pyarrow", reason="Parquet and Feather files need pyarrow")
+
+
+def saved(path: Path, table: pd.DataFrame) -> Path:
+    """The table in the format of the file's ending."""
+    table.to_parquet(path) if path.suffix == ".parquet" else table.to_feather(path)
+    return path
+
+
+def table_of(**columns: object) -> pd.DataFrame:
+    """A table with two usual columns and a target beside the given ones."""
+    usual = {"p": [i % 7 for i in range(COUNT)], "q": [i * 1.5 for i in range(COUNT)]}
+    return pd.DataFrame({**usual, **columns, "r": ["ab"[i % 2] for i in range(COUNT)]})
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_file_is_what_its_csv_is(tmp_path: Path, small_table, same_as_csv, ending: str) -> None:
+    same_as_csv(saved(tmp_path / f"a.{ending}", small_table), small_table)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_type_of_a_column(tmp_path: Path, ending: str) -> None:
+    days = [datetime.date(2024, 1, 1) + datetime.timedelta(days=i % 9) for i in range(COUNT)]
+    table = table_of(
+        category=pd.Categorical(["x", "y", None, "z"] * 10),
+        levels=pd.Categorical([3, 1, 2, 1] * 10),
+        day=days,
+        moment=pd.date_range("2024-01-01", periods=COUNT, tz="Europe/Berlin"),
+        flag=[True, False] * 20,
+        maybe=pd.array([True, None, False, False] * 10, dtype="boolean"),
+        whole=pd.array([1, None, 3, 4] * 10, dtype="Int64"),
+        price=[decimal.Decimal("1.25"), None, decimal.Decimal("-3.5"), decimal.Decimal(0)] * 10,
+        wait=pd.to_timedelta([1, 2, 3, None] * 10, unit="min"),
+        small=np.array([1, 2, 3, 4] * 10, dtype="uint8"),
+        half=np.array([0.5, 1.5, np.nan, 2.5] * 10, dtype="float32"),
+        nothing=[None] * COUNT,
+    )
+    dataset = read_dataset(str(saved(tmp_path / f"a.{ending}", table)))
+    kinds = {column.name: (column.kind, column.missing) for column in dataset.columns}
+    assert kinds == {
+        "p": ("number", 0),
+        "q": ("number", 0),
+        "category": ("category", 10),
+        # Parquet keeps the numbers of a category, not that it is one.
+        "levels": ("number" if ending == "parquet" else "category", 0),
+        "day": ("date", 0),
+        "moment": ("date", 0),
+        "flag": ("yes/no", 0),
+        "maybe": ("yes/no", 10),
+        "whole": ("number", 10),
+        "price": ("number", 10),
+        "wait": ("number", 10),
+        "small": ("number", 0),
+        "half": ("number", 10),
+        "nothing": ("constant", COUNT),
+        "r": ("category", 0),
+    }
+    first = dataset.table.iloc[0]
+    assert (first["price"], first["wait"], first["half"], first["day"]) == (
+        1.25,
+        60.0,
+        0.5,
+        "2024-01-01",
+    )
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_recorded_call_of_pandas_gives_the_same_table(
+    tmp_path: Path, small_table, ending: str
+) -> None:
+    path = saved(tmp_path / f"a.{ending}", small_table.assign(lists=[[1, 2]] * 60))
+    dataset = read_dataset(str(path))
+    source = dataset.source
+    read = pd.read_parquet if ending == "parquet" else pd.read_feather
+    words = source.read_csv
+    again = plain_columns(read(path, **source.reading), words["dtype"], words["na_values"])
+    pd.testing.assert_frame_equal(dataset.table, again[dataset.feature_names])
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_nested_columns_are_left_out_and_named(tmp_path: Path, refusal, ending: str) -> None:
+    nested = {"lists": [[1, 2]] * COUNT, "records": [{"a": 1}] * COUNT, "raw": [b"x"] * COUNT}
+    dataset = read_dataset(str(saved(tmp_path / f"a.{ending}", table_of(**nested))))
+    assert [column.name for column in dataset.columns] == ["p", "q", "r"]
+    (said,) = [f for f in dataset.findings if "lists, records or bytes" in f.sentence]
+    assert "“lists”, “records”, “raw”" in said.sentence
+    only = pd.DataFrame({"lists": [[1, 2]] * 9})
+    assert "every column holds lists" in refusal(saved(tmp_path / f"b.{ending}", only))
+
+
+def test_a_named_index_is_a_column(tmp_path: Path) -> None:
+    table = table_of().set_index(pd.Index([20 + 3 * i % 50 for i in range(COUNT)], name="age"))
+    dataset = read_dataset(str(saved(tmp_path / "a.parquet", table)))
+    assert dataset.feature_names[0] == "age"
+    assert dataset.table["age"].iloc[1] == 23
+
+
+def test_an_index_without_a_name_is_left_out_and_said(tmp_path: Path) -> None:
+    table = table_of().sample(frac=1, random_state=0)
+    dataset = read_dataset(str(saved(tmp_path / "a.parquet", table)))
+    assert dataset.feature_names == ["p", "q"]
+    assert any("an index without a name" in f.sentence for f in dataset.findings)
+
+
+def test_columns_with_names_of_several_levels(tmp_path: Path) -> None:
+    table = table_of()
+    table.columns = pd.MultiIndex.from_tuples([("a", "p"), ("a", "q"), ("b", "r")])
+    dataset = read_dataset(str(saved(tmp_path / "a.parquet", table)))
+    assert [column.name for column in dataset.columns] == [
+        "('a', 'p')",
+        "('a', 'q')",
+        "('b', 'r')",
+    ]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_column_of_empty_texts(tmp_path: Path, ending: str) -> None:
+    dataset = read_dataset(str(saved(tmp_path / f"a.{ending}", table_of(s=[""] * COUNT))))
+    column = next(c for c in dataset.columns if c.name == "s")
+    assert (column.missing, column.role) == (COUNT, "ignore")
+    assert column.note == "every value is missing"
+
+
+def test_texts_of_digits_stay_text_unless_a_person_says_numbers(tmp_path: Path) -> None:
+    digits = [f"{i % 9:04d}" for i in range(COUNT)]
+    path = saved(tmp_path / "a.parquet", table_of(code=digits))
+    assert read_dataset(str(path)).table["code"].iloc[3] == "0003"
+    chosen = read_dataset(str(path), Choices(kinds={"code": "number"}))
+    assert chosen.table["code"].iloc[3] == 3
+    as_words = read_dataset(str(path), Choices(kinds={"p": "category"}))
+    assert as_words.table["p"].iloc[3] == "3"
+
+
+def test_words_that_a_person_calls_numbers(tmp_path: Path) -> None:
+    few = [str(i) for i in range(COUNT - 1)] + ["lost"]
+    path = saved(tmp_path / "a.parquet", table_of(code=few))
+    dataset = read_dataset(str(path), Choices(kinds={"code": "number"}))
+    assert any("“lost”" in f.sentence for f in dataset.findings)
+    path = saved(tmp_path / "b.parquet", table_of(code=["x", "y"] * 20))
+    with pytest.raises(UnusableError, match="“x” is no number, and 40 values"):
+        read_dataset(str(path), Choices(kinds={"code": "number"}))
+
+
+def test_infinity_is_refused(tmp_path: Path, refusal) -> None:
+    table = table_of()
+    table.loc[4, "q"] = np.inf
+    assert "row 5, column q: the value is infinite" in refusal(saved(tmp_path / "a.parquet", table))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_damage_is_said_in_one_sentence(tmp_path: Path, refusal, ending: str) -> None:
+    path = saved(tmp_path / f"a.{ending}", table_of())
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    assert "the file is damaged" in refusal(path)
+    assert "there is no row" in refusal(saved(tmp_path / f"b.{ending}", table_of().head(0)))
+
+
+def test_equal_values_that_fill_the_memory(tmp_path: Path, refusal) -> None:
+    from pyarrow import parquet
+
+    count = 3_000_000
+    long = pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int8()), count), ["x"])
+    table = pa.table({f"c{i}": long for i in range(60)})
+    path = tmp_path / "a.parquet"
+    parquet.write_table(table, path)
+    assert path.stat().st_size < 1_000_000
+    assert "unpacked" in refusal(path)
+
+
+def test_feather_of_the_first_version_is_refused(tmp_path: Path, refusal) -> None:
+    path = tmp_path / "a.feather"
+    path.write_bytes(b"FEA1" + bytes(99))
+    assert "a Feather file of the first version" in refusal(path)
+
+
+def test_blanks_around_names_are_no_part_of_them(tmp_path: Path, refusal) -> None:
+    table = table_of().rename(columns={"p": " p ", "r": "r "})
+    dataset = read_dataset(str(saved(tmp_path / "a.parquet", table)), Choices(target=" r"))
+    assert [column.name for column in dataset.columns] == ["p", "q", "r"]
+    twice = table_of().rename(columns={"q": " p"})
+    assert "2 columns are called “p”" in refusal(saved(tmp_path / "b.parquet", twice))
+
+
+def test_tokens_come_from_columns_too(tmp_path: Path) -> None:
+    words = [".", "none", "go"] * 20
+    table = pd.DataFrame(
+        {
+            "sequence": [f"s{i // 4}" for i in range(60)],
+            "word": words,
+            "y": ["ab"[i % 2] for i in range(60)],
+        }
+    )
+    dataset = read_dataset(str(saved(tmp_path / "a.parquet", table)))
+    assert dataset.task == "sequence"
+    assert dataset.table["word"].tolist() == words

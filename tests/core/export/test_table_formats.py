@@ -1,0 +1,194 @@
+"""Runs on workbooks, columnar files and ARFF: their scripts, and predictions across formats."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from structured_runs import crf_run
+
+from core.export.exporters import export, export_run
+from core.export.finished_run import finished_run
+from core.export.prediction import predict_file
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import read_data
+
+NEEDED = {"xlsx": "openpyxl", "ods": "odf", "parquet": "pyarrow", "feather": "pyarrow"}
+FORMATS = ("csv", "xlsx", "ods", "parquet", "feather", "arff")
+ROWS = 90
+
+
+def table(seed: int) -> pd.DataFrame:
+    """Numbers, categories and dates with a hole each, and a class that hangs on them."""
+    rng = np.random.default_rng(seed)
+    size = rng.normal(size=ROWS).round(3)
+    colour = rng.choice(["red", "dark green", "blue"], ROWS)
+    pull = size + (colour == "red") + 0.3 * rng.normal(size=ROWS)
+    made = pd.DataFrame(
+        {
+            "size": size,
+            "colour": colour,
+            "when": pd.date_range("2024-01-01", periods=ROWS).strftime("%Y-%m-%d"),
+            "class": np.where(pull > 0.3, "yes, sure", "no"),
+        }
+    )
+    made.loc[4, ["size", "colour"]] = [np.nan, None]
+    return made
+
+
+def saved(path: Path, made: pd.DataFrame) -> Path:
+    """The table in the format of the file's ending; sheets with a title and merged cells."""
+    ending = path.suffix[1:]
+    pytest.importorskip(NEEDED.get(ending, "pandas"))
+    if ending == "csv":
+        made.to_csv(path, index=False)
+    elif ending == "xlsx":
+        save_sheet(path, made)
+    elif ending == "ods":
+        made.to_excel(str(path), index=False, startrow=2, startcol=1)
+    elif ending == "arff":
+        save_arff(path, made)
+    else:
+        made = made.assign(lists=[[1, 2]] * len(made)).set_index(made["when"].rename("day"))
+        made = made.drop(columns="when").rename_axis("when")
+        made.to_parquet(path) if ending == "parquet" else made.reset_index().to_feather(path)
+    return path
+
+
+def save_sheet(path: Path, made: pd.DataFrame) -> None:
+    """A second sheet comes first, and two cells of the column of colours are merged."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["another", "sheet"])
+    book.active.append([1, 2])
+    sheet = book.create_sheet("The data")
+    sheet.append(["A title"])
+    sheet.append([])
+    sheet.append([None, *made.columns])
+    for row in made.itertuples(index=False):
+        sheet.append([None, *(None if value != value else value for value in row)])
+    same = next(i for i in range(10, 80) if made["colour"][i] == made["colour"][i + 1])
+    sheet.merge_cells(f"C{same + 4}:C{same + 5}")
+    book.save(path)
+
+
+def save_arff(path: Path, made: pd.DataFrame) -> None:
+    kinds = ("numeric", "{red,'dark green',blue}", "date yyyy-MM-dd", "{'yes, sure',no}")
+    lines = ["% made here", "@relation table"]
+    lines += [f"@attribute {n} {k}" for n, k in zip(made.columns, kinds, strict=True)]
+    lines += ["@data"]
+    for row in made.itertuples(index=False):
+        cells = ["?" if v is None or v != v else str(v) for v in row]
+        lines.append(",".join(f"'{c}'" if " " in c else c for c in cells))
+    path.write_text("\n".join([*lines, "%", "%"]))
+
+
+def address(path: Path) -> str:
+    return f"{path}#The data" if path.suffix == ".xlsx" else str(path)
+
+
+@pytest.fixture
+def tuned(finish_run: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
+    """Make a finished run of a format: (format, other format to test on) -> Made."""
+
+    def make(ending: str, test: str = "", model: str = "logistic") -> Any:
+        folder = tmp_path / f"{ending} {test}".strip()
+        folder.mkdir()
+        data = DataPlan(
+            address(saved(folder / f"data.{ending}", table(1))),
+            target="class",
+            test_file=address(saved(folder / f"test.{test}", table(2))) if test else "",
+        )
+        return finish_run(Plan(data, model, "random", seed=1), read_data(data), folder / "made")
+
+    return make
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_the_script_prints_the_same_score(
+    tuned: Callable[..., Any], run_outside: Any, tmp_path: Path, ending: str
+) -> None:
+    made = tuned(ending)
+    script = export(made.folder, tmp_path / "tuned.py")
+    text = script.read_text()
+    package = "odfpy" if ending == "ods" else NEEDED.get(ending, "")
+    assert package in text.split('"""')[1]
+    code = f"import runpy\nrunpy.run_path({str(script)!r}, run_name='__main__')"
+    ran = run_outside(code, tmp_path / ending)
+    assert ran.returncode == 0, ran.stderr
+    assert re.findall(r"tuned: (\d\.\d+)$", ran.stdout, re.MULTILINE) == [f"{made.score:.6f}"]
+    assert "has changed" not in ran.stderr
+
+
+def test_the_test_file_may_have_another_format(
+    tuned: Callable[..., Any], run_outside: Any, tmp_path: Path
+) -> None:
+    for ending, test in (("csv", "xlsx"), ("xlsx", "arff")):
+        made = tuned(ending, test)
+        script = export(made.folder, tmp_path / "tuned.py")
+        code = f"import runpy\nrunpy.run_path({str(script)!r}, run_name='__main__')"
+        ran = run_outside(code, tmp_path / f"{ending} {test}")
+        assert ran.returncode == 0, ran.stderr
+        assert f"tuned: {made.score:.6f}" in ran.stdout
+
+
+def test_words_that_count_as_missing_are_not_told_where_examples_are_not(
+    finish_run: Callable[..., Any], run_outside: Any, tmp_path: Path
+) -> None:
+    made = table(1)
+    size = made["size"].astype(object)
+    size[[7, 30]] = ["a secret", "another"]
+    path = saved(tmp_path / "data.xlsx", made.assign(size=size))
+    data = DataPlan(address(path), target="class")
+    run = finish_run(Plan(data, "logistic", "random", seed=1), read_data(data))
+    for examples in (True, False):
+        told = finished_run(run.folder, examples=examples)
+        script = export_run(told, tmp_path / f"{examples}.py")
+        assert ("secret" in script.read_text()) == examples
+        code = f"import runpy\nrunpy.run_path({str(script)!r}, run_name='__main__')"
+        ran = run_outside(code, tmp_path)
+        assert ran.returncode == 0, ran.stderr
+        assert f"tuned: {run.score:.6f}" in ran.stdout
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_a_model_predicts_rows_of_every_format(
+    tuned: Callable[..., Any], tmp_path: Path, ending: str
+) -> None:
+    made = tuned(ending)
+    model = export(made.folder, tmp_path / "best.skops")
+    rows = table(7)
+    expected = predict_file(model, saved(tmp_path / "new.csv", rows))
+    assert set(expected["prediction"]) == {"yes, sure", "no"}
+    for other in FORMATS[1:]:
+        if other in NEEDED and find_spec(NEEDED[other]) is None:
+            continue
+        there = predict_file(model, address(saved(tmp_path / f"new.{other}", rows)))
+        pd.testing.assert_frame_equal(there, expected)
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "parquet"])
+def test_labels_of_sequences_in_every_format(tmp_path: Path, ending: str) -> None:
+    run = crf_run(tmp_path / "run")
+    model = export(run.folder, tmp_path / "model.npz")
+    expected = predict_file(model, saved_plain(tmp_path / "new.csv", run.table))
+    there = predict_file(model, saved_plain(tmp_path / f"new.{ending}", run.table))
+    pd.testing.assert_frame_equal(there, expected)
+
+
+def saved_plain(path: Path, made: pd.DataFrame) -> Path:
+    ending = path.suffix[1:]
+    pytest.importorskip(NEEDED.get(ending, "pandas"))
+    if ending == "csv":
+        made.to_csv(path, index=False)
+    elif ending == "xlsx":
+        made.to_excel(path, index=False)
+    else:
+        made.to_parquet(path)
+    return path
