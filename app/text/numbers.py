@@ -28,7 +28,7 @@ def fixed(value: float | None, decimals: int) -> str:
     """A number with so many decimals; "–" where there is none."""
     if value is None or not math.isfinite(value):
         return "–"
-    return _localized(f"{value:.{decimals}f}")
+    return _localized(f"{round(value, decimals) + 0.0:.{decimals}f}")  # nothing is no less than 0
 
 
 def percent(share: float) -> str:
