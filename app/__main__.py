@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     "tune",
+    "pick",
     "predict",
     "models",
     "strategies",
