@@ -18,6 +18,7 @@ COMMANDS = (
     "resume",
     "replay",
     "report",
+    "pick",
     "export",
     "history",
     "reproduce",
