@@ -19,6 +19,7 @@ COMMANDS = (
     "resume",
     "replay",
     "report",
+    "pick",
     "export",
     "history",
     "reproduce",

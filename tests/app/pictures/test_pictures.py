@@ -108,7 +108,8 @@ SHOWN = {
     "start": ("start", ()),
     "data": ("data", ()),
     "model": ("model", ()),
-    "strategy": ("strategy", ()),
+    "strategy": ("strategy", (), "logistic"),
+    "several": ("strategy", ()),
     "ready": ("tune", ()),
     "tune": ("tune", tuple(trials())),
     "penalties": ("tune", tuple(penalties())),
@@ -116,6 +117,9 @@ SHOWN = {
     "export": ("export", tuple(trials(ended=True))),
     "history": ("history", ()),
 }
+
+
+OF_SEVERAL = {"models": "tune", "candidates": "results"}  # pages of a run of several models
 
 
 @pytest.fixture(scope="module")
@@ -189,14 +193,19 @@ def window(drawn, with_data, qtbot, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TUNESCOPE_HISTORY", "history.sqlite3")  # as the page says it
     # What it says of models with packages of their own depends on what is installed.
-    needy = {name for name, model in MODELS.items() if model.extra}
+    needy = {name: model.title for name, model in MODELS.items() if model.extra}
     models = [model for model in with_data.advice["models"] if model["name"] not in needy]
+    tries = [title for title in models[0]["tries"] if title not in needy.values()]
+    alone = [title for title in models[0]["alone"] if title not in needy.values()]
+    models[0] = {**models[0], "tries": tries, "alone": alone, "lacking": []}
     with_data.advice = {**with_data.advice, "models": models}
     with_data.exporters = OFFERED
 
-    def make(page: str, events: tuple = ()) -> Window:
+    def make(page: str, events: tuple = (), model: str = "") -> Window:
         if page == "start":
             with_data.summary = None
+        if model:
+            with_data.choose_model(model)
         if events:
             with_data._show_run(list(events), None)
         made = Window(with_data)
@@ -210,9 +219,9 @@ def window(drawn, with_data, qtbot, monkeypatch, tmp_path):
     return make
 
 
-@pytest.mark.parametrize("name", SHOWN)
-def test_a_page_looks_as_it_did(window, drawn, qtbot, tmp_path, name):
-    made = window(*SHOWN[name])
+@pytest.mark.parametrize("name", [*SHOWN, *OF_SEVERAL])
+def test_a_page_looks_as_it_did(window, drawn, qtbot, tmp_path, race, name):
+    made = window(*(SHOWN.get(name) or (OF_SEVERAL[name], tuple(race.run()))))
     for scheme in ("light", "dark"):
         drawn.choose(scheme=scheme)
         now, kept = settled(made, qtbot), HERE / f"{name}-{scheme}.png"

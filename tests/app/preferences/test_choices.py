@@ -4,7 +4,7 @@ from app.pages.data.data_page import DataPage
 from app.pages.strategy.strategy_page import StrategyPage
 from app.preferences import choices
 from app.preferences import preferences as settings
-from app.session.plan import plan_for, with_strategy
+from app.session.plan import plan_for, with_model, with_strategy
 from core.tuning.plan import DataPlan, Plan
 
 DATA = DataPlan("sample:clinic")
@@ -12,6 +12,7 @@ DATA = DataPlan("sample:clinic")
 
 @pytest.fixture
 def page(with_data, qtbot):
+    with_data.choose_model("logistic")
     made = StrategyPage(with_data)
     qtbot.addWidget(made)
     made.show()
@@ -21,7 +22,8 @@ def page(with_data, qtbot):
 
 def _fresh(clinic, strategy):
     """The plan that somebody gets who opens other data and takes this strategy."""
-    return with_strategy(plan_for(DATA, clinic[1], None), strategy, clinic[1])
+    plan = with_model(plan_for(DATA, clinic[1], None), "logistic", clinic[1])
+    return with_strategy(plan, strategy, clinic[1])
 
 
 def test_options_trials_and_minutes_are_offered_again(page, clinic):

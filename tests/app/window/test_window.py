@@ -194,6 +194,7 @@ def test_a_step_in_front_has_its_number_and_a_done_one_its_tick(window):
 
 class _Run:
     path, dataset, strategy, state = "/runs/1", "heart.csv", "mm", "finished"
+    model = "logistic"
     metric, test, gain = "accuracy", 0.877, 0.037
 
 
