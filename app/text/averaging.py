@@ -58,7 +58,7 @@ def of_which_models(event: EnsembleUpdated, run: RunState) -> str:
 
 def _only_member(event: EnsembleUpdated) -> str:
     words = "The average has one member so far, trial {number}; from {two} trials on there are two."
-    if event.finished >= 2 * ONE_IN:  # others were left out
+    if event.finished >= 2 * ONE_IN or event.kind:  # others were left out, or were no better
         words = "The average has one member, trial {number}."
     return words.format(number=event.members[0], two=2 * ONE_IN)
 

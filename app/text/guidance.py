@@ -23,10 +23,9 @@ def not_tried_in_words(entry: Mapping[str, Any]) -> tuple[str, ...]:
     said = []
     if alone := entry.get("alone"):
         said.append(f"Only tuned by themselves, from their own cards: {_small(alone)}.")
-    said += [
-        f"With {one['needs']} it tries {one['title']} as well: {one['install']}"
-        for one in entry.get("lacking", ())
-    ]
+    if lacking := entry.get("lacking"):
+        told = ", ".join(f"{one['title']} ({one['install']})" for one in lacking)
+        said.append(f"With more packages it tries more models: {told}.")
     return tuple(said)
 
 

@@ -8,6 +8,7 @@ from app.text.scores import (
     metric_in_short,
     score_in_words,
 )
+from core.estimators.facts import uncapitalized
 from core.estimators.settings import noun_of, title_of
 from core.tuning.events import ModelsCompared
 from core.tuning.runs.standings import Standing, standings, state_in_words
@@ -117,7 +118,7 @@ def who_leads(run: RunState) -> str:
         other = known[1]
         said += f", before {noun_of(other.model)} with {score_in_words(other.best, metric)}"
     said += "."
-    behind = [noun_of(one.model) for one in standings(run) if one.state == "behind"]
+    behind = [uncapitalized(title_of(one.model)) for one in standings(run) if one.state == "behind"]
     return f"{said} Clearly behind: {', '.join(behind)}." if behind else said
 
 

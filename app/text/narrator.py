@@ -137,12 +137,16 @@ def _now(run: RunState) -> list[str]:
         return [_step_in_words(run)]
     last = [] if run.latest is None else [_ended(run, run.latest)]
     begun = run.begun
-    following = (
-        []
-        if begun is None
-        else [_why(begun).format(setting=in_a_sentence(run.started, begun.setting))]
-    )
+    following = [] if begun is None else [_following(run, begun)]
     return [*last, *excluded, *following]
+
+
+def _following(run: RunState, begun: TrialStarted) -> str:
+    """The trial that is going on, and why it is tried."""
+    setting = in_a_sentence(run.started, begun.setting)
+    if run.several and begun.reason == "default":
+        return f"Now: the default setting of {setting} is tried, to have a comparison."
+    return _why(begun).format(setting=setting)
 
 
 def _folds(event: FoldTested) -> str:

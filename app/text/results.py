@@ -34,6 +34,8 @@ MOST_GRID = 10**9  # fits; more than that is said in words
 def headline(results: dict[str, Any], rows: int) -> str:
     """What tuning brought, in one sentence."""
     gain, metric = results["gain"], results["metric"]
+    if results.get("taken") == "default":
+        return "You took the default setting"
     only = members_of(results) < 2
     if only and results["setting"] and results["setting"] == results["default_setting"]:
         return "The default setting is the best of those tried"

@@ -101,8 +101,8 @@ def _of_several(run: RunState) -> list[str]:
     of, _ = own_setting(str(run.started.plan["model"]), run.best.setting)
     metric = metric_in_short(run.started.metric)
     parts = [f"best {metric} {plain(run.best.score)} by {noun_of(of)}"]
-    if run.ensemble is not None and run.ensemble.average is not None:
-        many = len(run.ensemble.members)
+    many = len(run.ensemble.members) if run.ensemble is not None else 0
+    if many > 1 and run.ensemble is not None and run.ensemble.average is not None:
         parts.append(f"average of {many} models {plain(run.ensemble.average)}")
     if run.without_improvement >= STALE:
         parts.append(f"no improvement for {run.without_improvement} trials")

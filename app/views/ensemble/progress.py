@@ -17,6 +17,7 @@ from app.views.plot.marker import Marker
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
 from core.tuning.events import EnsembleUpdated, RunFinished, RunResumed, RunStopped
+from core.tuning.runs.state import tunes_several
 
 MARKED = 60  # points beyond which only the last of a line has a symbol
 
@@ -79,6 +80,8 @@ class AverageAgainstBest(EnsembleView):
 
     def waits_for(self) -> str:
         """What will appear, or why there is nothing fair to show."""
+        if not self.run.ensembles and tunes_several(self.run.started):
+            return "Both appear here as soon as two trials have a score on all folds."
         if not self.run.ensembles:
             return super().waits_for()
         if self.run.started.judged == "training":

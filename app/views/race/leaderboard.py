@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt
+from PySide6.QtCore import QModelIndex, QSignalBlocker
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QVBoxLayout, QWidget
 
@@ -64,7 +64,6 @@ class ModelsGrid(PlainTable):
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.horizontalHeader().setStretchLastSection(True)
         self.horizontalHeader().setSectionsClickable(False)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another width has room for other columns."""
@@ -167,8 +166,12 @@ class Leaderboard(View):
         question = f"{self.question} Dot: best {metric_in_short(run.started.metric)}."
         if run.started.judged == "cv":
             question += " Line: one standard error to each side."
-        if any(one.best is None and one.known is not None for one in self.model.found):
+        shown = self.model.range
+        known = [one for one in self.model.found if one.known is not None]
+        if any(one.best is None for one in known):
             question += " Diamond: an estimate on fewer rows."
+        if any(not 0.0 <= shown.place(one.known or 0.0) <= 1.0 for one in known):
+            question += " Triangle: worse than knowing nothing."
         if nothing := baseline_in_words(run):
             drawn = self.model.range.baseline is not None
             said = f"Dashes: knowing nothing, {nothing}" if drawn else f"Knowing nothing: {nothing}"

@@ -46,7 +46,7 @@ class Range:
         return (score - self.low) / ((self.high - self.low) or 1.0)
 
 
-def common_range(found: list[Standing], baseline: float | None) -> Range:
+def common_range(found: list[Standing], baseline: float | None, maximize: bool = True) -> Range:
     """The range of all scores with their intervals; the baseline too unless it is far away."""
     ends = [
         one.best + sign * (one.error or 0.0)
@@ -59,6 +59,10 @@ def common_range(found: list[Standing], baseline: float | None) -> Range:
         return Range(0.0, 1.0, None)
     low, high = min(ends), max(ends)
     known = baseline is not None and math.isfinite(baseline)
+    if (
+        known and low < baseline < high
+    ):  # models that are worse than knowing nothing are at the edge
+        return Range(baseline, high, baseline) if maximize else Range(low, baseline, baseline)
     if known and (high - low) >= LEAST_SHARE * (max(high, baseline) - min(low, baseline)):
         return Range(min(low, baseline), max(high, baseline), baseline)
     return Range(low, high, None)
@@ -89,7 +93,10 @@ class ModelsTableModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), self.index(len(found) - 1, len(HEADS) - 1))
 
     def _take(self, found: list[Standing], run: RunState) -> None:
-        self.found, self.range = found, common_range(found, run.started.baseline)
+        self.found, self.range = (
+            found,
+            common_range(found, run.started.baseline, run.started.maximize),
+        )
         metric = run.started.metric
         self._cells = [
             [
@@ -181,7 +188,7 @@ class ScorePicture(QStyledItemDelegate):
         middle = box.center().y() + 0.5
 
         def across(score: float) -> float:
-            return box.left() + shown.place(score) * box.width()
+            return box.left() + min(1.0, max(0.0, shown.place(score))) * box.width()
 
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -190,7 +197,9 @@ class ScorePicture(QStyledItemDelegate):
             x = across(shown.baseline)
             painter.setPen(pen(theme.muted, 1.4, dashed=True))
             painter.drawLine(QPointF(x, option.rect.top()), QPointF(x, option.rect.bottom() + 1))
-        if one.best is not None:
+        if one.known is not None and not 0.0 <= shown.place(one.known) <= 1.0:
+            _beyond(painter, QPointF(across(one.known), middle), shown.place(one.known) < 0.0)
+        elif one.best is not None:
             strong = theme.model if one.state not in ("behind", "slow") else theme.control
             if one.error is not None:
                 painter.setPen(pen(strong, 2.4))
@@ -204,3 +213,12 @@ class ScorePicture(QStyledItemDelegate):
             painter.setBrush(QColor(theme.paper))
             painter.drawPath(symbol_path("diamond", 9).translated(across(one.known), middle))
         painter.restore()
+
+
+def _beyond(painter: QPainter, edge: QPointF, left: bool) -> None:
+    """A triangle that points to a score beyond the edge."""
+    sign = -1.0 if left else 1.0
+    corners = (QPointF(5 * sign, 0), QPointF(-4 * sign, -5), QPointF(-4 * sign, 5))
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(appearance.current().muted))
+    painter.drawPolygon([edge + corner for corner in corners])

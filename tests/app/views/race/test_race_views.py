@@ -260,3 +260,24 @@ def test_a_standing_of_a_model_that_is_not_installed_is_shown_by_its_name(feed, 
         "models"
     ]
     assert column(view.table, MODEL) == ["gone"]
+
+
+def test_models_that_are_worse_than_knowing_nothing_do_not_press_the_others_together(race):
+    found = standings(folded(race.run(ends=False)))
+    spanned = common_range(found, 0.7)
+    assert (spanned.low, spanned.high) == (0.7, pytest.approx(0.81))
+    assert spanned.place(0.66) < 0.0
+    losses = common_range(found, 0.7, maximize=False)
+    assert (losses.low, losses.high) == (pytest.approx(0.66), 0.7)
+
+
+@pytest.mark.parametrize("percent", [100, 150, 200])
+def test_every_column_is_reached_at_any_size_of_text(shown, look, qapp, percent):
+    look.choose(percent=percent)
+    shown.redraw_now()
+    qapp.processEvents()
+    table = shown.views["models"].table
+    seen = [at for at in range(table.model().columnCount()) if not table.isColumnHidden(at)]
+    wide = sum(table.columnWidth(at) for at in seen)
+    assert {MODEL, PICTURE, SCORE, TRIALS, STATE} <= set(seen)
+    assert wide <= table.viewport().width() or table.horizontalScrollBar().maximum() > 0
