@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from core.errors import UnusableError
 
 # {package: (the extra of pyproject.toml that brings it, what needs it)}
-_NEEDED = {
+NEEDED = {
     "openpyxl": ("sheets", "Excel workbooks"),
     "odf": ("sheets", "OpenDocument spreadsheets"),
     "pyarrow": ("columnar", "Parquet and Feather files"),
@@ -21,7 +21,7 @@ def check_package(module: str, where: str) -> None:
         UnusableError: it is missing; with the command that brings it.
     """
     if find_spec(module) is None:
-        extra, needs = _NEEDED[module]
+        extra, needs = NEEDED[module]
         raise UnusableError(
             f"{needs} need {module}, which is missing here",
             where=where,

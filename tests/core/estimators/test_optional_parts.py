@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.datasets.files.packages import NEEDED
 from core.datasets.summary import summarize
 from core.errors import UnusableError
 from core.estimators import optional_parts
@@ -30,7 +31,8 @@ from core.tuning.problem import build_problem, read_data
 def test_every_part_is_an_extra_of_the_distribution_that_brings_its_modules():
     project = Path(__file__).parents[3] / "pyproject.toml"
     extras = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
-    assert {*extras["optional-dependencies"]} - {"test"} == {*OPTIONAL_PARTS}
+    of_files = {extra for extra, _ in NEEDED.values()}
+    assert {*extras["optional-dependencies"]} - {"test"} == {*OPTIONAL_PARTS} | of_files
     for name, part in OPTIONAL_PARTS.items():
         brought = " ".join(extras["optional-dependencies"][name])
         assert part.extra == name
