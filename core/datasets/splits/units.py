@@ -56,7 +56,7 @@ def with_units(dataset: Dataset, together: bool = True) -> Dataset:
         if not against:
             found, against = _joined(dataset, items, equal, counts)
             units = units if against else found
-        findings.append(_said(dataset, twins, len(equal), against, together))
+        findings.append(_said(dataset, counts, against, together))
     return replace(dataset, units=units, findings=(*dataset.findings, *findings))
 
 
@@ -114,12 +114,15 @@ def _joined(
     return units, ""
 
 
-def _said(dataset: Dataset, twins: int, items: int, against: str, together: bool) -> Finding:
+def _said(dataset: Dataset, counts: np.ndarray, against: str, together: bool) -> Finding:
+    twins, items = int(counts[counts > 1].sum()), int(counts.sum())
     word = ITEMS.get(dataset.task, "row")
     column = "" if dataset.task not in ITEMS or dataset.is_sparse else dataset.feature_names[0]
     what = f"{twins:,} of {items:,} {word}s {_EQUAL[word]}"
     if not against:
         rest = f"equal {word}s stay on one side of every split"
+        if (most := int(counts.max())) > LARGEST_UNIT * items:
+            rest += f", but for what comes {most:,} times, too often for one side"
         return Finding(f"{what}; {rest}.", column)
     if together:
         return Finding(f"{what}; {against}.", column)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from core.datasets.dataset import Column, Dataset, Source
 from core.datasets.raw_table import Choices, RawTable
 from core.datasets.reading import read_dataset
+from core.datasets.splits.equal_items import LARGEST_UNIT
 from core.datasets.splits.splitting import folds, hold_out
 from core.datasets.splits.units import with_units
 from core.datasets.understanding.assembling import assemble
@@ -68,6 +70,16 @@ def refuse_torn(units: list[set[int]], parts: list[tuple[np.ndarray, np.ndarray]
             assert not (unit & set(one.tolist()) and unit & set(other.tolist()))
 
 
+def test_what_is_a_quarter_of_all_rows_is_divided_and_that_is_said() -> None:
+    table = pd.DataFrame(np.random.default_rng(3).normal(size=(80, 3)), columns=list("abc"))
+    table.loc[:29, list("abc")] = [1.0, 2.0, 3.0]
+    table["y"] = np.random.default_rng(4).normal(size=80)
+    dataset = table_dataset(table)
+    assert "stay on one side of every split, but for what comes 30 times" in said(dataset)
+    train = splits_of(dataset, 0)[0][0]
+    assert 0 < np.sum(train < 30) < 30
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_no_unit_is_on_both_sides(data: st.DataObject) -> None:
@@ -89,6 +101,10 @@ def test_no_unit_is_on_both_sides(data: st.DataObject) -> None:
         return
     features = [tuple(map(str, row)) for row in table[["a", "b"]].to_numpy()]
     units = related(features, table["patient"].tolist() if roles else None)
+    most = Counter(features).most_common(1)[0][1]
+    if most > LARGEST_UNIT * rows:  # too much for one side, and said
+        assert f"but for what comes {most} times" in said(dataset)
+        return
     parts = splits_of(dataset, data.draw(st.integers(0, 5)))
     refuse_torn(units, parts)
     assert sorted(np.concatenate(parts[0])) == list(range(rows))
