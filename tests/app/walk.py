@@ -82,15 +82,15 @@ def walk(folder: Path, kill: bool) -> None:
     walker.press("Choose a strategy")
     walker.here("strategy")
     session.choose_strategy("gp")
-    session.set_plan(trials=8)
-    walker.until(lambda: (session.estimate or {}).get("trials") == 8)
+    session.set_plan(trials=6, options={"start_trials": 3})
+    walker.until(lambda: (session.estimate or {}).get("trials") == 6)
     walker.press("Start tuning")
     walker.here("tune")
     if kill:
         kill_once(walker)
     walker.until(lambda: session.state == "finished")
     tried = [event.number for event in session.events if isinstance(event, TrialFinished)]
-    assert sorted(tried) == list(range(8)), tried
+    assert sorted(tried) == list(range(6)), tried
     walker.until(lambda: walker.window.pages["tune"].board.views["slice"].has_content())
     walker.press("See the results")
     walker.here("results")
