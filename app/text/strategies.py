@@ -97,6 +97,11 @@ def what_is_held_out(started: RunStarted) -> str:
         words = words.format(units=whole)
     else:
         folds = started.plan.get("folds", 5)
-        words = "Each score is the mean over {folds} parts of the training {units}."
-        words = words.format(folds=folds, units=whole)
+        words = "Each score is the mean over {folds} parts of the training {units}{often}."
+        often = f", which are divided {_times(started.repeats)}" if started.repeats > 1 else ""
+        words = words.format(folds=folds, units=whole, often=often)
     return f"{words} {aside}".strip()
+
+
+def _times(count: int) -> str:
+    return {2: "twice", 3: "three times"}.get(count, f"{count} times")

@@ -10,5 +10,5 @@ FOLDS = 5  # where a plan does not say
 
 def ended_early(trial: Trial, started: RunStarted) -> str:
     """Such as "ended early: clearly behind after 2 of 5 folds"."""
-    folds = int(started.plan.get("folds") or FOLDS)
+    folds = int(started.plan.get("folds") or FOLDS) * started.repeats
     return f"ended early: clearly behind after {trial.fits} of {folds} folds"

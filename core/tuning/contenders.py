@@ -10,6 +10,8 @@ from core.estimators.several import choosable
 
 LONGEST_MINUTES = 10.0
 _MINUTES = ((3e4, 1.0), (3e5, 2.0), (3e6, 5.0))  # of tables with so many values at most
+_REPEATS = ((500, 3), (1500, 2))  # of so many rows at most
+MOST_REPEATED = 1e5  # values, times the classes: of more a second division would cost too much
 SPREAD = 2  # trials of a model that are spread evenly, after its default and known starts
 MOST_DENSE = 4e8  # bytes of a sparse table that is filled in, so that every model takes it
 
@@ -32,6 +34,19 @@ def minutes_for(rows: int, columns: int, classes: int) -> float:
     """The same for a table of so many rows, columns and classes (0 where a number is predicted)."""
     size = rows * columns * max(1, classes - 1)
     return next((minutes for most, minutes in _MINUTES if size <= most), LONGEST_MINUTES)
+
+
+def usual_repeats(rows: int, columns: int, classes: int) -> int:
+    """How often few rows are divided into folds, so that scores tell good from lucky settings.
+
+    Args:
+        rows: to divide.
+        columns: of the table.
+        classes: 0 where a number is predicted.
+    """
+    if rows * columns * max(1, classes - 1) > MOST_REPEATED:
+        return 1
+    return next((times for most, times in _REPEATS if rows <= most), 1)
 
 
 def contenders_of(dataset: Dataset) -> tuple[str, ...]:

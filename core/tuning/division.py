@@ -10,6 +10,8 @@ from core.errors import UnusableError
 from core.tuning.evaluation import OUTER_FOLDS, evaluation_of
 from core.tuning.plan import Plan
 
+_NEXT_SEED = 7919  # between two divisions
+
 
 def divided(
     plan: Plan, dataset: Dataset, kind: str
@@ -30,6 +32,17 @@ def divided(
         units = len(np.unique(dataset.row_groups))
     train, test = hold_out(dataset, plan.data.share_tested(units), plan.seed)
     return train, test, ()
+
+
+def divisions(
+    dataset: Dataset, rows: np.ndarray, count: int, times: int, seed: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Folds of some rows, drawn so many times: those of one division after those of another.
+
+    The first division is the one that `folds` gives for this seed.
+    """
+    found = [folds(dataset, rows, count, seed + _NEXT_SEED * at) for at in range(times)]
+    return [split for division in found for split in division]
 
 
 def _outer_folds(

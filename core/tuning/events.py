@@ -52,6 +52,7 @@ class RunStarted(Event):
     total: int = 0  # trials or steps at most; 0 where only time bounds it
     started_at: str = ""  # ISO time, UTC
     judged: str = "cv"  # what settings are judged by: cv, validation, training
+    repeats: int = 1  # how often the training rows are divided into folds
     averages: bool = False  # whether the best models are averaged at the end
     baseline: float | None = None  # the score of knowing nothing, where several models are tuned
     remembered_as: str = ""  # under which name the history of datasets keeps its trials

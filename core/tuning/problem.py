@@ -32,8 +32,9 @@ from core.tuning.contenders import (
     stays_sparse,
     usual_minutes,
     usual_model,
+    usual_repeats,
 )
-from core.tuning.division import divided
+from core.tuning.division import divided, divisions
 from core.tuning.events import RunStarted
 from core.tuning.plan import DataPlan, Plan, check_gamma
 from core.tuning.scores.costs import costs_of
@@ -154,6 +155,16 @@ class Problem:
         return "cv" if self.model.training_score is None else "training"
 
     @property
+    def repeats(self) -> int:
+        """How often the training rows are divided into folds."""
+        if not self.strategy.several or self.judged != "cv":
+            return 1
+        if chosen := int(self.options.get("repeats", 1)):
+            return chosen
+        columns = self.dataset.features.shape[1]
+        return usual_repeats(len(self.train_rows), columns, len(self.dataset.classes))
+
+    @property
     def scored_by(self) -> Metric:
         """What trials' scores are: the metric, or what the training rows say of the model."""
         if self.judged != "training":
@@ -225,12 +236,19 @@ class Problem:
         """(rows to fit on, rows to score on) of every fold of the training part.
 
         Held out once: the first of five folds. Judged by the training rows: these, for both.
+        Divided several times (`repeats`): the folds of one division after those of another.
         """
         if self.judged == "training":
             return [(self.train_rows, self.train_rows)]
         count = self.plan.folds if self.judged == "cv" else VALIDATION_FOLDS
-        found = folds(self.dataset, self.train_rows, count, self.plan.seed)
-        return found if self.judged == "cv" else found[:1]
+        if self.judged != "cv":
+            return folds(self.dataset, self.train_rows, count, self.plan.seed)[:1]
+        return divisions(self.dataset, self.train_rows, count, self.repeats, self.plan.seed)
+
+    @property
+    def validated_rows(self) -> int:
+        """How many rows a trial is scored on."""
+        return sum(len(rows) for _, rows in self.splits) // self.repeats
 
     def fold_data(self) -> list[FoldData]:
         """Every fold prepared: the preparation is fitted inside it, and only once a run.
@@ -345,6 +363,8 @@ def as_begun(problem: Problem, started: RunStarted | None) -> Problem:
     """
     if started is None:
         return problem
+    if started.repeats != problem.repeats:
+        problem = replace(problem, options={**problem.options, "repeats": started.repeats})
     metric, model = problem.metric, problem.model
     before, task = METRICS.get(started.metric), problem.dataset.task
     if not problem.plan.metric and before is not None and task in before.tasks:

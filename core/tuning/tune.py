@@ -161,6 +161,7 @@ def started(
         total=problem.total,
         started_at=now(),
         judged=problem.judged if strategy.kind == "trials" else "",
+        repeats=problem.repeats,
         averages=problem.averages,
         baseline=baseline_score(problem) if strategy.several else None,
         remembered_as=remembered_as,

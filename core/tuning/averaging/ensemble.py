@@ -276,10 +276,15 @@ def weigh(
 
 
 def lots_of(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """The dataset's rows of every lot, and their targets as metrics take them."""
+    """The dataset's rows of every lot, and their targets as metrics take them.
+
+    Lots share no row. Where the rows were divided into folds several times, a lot is a fold of the
+    first division, and its rows stand in it once for every division.
+    """
     if problem.judged == "training":
         return [], []
     held = [rows for _, rows in problem.splits]
+    held = [np.tile(rows, problem.repeats) for rows in held[: len(held) // problem.repeats]]
     if len(held) == 1:
         groups = problem.dataset.kept_together
         units = np.arange(len(held[0])) if groups is None else _numbered(groups[held[0]])
@@ -297,12 +302,35 @@ def parts_of(problem: Problem, outcome: Outcome, lots: Sequence[np.ndarray]) -> 
         outcome: of a trial on all folds.
         lots: the dataset's rows of every lot (`lots_of`).
     """
+    if problem.repeats > 1:
+        return _of_divisions(problem, outcome, lots)
     if len(outcome.said) > 1:
         return outcome.said
-    held = problem.splits[0][1]
-    order = np.searchsorted(held, np.concatenate(lots), sorter=np.argsort(held))
-    places = np.split(order, np.cumsum([len(lot) for lot in lots])[:-1])
+    places = _places(problem.splits[0][1], lots)
     return tuple(_rows_of(outcome.said[0], place) for place in places)
+
+
+def _of_divisions(
+    problem: Problem, outcome: Outcome, lots: Sequence[np.ndarray]
+) -> tuple[Said, ...]:
+    """What a trial says about every lot in every division into folds."""
+    times, held = problem.repeats, [rows for _, rows in problem.splits]
+    count = len(held) // times
+    once = [lot[: len(lot) // times] for lot in lots]
+    parts: list[list[Said]] = [[] for _ in lots]
+    for at in range(0, len(held), count):
+        whole = joined(outcome.said[at : at + count])
+        places = _places(np.concatenate(held[at : at + count]), once)
+        for part, place in zip(parts, places, strict=True):
+            part.append(whole.rows(place))
+    return tuple(joined(part) for part in parts)
+
+
+def _places(rows: np.ndarray, lots: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Where the rows of every lot stand among others, each of which is there once."""
+    order = np.argsort(rows)
+    found = order[np.searchsorted(rows, np.concatenate(lots), sorter=order)]
+    return np.split(found, np.cumsum([len(lot) for lot in lots])[:-1])
 
 
 def _numbered(groups: np.ndarray) -> np.ndarray:

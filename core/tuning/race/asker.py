@@ -24,6 +24,7 @@ from core.tuning.payloads import ModelStanding
 from core.tuning.problem import Problem
 from core.tuning.race.allocation import Chance, Choice, Moment, next_model, scale_of_scores
 from core.tuning.race.contender import Contender, Tried
+from core.tuning.runs.state import standard_error
 from core.tuning.scores.scoring import Outcome, Rival
 
 _ENOUGH = 3  # whole trials of one model, from which the spread of folds is known
@@ -168,7 +169,7 @@ class RaceAsker:
         best = self.best
         if best is None or len(best.folds) < 2:
             return 0.0
-        return float(np.std(best.folds, ddof=1)) / math.sqrt(len(best.folds))
+        return standard_error(best.folds, self._problem.repeats)
 
     @property
     def _spread(self) -> float | None:
@@ -196,7 +197,7 @@ class RaceAsker:
         best, whole = one.best, [trial for trial in one.tried if not trial.behind]
         error = None
         if best is not None and len(best.folds) > 1:
-            error = float(np.std(best.folds, ddof=1)) / math.sqrt(len(best.folds))
+            error = standard_error(best.folds, self._problem.repeats)
         return ModelStanding(
             model=one.name,
             trials=len(whole),

@@ -247,7 +247,7 @@ def _comparison(problem: Problem, winner: Winner) -> Comparison:
         setting=winner.setting,
         default_setting=problem.default,
         validation=winner.validation,
-        validation_rows=sum(len(rows) for _, rows in problem.splits) if validated else 0,
+        validation_rows=problem.validated_rows if validated else 0,
         seed=problem.plan.seed,
         averaged=winner.ensemble is not None,
         second_file=dataset.test is not None,

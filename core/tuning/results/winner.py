@@ -118,14 +118,20 @@ def _average(problem: Problem, state: RunState, kept: Mapping[int, Any]) -> Winn
 
 
 def _average_wins(problem: Problem, state: RunState) -> bool:
-    """Whether the average is taken: always where it was asked for, else where it scored better."""
+    """Whether the average is taken: always where it was asked for.
+
+    Of several models where the single best is not clearly ahead, by a standard error: what is best
+    on the rows that chose it owes more to chance than an average does.
+    """
     if not problem.strategy.several:
         return True
     told = state.ensemble
     if told is None or told.average is None or told.single is None:
         return False
     sign = 1.0 if problem.scored_by.maximize else -1.0
-    return len(told.members) > 1 and sign * told.average > sign * told.single
+    best = best_whole(state)
+    ahead = sign * (told.single - told.average)
+    return len(told.members) > 1 and ahead <= (best.error if best is not None else 0.0)
 
 
 def _of_learner(learned: Learned) -> Winner:

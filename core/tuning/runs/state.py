@@ -284,10 +284,15 @@ class RunState(Competition):
             failure=failure,
             behind=isinstance(event, TrialFinished) and event.behind,
             ended=event.seconds,
-            error=_standard_error(event.fold_scores) if isinstance(event, TrialFinished) else 0.0,
+            error=self._error_of(event),
         )
         self.add(trial)
         self.begun, self.latest, self.resumed = None, trial, None
+
+    def _error_of(self, event: TrialFinished | TrialFailed) -> float:
+        if isinstance(event, TrialFailed):
+            return 0.0
+        return standard_error(event.fold_scores, self.started.repeats)
 
     def _take_turn(
         self, event: RunResumed | FoldTested | RunFinished | RunStopped | RunFailed
@@ -365,13 +370,22 @@ class RunState(Competition):
         return made
 
 
-def _standard_error(scores: Sequence[float]) -> float:
-    """Of their mean; 0 for fewer than two."""
+def standard_error(scores: Sequence[float], repeats: int = 1) -> float:
+    """Of their mean; 0 for fewer than two.
+
+    Folds of one division hardly depend on each other; another division of the same rows adds
+    little that is new, so that only the folds of one are counted.
+
+    Args:
+        scores: of the folds.
+        repeats: into how many divisions these folds belong.
+    """
     count = len(scores)
     if count < 2:
         return 0.0
     mean = sum(scores) / count
-    return math.sqrt(sum((score - mean) ** 2 for score in scores) / (count * (count - 1)))
+    spread = math.sqrt(sum((score - mean) ** 2 for score in scores) / (count - 1))
+    return spread / math.sqrt(max(1.0, count / max(1, repeats)))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,10 @@ WINE = DataPlan("sample:wine")
 
 @pytest.fixture(scope="module")
 def problem():
-    plan = Plan(WINE, "auto", "race", trials=30, folds=3, seed=1, metric="log_loss")
+    options = {"repeats": 1}
+    plan = Plan(
+        WINE, "auto", "race", trials=30, folds=3, seed=1, metric="log_loss", options=options
+    )
     return build_problem(plan, read_data(WINE))
 
 
