@@ -140,10 +140,32 @@ def _of_default(problem: Problem, state: RunState) -> Candidate:
     return _of_trial(DEFAULT, tried)
 
 
+@dataclass(frozen=True)
+class Taken:
+    """The one that was taken, fitted on the training rows.
+
+    Attributes:
+        kind: as of a candidate.
+        members: the trials of an average, in the order of its fitted models; empty for one model.
+    """
+
+    kind: str
+    pipeline: Pipeline
+    members: tuple[int, ...] = ()
+
+    def member(self, number: int | None) -> Pipeline | None:
+        """One of the average's models as a pipeline of its own; None where it is not among them."""
+        fitted = getattr(self.pipeline.named_steps["model"], "estimators_", ())
+        if number not in self.members or len(fitted) != len(self.members):
+            return None
+        estimator = fitted[self.members.index(number)]
+        return Pipeline([("prepare", self.pipeline.named_steps["prepare"]), ("model", estimator)])
+
+
 def judged_candidates(
     problem: Problem,
     state: RunState,
-    taken: str,
+    taken: Taken,
     predictions: Predictions | None,
     comparison: Comparison,
 ) -> list[dict[str, Any]]:
@@ -152,7 +174,7 @@ def judged_candidates(
     Args:
         problem: the run's problem.
         state: how the run stands.
-        taken: the kind of the one that was taken.
+        taken: the one that was taken.
         predictions: what the contestants say about the test rows, for the scores of the others
             there; None where nobody wants to wait for them.
         comparison: what they are compared for.
@@ -164,10 +186,10 @@ def judged_candidates(
             "trial": one.number,
             "setting": one.setting,
             "validation": one.score,
-            "taken": one.kind == taken,
+            "taken": one.kind == taken.kind,
         }
-        if predictions is not None and one.kind not in (taken, DEFAULT):
-            told |= _tested(problem, state, one, predictions, comparison)
+        if predictions is not None and one.kind not in (taken.kind, DEFAULT):
+            told |= _tested(problem, state, one, taken, predictions, comparison)
         found.append(told)
     return found
 
@@ -176,13 +198,14 @@ def _tested(
     problem: Problem,
     state: RunState,
     one: Candidate,
+    taken: Taken,
     predictions: Predictions,
     comparison: Comparison,
 ) -> dict[str, Any]:
     dataset = problem.dataset
     try:
-        pipeline = fitted(problem, state, one)
         X, y = problem.test
+        pipeline = _fitted(problem, state, one, taken)
         said = say(pipeline, X, dataset.classes, task=dataset.task, y=y)
     except Exception as error:  # one that cannot be fitted is no candidate any more
         return {"failure": in_a_sentence(error)}
@@ -191,12 +214,14 @@ def _tested(
     return {name: results[name] for name in _TOLD}
 
 
-def fitted(problem: Problem, state: RunState, one: Candidate) -> Pipeline:
-    """The pipeline of a candidate, fitted on the training rows."""
+def _fitted(problem: Problem, state: RunState, one: Candidate, taken: Taken) -> Pipeline:
+    """The pipeline of a candidate, fitted on the training rows; by the average where it has it."""
     if one.kind == AVERAGE:
         from core.tuning.averaging.averaged_model import averaged_model
 
         return averaged_model(problem, state, {}).pipeline
+    if (member := taken.member(one.number)) is not None:
+        return member
     pipeline = problem.pipeline(one.setting)
     fit(pipeline, *problem.train)
     return pipeline

@@ -17,7 +17,7 @@ from core.tuning.history.run_history import read_before
 from core.tuning.learning.run import Learned, recorded
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, as_begun, build_problem, read_data
-from core.tuning.results.candidates import candidate, judged_candidates
+from core.tuning.results.candidates import Taken, candidate, judged_candidates
 from core.tuning.results.comparison import Comparison, results_of
 from core.tuning.results.judging import Course, predictions_of_folds, predictions_of_test, repeats
 from core.tuning.results.takeaway import (
@@ -194,7 +194,8 @@ def conclusion(
     if problem.strategy.several:
         shown = None if course.stopped or problem.nested else predictions
         results["taken"] = winner.kind
-        results["candidates"] = judged_candidates(problem, state, winner.kind, shown, comparison)
+        taken = Taken(winner.kind, winner.pipeline, winner.members)
+        results["candidates"] = judged_candidates(problem, state, taken, shown, comparison)
     seconds = course.clock.seconds
     last, said = taken_away(problem, winner)
     facts = _evaluation(problem, refitted=last is not winner, repeated=repeats(problem, course))

@@ -44,6 +44,11 @@ class Winner:
     gamma: float | None = None
     kind: str = ""
 
+    @property
+    def members(self) -> tuple[int, ...]:
+        """The trials of an average of tables, in the order of its fitted models."""
+        return tuple(self.ensemble["members"]) if self.ensemble else ()
+
 
 def winner_of(
     problem: Problem,

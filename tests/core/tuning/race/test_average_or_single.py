@@ -1,12 +1,17 @@
 """Whether an average of several models is taken, or the single best."""
 
+import numpy as np
 import pytest
 
 from core.estimators.several import of_model
 from core.tuning.events import EnsembleUpdated, RunStarted, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
+from core.tuning.results import candidates
+from core.tuning.results.conclude import conclusion
+from core.tuning.results.judging import Course
 from core.tuning.results.winner import winner_of
+from core.tuning.runs.clock import Clock
 from core.tuning.runs.state import folded
 
 WINE = DataPlan("sample:wine")
@@ -19,15 +24,12 @@ def problem():
     return build_problem(plan, read_data(WINE))
 
 
-@pytest.mark.parametrize(
-    ("average", "single", "kind"),
-    [(0.93, 0.92, "average"), (0.915, 0.92, "average"), (0.90, 0.92, "best")],
-)
-def test_the_single_best_is_taken_where_it_is_ahead_by_a_standard_error(
-    problem, average, single, kind
-):
-    settings = [of_model("naive-bayes", {}), of_model("knn", {"n_neighbors": 5})]
-    settings = [{**problem.alone(s["model"]).default, **s} for s in settings]
+def state_of(problem, average, single):
+    """A run of two trials and their average."""
+    settings = [
+        {**problem.alone("naive-bayes").default, **of_model("naive-bayes", {})},
+        {**problem.alone("knn").default, **of_model("knn", {})},
+    ]
     trials = [
         TrialFinished(number=n, setting=setting, score=0.92 - n / 100, fold_scores=FOLDS)
         for n, setting in enumerate(settings)
@@ -42,5 +44,30 @@ def test_the_single_best_is_taken_where_it_is_ahead_by_a_standard_error(
         single=single,
         kind="greedy",
     )
-    state = folded([RunStarted(averages=True), *trials, update])
-    assert winner_of(problem, state, None, {}).kind == kind
+    return folded([RunStarted(averages=True), *trials, update])
+
+
+@pytest.mark.parametrize(
+    ("average", "single", "kind"),
+    [(0.93, 0.92, "average"), (0.915, 0.92, "average"), (0.90, 0.92, "best")],
+)
+def test_the_single_best_is_taken_where_it_is_ahead_by_a_standard_error(
+    problem, average, single, kind
+):
+    assert winner_of(problem, state_of(problem, average, single), None, {}).kind == kind
+
+
+def test_a_member_of_the_average_is_tested_alone_without_another_fit(problem, monkeypatch):
+    fits = []
+    monkeypatch.setattr(candidates, "fit", lambda *given: fits.append(given))
+    course = Course(state_of(problem, 0.93, 0.92), Clock(0.0))
+    concluding = conclusion(problem, course, "", None, None)
+    with pytest.raises(StopIteration) as ended:
+        next(concluding)
+    results = ended.value.value
+    assert results["taken"] == "average"
+    (told,) = (one for one in results["candidates"] if one["kind"] == candidates.BEST)
+    assert not fits
+    X, y = problem.test
+    alone = problem.pipeline(told["setting"]).fit(*problem.train)
+    assert told["test"]["accuracy"] == pytest.approx(np.mean(alone.predict(X) == y))
