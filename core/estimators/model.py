@@ -63,6 +63,7 @@ class Model:
         starts: (task, default setting) -> settings that do well on many tables, as far as they
             differ from the default: tried after it where several models are tuned together.
         growth: the power of the rows with which a fit takes longer.
+        dearer: axes in proportion to whose value a fit takes longer.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Model:
     competes: bool = True
     starts: Callable[[str, Setting], tuple[Setting, ...]] = lambda task, default: ()
     growth: float = 1.0
+    dearer: tuple[str, ...] = ()
     complexity: int = 5
 
     def space_of(self, task: str, *, rare: bool = False) -> tuple[Axis, ...]:

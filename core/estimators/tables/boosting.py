@@ -64,6 +64,7 @@ BOOSTING = Model(
     script=scripting(_recipe),
     starts=_starts,
     complexity=6,
+    dearer=("max_iter",),
     class_weights=True,
     suggests=_suggests,
     warns=few_or_many(fewest=300),

@@ -62,6 +62,7 @@ CATBOOST = Model(
     script=scripting(_recipe),
     starts=_starts,
     complexity=6,
+    dearer=("iterations",),
     extra="catboost",
     class_weights=True,
     warns=few_or_many(fewest=200),

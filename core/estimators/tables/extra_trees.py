@@ -38,5 +38,6 @@ EXTRA_TREES = Model(
     script=scripting(_recipe),
     starts=_starts,
     complexity=5,
+    dearer=("n_estimators",),
     class_weights=True,
 )

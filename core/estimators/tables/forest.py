@@ -72,6 +72,7 @@ FOREST = Model(
     script=scripting(_recipe),
     starts=_starts,
     complexity=5,
+    dearer=("n_estimators",),
     class_weights=True,
     suggests=_suggests,
 )

@@ -64,6 +64,7 @@ LIGHTGBM = Model(
     script=scripting(_recipe),
     starts=_starts,
     complexity=6,
+    dearer=("n_estimators",),
     extra="lightgbm",
     class_weights=True,
     warns=few_or_many(fewest=300),

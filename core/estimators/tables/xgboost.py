@@ -66,6 +66,7 @@ XGBOOST = Model(
     script=scripting(_recipe),
     starts=_starts,
     complexity=6,
+    dearer=("n_estimators",),
     extra="xgboost",
     class_weights=True,
     warns=few_or_many(fewest=300),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from core.samplers.transfer.history import TuningHistory
-from core.space import Setting, unit_vector
+from core.space import Setting, setting_at, unit_vector
 from core.tuning.events import Event, TrialFailed, TrialFinished, TrialStarted
 from core.tuning.problem import Problem
 from core.tuning.race.allocation import expected_improvement
@@ -153,8 +153,19 @@ class Contender:
         unit = unit_vector(self.problem.space, setting)
         gaps = np.array([np.sum((one.unit - unit) ** 2) for one in self.tried])
         weights = np.exp(-0.5 * gaps / _NEAR**2) + 1e-3
-        logs = np.log([max(one.took, _QUICKEST) for one in self.tried])
+        logs = np.log([self._takes_as(one, setting, folds) for one in self.tried])
         return float(np.exp(weights @ logs / weights.sum()))
+
+    def _takes_as(self, one: Tried, setting: Setting, folds: int) -> float:
+        """Seconds that a trial of a setting takes, judged by another one alone."""
+        seconds = max(one.took, _QUICKEST) * folds / max(1, len(one.folds))
+        return seconds * self._dearer(one, setting)
+
+    def _dearer(self, one: Tried, setting: Setting) -> float:
+        """How many times the fits of a setting take as long as those of a trial, as is known."""
+        own = setting_at(self.problem.space, one.unit)
+        names = [name for name in self.problem.model.dearer if own.get(name) and name in setting]
+        return math.prod(float(setting[name]) / float(own[name]) for name in names)
 
     def gain(self, best: float, scale: float) -> float:
         """The improvement on the best score of all that its next trial is expected to bring."""

@@ -17,6 +17,7 @@ from core.tuning.trials.executors import Executor
 from core.tuning.trials.run import BEAT, LONGEST, TrialRun
 
 LOOK_ROWS = 1000  # that a first look is fitted on, and scored on, at most
+LOOK_VALUES, FEWEST_LOOKED = 4e5, 250  # of wide tables fewer rows, so that every model is seen
 LOOK_SECONDS = 5.0  # that it may take
 LOOK_SHARE = 0.03  # of the run's time, where that is less
 SHORTEST_LIMIT = 10.0  # seconds that a trial may take, however short the run
@@ -37,7 +38,8 @@ class RaceRun(TrialRun):
     def _before(self, executor: Executor) -> Generator[Event, None, None]:
         """The first look at every model."""
         waiting = deque(self._asker.to_look())
-        fit_rows = min(LOOK_ROWS, len(self._problem.splits[0][0]))
+        look_rows = rows_of_look(self._problem.dataset.features.shape[1])
+        fit_rows = min(look_rows, len(self._problem.splits[0][0]))
         looks = {-1 - at: name for at, (name, _) in enumerate(waiting)}
         settings = dict(waiting)
         executor.limit = self._longest_look
@@ -45,7 +47,7 @@ class RaceRun(TrialRun):
             while waiting and executor.free:
                 name, setting = waiting.popleft()
                 number = next(n for n, model in looks.items() if model == name)
-                executor.begin(Task(number, setting, look_rows=LOOK_ROWS))
+                executor.begin(Task(number, setting, look_rows=look_rows))
             for outcome in executor.wait(BEAT):
                 name = looks[outcome.number]
                 event = _look(name, settings[name], outcome, fit_rows)
@@ -103,6 +105,11 @@ class RaceRun(TrialRun):
             for event in self.ensemble.updates(last=True):
                 self._state.consume(event)
                 yield event
+
+
+def rows_of_look(columns: int) -> int:
+    """How many rows a first look is fitted on, and scored on, at most."""
+    return max(FEWEST_LOOKED, min(LOOK_ROWS, int(LOOK_VALUES / max(1, columns))))
 
 
 def _look(name: str, setting: dict[str, Any], outcome: Outcome, rows: int) -> ModelLooked:
