@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -89,12 +90,15 @@ def trap(tmp_path: Path) -> Path:
     folder = tmp_path / "download"
     (folder / "core").mkdir(parents=True)
     (folder / "app").mkdir()
+    (folder / "tunescope").mkdir()
     bite = f"open({str(tmp_path / EXECUTED)!r}, 'a').write(__file__ + ' ')\n"
     bite += "raise SystemExit('trap')\n"
     for name in (*MODULES, *EARLY, "sitecustomize", "usercustomize"):
         (folder / f"{name}.py").write_text(bite)
-    for name in ("core/__init__.py", "app/__init__.py", "app/__main__.py"):
-        (folder / name).write_text(bite)
+    for name in ("core", "app", "tunescope"):
+        (folder / name / "__init__.py").write_text(bite)
+    for name in ("app", "tunescope"):
+        (folder / name / "__main__.py").write_text(bite)
     (folder / ".numba_config.yaml").write_text(NUMBA.format(trap=folder))
     return folder
 
@@ -196,16 +200,17 @@ def test_the_window_with_its_worker_and_evaluator(
     assert ran.stdout.splitlines()[-1].startswith("['planned', 'finished', ")
 
 
-def test_started_as_a_module(start: Start, trap: Path) -> None:
+@pytest.mark.parametrize("package", ["app", "tunescope"])
+def test_started_as_a_module(start: Start, trap: Path, package: str) -> None:
     """Python itself looks into the folder before it comes to the program, but no further."""
-    for name in EARLY:
-        (trap / f"{name}.py").unlink(missing_ok=True)
-    for name in ("__init__", "__main__"):
-        (trap / "app" / f"{name}.py").unlink()
-    (trap / "app").rmdir()
-    ran = start(ROOT, "-m", "app", *tune("iris", "logistic", "random", "--trials", "2"))
+    start(ROOT, "-P", "-m", package, "models")
+    for name in {*EARLY} - {"app"}:
+        (trap / f"{name}.py").unlink()
+    if package == "app":
+        (trap / "app.py").unlink()
+    shutil.rmtree(trap / package)
+    ran = start(ROOT, "-m", package, *tune("iris", "logistic", "random", "--trials", "2"))
     assert json.loads(ran.stdout)["trials"] == 2
-    start(ROOT, "-P", "-m", "app", "models")
 
 
 def test_a_checkout_may_be_the_working_folder(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from core.losses.linear.fixed_noise import FixedNoise
 from core.losses.linear.linear import LinearLoss
 from core.optimize.descent import solve
+from core.penalties.final_fit import TIGHT, final_fit, per_weight
 from core.penalties.problem import PenaltyProblem
 from core.penalties.step import Step
 from core.tuning.events import Event, HyperGradientStep, PenaltyStep
@@ -26,8 +27,6 @@ from core.tuning.runs.clock import Clock
 from core.tuning.runs.state import RunState
 from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
 from core.tuning.strategies.strategy import Strategy
-
-TIGHT = 1e-12  # how near its minimum the model that is kept must be
 
 
 @dataclass(frozen=True)
@@ -241,16 +240,16 @@ def _at_penalties(
     variance: float | None = None,
 ) -> Learned:
     """The model fitted from a start; `variance` is the noise that C was learned beside."""
-    penalties = np.concatenate(([0.0], C))[training.groups + 1]
     first = training.loss.start() if start is None else start
     loss = training.loss
     if start is None and variance is not None and isinstance(loss, LinearLoss):
         # Beside (m/2) log R the same C has several stationary points where columns outnumber the
         # rows: the ridge penalties σ² C say which was meant. C is what leads to them here.
-        w = solve(FixedNoise(loss, 1.0), variance * penalties, first, tolerance=TIGHT).point.w
+        penalties = variance * per_weight(C, training.groups)
+        w = solve(FixedNoise(loss, 1.0), penalties, first, tolerance=TIGHT).point.w
         C = variance / loss.noise_variance(w) * C
     else:
-        w = solve(loss, penalties, first, tolerance=TIGHT, most=100).point.w
+        w = final_fit(loss, training.groups, C, first)
     return Learned(training, w, _by_name(training.group_names, C), problem.dataset.classes)
 
 

@@ -1,0 +1,31 @@
+"""The fit at learned penalties: the weights that are kept."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.optimize.descent import solve
+from core.optimize.loss import Loss
+
+TIGHT = 1e-12  # how near its minimum the model that is kept must be, as a share of the loss
+
+
+def per_weight(C: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """c_i = C_π(i), 0 for intercepts, shape (n,).
+
+    Args:
+        C: penalties, shape (k,).
+        groups: π, the group of every weight, shape (n,), −1 for an intercept.
+    """
+    return np.concatenate(([0.0], C))[groups + 1]
+
+
+def final_fit(loss: Loss, groups: np.ndarray, C: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """The minimizer of loss(w) + ½ Σ_j C_j ‖w_j‖², shape (n,).
+
+    Args:
+        loss: −log p(data | w).
+        groups, C: as for `per_weight`.
+        start: weights to begin at, shape (n,).
+    """
+    return solve(loss, per_weight(C, groups), start, tolerance=TIGHT, most=100).point.w

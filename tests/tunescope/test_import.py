@@ -1,0 +1,53 @@
+"""The package itself: what is public, how quickly it is there, and whose modules it takes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tunescope
+
+ROOT = Path(__file__).parents[2]
+
+
+def python(*command: str, cwd: Path = ROOT, path: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}
+    env |= {"PYTHONPATH": str(path)}
+    return subprocess.run(
+        [sys.executable, *command], cwd=cwd, env=env, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_every_public_name_is_there_and_explained():
+    assert sorted(tunescope.__all__) == tunescope.__all__
+    for name in tunescope.__all__:
+        found = getattr(tunescope, name)
+        assert found.__name__ == name
+        assert found.__doc__
+        assert name in dir(tunescope)
+    with pytest.raises(AttributeError, match="no attribute 'penalty'"):
+        _ = tunescope.penalty
+
+
+def test_importing_it_imports_nothing_else():
+    code = "import sys; before = set(sys.modules); import tunescope; "
+    code += "print(sorted(set(sys.modules) - before))"
+    assert python("-c", code).stdout == "['tunescope']\n"
+
+
+def test_a_core_of_somebody_else_is_refused_unexecuted(tmp_path):
+    (tmp_path / "core").mkdir()
+    (tmp_path / "core" / "__init__.py").write_text("print('executed')\n")
+    (tmp_path / "use.py").write_text("import tunescope\ntunescope.learn_penalties\n")
+    ran = python("use.py", cwd=tmp_path)
+    assert ran.returncode == 1
+    assert ran.stdout == ""
+    assert "comes before Tunescope's own “core”; rename it" in ran.stderr.splitlines()[-1]
+
+
+def test_as_a_module_it_is_the_command_line():
+    assert python("-m", "tunescope", "strategies").stdout.startswith("mm")

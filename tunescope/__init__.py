@@ -1,0 +1,58 @@
+"""Tunescope for Python: samplers, penalty learners, models, and whole runs. Nothing else is public.
+
+Everything is imported when it is first used; ``import tunescope`` alone imports no other module.
+"""
+
+_WHERE = {
+    "tunescope.penalties": (
+        "LogisticMM",
+        "LogisticEvidence",
+        "LogisticLOO",
+        "LogisticDirect",
+        "LogisticGradient",
+        "RidgeMM",
+        "RidgeEvidence",
+        "RidgeDirect",
+        "RidgeGradient",
+        "learn_penalties",
+        "recommended_learner",
+    ),
+}
+_MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
+__all__ = sorted(_MODULE_OF)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'tunescope' has no attribute {name!r}")
+    from importlib import import_module
+
+    _check_own("core")
+    found = getattr(import_module(_MODULE_OF[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__doc__", "__name__"]
+
+
+def _check_own(package: str) -> None:
+    """Refuse to go on with another package of a plain name that comes first on the path.
+
+    Raises:
+        ImportError: where it lies, and what to do.
+    """
+    import os
+    import sys
+    from importlib.util import find_spec
+
+    known = sys.modules.get(package)
+    spec = find_spec(package) if known is None else known.__spec__
+    ours = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), package)
+    places = [os.path.realpath(place) for place in (spec and spec.submodule_search_locations) or []]
+    if places and places != [ours]:
+        raise ImportError(
+            f"{places[0]}: this package comes before Tunescope's own “{package}”; rename it, or "
+            "take its folder off the import path."
+        )

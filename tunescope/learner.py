@@ -1,0 +1,234 @@
+"""What the penalty learners share as scikit-learn estimators: groups, the fit, predictions.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| m, p, k | | | rows, columns, groups of columns |
+| π | ``groups_`` | (p,) | the group of every column |
+| C | ``penalties_`` | (k,) | penalties, on the scale of ½ Σ_j C_j ‖w_j‖² beside −log p(y | X, w) |
+
+The loss is the log loss summed over rows, or (m/2) log ½‖y − Xw‖² for numbers, whose ridge
+penalties, scikit-learn's alpha, are σ² C_j.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import expit, log_softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from core.datasets.groups import penalty_groups
+from core.errors import UnusableError
+from core.losses.linear.linear import LinearLoss
+from core.losses.registry import TableLoss, build, parameter_groups
+from core.penalties.final_fit import final_fit
+from core.penalties.problem import Pairs, PenaltyProblem
+from core.penalties.step import Step
+
+Groups = str | Mapping[str, Sequence[str]] | Sequence[Any] | np.ndarray | None
+
+
+class PenaltyLearner(BaseEstimator):
+    """A linear model that learns its own L2 penalties, one for each group of columns.
+
+    A subclass takes what `fit` needs in its constructor and gives the steps of its method.
+    """
+
+    groups: Groups
+    max_iter: int
+    fit_intercept: bool
+
+    def _steps(self, problem: PenaltyProblem) -> Iterator[Step]:
+        """The steps of the method."""
+        raise NotImplementedError
+
+    def _pairs(self, loss: TableLoss, X: Any, y: np.ndarray, k: int) -> Pairs | None:
+        """Parts to fit and to validate, for methods that hold rows out."""
+        return None
+
+    def _learn(self, loss: TableLoss, X: Any, y: np.ndarray) -> np.ndarray:
+        """Learn penalties, set what all learners set, and give the weights at them, shape (n,)."""
+        names, of_column = groups_of(self.groups, _names(self))
+        groups = parameter_groups(loss, of_column)
+        pairs = self._pairs(loss, X, y, len(np.unique(groups[groups >= 0])))
+        seed = _seed(getattr(self, "random_state", 0))
+        given = PenaltyProblem(loss, groups, len(names), holdout=pairs, seed=seed)
+        (last,) = deque(self._steps(given), maxlen=1)
+        if last.number >= self.max_iter:
+            warnings.warn(
+                f"{type(self).__name__} took all of its max_iter={self.max_iter} steps; its "
+                "penalties may not have settled",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.group_names_, self.groups_ = names, of_column
+        self.penalties_, self.switched_off_ = last.C, np.asarray(last.switched_off)
+        self.n_iter_, self.objective_ = max(1, int(last.number)), float(last.objective)
+        self.remarks_ = list(last.remarks)
+        return final_fit(loss, groups, last.C, last.w)
+
+    def _checked(self, X: Any) -> Any:
+        """New rows, dense or CSR."""
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class LogisticLearner(ClassifierMixin, PenaltyLearner):
+    """Logistic regression of two classes, multinomial of more, with learned penalties."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn penalties and weights.
+
+        Args:
+            X: dense or sparse, shape (m, p); standardized columns suit the penalties best.
+            y: labels of two or more classes, shape (m,).
+
+        Raises:
+            ValueError: what scikit-learn refuses, one class only, groups that do not fit X.
+        """
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2
+        )
+        check_classification_targets(y)
+        with sentences_as_value_errors():
+            loss = build(
+                "logistic" if len(np.unique(y)) == 2 else "multinomial", X, y, self.fit_intercept
+            )
+            w = self._learn(loss, X, y)
+        self.classes_ = np.asarray(loss.classes)
+        self.coef_, self.intercept_ = loss.coefficients(w)
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores: shape (m,) of two classes, log odds of the second; (m, K) of K."""
+        Z = self._checked(X) @ self.coef_.T + self.intercept_
+        return Z[:, 0] if len(self.classes_) == 2 else Z
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The likeliest class of every row, shape (m,)."""
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of every class, shape (m, K)."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack((expit(-scores), expit(scores)))
+        return np.exp(log_softmax(scores, axis=1))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithm of `predict_proba`, also where that is 0 in double precision."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.column_stack((np.zeros_like(scores), scores))
+        return np.asarray(log_softmax(scores, axis=1))
+
+
+class RidgeLearner(RegressorMixin, PenaltyLearner):
+    """Linear regression with learned penalties and noise variance."""
+
+    target_spread: float | None
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn penalties, noise variance and weights.
+
+        Args:
+            X: dense or sparse, shape (m, p); standardized columns suit the penalties best.
+            y: numbers, shape (m,).
+
+        Raises:
+            ValueError: what scikit-learn refuses, groups that do not fit X.
+        """
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=np.float64,
+            y_numeric=True,
+            ensure_min_samples=2,
+        )
+        y = np.asarray(y, dtype=np.float64)
+        unit = 1.0 if self.target_spread is None else float(y.std()) / self.target_spread or 1.0
+        y = y if unit == 1.0 else y / unit
+        with sentences_as_value_errors():
+            loss = build("linear", X, y, self.fit_intercept)
+            assert isinstance(loss, LinearLoss)
+            w = self._learn(loss, X, y)
+        coef, intercept = loss.coefficients(w)
+        self.coef_, self.intercept_ = unit * coef, unit * float(intercept)
+        variance = float(loss.noise_variance(w))
+        self.alphas_, self.noise_variance_ = variance * self.penalties_, unit**2 * variance
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The expected number of every row, shape (m,)."""
+        return np.asarray(self._checked(X) @ self.coef_ + self.intercept_)
+
+
+def groups_of(groups: Groups, names: Sequence[str]) -> tuple[list[str], np.ndarray]:
+    """The groups' names, and the number of every column's group, shape (p,).
+
+    Args:
+        groups: None or "single" for one penalty; "each" for one a column; "prefix" for columns
+            whose names begin alike; {group: [columns]}, where columns in none are in "other"; or
+            a label for every column.
+        names: of the columns.
+
+    Raises:
+        UnusableError: an unknown word or column, or not as many labels as columns.
+    """
+    if groups is None or isinstance(groups, str | Mapping):
+        return penalty_groups(groups or "single", names, names)
+    labels = [str(label) for label in groups]
+    if len(labels) != len(names):
+        raise UnusableError(
+            f"{len(labels):,} groups were given for {len(names):,} columns",
+            where="groups",
+            cure="give a label for every column",
+        )
+    found = list(dict.fromkeys(labels))
+    place = {name: at for at, name in enumerate(found)}
+    return found, np.array([place[label] for label in labels], dtype=np.int64)
+
+
+@contextlib.contextmanager
+def sentences_as_value_errors() -> Iterator[None]:
+    """What the program refuses in one sentence as the ValueError that scikit-learn's users expect.
+
+    Raises:
+        ValueError: with the sentence.
+    """
+    try:
+        yield
+    except UnusableError as error:
+        raise ValueError(error.sentence) from error
+
+
+def _names(model: Any) -> list[str]:
+    """The names of the columns it is fitted to: their own, or x0, x1, … as scikit-learn has it."""
+    own = getattr(model, "feature_names_in_", None)
+    return [f"x{k}" for k in range(model.n_features_in_)] if own is None else [str(n) for n in own]
+
+
+def _seed(random_state: Any) -> int:
+    """A whole number as it is; otherwise one drawn from scikit-learn's kind of random state."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -1,0 +1,390 @@
+"""Linear models that learn their own L2 penalties, and which of the learners is recommended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils import check_X_y
+
+from core.datasets.understanding.target import guess_task
+from core.penalties import direct, evidence, implicit_gradient, leave_one_out, mm
+from core.penalties.problem import Pairs, PenaltyProblem
+from core.penalties.recommendation import recommend_update
+from core.penalties.step import Step
+from tunescope.holding_out import held_out_pairs
+from tunescope.learner import (
+    Groups,
+    LogisticLearner,
+    PenaltyLearner,
+    RidgeLearner,
+    groups_of,
+    sentences_as_value_errors,
+)
+
+SPREAD = 10.0  # the standard deviation that a target has while penalties are learned
+
+
+class _Mm(PenaltyLearner):
+    """The steps of MM (Foo, Do and Ng 2009, algorithm 2)."""
+
+    alpha: float
+    beta: float
+    tol: float
+
+    def _steps(self, problem: PenaltyProblem) -> Iterator[Step]:
+        return mm.run(
+            problem,
+            mm.MmOptions(self.alpha, self.beta, max_steps=self.max_iter, tolerance=self.tol),
+        )
+
+
+class _Direct(PenaltyLearner):
+    """The steps of direct minimization (Foo, Do and Ng 2009, section 4)."""
+
+    alpha: float
+    beta: float
+
+    def _steps(self, problem: PenaltyProblem) -> Iterator[Step]:
+        return direct.run(
+            problem, direct.DirectOptions(self.alpha, self.beta, max_steps=self.max_iter)
+        )
+
+
+class _Evidence(PenaltyLearner):
+    """The steps of the evidence update (MacKay 1992)."""
+
+    tol: float
+
+    def _steps(self, problem: PenaltyProblem) -> Iterator[Step]:
+        return evidence.run(problem, evidence.EvidenceOptions(self.max_iter, self.tol))
+
+
+class _Gradient(PenaltyLearner):
+    """The line searches of the validation gradient (Do, Foo and Ng 2008, algorithm 1)."""
+
+    validation: str
+    folds: int
+    random_state: Any
+
+    def _pairs(self, loss: Any, X: Any, y: np.ndarray, k: int) -> Pairs:
+        return held_out_pairs(loss, X, y, k, self.validation, self.folds, self.random_state)
+
+    def _steps(self, problem: PenaltyProblem) -> Iterator[Step]:
+        return implicit_gradient.run(
+            problem, implicit_gradient.GradientOptions(steps=self.max_iter)
+        )
+
+
+class LogisticMM(_Mm, LogisticLearner):
+    """Logistic regression whose penalties are learned by majorization-minimization.
+
+    Minimizes −log p(y | X, w) + Σ_j (p_j/2 + α) log(½‖w_j‖² + β) over the weights w, whose group j
+    has p_j of them; the penalties C_j = (p_j/2 + α)/(½‖w_j‖² + β) follow (Foo, Do and Ng 2009).
+    About the time of one fit; no rows are held out.
+
+    Args:
+        groups: which columns share a penalty: None or "single" for one penalty; "each" for one a
+            column; "prefix" for columns whose names begin alike; {group: [columns]}; or a label
+            for every column.
+        alpha, beta: of the prior C_j ~ Gamma(α, β). A small β lets groups be switched off.
+        max_iter: the most steps.
+        tol: it ends when no log penalty moves by more.
+        fit_intercept: whether there are intercepts, which are never penalized.
+
+    Attributes:
+        penalties_: C of every group, shape (k,); scikit-learn's own C is 1/penalties_.
+        group_names_: the groups' names. groups_: the number of every column's group, shape (p,).
+        switched_off_: groups at the end of their range, boolean, shape (k,).
+        coef_: shape (1, p) of two classes, (K, p) of K. intercept_: shape (1,) or (K,).
+        classes_: the labels, sorted.
+        n_iter_: steps taken. objective_: what was minimized, at the end.
+        remarks_: sentences that the result must carry.
+        n_features_in_: p. feature_names_in_: the columns' names, where X has them.
+    """
+
+    def __init__(
+        self,
+        groups: Groups = None,
+        *,
+        alpha: float = 0.0,
+        beta: float = 1.0,
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        fit_intercept: bool = True,
+    ) -> None:
+        self.groups = groups
+        self.alpha = alpha
+        self.beta = beta
+        self.max_iter = max_iter
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+
+
+class LogisticDirect(_Direct, LogisticLearner):
+    """Logistic regression, the objective of `LogisticMM` minimized by L-BFGS.
+
+    The paper's point of comparison, often stuck in poorer solutions. Arguments and attributes of
+    `LogisticMM`.
+    """
+
+    def __init__(
+        self,
+        groups: Groups = None,
+        *,
+        alpha: float = 0.0,
+        beta: float = 1.0,
+        max_iter: int = 500,
+        fit_intercept: bool = True,
+    ) -> None:
+        self.groups = groups
+        self.alpha = alpha
+        self.beta = beta
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+
+
+class LogisticEvidence(_Evidence, LogisticLearner):
+    """Logistic regression whose penalties maximize the Laplace evidence (MacKay 1992).
+
+    Counts only the weights that the data determine. Arguments and attributes of `LogisticMM`.
+
+    Args:
+        groups, max_iter, tol, fit_intercept: as there.
+        random_state: of the random signs that estimate traces where the Hessian is not formed.
+    """
+
+    def __init__(
+        self,
+        groups: Groups = None,
+        *,
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        fit_intercept: bool = True,
+        random_state: Any = 0,
+    ) -> None:
+        self.groups = groups
+        self.max_iter = max_iter
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+
+class LogisticLOO(LogisticLearner):
+    """Logistic regression whose penalties predict every row best by the model of all the others.
+
+    Approximate leave-one-out (Rad and Maleki 2020); with several groups their ratios are the
+    evidence's. About the time of five fits. Arguments and attributes of `LogisticMM`.
+
+    Args:
+        groups, max_iter, fit_intercept: as there.
+        random_state: as for `LogisticEvidence`.
+    """
+
+    def __init__(
+        self,
+        groups: Groups = None,
+        *,
+        max_iter: int = 130,
+        fit_intercept: bool = True,
+        random_state: Any = 0,
+    ) -> None:
+        self.groups = groups
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    def _steps(self, problem: PenaltyProblem) -> Iterator[Step]:
+        return leave_one_out.run(problem, leave_one_out.LooOptions(self.max_iter))
+
+
+class LogisticGradient(_Gradient, LogisticLearner):
+    """Logistic regression whose penalties follow the gradient of the log loss of rows held out.
+
+    Do, Foo and Ng 2008, algorithm 1. Arguments and attributes of `LogisticMM`.
+
+    Args:
+        groups, fit_intercept: as there.
+        validation: holdout, a quarter of the rows is held out; folds, every row once, in turns;
+            automatic, folds where a quarter would be fewer than five rows a penalty.
+        folds: parts that take turns.
+        max_iter: the most line searches.
+        random_state: of the division.
+    """
+
+    def __init__(
+        self,
+        groups: Groups = None,
+        *,
+        validation: str = "automatic",
+        folds: int = 5,
+        max_iter: int = 30,
+        fit_intercept: bool = True,
+        random_state: Any = 0,
+    ) -> None:
+        self.groups = groups
+        self.validation = validation
+        self.folds = folds
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+
+class RidgeMM(_Mm, RidgeLearner):
+    """Ridge regression whose penalties are learned by majorization-minimization.
+
+    As `LogisticMM`, for numbers: the loss is (m/2) log ½‖y − Xw‖² (Foo, Do and Ng 2009).
+
+    Args:
+        groups, alpha, beta, max_iter, tol, fit_intercept: as for `LogisticMM`.
+        target_spread: the standard deviation that y is brought to while penalties are learned, the
+            unit of α and β; None leaves it as it is. Predictions are in y's own unit.
+
+    Attributes:
+        penalties_: C of every group, shape (k,). alphas_: σ² C, scikit-learn's alpha of each.
+        noise_variance_: σ², in the square of y's unit.
+        coef_: shape (p,). intercept_: a number.
+        group_names_, groups_, switched_off_, n_iter_, objective_, remarks_, n_features_in_,
+            feature_names_in_: as for `LogisticMM`.
+    """
+
+    def __init__(
+        self,
+        groups: Groups = None,
+        *,
+        alpha: float = 0.0,
+        beta: float = 1.0,
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        fit_intercept: bool = True,
+        target_spread: float | None = SPREAD,
+    ) -> None:
+        self.groups = groups
+        self.alpha = alpha
+        self.beta = beta
+        self.max_iter = max_iter
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.target_spread = target_spread
+
+
+class RidgeDirect(_Direct, RidgeLearner):
+    """Ridge regression, the objective of `RidgeMM` minimized by L-BFGS.
+
+    The paper's point of comparison. Arguments and attributes of `RidgeMM`.
+    """
+
+    def __init__(
+        self,
+        groups: Groups = None,
+        *,
+        alpha: float = 0.0,
+        beta: float = 1.0,
+        max_iter: int = 500,
+        fit_intercept: bool = True,
+        target_spread: float | None = SPREAD,
+    ) -> None:
+        self.groups = groups
+        self.alpha = alpha
+        self.beta = beta
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.target_spread = target_spread
+
+
+class RidgeEvidence(_Evidence, RidgeLearner):
+    """Ridge regression whose penalties and noise maximize the evidence (MacKay 1992).
+
+    With one group the global maximum, in about the time of one decomposition. Arguments and
+    attributes of `RidgeMM`, and `random_state` as for `LogisticEvidence`.
+    """
+
+    def __init__(
+        self,
+        groups: Groups = None,
+        *,
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        fit_intercept: bool = True,
+        target_spread: float | None = SPREAD,
+        random_state: Any = 0,
+    ) -> None:
+        self.groups = groups
+        self.max_iter = max_iter
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.target_spread = target_spread
+        self.random_state = random_state
+
+
+class RidgeGradient(_Gradient, RidgeLearner):
+    """Ridge regression whose penalties follow the gradient of the loss of rows held out.
+
+    Arguments of `LogisticGradient` and `RidgeMM`, attributes of `RidgeMM`.
+    """
+
+    def __init__(
+        self,
+        groups: Groups = None,
+        *,
+        validation: str = "automatic",
+        folds: int = 5,
+        max_iter: int = 30,
+        fit_intercept: bool = True,
+        target_spread: float | None = SPREAD,
+        random_state: Any = 0,
+    ) -> None:
+        self.groups = groups
+        self.validation = validation
+        self.folds = folds
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.target_spread = target_spread
+        self.random_state = random_state
+
+
+Kind = Literal["regression", "classification"]
+
+
+def learn_penalties(
+    X: Any, y: Any, groups: Groups = None, *, task: Kind | None = None
+) -> LogisticLearner | RidgeLearner:
+    """A fitted linear model whose penalties were learned by the recommended method.
+
+    Args:
+        X: dense or sparse, shape (m, p); standardized columns suit the penalties best.
+        y: numbers, or labels of two or more classes, shape (m,).
+        groups: which columns share a penalty, as for `LogisticMM`.
+        task: None to tell from y, as the program does: words and few whole numbers are classes.
+
+    Raises:
+        ValueError: another task, or what the estimator's `fit` refuses.
+    """
+    return recommended_learner(X, y, groups, task=task).fit(X, y)
+
+
+def recommended_learner(
+    X: Any, y: Any, groups: Groups = None, *, task: Kind | None = None
+) -> LogisticLearner | RidgeLearner:
+    """The same, not fitted: chosen by the numbers of rows, columns, classes and groups alone.
+
+    Args:
+        X, y, groups, task: as for `learn_penalties`.
+
+    Raises:
+        ValueError: as there.
+    """
+    if task not in (None, "regression", "classification"):
+        raise ValueError(f"there is no task “{task}”; give regression, classification or None")
+    names = [str(name) for name in getattr(X, "columns", ())]
+    X, y = check_X_y(X, y, accept_sparse=True, dtype=None, ensure_min_samples=2)
+    told = guess_task(y) if task is None else task
+    classes = 0 if told == "regression" else len(np.unique(y))
+    with sentences_as_value_errors():
+        k = len(groups_of(groups, names or [f"x{k}" for k in range(X.shape[1])])[0])
+    weights = X.shape[1] * (classes if classes > 2 else 1)
+    advice = recommend_update(weights, X.shape[0], classes, groups=k)
+    if classes == 0:
+        return RidgeEvidence(groups)
+    return LogisticLOO(groups) if advice.strategy == "loo" else LogisticEvidence(groups)
