@@ -4,6 +4,22 @@ Everything is imported when it is first used; ``import tunescope`` alone imports
 """
 
 _WHERE = {
+    "tunescope.samplers": (
+        "GpSampler",
+        "HybridSampler",
+        "VariableSampler",
+        "EbHypSampler",
+        "TransferSampler",
+        "ScotSampler",
+        "GridSampler",
+        "GpOptions",
+        "HybridOptions",
+        "VariableOptions",
+        "EbHypOptions",
+        "TuningHistory",
+        "EarlierDataset",
+        "Axis",
+    ),
     "tunescope.penalties": (
         "LogisticMM",
         "LogisticEvidence",

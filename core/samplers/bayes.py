@@ -138,16 +138,14 @@ class GpSampler(ProposingSampler, Generic[Given]):
     ) -> tuple[Array, str]:
         """The point to try by the fitted surrogate, and the reason."""
         best, where = response_to_beat(regression)
-        search = Search(
-            conditioned(regression, observed),
-            self._domain,
-            best,
-            observed.points[where],
-            observed.taken,
-            self.random(trial, SEARCH),
-        )
-        proposal, reason = self._choose(search, trial)
-        return observed.points[where] if proposal is None else proposal.point, reason
+        about = conditioned(regression, observed), self._domain, best, observed.points[where]
+        # Where every setting was tried, one is tried again: noise may be left to see through.
+        for taken in (observed.taken, observed.taken[:0]):
+            search = Search(*about, taken, self.random(trial, SEARCH))
+            proposal, reason = self._choose(search, trial)
+            if proposal is not None:
+                return proposal.point, reason
+        return observed.points[where], reason
 
     def explores(self, search: Search, unknown: Proposal, rho: float) -> bool:
         """Whether this trial goes to θᵘ instead of θ*: never."""
@@ -159,7 +157,7 @@ class GpSampler(ProposingSampler, Generic[Given]):
         if improving is None:
             return None, "improve"
         if self.options.stop_when_certain and self._certain(search):
-            self.finish("no better setting is expected, and none is still unknown")
+            self.finish("no better setting is expected, and none is still unknown", ends_study=True)
         if type(self).explores is GpSampler.explores:
             return improving, "improve"
         looked_for = search if self.options.as_published else search.inward()

@@ -18,7 +18,7 @@ from optuna.trial import FrozenTrial
 
 from core.errors import UnusableError
 from core.gp.domain import Domain
-from core.samplers.proposing import ProposingSampler, note
+from core.samplers.proposing import ProposingSampler, note, refuse_several_objectives
 from core.samplers.search_space import SearchSpace, distributions
 from core.space import Axis, Setting
 
@@ -185,7 +185,7 @@ class GridSampler(ProposingSampler):
         return _coarse_to_fine(chosen, {axis.name for axis in space.axes if axis.kind != "choice"})
 
     def propose(self, study: Study, trial: FrozenTrial, space: SearchSpace) -> Setting:
-        """The first setting of the order that no other trial has, or has had."""
+        """The first setting of the order that no other trial has had; then from the start."""
         if self._order_of is not space:
             self._order, self._order_of = self.settings(space), space
         tried = {
@@ -197,7 +197,7 @@ class GridSampler(ProposingSampler):
         if len(left) <= 1:
             self.finish("every setting of the grid has been tried")
         note(study, trial, "grid")
-        return left[0] if left else self._order[0]
+        return left[0] if left else self._order[trial.number % len(self._order)]
 
     def sample_independent(
         self,
@@ -206,5 +206,10 @@ class GridSampler(ProposingSampler):
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        """The middle of the axis: where a grid starts."""
+        """The middle of the axis: where a grid starts.
+
+        Raises:
+            ValueError: the study has several objectives.
+        """
+        refuse_several_objectives(study)
         return self.settings(SearchSpace({param_name: param_distribution}))[0][param_name]

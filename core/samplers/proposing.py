@@ -35,13 +35,16 @@ class ProposingSampler(BaseSampler):
 
     Attributes:
         exhausted: whether asking again gains nothing; a trial that was already asked still counts.
+            A study goes on all the same: whoever wants to end it looks here.
         finished_reason: why, a clause; empty until then.
+        ends_study: whether the study is to end then.
     """
 
     def __init__(self, space: Sequence[Axis] | None = None, *, seed: int = 0) -> None:
         self.seed = seed
         self.exhausted = False
         self.finished_reason = ""
+        self.ends_study = False
         self._fixed = distributions(space) if space is not None else None
         self._seen = IntersectionSearchSpace()
         self._space: SearchSpace | None = None
@@ -49,18 +52,29 @@ class ProposingSampler(BaseSampler):
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        """The fixed space, or the intersection of the finished trials' spaces."""
+        """The fixed space, or the intersection of the finished trials' spaces.
+
+        Raises:
+            ValueError: the study has several objectives.
+        """
+        refuse_several_objectives(study)
         return self._fixed if self._fixed is not None else self._seen.calculate(study)
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """A whole setting from `propose`; nothing while the space is unknown."""
+        """A whole setting from `propose`; nothing while the space is unknown.
+
+        Raises:
+            ValueError: the study has several objectives.
+        """
+        refuse_several_objectives(study)
         if not search_space:
             note(study, trial, "random")
             return {}
         if self._space is None or self._space.described != search_space:
             self._space = SearchSpace(search_space)
+            self.exhausted, self.finished_reason = False, ""  # of another space
         return self.propose(study, trial, self._space)
 
     def propose(self, study: Study, trial: FrozenTrial, space: SearchSpace) -> Setting:
@@ -74,7 +88,12 @@ class ProposingSampler(BaseSampler):
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        """A uniform draw from one distribution."""
+        """A uniform draw from one distribution.
+
+        Raises:
+            ValueError: the study has several objectives.
+        """
+        refuse_several_objectives(study)
         one = SearchSpace({param_name: param_distribution})
         random = self.random(trial, zlib.crc32(param_name.encode()))
         return uniform_setting(one, random)[param_name]
@@ -86,8 +105,8 @@ class ProposingSampler(BaseSampler):
         state: TrialState,
         values: Sequence[float] | None,
     ) -> None:
-        """Ends `Study.optimize` when asking again gains nothing."""
-        if self.exhausted:
+        """Ends `Study.optimize` where the sampler was told to."""
+        if self.ends_study:
             try:
                 study.stop()
             except RuntimeError:
@@ -107,9 +126,22 @@ class ProposingSampler(BaseSampler):
             if tried + 1 >= domain.size:
                 self.finish("every setting has been tried")
 
-    def finish(self, reason: str) -> None:
-        """Says that asking again gains nothing, and why."""
-        self.exhausted, self.finished_reason = True, reason
+    def finish(self, reason: str, *, ends_study: bool = False) -> None:
+        """Says that asking again gains nothing, and why; and whether the study is to end."""
+        self.exhausted, self.finished_reason, self.ends_study = True, reason, ends_study
+
+
+def refuse_several_objectives(study: Study) -> None:
+    """See that a study has one objective.
+
+    Raises:
+        ValueError: it has several.
+    """
+    if len(study.directions) > 1:
+        raise ValueError(
+            f"this sampler improves one objective, and the study has {len(study.directions)}; give "
+            "it to a study with one direction, or take a sampler of several, such as NSGAIISampler"
+        )
 
 
 def note(

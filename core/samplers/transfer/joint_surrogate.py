@@ -198,18 +198,15 @@ class JointSurrogateSampler(ProposingSampler):
         """The point that the surface proposes, shape (width,)."""
         best, incumbent = self._to_beat(observed, responses, regression)
         worst = float(responses.present.min()) if len(responses.present) else None
-        search = CommonSearch(
-            self._candidates,
-            conditioned(regression, observed, worst),
-            self._domain,
-            best,
-            incumbent,
-            observed.taken,
-            self.random(trial, SEARCH),
-        )
+        about = conditioned(regression, observed, worst), self._domain, best, incumbent
         first = len(observed.points) + len(observed.pending) == 0
-        proposal = search.maximize(ACQUISITIONS["mean" if first else "ei"])
-        return incumbent if proposal is None else proposal.point
+        # Where every setting was tried, one is tried again.
+        for taken in (observed.taken, observed.taken[:0]):
+            search = CommonSearch(self._candidates, *about, taken, self.random(trial, SEARCH))
+            proposal = search.maximize(ACQUISITIONS["mean" if first else "ei"])
+            if proposal is not None:
+                return proposal.point
+        return incumbent
 
     def _to_beat(
         self, observed: Observations, responses: Responses, regression: CommonRegression

@@ -101,12 +101,6 @@ def test_only_choices_are_tried_once_each_then_it_is_done(run):
     study.tell(study.ask(distributions(space)), 0.0)  # asking on is allowed
 
 
-def test_an_ordinary_study_ends_with_a_finite_space():
-    study = optuna.create_study(sampler=HybridSampler())
-    study.optimize(lambda t: t.suggest_int("k", 1, 5), n_trials=50)
-    assert sorted(trial.params["k"] for trial in study.trials) == [1, 2, 3, 4, 5]
-
-
 def test_constant_scores_and_enormous_scores(mixed, run):
     for score in (lambda s: 1.0, lambda s: 1e300 * s["depth"], lambda s: 1e-300 * s["depth"]):
         study = run(GpSampler(mixed), score, 10)

@@ -82,11 +82,18 @@ def test_an_unanswered_or_failed_trial_is_not_tried_again(mixed):
     assert len({tuple(trial.params.values()) for trial in asked}) == 10
 
 
-def test_stops_an_ordinary_study():
-    study = optuna.create_study(sampler=GridSampler(points=3))
-    study.optimize(lambda t: t.suggest_float("x", 0, 1) + t.suggest_int("k", 1, 2), n_trials=50)
-    assert len(study.trials) == 6
-    assert len({tuple(trial.params.items()) for trial in study.trials}) == 6
+def test_an_ordinary_study_goes_on_and_may_ask_whether_it_is_done():
+    sampler = GridSampler(points=3)
+    study = optuna.create_study(sampler=sampler)
+    done = []
+    study.optimize(
+        lambda t: t.suggest_float("x", 0, 1) + t.suggest_int("k", 1, 2),
+        n_trials=12,
+        callbacks=[lambda study, trial: done.append(sampler.exhausted)],
+    )
+    settings = [tuple(trial.params.items()) for trial in study.trials]
+    assert len(set(settings[:6])) == len(set(settings[6:])) == 6
+    assert done == [False] * 5 + [True] * 7
 
 
 def test_a_grid_beyond_reason_is_refused():

@@ -1,0 +1,39 @@
+"""The samplers, for anyone's Optuna study with one objective.
+
+Parameters may be defined by running, also conditionally: a sampler proposes those that all finished
+trials have in common, and draws the others uniformly, as Optuna's own samplers do. Where every
+setting of a finite space was tried, it proposes one again and the study goes on; the attribute
+``exhausted`` says so.
+"""
+
+from core.samplers.bayes import (
+    GpOptions,
+    GpSampler,
+    HybridOptions,
+    HybridSampler,
+    VariableOptions,
+    VariableSampler,
+)
+from core.samplers.eb_hyp import EbHypOptions, EbHypSampler
+from core.samplers.grid import GridSampler
+from core.samplers.transfer.history import EarlierDataset, TuningHistory
+from core.samplers.transfer.sampler import TransferSampler
+from core.samplers.transfer.scot import ScotSampler
+from core.space import Axis
+
+__all__ = [
+    "Axis",
+    "EarlierDataset",
+    "EbHypOptions",
+    "EbHypSampler",
+    "GpOptions",
+    "GpSampler",
+    "GridSampler",
+    "HybridOptions",
+    "HybridSampler",
+    "ScotSampler",
+    "TransferSampler",
+    "TuningHistory",
+    "VariableOptions",
+    "VariableSampler",
+]
