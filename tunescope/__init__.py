@@ -4,6 +4,9 @@ Everything is imported when it is first used; ``import tunescope`` alone imports
 """
 
 _WHERE = {
+    "tunescope.running": ("tune",),
+    "tunescope.runs": ("TunedRun", "open_run"),
+    "core.errors": ("UnusableError",),
     "tunescope.samplers": (
         "GpSampler",
         "HybridSampler",

@@ -77,13 +77,14 @@ def wherever_from(data: DataPlan) -> DataPlan:
 def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
     """The plan that the arguments ask for; the guidance fills what they leave open."""
     from core.datasets.groups import groups_from_file
+    from core.tuning.guidance.choosing import chosen_or_recommended
     from core.tuning.plan import Plan
     from core.tuning.strategies.registry import STRATEGIES
 
     options = dict(_pair(text) for text in given.option)
     _refuse_word_options(options, dataset.task)
     options = {name: text for name, text in options.items() if name not in DATA_OPTIONS}
-    model, strategy, groups = _recommended(given, dataset)
+    model, strategy, groups = chosen_or_recommended(dataset, given.model, given.strategy)
     of_strategy = {o.name for o in STRATEGIES[strategy].options} if strategy in STRATEGIES else ()
     of_plan = {
         name: _read(name, options.pop(name))
@@ -109,31 +110,6 @@ def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
         **_gamma(given.gamma),
         **of_plan,
     )
-
-
-def _recommended(given: argparse.Namespace, dataset: Dataset) -> tuple[str, str, str]:
-    """Model, strategy and groups: as given, the rest as the guidance recommends."""
-    structured = dataset.task in ("sequence", "structure")
-    if given.model and given.strategy and not structured:
-        return given.model, given.strategy, "single"
-    from core.datasets.summary import summarize
-    from core.tuning.guidance.advice import advise
-
-    advice = advise(summarize(dataset))
-    # Where none fits, the best one is refused with its reason.
-    fitting = [entry for entry in advice["models"] if entry["fits_task"]] or advice["models"][:1]
-    fitting.sort(key=lambda entry: not entry["recommended"])
-    for entry in [{"name": given.model}] if given.model else fitting:
-        offered = advice["strategies"].get(entry["name"], [])
-        offered = sorted(offered, key=lambda strategy: not strategy["recommended"])
-        groups = {strategy["name"]: strategy["groups"] for strategy in offered}
-        if not given.strategy and offered:
-            return entry["name"], offered[0]["name"], offered[0]["groups"]
-        if given.strategy in groups:
-            # Every parameter of a structured model has a kind; columns of a table may have none.
-            of_kind = groups[given.strategy] if structured else "single"
-            return entry["name"], given.strategy, of_kind
-    return given.model or fitting[0]["name"], given.strategy or "random", "single"
 
 
 def _pair(text: str) -> tuple[str, str]:

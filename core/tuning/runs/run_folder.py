@@ -74,7 +74,7 @@ class RunFolder:
         made = path is None
         try:
             if path is None:
-                path = _new_folder(root or runs_root(), plan)
+                path = new_folder(root or runs_root(), plan)
             else:
                 made = _made(path)
             folder = cls(path)
@@ -312,7 +312,7 @@ def _write(file: FileIO, line: bytes) -> None:
         raise
 
 
-def _new_folder(root: Path, plan: Plan) -> Path:
+def new_folder(root: Path, plan: Plan) -> Path:
     """Make a folder that nobody else has, named after date, data, model and strategy."""
     data = re.sub(r"[^\w.-]+", "-", Path(plan.data.file.removeprefix("sample:")).name)[:40]
     moment = datetime.now().astimezone().strftime("%Y-%m-%d_%H%M%S")

@@ -1,0 +1,33 @@
+"""Model, strategy and groups of a run that leaves some of them open."""
+
+from __future__ import annotations
+
+from core.datasets.dataset import Dataset
+from core.datasets.summary import summarize
+from core.tuning.guidance.advice import advise
+
+
+def chosen_or_recommended(dataset: Dataset, model: str, strategy: str) -> tuple[str, str, str]:
+    """Model, strategy and groups: as given, the rest as the guidance recommends.
+
+    Args:
+        dataset: the data.
+        model, strategy: names in the registries; "" where they are left open.
+    """
+    structured = dataset.task in ("sequence", "structure")
+    if model and strategy and not structured:
+        return model, strategy, "single"
+    advice = advise(summarize(dataset))
+    # Where none fits, the best one is refused with its reason.
+    fitting = [entry for entry in advice["models"] if entry["fits_task"]] or advice["models"][:1]
+    fitting.sort(key=lambda entry: not entry["recommended"])
+    for entry in [{"name": model}] if model else fitting:
+        offered = advice["strategies"].get(entry["name"], [])
+        offered = sorted(offered, key=lambda one: not one["recommended"])
+        groups = {one["name"]: one["groups"] for one in offered}
+        if not strategy and offered:
+            return entry["name"], offered[0]["name"], offered[0]["groups"]
+        if strategy in groups:
+            # Every parameter of a structured model has a kind; columns of a table may have none.
+            return entry["name"], strategy, groups[strategy] if structured else "single"
+    return model or fitting[0]["name"], strategy or "random", "single"

@@ -1,0 +1,203 @@
+"""Runs from Python: the command line's numbers, tables in memory, callbacks, folders read only."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+import tunescope
+from app.__main__ import main
+
+
+@pytest.fixture(autouse=True)
+def _places(tmp_path, monkeypatch):
+    for name in ("RUNS", "HISTORY", "KEY"):
+        monkeypatch.setenv(f"TUNESCOPE_{name}", str(tmp_path / name.lower()))
+
+
+@pytest.fixture
+def iris():
+    return load_iris(as_frame=True).frame.rename(columns=lambda name: name.replace(" (cm)", ""))
+
+
+GIVEN = {"model": "logistic", "strategy": "random", "trials": 3, "folds": 2, "seed": 4}
+
+
+def test_a_run_has_the_numbers_of_the_command_line(tmp_path, capfd):
+    from_python = tunescope.tune("sample:iris", **GIVEN, run=tmp_path / "python")
+    command = ["tune", "sample:iris", "--model", "logistic", "--strategy", "random"]
+    command += ["--trials", "3", "--option", "folds=2", "--seed", "4", "--json"]
+    assert main([*command, "--run-dir", str(tmp_path / "command")]) == 0
+    said = json.loads(capfd.readouterr().out.splitlines()[-1])
+    assert from_python.results["test"] == said["test"]
+    assert from_python.results["setting"] == said["params"]
+    assert from_python.score == said["test"][said["metric"]]
+    assert from_python.metric == said["metric"]
+    assert from_python.run == tmp_path / "python"
+
+
+def test_a_table_in_memory_is_tuned_and_its_model_predicts_it(iris, tmp_path):
+    found = tunescope.tune(iris, "target", **GIVEN, run=tmp_path / "run")
+    assert found.score > 0.8
+    rows = iris.drop(columns="target")
+    assert np.mean(found.model.predict(rows) == iris["target"]) > 0.9
+    # The same run as of a file with these rows.
+    iris.to_csv(tmp_path / "iris.csv", index=False)
+    of_file = tunescope.tune(tmp_path / "iris.csv", "target", **GIVEN)
+    assert of_file.results["test"] == found.results["test"]
+    # It can be gone on with: the rows lie in its folder.
+    assert main(["resume", str(found.run), "--trials", "1"]) == 0
+
+
+def test_every_event_is_told_and_recorded(tmp_path):
+    told = []
+    found = tunescope.tune("sample:iris", **GIVEN, run=tmp_path / "run", callback=told.append)
+    assert [type(event).__name__ for event in (told[0], told[-1])] == ["RunStarted", "RunFinished"]
+    recorded = [type(event).__name__ for event in found.events]
+    assert recorded.count("TrialFinished") == 3
+    assert {type(event).__name__ for event in told} == set(recorded)
+
+
+def test_a_callback_that_returns_true_stops_and_keeps_the_best(tmp_path):
+    def enough(event):
+        return type(event).__name__ == "TrialFinished" and event.number == 1
+
+    found = tunescope.tune(
+        "sample:iris", **{**GIVEN, "trials": 40}, run=tmp_path / "run", callback=enough
+    )
+    assert type(found.events[-1]).__name__ == "RunStopped"
+    assert len(found.trials) < 40
+    assert found.score > 0.7
+    assert found.model.predict(_iris_rows()).size == 150
+
+
+def _iris_rows():
+    from core.datasets.reading import read_dataset
+
+    return read_dataset("sample:iris").table
+
+
+def test_trials_as_a_table(tmp_path):
+    found = tunescope.tune("sample:iris", **GIVEN, run=tmp_path / "run")
+    assert found.trials["number"].tolist() == [0, 1, 2]
+    assert found.trials["state"].tolist() == ["finished"] * 3
+    assert found.trials.loc[0, "params_C"] == 1.0  # the default is tried first
+    means = [np.mean(scores) for scores in found.trials["fold_scores"]]
+    np.testing.assert_allclose(found.trials["score"], means)
+    best = found.trials["score"].idxmax()
+    assert found.results["setting"] == {"C": found.trials.loc[best, "params_C"]}
+
+
+def test_steps_of_a_penalty_learner_as_a_table(tmp_path):
+    found = tunescope.tune(
+        "sample:groups", model="logistic", strategy="mm", groups="prefix", run=tmp_path / "run"
+    )
+    assert found.trials.empty
+    assert found.steps["step"].tolist() == list(range(len(found.steps)))
+    for group in found.results["groups"]:
+        assert f"penalty_{group}" in found.steps
+    assert (found.steps["objective"].diff().dropna()[1:] <= 1e-6).all()
+
+
+def test_a_run_is_opened_by_path_or_name_and_stays_as_it_is(tmp_path):
+    made = tunescope.tune("sample:iris", **GIVEN)
+    before = {p: p.stat().st_mtime_ns for p in made.run.iterdir()}
+    for place in (made.run, str(made.run), made.run.name):
+        opened = tunescope.open_run(place)
+        assert opened.results == made.results
+        assert opened.score == made.score
+        pd.testing.assert_frame_equal(opened.trials, made.trials)
+        assert opened.model.predict(_iris_rows()).shape == (150,)
+    assert {p: p.stat().st_mtime_ns for p in made.run.iterdir()} == before
+    with pytest.raises(tunescope.UnusableError, match="there is no run here"):
+        tunescope.open_run(tmp_path)
+
+
+def test_a_run_that_has_not_ended_says_so(tmp_path):
+    made = tunescope.tune("sample:iris", **GIVEN, run=tmp_path / "run")
+    events = made.run / "events.jsonl"
+    lines = events.read_text().splitlines(keepends=True)
+    at = next(k for k, line in enumerate(lines) if '"TrialFinished"' in line)
+    events.write_text("".join(lines[: at + 1]))
+    opened = tunescope.open_run(made.run)
+    assert len(opened.trials) == 1
+    assert math.isfinite(opened.trials["score"][0])
+    with pytest.raises(tunescope.UnusableError, match="has not ended"):
+        _ = opened.results
+
+
+def test_what_cannot_be_is_refused_before_a_folder_is_made(iris, tmp_path):
+    folder = tmp_path / "runs"
+    with pytest.raises(TypeError, match="“trails” is no argument; did you mean “trials”"):
+        tunescope.tune("sample:iris", trails=3)
+    with pytest.raises(tunescope.UnusableError, match="there is no model"):
+        tunescope.tune(iris, "target", model="logistik", strategy="random")
+    with pytest.raises(tunescope.UnusableError, match="target"):
+        tunescope.tune(iris, "tarket")
+    with pytest.raises(tunescope.UnusableError, match="tuen"):
+        tunescope.tune(tmp_path / "tuen.csv")
+    assert not folder.exists() or not list(folder.iterdir())
+
+
+def test_a_failed_run_raises_its_sentence(iris, tmp_path):
+    with pytest.raises(RuntimeError, match="No trial gave a score"):
+        tunescope.tune(
+            iris, "target", **{**GIVEN, "trials": 1, "time_limit": 1e-9}, run=tmp_path / "run"
+        )
+
+
+def test_a_table_keeps_its_kinds(tmp_path):
+    """Words that look like numbers stay words by `kinds`; dates and missing values survive."""
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "code": random.choice(["01", "02", "10"], 80),
+            "when": pd.Timestamp("2024-01-31") + pd.to_timedelta(np.arange(80), "D"),
+            "size": np.where(np.arange(80) % 7, random.normal(size=80), np.nan),
+            "y": random.choice(["a", "b"], 80),
+        }
+    )
+    found = tunescope.tune(
+        table, "y", kinds={"code": "category"}, **GIVEN, run=Path(tmp_path / "run")
+    )
+    assert found.model.predict(table.drop(columns="y")).shape == (80,)
+
+
+def test_a_second_table_tests(iris, tmp_path):
+    rows = iris.sample(frac=1.0, random_state=0)
+    found = tunescope.tune(rows[:100], "target", test=rows[100:], **GIVEN, run=tmp_path / "run")
+    assert found.results["second_file"]
+    right = np.mean(found.model.predict(rows[100:].drop(columns="target")) == rows["target"][100:])
+    assert right > 0.9
+
+
+SCRIPT = """
+import sys, tunescope
+if __name__ == "__main__":
+    found = tunescope.tune(
+        "sample:iris", model="svm", strategy="random", trials=3, folds=2, workers=2, run=sys.argv[1]
+    )
+    print(len(found.trials), set(found.trials["state"]))
+"""
+
+
+def test_several_workers_in_a_script_of_somebody(tmp_path):
+    (tmp_path / "use.py").write_text(SCRIPT)
+    ran = subprocess.run(
+        [sys.executable, "use.py", "run"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        timeout=250,
+    )
+    assert ran.stdout == "3 {'finished'}\n", ran.stderr

@@ -1,0 +1,170 @@
+"""Tune a file or a table in memory: the run that the command line would do."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from core.datasets.dataset import Dataset
+from core.datasets.groups import groups_from_file
+from core.errors import UnusableError
+from core.tuning.events import Event, RunFailed, RunFinished
+from core.tuning.guidance.choosing import chosen_or_recommended
+from core.tuning.history.store import History
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import build_problem, read_data
+from core.tuning.results.conclude import conclude
+from core.tuning.runs.run_folder import RunFolder, new_folder, runs_root
+from core.tuning.tune import tune as tune_events
+from tunescope.runs import TunedRun, open_run
+
+_OF_DATA = {one.name for one in fields(DataPlan)} - {"file", "target", "test_file"}
+_OF_PLAN = {one.name for one in fields(Plan)} - {"data", "model", "strategy"}
+GROUPINGS = ("single", "each", "column", "prefix")
+
+Callback = Callable[[Event], object]
+
+
+def tune(
+    data: str | Path | pd.DataFrame,
+    target: str = "",
+    *,
+    test: str | Path | pd.DataFrame | None = None,
+    run: str | Path | None = None,
+    callback: Callback | None = None,
+    history: bool = True,
+    **settings: Any,
+) -> TunedRun:
+    """Tune a model, test it, and keep it in a run folder, as ``tunescope tune`` does.
+
+    A table in memory is written as CSV into the run's folder and read from there, so that the run
+    can be resumed, reported and exported like any other. An interrupt ends the tuning; what was
+    best until then is tested and kept. With several workers a script wants the usual
+    ``if __name__ == "__main__"``.
+
+    Args:
+        data: a table; the path of a file; or ``sample:NAME``.
+        target: the column to predict; "" for the one named target, label, class or y, or the last.
+        test: further rows to test on, as `data`; None to hold rows out.
+        run: the folder of the run; None for a new one where ``tunescope runs`` finds it.
+        callback: is told every event (core.tuning.events) as it happens; where it returns True the
+            tuning ends, and what was best until then is tested and kept.
+        history: whether the history of earlier datasets may be read and added to.
+        settings: the options of the command line: model, strategy, groups (single, each, column,
+            prefix, {group: [columns]} or a JSON file), trials, minutes, seed, workers, folds,
+            metric, evaluation (test or nested), refit, costs ({class: cost}), time_limit,
+            standardize, test_size, task, roles and kinds ({column: …}), latest, together, …; and
+            ``options``, a dict of those of the strategy.
+
+    Raises:
+        UnusableError: data or settings that cannot be, in one sentence; no folder is left then.
+        TypeError: a setting that does not exist.
+        RuntimeError: the run failed; the sentence says why.
+    """
+    _check_names(settings)
+    with tempfile.TemporaryDirectory(prefix="tunescope-") as scratch:
+        file = _as_file(data, Path(scratch) / "rows.csv")
+        test_file = "" if test is None else _as_file(test, Path(scratch) / "test_rows.csv")
+        given = {name: value for name, value in settings.items() if name in _OF_DATA}
+        plan = Plan(DataPlan(file, target=target, test_file=test_file, **given), "", "")
+        dataset = read_data(plan.data)
+        plan = _with_settings(plan, dataset, settings)
+        build_problem(plan, dataset)  # refuses before a folder is made
+        begun = _begun(plan, dataset, None if run is None else Path(run), Path(scratch))
+    try:
+        last = _followed(begun, callback, history)
+    except UnusableError:
+        for path in begun.moved:
+            path.unlink(missing_ok=True)
+        begun.folder.forget_if_idle()
+        raise
+    if isinstance(last, RunFailed):
+        raise RuntimeError(last.sentence)
+    return open_run(begun.folder.path)
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A run about to begin; `moved` are the files in its folder that hold tables in memory."""
+
+    plan: Plan
+    dataset: Dataset
+    folder: RunFolder
+    moved: tuple[Path, ...] = ()
+
+
+def _with_settings(plan: Plan, dataset: Dataset, settings: dict[str, Any]) -> Plan:
+    """The plan with the settings that are given, the rest as the guidance recommends."""
+    wanted = settings.get("model") or "", settings.get("strategy") or ""
+    model, strategy, recommended = chosen_or_recommended(dataset, *wanted)
+    given = {name: value for name, value in settings.items() if name in _OF_PLAN}
+    groups: Any = given.pop("groups", None) or recommended
+    if isinstance(groups, str | Path) and str(groups) not in GROUPINGS:
+        groups = groups_from_file(groups)
+    if given.get("evaluation") == "auto":
+        given["evaluation"] = ""
+    return plan.changed(model=model, strategy=strategy, groups=groups, **given)
+
+
+def _begun(plan: Plan, dataset: Dataset, path: Path | None, scratch: Path) -> _Begun:
+    """The run with its folder, into which files of the scratch folder are moved."""
+    data = plan.data
+    held = [Path(file) for file in (data.file, data.test_file) if Path(file).parent == scratch]
+    if not held:
+        return _Begun(plan, dataset, RunFolder.create(plan, path=path))
+    place = (new_folder(runs_root(), plan) if path is None else path).absolute()
+    to = {str(file): place / file.name for file in held}
+    file, test_file = (str(to.get(one, one)) for one in (data.file, data.test_file))
+    plan = plan.changed(data=replace(data, file=file, test_file=test_file))
+    folder = RunFolder.create(plan, path=place)
+    for draft, kept in to.items():
+        shutil.copyfile(draft, kept)
+    dataset = replace(dataset, source=replace(dataset.source, path=file))
+    return _Begun(plan, dataset, folder, tuple(to.values()))
+
+
+def _as_file(data: str | Path | pd.DataFrame, draft: Path) -> str:
+    """The path of a file with the data, such as a later resume finds from any folder."""
+    if not isinstance(data, pd.DataFrame):
+        return str(data) if str(data).startswith("sample:") else str(Path(data).absolute())
+    data.to_csv(draft, index=False)
+    return str(draft)
+
+
+def _followed(run: _Begun, callback: Callback | None, history: bool) -> Event:
+    """The last event of a run that is followed to its end, or stopped on the way."""
+    plan, dataset, folder = run.plan, run.dataset, run.folder
+    tell = callback or (lambda event: False)
+    stream = tune_events(plan, dataset, folder=folder, history=History if history else None)
+    because = "it was interrupted"
+    try:
+        with contextlib.closing(stream):
+            for event in stream:
+                if isinstance(event, RunFinished | RunFailed):
+                    tell(event)
+                    return event
+                if tell(event) is True:
+                    because = "enough had been tried"
+                    break
+    except KeyboardInterrupt:
+        pass
+    last = conclude(plan, dataset, folder.events(), folder=folder, because=because)
+    tell(last)
+    return last
+
+
+def _check_names(settings: dict[str, Any]) -> None:
+    known = sorted(_OF_DATA | _OF_PLAN | {"model", "strategy"})
+    for name in settings:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            cure = f"did you mean “{near[0]}”?" if near else f"there are {', '.join(known)}."
+            raise TypeError(f"tune: “{name}” is no argument; {cure}")

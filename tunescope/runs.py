@@ -1,0 +1,146 @@
+"""A run that was recorded, read only: its events, trials, results, and its fitted model."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.errors import UnusableError
+from core.tuning.events import Event, TrialFinished
+from core.tuning.plan import Plan
+from core.tuning.runs.best import best_of
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.runs.state import RunState, folded
+
+
+class TunedRun:
+    """A run as it was when it was opened. Nothing here writes into its folder.
+
+    Args:
+        folder: of the run.
+
+    Attributes:
+        run: the folder's path.
+        events: every event, in order.
+    """
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self.run: Path = folder.path
+        self.events: list[Event] = folder.events()
+
+    def __repr__(self) -> str:
+        return f"<TunedRun {self.run.name}>"
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What was to be done."""
+        return self._folder.plan
+
+    @cached_property
+    def model(self) -> Any:
+        """The fitted scikit-learn pipeline; it takes raw rows, a DataFrame with the same columns.
+
+        Opening it runs no code of the file's.
+
+        Raises:
+            UnusableError: there is none yet, or it cannot be opened.
+        """
+        return best_of(self._folder)
+
+    @cached_property
+    def results(self) -> dict[str, Any]:
+        """What its end found (core.tuning.results.comparison says what the keys mean).
+
+        Raises:
+            UnusableError: it has not ended.
+        """
+        if self._state.results is None:
+            raise UnusableError(
+                "this run has not ended", where=str(self.run), cure="let it end, or resume it"
+            )
+        return self._state.results
+
+    @property
+    def metric(self) -> str:
+        """What the score measures. Raises UnusableError as `results`."""
+        return str(self.results["metric"])
+
+    @property
+    def score(self) -> float:
+        """The tuned model's score on rows that tuning never saw; NaN where it is undefined.
+
+        Raises:
+            UnusableError: it has not ended.
+        """
+        score = self.results["test"].get(self.metric)
+        return math.nan if score is None else float(score)
+
+    @cached_property
+    def trials(self) -> pd.DataFrame:
+        """A row for each trial that ended.
+
+        Columns: number; state (finished, behind where it was ended early and the score is an
+        estimate, or failed); score; fold_scores; seconds; fits; reason (why it was tried); failure;
+        excluded (whether a person took it out of the competition); and ``params_NAME`` for each
+        hyperparameter.
+        """
+        scores = {e.number: e.fold_scores for e in self.events if isinstance(e, TrialFinished)}
+        rows = [
+            {
+                "number": one.number,
+                "state": "failed" if one.failure else "behind" if one.behind else "finished",
+                "score": one.score,
+                "fold_scores": scores.get(one.number, []),
+                "seconds": one.took,
+                "fits": one.fits,
+                "reason": one.reason,
+                "failure": one.failure,
+                "excluded": one.number in self._state.excluded,
+                **{f"params_{name}": value for name, value in one.setting.items()},
+            }
+            for one in self._state.trials
+        ]
+        return pd.DataFrame(rows)
+
+    @cached_property
+    def steps(self) -> pd.DataFrame:
+        """A row for each step of a penalty learner.
+
+        Columns: step; objective (what the method minimizes); ``penalty_GROUP`` for each group.
+        """
+        rows: list[dict[str, Any]] = [
+            {
+                "step": one.step,
+                "objective": one.objective,
+                **{f"penalty_{group}": C for group, C in one.penalties.items()},
+            }
+            for one in self._state.steps
+        ]
+        rows += [
+            {
+                "step": one.step,
+                "objective": one.holdout_loss,
+                **{f"penalty_{group}": float(np.exp(d)) for group, d in one.d.items()},
+            }
+            for one in self._state.gradients
+        ]
+        return pd.DataFrame(rows)
+
+    @cached_property
+    def _state(self) -> RunState:
+        return folded(self.events)
+
+
+def open_run(run: str | Path) -> TunedRun:
+    """A run by its folder's path, or by its name as ``tunescope runs`` shows it.
+
+    Raises:
+        UnusableError: there is no run there, or it cannot be read.
+    """
+    return TunedRun(RunFolder.open(run))
