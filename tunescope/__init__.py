@@ -5,7 +5,7 @@ Everything is imported when it is first used; ``import tunescope`` alone imports
 
 _WHERE = {
     "tunescope.running": ("tune",),
-    "tunescope.runs": ("TunedRun", "open_run"),
+    "tunescope.runs": ("TunedRun", "open_run", "export_study"),
     "core.errors": ("UnusableError",),
     "tunescope.samplers": (
         "GpSampler",

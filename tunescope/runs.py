@@ -137,6 +137,24 @@ class TunedRun:
         return folded(self.events)
 
 
+def export_study(run: TunedRun | str | Path, storage: str | Path) -> str:
+    """Write a run as a study of Optuna, which optuna-dashboard opens; returns the study's name.
+
+    Args:
+        run: an opened run, a folder's path, or a name.
+        storage: the path of a journal (``.log``) or of a SQLite file, which is made where there is
+            none; or the URL of a storage, such as ``sqlite:///study.db``.
+
+    Raises:
+        UnusableError: nothing was tried yet, the storage holds a study of this name, or it cannot
+            be written.
+    """
+    from core.export.optuna_study import export_study as write  # Optuna takes a second to import
+
+    place = run.run if isinstance(run, TunedRun) else run
+    return write(RunFolder.open(place), storage)
+
+
 def open_run(run: str | Path) -> TunedRun:
     """A run by its folder's path, or by its name as ``tunescope runs`` shows it.
 

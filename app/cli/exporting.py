@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli.arguments import add_examples
 from app.cli.words import number, setting_in_words
+from core.errors import UnusableError
 
 if TYPE_CHECKING:
     from core.export.choices import Choice
+    from core.tuning.runs.run_folder import RunFolder
+
+OPTUNA = "optuna"
 
 
 def add_to(commands: Any) -> None:
@@ -35,6 +39,15 @@ def add_to(commands: Any) -> None:
         " of the columns, or the number of a trial. Others than the tuned one are fitted now, and"
         " the run stays as it is",
     )
+    export.add_argument(
+        "--format",
+        default="",
+        metavar="NAME",
+        help="what to write to --out, whatever its ending: one of the formats, or optuna, which is"
+        " the whole run as a study, in a SQLite file or (.log) a journal; --out may then be a"
+        " storage URL too",
+    )
+    export.add_argument("--out", default="", metavar="PATH", help="where to, with --format")
     add_examples(export)
     export.add_argument("--json", action="store_true", help="print as JSON")
     export.set_defaults(run=run)
@@ -50,16 +63,23 @@ def run(given: argparse.Namespace) -> int:
     from core.tuning.runs.run_folder import RunFolder
 
     folder = RunFolder.open(given.folder)
+    _check_format(given)
+    if given.format == OPTUNA:
+        return _study(folder, given)
     finished = finished_run(folder, given.examples)
-    if not given.paths:
+    if not given.paths and not given.out:
         return _list(choices(finished.state), given.json)
     choice = choice_named(finished.state, given.which)
     for path in given.paths:
         check_export(path, finished.takeaway.task, finished.plan.model, given.which)
+    if given.out:
+        about = finished.takeaway.task, finished.plan.model, given.which
+        check_export(given.out, *about, given.format)
     if choice.name == TUNED and (again := fit_best_again(folder)):
         print(again, file=sys.stderr)
     made = chosen_run(finished, given.which)
-    written, failed = export_all(lambda: made, given.paths)
+    formats = {given.out: given.format} if given.out else {}
+    written, failed = export_all(lambda: made, [*given.paths, *formats], formats)
     if given.json:
         said = {"run": finished.name, **_as_json(choice), "exports": written}
         print(json.dumps({**said, **({"failed_exports": failed} if failed else {})}))
@@ -70,6 +90,36 @@ def run(given: argparse.Namespace) -> int:
     for sentence in failed.values():
         print(f"tunescope: {sentence}", file=sys.stderr)
     return 1 if failed else 0
+
+
+def _check_format(given: argparse.Namespace) -> None:
+    """See that --format and --out come together, and that a study is of the whole run.
+
+    Raises:
+        UnusableError: they do not.
+    """
+    if bool(given.format) != bool(given.out):
+        there, lacking = ("--format", "--out") if given.format else ("--out", "--format")
+        raise UnusableError(f"{lacking} is missing", where=there, cure=f"give {lacking} as well")
+    if given.format == OPTUNA and (given.paths or given.which != "tuned"):
+        raise UnusableError(
+            "a study tells of the whole run, not of one model",
+            where="--format optuna",
+            cure="give --out alone",
+        )
+
+
+def _study(folder: RunFolder, given: argparse.Namespace) -> int:
+    """Write the run as a study of Optuna."""
+    from core.export.optuna_study import export_study
+
+    name = export_study(folder, given.out)
+    if given.json:
+        print(json.dumps({"run": folder.name, "study": name, "exports": [given.out]}))
+    else:
+        print(f"The run as the study “{name}” of Optuna.")
+        print(f"Saved:  {given.out}")
+    return 0
 
 
 def _list(found: list[Choice], as_json: bool) -> int:

@@ -253,13 +253,16 @@ def export_run(run: FinishedRun, path: Path | str, format: str | None = None) ->
 
 
 def export_all(
-    read: Callable[[], FinishedRun], paths: Iterable[Path | str]
+    read: Callable[[], FinishedRun],
+    paths: Iterable[Path | str],
+    formats: Mapping[Path | str, str] | None = None,
 ) -> tuple[list[str], dict[str, str]]:
     """Write several files; one that fails, in whatever way, takes no other with it.
 
     Args:
         read: gives the run, or says why there is none to export.
-        paths: the ending of each says what it holds.
+        paths: the ending of each says what it holds, unless `formats` does.
+        formats: {path: the name of an exporter}.
 
     Returns:
         The files that were written, and {path: sentence} of those that were not.
@@ -269,7 +272,7 @@ def export_all(
     for path in paths:
         try:
             run = run or read()
-            written.append(str(export_run(run, path)))
+            written.append(str(export_run(run, path, (formats or {}).get(path))))
         except UnusableError as error:
             failed[str(path)] = error.sentence
         except Exception as error:  # a defect of one kind of file costs that file alone

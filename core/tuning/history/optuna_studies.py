@@ -111,12 +111,16 @@ def _opened(storage: str, where: str) -> BaseStorage:
         is_sqlite = file.read(len(HEADER)) == HEADER
     if not is_sqlite and not storage.startswith(SQLITE):
         return JournalStorage(JournalFileBackend(str(path)))
-    _refuse_other_databases(path, where)
+    refuse_other_databases(path, where)
     return RDBStorage(SQLITE + str(path))
 
 
-def _refuse_other_databases(path: Path, where: str) -> None:
-    """Optuna would put its tables into any database."""
+def refuse_other_databases(path: Path, where: str) -> None:
+    """See that a SQLite file is Optuna's, which would put its tables into any database.
+
+    Raises:
+        UnusableError: it is not.
+    """
     address = f"file:{quote(str(path.resolve()))}?mode=ro"
     with closing(sqlite3.connect(address, uri=True)) as database:
         tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
