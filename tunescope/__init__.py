@@ -6,6 +6,7 @@ Everything is imported when it is first used; ``import tunescope`` alone imports
 _WHERE = {
     "tunescope.running": ("tune",),
     "tunescope.runs": ("TunedRun", "open_run", "export_study"),
+    "tunescope.models": ("CrfTagger", "OnlineLda", "RnaFolder"),
     "core.errors": ("UnusableError",),
     "tunescope.samplers": (
         "GpSampler",

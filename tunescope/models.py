@@ -1,0 +1,7 @@
+"""The models of sequences, molecules and texts, as scikit-learn estimators."""
+
+from core.estimators.lda.estimator import OnlineLda
+from core.estimators.structured.crf_tagger import CrfTagger
+from core.estimators.structured.rna_folder import RnaFolder
+
+__all__ = ["CrfTagger", "OnlineLda", "RnaFolder"]
