@@ -47,8 +47,11 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'tunescope' has no attribute {name!r}")
     from importlib import import_module
 
+    module = _MODULE_OF[name]
     _check_own("core")
-    found = getattr(import_module(_MODULE_OF[name]), name)
+    if module in ("tunescope.running", "tunescope.runs"):
+        _check_own("resources")
+    found = getattr(import_module(module), name)
     globals()[name] = found
     return found
 

@@ -13,7 +13,6 @@ from core.penalties import direct, evidence, implicit_gradient, leave_one_out, m
 from core.penalties.problem import Pairs, PenaltyProblem
 from core.penalties.recommendation import recommend_update
 from core.penalties.step import Step
-from tunescope.holding_out import held_out_pairs
 from tunescope.learner import (
     Groups,
     LogisticLearner,
@@ -69,6 +68,8 @@ class _Gradient(PenaltyLearner):
     random_state: Any
 
     def _pairs(self, loss: Any, X: Any, y: np.ndarray, k: int) -> Pairs:
+        from tunescope.holding_out import held_out_pairs  # imports much of a run
+
         return held_out_pairs(loss, X, y, k, self.validation, self.folds, self.random_state)
 
     def _steps(self, problem: PenaltyProblem) -> Iterator[Step]:

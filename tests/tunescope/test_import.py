@@ -39,14 +39,15 @@ def test_importing_it_imports_nothing_else():
     assert python("-c", code).stdout == "['tunescope']\n"
 
 
-def test_a_core_of_somebody_else_is_refused_unexecuted(tmp_path):
-    (tmp_path / "core").mkdir()
-    (tmp_path / "core" / "__init__.py").write_text("print('executed')\n")
-    (tmp_path / "use.py").write_text("import tunescope\ntunescope.learn_penalties\n")
+@pytest.mark.parametrize(("package", "name"), [("core", "GpSampler"), ("resources", "tune")])
+def test_a_package_of_somebody_else_is_refused_unexecuted(tmp_path, package, name):
+    (tmp_path / package).mkdir()
+    (tmp_path / package / "__init__.py").write_text("print('executed')\n")
+    (tmp_path / "use.py").write_text(f"import tunescope\ntunescope.{name}\n")
     ran = python("use.py", cwd=tmp_path)
     assert ran.returncode == 1
     assert ran.stdout == ""
-    assert "comes before Tunescope's own “core”; rename it" in ran.stderr.splitlines()[-1]
+    assert f"comes before Tunescope's own “{package}”; rename it" in ran.stderr.splitlines()[-1]
 
 
 def test_as_a_module_it_is_the_command_line():

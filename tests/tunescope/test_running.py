@@ -201,3 +201,18 @@ def test_several_workers_in_a_script_of_somebody(tmp_path):
         timeout=250,
     )
     assert ran.stdout == "3 {'finished'}\n", ran.stderr
+
+
+def test_a_run_ends_where_every_setting_was_tried(tmp_path):
+    """Studies of others go on there; runs do not."""
+    found = tunescope.tune(
+        "sample:iris",
+        model="logistic",
+        strategy="grid",
+        options={"points": 3},
+        trials=50,
+        folds=2,
+        run=tmp_path / "run",
+    )
+    assert len(found.trials) <= 4
+    assert "every setting of the grid" in found.results["stopped_because"]
