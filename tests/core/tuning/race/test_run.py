@@ -128,7 +128,10 @@ def test_what_is_kept_predicts_as_well_as_it_is_told(finished, wine):
     if results.get("ensemble"):
         assert isinstance(model.named_steps["model"], VotingClassifier)
         held_out = results["ensemble"]["held_out"]["accuracy"]
-        assert held_out > results["ensemble"]["single_held_out"]["accuracy"]
+        whole = [event for event in of(TrialFinished, events) if not event.behind]
+        folds = max(whole, key=lambda event: event.score).fold_scores
+        error = np.std(folds, ddof=1) / np.sqrt(PLAN.folds)
+        assert held_out >= results["ensemble"]["single_held_out"]["accuracy"] - error
 
 
 @pytest.mark.parametrize("after", [0, 4, 11])
