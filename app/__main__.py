@@ -19,7 +19,6 @@ COMMANDS = (
     "resume",
     "replay",
     "report",
-    "pick",
     "export",
     "history",
     "reproduce",
@@ -37,10 +36,25 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
         from app.cli import main as run_command
 
         return run_command(given)
+    file = given[0] if given else ""
+    if file and not is_there(file):
+        from app.cli.parsing.parser import no_such_file
+
+        sys.stderr.write(f"{no_such_file(file, COMMANDS)}\n")
+        return 2
     if len(given) > 1:
         sys.stderr.write(f"tunescope: the window opens one file, not {len(given)}.\n")
         return 2
-    return open_window(given[0] if given else "")
+    return open_window(file)
+
+
+def is_there(file: str) -> bool:
+    """Whether the first word may be a file: a sample, a path, or a sheet of a workbook."""
+    return file.startswith("sample:") or os.path.exists(file) or os.path.exists(_workbook(file))
+
+
+def _workbook(file: str) -> str:
+    return file.rpartition("#")[0]
 
 
 def leave_working_folder() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import errno
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -33,6 +35,13 @@ class UnusableError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (self.what, self.where, self.cure))
+
+
+def one_of(named: Iterable[str], word: str) -> str:
+    """The cure for a name that is not there: the nearest ones of those that are, or all of them."""
+    names = list(named)
+    near = difflib.get_close_matches(word, names, n=1)
+    return f"did you mean {near[0]}" if near else f"choose one of {', '.join(names)}"
 
 
 def cannot_write(

@@ -14,29 +14,28 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from app.cli import exporting, history, listing, past, picking, predicting, reproducing, tuning
+from app.cli.parsing.closing import places_in_words
+from app.cli.parsing.parser import UNUSABLE, Parser, Version
 from app.cli.streams import heard
 from core.errors import UnusableError
 from core.extensions import faults
 
-DONE, FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, INTERRUPTED = 0, 1, 130
 PARTS = (tuning, predicting, past, picking, exporting, history, listing, reproducing)
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser whose complaint is one line."""
-
-    def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message}. See {self.prog} --help.", file=sys.stderr)
-        raise SystemExit(UNUSABLE)
+USAGE = """tunescope                 open the window
+       tunescope FILE            open the window on a table, a model or sample:NAME
+       tunescope COMMAND …       work without a window
+       tunescope COMMAND --help  what a command takes"""
+DESCRIPTION = "Tune machine-learning models while watching."
 
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
-    whole = _Parser(
-        prog="tunescope",
-        description="Tune machine-learning models while watching. Without a command: the window.",
+    whole = Parser(prog="tunescope", usage=USAGE, description=DESCRIPTION, closing=places_in_words)
+    whole.add_argument("--version", action=Version)
+    commands = whole.add_subparsers(
+        prog="tunescope", dest="command", metavar="COMMAND", required=True
     )
-    commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for part in PARTS:
         part.add_to(commands)
     return whole

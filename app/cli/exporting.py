@@ -7,7 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from app.cli.arguments import add_examples
+from app.cli.parsing.tune_arguments import add_examples
 from app.cli.words import number, setting_in_words
 from core.errors import UnusableError
 

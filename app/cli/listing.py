@@ -5,7 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.estimators.model import Model
+    from core.options import Option
 
 
 def add_to(commands: Any) -> None:
@@ -31,6 +35,9 @@ def _models(given: argparse.Namespace) -> int:
             "cost": model.cost,
             "tasks": list(model.tasks),
             "space": [axis.as_dict() for axis in model.space(model.tasks[0])],
+            "spaces": {
+                task: [axis.as_dict() for axis in model.space(task)] for task in model.tasks
+            },
             "needs": _missing(model.extra),
         }
         for model in MODELS.values()
@@ -43,9 +50,27 @@ def _models(given: argparse.Namespace) -> int:
         if entry["needs"]:
             print(f"    {entry['needs']}")
         print(f"    Tasks: {', '.join(entry['tasks'])}")
-        for axis in entry["space"]:
-            print(f"    {axis['name']}: {_range(axis)} (default {axis['default']})")
+        for line in _settings(MODELS[entry["name"]], entry["spaces"]):
+            print(f"    {line}")
     return 0
+
+
+def _settings(model: Model, spaces: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """A line for each setting, with its tasks where another task has it otherwise or not at all."""
+    import numpy as np
+
+    tasks_of: dict[str, dict[str, list[str]]] = {}  # by name, then by what is said of it
+    for task, space in spaces.items():
+        settled = model.defaults(task, np.eye(3)) if model.defaults else {}
+        for axis in space:
+            default = "from the data" if axis["name"] in settled else axis["default"]
+            said = f"{_range(axis)} (default {default}"
+            tasks_of.setdefault(axis["name"], {}).setdefault(said, []).append(task)
+    return [
+        f"{name}: {said})" if len(tasks) == len(spaces) else f"{name}: {said}; {', '.join(tasks)})"
+        for name, saying in tasks_of.items()
+        for said, tasks in saying.items()
+    ]
 
 
 def _missing(extra: str) -> str:
@@ -81,11 +106,23 @@ def _strategies(given: argparse.Namespace) -> int:
     for strategy in STRATEGIES.values():
         source = f" ({strategy.source})" if strategy.source else ""
         _entry(strategy.name, strategy.title + source, strategy.does, strategy.costs)
+        if strategy.kind == "trials" and not strategy.several:
+            print(f"    Trials where none are given: {strategy.default_trials}")
         for option in strategy.options:
             choices = " | ".join(option.choices) or option.range_in_words()
             choices = "yes | no" if option.kind == "bool" else choices
-            print(f"    {option.name} ({choices}; default {option.default}): {option.help}")
+            _line(f"{option.name} ({choices}; default {_default(option)}): {option.help}")
     return 0
+
+
+def _default(option: Option) -> str:
+    if option.kind == "bool":
+        return "yes" if option.default else "no"
+    return f"{option.default:g}" if option.kind == "float" else str(option.default)
+
+
+def _line(text: str) -> None:
+    print(textwrap.fill(text, 100, initial_indent="    ", subsequent_indent="        "))
 
 
 def _finite(option: dict[str, Any]) -> dict[str, Any]:

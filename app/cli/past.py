@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.arguments import add_ending, add_examples
+from app.cli.parsing.tune_arguments import add_ending, add_examples
 from app.cli.progress import ProgressLine
 from app.cli.tuning import Followed, follow, give_result
 from app.cli.words import result_in_words
@@ -80,6 +80,7 @@ def _resume(given: argparse.Namespace) -> int:
     from core.tuning.problem import read_data
     from core.tuning.results.conclude import conclude, fit_best_again
     from core.tuning.runs.run_folder import RunFolder
+    from core.tuning.strategies.registry import STRATEGIES
     from core.tuning.tune import tune
 
     if given.trials and given.stop:
@@ -99,6 +100,9 @@ def _resume(given: argparse.Namespace) -> int:
         if not given.stop:
             print("This run is finished; --trials N goes on with more trials.", file=sys.stderr)
         return give_result(past[-1].results, plan, dataset, folder, given)
+    if given.trials and STRATEGIES[plan.strategy].kind == "penalties":
+        said = f"{plan.strategy} learns penalties and makes no trials"
+        print(f"--trials has no effect: {said}.", file=sys.stderr)
     requests: deque[Event] = deque()
     if given.stop:
         stream: Iterator[Event] = (

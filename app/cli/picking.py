@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from app.cli.arguments import add_ending
+from app.cli.parsing.tune_arguments import add_ending
 from app.cli.tuning import give_result
 from core.errors import UnusableError
 

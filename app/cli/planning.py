@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from app.cli.columns import of_columns
+from app.cli.parsing.columns import of_columns
 from core.errors import UnusableError
 from core.options import Option
 

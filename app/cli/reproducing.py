@@ -8,13 +8,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from app.cli.parsing.closing import reproductions_in_words
 from app.cli.progress import ProgressLine
 
 
 def add_to(commands: Any) -> None:
     """Add the command to the parser."""
-    reproduce = commands.add_parser("reproduce", help="a table of the papers, theirs beside ours")
-    reproduce.add_argument("name", metavar="NAME", help="one of those that --help of it lists")
+    reproduce = commands.add_parser(
+        "reproduce",
+        help="a table of the papers, theirs beside ours",
+        closing=reproductions_in_words,
+    )
+    reproduce.add_argument("name", metavar="NAME", help="one of those below")
     reproduce.add_argument("--data", metavar="DIR", help="the folder with the datasets")
     reproduce.add_argument("--quick", action="store_true", help="fewer seeds, smaller data")
     reproduce.add_argument("--json", action="store_true", help="print the rows as JSON")

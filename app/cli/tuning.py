@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from app.cli import arguments
-from app.cli.columns import refuse_role_of_target
 from app.cli.leaderboard import leaderboard_of
+from app.cli.parsing import tune_arguments
+from app.cli.parsing.columns import refuse_role_of_target
+from app.cli.parsing.without_effect import without_effect
 from app.cli.planning import data_of, plan_of, wherever_from
 from app.cli.progress import ProgressLine
 from app.cli.stopping import INTERRUPTED, Stopping, kept_in_words, untested, untested_in_words
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 def add_to(commands: Any) -> None:
     """Add the command to the parser."""
-    arguments.add_to(commands).set_defaults(run=run)
+    tune_arguments.add_to(commands).set_defaults(run=run)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -53,6 +54,8 @@ def run(given: argparse.Namespace) -> int:
     problem = build_problem(plan, dataset)  # refuses before a folder is made
     for line in _finding_lines(dataset):
         print(f"Data: {line}", file=sys.stderr)
+    for sentence in without_effect(given, problem):
+        print(sentence, file=sys.stderr)
     if problem.metric_reason:
         print(problem.metric_reason, file=sys.stderr)
     if power := power_of(problem):

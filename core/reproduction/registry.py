@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.errors import UnusableError
+from core.errors import UnusableError, one_of
 from core.reproduction.brofos import credit_rows, sinc_rows
 from core.reproduction.do_simulation import figure2_rows
 from core.reproduction.foo import table1_rows, table2_rows, table3a_rows
@@ -211,7 +211,5 @@ def reproduction(name: str) -> Reproduction:
         UnusableError: there is none of that name.
     """
     if name not in REPRODUCTIONS:
-        raise UnusableError(
-            f"there is no reproduction “{name}”", cure=f"choose one of {', '.join(REPRODUCTIONS)}"
-        )
+        raise UnusableError(f"there is no reproduction “{name}”", cure=one_of(REPRODUCTIONS, name))
     return REPRODUCTIONS[name]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.datasets.dataset import Dataset
-from core.errors import UnusableError
+from core.errors import UnusableError, one_of
 from core.estimators.model import Model
 from core.estimators.registry import MODELS
 from core.estimators.several import SEVERAL
@@ -23,11 +23,9 @@ MOST_NUMBER, LEAST_NUMBER = 1e150, 1e-150  # of a target: sums of squares have t
 
 
 def chosen(registry: Mapping[str, Any], kind: str, name: str) -> Any:
-    """The entry of a registry; UnusableError with the names there are."""
+    """The entry of a registry; UnusableError with the nearest name, or those there are."""
     if name not in registry:
-        raise UnusableError(
-            f"there is no {kind} “{name}”", cure=f"choose one of {', '.join(registry)}"
-        )
+        raise UnusableError(f"there is no {kind} “{name}”", cure=one_of(registry, name))
     return registry[name]
 
 

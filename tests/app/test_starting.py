@@ -56,15 +56,19 @@ def test_known_commands_go_to_the_command_line(monkeypatch):
     assert given == [["tune", "heart.csv"], ["--help"]]
 
 
-def test_everything_else_opens_the_window(monkeypatch):
+def test_everything_else_opens_the_window(monkeypatch, tmp_path):
     opened = []
+    monkeypatch.chdir(tmp_path)
+    Path("heart.csv").write_text("age,ill\n", encoding="utf-8")
     monkeypatch.setattr(program, "open_window", lambda file: opened.append(file) or 0)
     assert program.main([]) == 0
     assert program.main(["heart.csv"]) == 0
     assert opened == ["", "heart.csv"]
 
 
-def test_two_files_are_refused_in_one_line(capsys):
+def test_two_files_are_refused_in_one_line(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("age,ill\n", encoding="utf-8")
     assert program.main(["a.csv", "b.csv"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from app.cli.parsing.closing import choices_in_words
+
 
 def add_to(commands: Any) -> argparse.ArgumentParser:
     """Add the command to the parser; what it runs is the caller's."""
-    tune = commands.add_parser("tune", help="tune a model on a file")
+    tune = commands.add_parser("tune", help="tune a model on a file", closing=choices_in_words)
     tune.add_argument(
         "file",
         metavar="FILE",
@@ -38,16 +40,25 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         metavar="COLUMN=KIND",
         help="what a column holds: number, category, yes/no or date; may be given again",
     )
-    tune.add_argument("--model", default="", metavar="NAME", help="see tunescope models")
-    tune.add_argument("--strategy", default="", metavar="NAME", help="see tunescope strategies")
+    tune.add_argument(
+        "--model",
+        default="",
+        metavar="NAME",
+        help="which model (below; default: what suits the data)",
+    )
+    tune.add_argument(
+        "--strategy",
+        default="",
+        metavar="NAME",
+        help="which way of tuning (below; default: what suits the model)",
+    )
     tune.add_argument(
         "--option",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="an option of the strategy, or metric, folds, time_limit, standardize; for"
-        " topics, vocabulary (how many words count) and stop_words (auto, none, frequency, or a"
-        " language: en, de, fr, es, it, pt, nl, sv, da, pl, ru)",
+        help="an option of the strategy (see tunescope strategies), or one of those below; may be"
+        " given again",
     )
     tune.add_argument(
         "--groups",
@@ -55,9 +66,18 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         metavar="prefix|each|column|single|FILE.json",
         help="which columns share one penalty (default: single, or what is recommended)",
     )
-    tune.add_argument("--trials", type=int, metavar="N", help="how many trials at most")
-    tune.add_argument("--minutes", type=float, metavar="M", help="how long at most")
-    tune.add_argument("--seed", type=int, default=0, metavar="K", help="of everything random")
+    tune.add_argument(
+        "--trials", type=int, metavar="N", help="how many trials at most (default: below)"
+    )
+    tune.add_argument(
+        "--minutes",
+        type=float,
+        metavar="M",
+        help="how long at most (default: no limit; for auto a few minutes, by the rows)",
+    )
+    tune.add_argument(
+        "--seed", type=int, default=0, metavar="K", help="of everything random (default: 0)"
+    )
     testing = tune.add_mutually_exclusive_group()
     testing.add_argument("--test", default="", metavar="FILE", help="a second file to test on")
     testing.add_argument(
@@ -108,9 +128,13 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         help="for molecules: how much a base pair counts beside an unpaired base (default: 4); best"
         " F1, or finding a share of the true pairs, on training molecules held out",
     )
-    tune.add_argument("--workers", type=int, default=1, metavar="N", help="trials at a time")
+    tune.add_argument(
+        "--workers", type=int, default=1, metavar="N", help="trials at a time (default: 1)"
+    )
     tune.add_argument("--events", metavar="FILE.jsonl", help="write every event there as well")
-    tune.add_argument("--run-dir", metavar="DIR", help="the folder of this run")
+    tune.add_argument(
+        "--run-dir", metavar="DIR", help="the folder of this run (default: a new one)"
+    )
     add_ending(tune)
     return tune
 

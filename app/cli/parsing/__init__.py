@@ -1,0 +1,1 @@
+"""Arguments: the parser, its help, and what single arguments say."""

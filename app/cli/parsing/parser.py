@@ -1,0 +1,82 @@
+"""The parser: complaints of one line, with the name that was meant, and help that has an end."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
+
+UNUSABLE = 2
+_MEANT = {"help": "--help", "version": "--version"}
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaint is one line.
+
+    Args:
+        closing: gives what stands at the end of the help; asked only when the help is shown, for
+            it imports what it lists.
+        given: as for argparse.
+    """
+
+    def __init__(self, *, closing: Callable[[], str] | None = None, **given: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **given)
+        self._closing = closing
+
+    def format_help(self) -> str:
+        """The help, with its end."""
+        if self._closing is not None:
+            self.epilog = self._closing()
+        return super().format_help()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse; an option that is not there is refused with the one that was meant."""
+        found, rest = super().parse_known_args(args, namespace)
+        for word in rest:
+            if word.startswith("--"):
+                name = word.partition("=")[0]
+                self.error(f"there is no option {name}{did_you_mean(name, self.options())}")
+        return found, rest
+
+    def options(self) -> list[str]:
+        """The long options that there are."""
+        return [name for name in self._option_string_actions if name.startswith("--")]
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line and end."""
+        stop = "" if message.endswith("?") else "."
+        print(f"{self.prog}: {message}{stop} See {self.prog} --help.", file=sys.stderr)
+        raise SystemExit(UNUSABLE)
+
+
+class Version(argparse.Action):
+    """`--version`: the program's version, its Python and where it is."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="print the version and end")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_given: object) -> NoReturn:
+        """Print it and end."""
+        from app.diagnostics.versions import other_program, version
+
+        print(version())
+        if said := other_program():
+            print(f"tunescope: {said}", file=sys.stderr)
+        raise SystemExit(0)
+
+
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """Such as "; did you mean tune?", "" where no name is near."""
+    near = difflib.get_close_matches(word, list(names), n=1)
+    meant = _MEANT.get(word) or (near[0] if near else "")
+    return f"; did you mean {meant}?" if meant else ""
+
+
+def no_such_file(word: str, commands: Sequence[str]) -> str:
+    """What is said of the first word where it is neither a command nor a file."""
+    meant = did_you_mean(word, commands)
+    return (
+        f"tunescope: there is no command and no file “{word}”{meant or '.'} See tunescope --help."
+    )
