@@ -85,7 +85,11 @@ def leave_working_folder() -> None:
 
 
 def open_window(file: str) -> int:
-    """Show the window until it is closed."""
+    """Show the window until it is closed; where none can be opened, do what a terminal can."""
+    from app.diagnostics.displays import obstacle
+
+    if why := obstacle():
+        return without_window(why.sentence, file)
     import PySide6
 
     from app.diagnostics.qt_versions import refuse_bad_qt
@@ -99,6 +103,23 @@ def open_window(file: str) -> int:
     from app.window.window import run
 
     return run(file)
+
+
+def without_window(why: str, file: str) -> int:
+    """Tune a file in the terminal, or say how; `why` is a sentence."""
+    from core.export.choices import MODEL_ENDINGS
+
+    sys.stderr.write(f"tunescope: {why}\n")
+    if file and not file.lower().endswith(MODEL_ENDINGS):
+        from app.cli import main as run_command
+
+        sys.stderr.write(f"Without a window, {file} is tuned in the terminal.\n")
+        return run_command(["tune", file])
+    how = "tunescope tune FILE tunes in the terminal; try tunescope tune sample:clinic"
+    if file:
+        how = f"tunescope predict {file} FILE predicts with this model"
+    sys.stderr.write(f"Without a window, {how}.\n")
+    return 2
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ STAMP="$VENV/installed"
 QT_LIBRARIES=(
   libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1 libglib2.0-0 libxcb-cursor0
   libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 libxcb-xkb1 libxcb-randr0
-  libxcb-image0 libxcb-render-util0 libx11-xcb1 fonts-dejavu-core
+  libxcb-image0 libxcb-render-util0 libx11-xcb1 libwayland-client0
+  libwayland-cursor0 libwayland-egl1 fonts-dejavu-core
 )
 VIRTUAL_DISPLAY=(xvfb xauth)
 

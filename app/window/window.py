@@ -327,7 +327,7 @@ def run(file: str) -> int:
 
 
 def _shown(app: QCoreApplication, window: Window, file: str) -> int:
-    from app.window.closing import EndsOnRequest
+    from app.window.closing import DISPLAY_GONE, EndsOnRequest, say_display_gone
 
     crashes = _Crashes(window)
     Reporter(crashes.arose.emit).install()
@@ -335,7 +335,10 @@ def _shown(app: QCoreApplication, window: Window, file: str) -> int:
     try:
         window.show()
         QTimer.singleShot(0, lambda: _after_first_paint(window, faults, crashes, file))
-        return app.exec()
+        status = app.exec()
+        if status == DISPLAY_GONE:
+            say_display_gone(window)
+        return status
     finally:
         requests.close()
         faults.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -76,7 +77,7 @@ def program(tmp_path):
     """Starts the window on a fake engine, and ends it if the test does not."""
     started = []
 
-    def start(code):
+    def start(code, **variables):
         worker_tests = str(ROOT / "tests" / "app" / "worker")
         whole = BEGIN.format(folder=str(tmp_path), worker_tests=worker_tests) + code
         path = tmp_path / "program.py"
@@ -84,6 +85,7 @@ def program(tmp_path):
             'if __name__ == "__main__":\n' + "".join(f"    {line}\n" for line in whole.splitlines())
         )
         env = {**os.environ, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen"}
+        env |= variables
         process = subprocess.Popen(
             [sys.executable, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env=env, cwd=tmp_path,
@@ -113,8 +115,8 @@ def all_gone(numbers):
     return all(map(gone, numbers))
 
 
-def running(program, then="pass", **options):
-    process = program(RUNS.format(then=then, options=options))
+def running(program, then="pass", variables=(), **options):
+    process = program(RUNS.format(then=then, options=options), **dict(variables))
     words = process.stdout.readline().split()
     assert words[:1] == ["running"], process.communicate()[1]
     return process, int(words[1])
@@ -176,3 +178,23 @@ def test_a_session_that_cannot_be_made_ends_the_program(program):
     _, error = process.communicate(timeout=LIMIT)
     assert process.returncode == 1
     assert "no session today" in error
+
+
+@pytest.mark.xvfb
+@pytest.mark.skipif(shutil.which("Xvfb") is None, reason="there is no virtual display (Xvfb)")
+def test_a_display_that_dies_leaves_a_run_that_can_go_on(program):
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    try:
+        display = f":{server.stdout.readline().strip()}"
+        there = {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb"}
+        process, worker = running(program, variables=there, **SLOW)
+    finally:
+        server.kill()
+        server.communicate()
+    _, said = process.communicate(timeout=LIMIT)
+    assert process.returncode == 1
+    assert "tunescope: the display has gone. The run is kept: tunescope resume " in said
+    assert all_gone([worker])
