@@ -22,6 +22,7 @@ COMMANDS = (
     "export",
     "history",
     "reproduce",
+    "install",
 )
 
 

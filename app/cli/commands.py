@@ -13,7 +13,17 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from app.cli import exporting, history, listing, past, picking, predicting, reproducing, tuning
+from app.cli import (
+    exporting,
+    history,
+    installing,
+    listing,
+    past,
+    picking,
+    predicting,
+    reproducing,
+    tuning,
+)
 from app.cli.parsing.closing import places_in_words
 from app.cli.parsing.parser import UNUSABLE, Parser, Version
 from app.cli.streams import heard
@@ -21,7 +31,7 @@ from core.errors import UnusableError
 from core.extensions import faults
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
-PARTS = (tuning, predicting, past, picking, exporting, history, listing, reproducing)
+PARTS = (tuning, predicting, past, picking, exporting, history, listing, reproducing, installing)
 USAGE = """tunescope                 open the window
        tunescope FILE            open the window on a table, a model or sample:NAME
        tunescope COMMAND …       work without a window

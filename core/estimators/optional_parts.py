@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from types import ModuleType
 
 from core.errors import UnusableError
+from core.extras import install_command
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class OptionalPart:
     @property
     def command(self) -> str:
         """What installs it."""
-        return f'pip install "tunescope[{self.extra}]"'
+        return install_command(self.extra)
 
     @property
     def cure(self) -> str:
@@ -47,7 +48,7 @@ class OptionalPart:
         """What is said where it is installed and cannot be imported."""
         return UnusableError(
             f"{module} is installed, but cannot be imported ({why})",
-            cure=f"repair it with: pip install --force-reinstall {module}",
+            cure=f"repair it with: {self.command} --again",
         )
 
 

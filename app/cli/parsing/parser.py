@@ -59,11 +59,13 @@ class Version(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_given: object) -> NoReturn:
         """Print it and end."""
-        from app.diagnostics.versions import other_program, version
+        from app.diagnostics.versions import version
+        from core.extras import other_program, own_command
 
         print(version())
-        if said := other_program():
-            print(f"tunescope: {said}", file=sys.stderr)
+        if other := other_program():
+            said = f"the command tunescope on the path is another one, {other}"
+            print(f"tunescope: {said}; this one is {own_command()}.", file=sys.stderr)
         raise SystemExit(0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from core.errors import UnusableError
+from core.extras import install_command
 
 # {package: (the extra of pyproject.toml that brings it, what needs it)}
 NEEDED = {
@@ -25,5 +26,5 @@ def check_package(module: str, where: str) -> None:
         raise UnusableError(
             f"{needs} need {module}, which is missing here",
             where=where,
-            cure=f'install it with: pip install "tunescope[{extra}]"',
+            cure=f"install it with: {install_command(extra)}",
         )

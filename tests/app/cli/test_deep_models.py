@@ -11,13 +11,14 @@ import pytest
 
 from app.cli import main
 from core.estimators.optional_parts import is_installed
+from core.extras import install_command
 from core.tuning.events import ImagesDrawn, RunStarted, from_json
 
 # Compiling takes longer than these small fits: read when jax starts.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 TUNE = ["--model", "dlgm", "--strategy", "random", "--trials", "1"]
-INSTALL = 'pip install "tunescope[deep]"'
+INSTALL = install_command("deep")
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 
 import pytest
 
@@ -10,7 +11,6 @@ from app.cli import main
 from app.cli.commands import parser
 from app.cli.parsing.without_effect import without_effect
 from app.cli.planning import data_of, plan_of
-from app.diagnostics import versions
 from core.estimators.registry import MODELS
 from core.reproduction.registry import REPRODUCTIONS
 from core.tuning.problem import build_problem, read_data
@@ -33,16 +33,17 @@ def test_the_version_is_that_of_the_distribution(capsys):
 
 @pytest.mark.parametrize("where", ["elsewhere", "beside"])
 def test_a_second_program_of_the_same_name_is_told(capsys, monkeypatch, tmp_path, where):
-    other = tmp_path / "bin" / "tunescope"
-    other.parent.mkdir()
-    other.write_text("#!/bin/sh\n")
-    other.chmod(0o755)
-    monkeypatch.setenv("PATH", str(other.parent))
-    if where == "beside":
-        monkeypatch.setattr(versions.sys, "executable", str(other.parent / "python"))
+    for folder in ("elsewhere", "beside"):
+        command = tmp_path / folder / "tunescope"
+        command.parent.mkdir()
+        command.write_text("#!/bin/sh\n")
+        command.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / where))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "beside" / "python"))
     said = printed(capsys, "--version").err
     assert said == (
-        f"tunescope: the command tunescope on the path is another one, {other}\n"
+        f"tunescope: the command tunescope on the path is another one, {tmp_path}/elsewhere"
+        f"/tunescope; this one is {tmp_path}/beside/tunescope.\n"
         if where == "elsewhere"
         else ""
     )

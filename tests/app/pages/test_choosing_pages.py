@@ -7,6 +7,7 @@ from app.pages.strategy.strategy_page import StrategyPage
 from app.preferences import preferences as settings
 from app.widgets.option_form import OptionForm
 from app.widgets.quiet_controls import QuietDoubleSpinBox
+from core.extras import install_command
 from core.options import Option
 
 
@@ -48,7 +49,7 @@ def lacking(with_data, qtbot):
     page = _shown(ModelPage, with_data, qtbot)
     entry = next(e for e in with_data.advice["models"] if e["name"] == "dlgm")
     before = dict(entry)
-    entry |= {"fits_task": False, "needs": "jax", "install": 'pip install "tunescope[deep]"',
+    entry |= {"fits_task": False, "needs": "jax", "install": install_command("deep"),
               "reason": "It needs jax, which is not installed."}  # fmt: skip
     page.refresh()
     yield page
@@ -58,7 +59,7 @@ def lacking(with_data, qtbot):
 
 def test_a_model_that_lacks_a_package_says_what_installs_it(lacking, qapp, qtbot):
     card = lacking.cards.cards["dlgm"]
-    command = 'pip install "tunescope[deep]"'
+    command = install_command("deep")
     assert f"Needs jax: {command}" in [part.text() for part in card.findChildren(QLabel)]
     assert not card.button.isEnabled()
     assert "which is not installed" in card.button.accessibleDescription()

@@ -23,6 +23,7 @@ from core.estimators.optional_parts import (
     lacking,
     optional_module,
 )
+from core.extras import install_command
 from core.tuning.guidance.advice import advise
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
@@ -46,7 +47,7 @@ def test_what_cannot_be_imported_is_not_there(monkeypatch):
         optional_module("deep", "jax")
     assert refused.value.sentence == (
         "deep latent Gaussian models need jax, which is missing here; "
-        'install it with: pip install "tunescope[deep]".'
+        f"install it with: {install_command('deep')}."
     )
 
 
@@ -62,7 +63,7 @@ def test_half_a_part_is_not_there(monkeypatch):
 def test_a_fit_without_jax_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     compiled_step.cache_clear()
-    with pytest.raises(UnusableError, match=r"need jax.*pip install .tunescope\[deep\]"):
+    with pytest.raises(UnusableError, match=r"need jax.*tunescope install deep"):
         DlgmClassifier().fit(np.eye(6), [0, 1] * 3)
 
 
@@ -104,7 +105,7 @@ def test_a_package_that_breaks_on_import_is_named_in_one_sentence(broken):
             check_installed("lightgbm")
         said = refused.value.sentence
         assert said.startswith("lightgbm is installed, but cannot be imported (")
-        assert said.endswith("repair it with: pip install --force-reinstall lightgbm.")
+        assert said.endswith(f"repair it with: {install_command('lightgbm')} --again.")
         assert "\n" not in said
     assert not is_installed("lightgbm")
     assert lacking("lightgbm") == "lightgbm, which cannot be imported"
@@ -128,9 +129,9 @@ def test_a_library_that_is_missing_is_offered_with_the_command_that_brings_it(na
     data = DataPlan("sample:clinic")
     dataset = read_data(data)
     entry = {one["name"]: one for one in advise(summarize(dataset))["models"]}[name]
-    assert entry["install"] == f'pip install "tunescope[{name}]"'
+    assert entry["install"] == install_command(name)
     assert entry["reason"] == f"It needs {name}, which is not installed."
-    with pytest.raises(UnusableError, match=rf"pip install .tunescope\[{name}\]"):
+    with pytest.raises(UnusableError, match=f"tunescope install {name}"):
         build_problem(Plan(data, name, "random"), dataset)
 
 
@@ -145,5 +146,5 @@ def test_the_list_of_models_imports_no_library_and_says_what_is_missing(tmp_path
     listed = [line for line in ran.stdout.splitlines() if not line.startswith(" ")]
     titles = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
     assert {f"{name}: {title}" for name, title in titles.items()} <= set(listed)
-    assert 'Needs catboost: pip install "tunescope[catboost]"' in ran.stdout
+    assert "Needs catboost: " + install_command("catboost") in ran.stdout
     assert "Needs xgboost" not in ran.stdout

@@ -15,6 +15,7 @@ from core.datasets.files.plain_columns import plain_columns
 from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
+from core.extras import install_command
 
 ENDINGS = ("parquet", "feather")
 COUNT = 40
@@ -27,7 +28,7 @@ def test_a_missing_package_is_named_with_its_command(
     path = tmp_path / f"a.{ending}"
     path.write_bytes({"parquet": b"PAR1", "feather": b"ARROW1"}[ending] + bytes(99))
     monkeypatch.setattr(packages, "find_spec", lambda module: None)
-    assert 'pip install "tunescope[columnar]"' in refusal(path)
+    assert install_command("columnar") in refusal(path)
 
 
 pa = pytest.importorskip("pyarrow", reason="Parquet and Feather files need pyarrow")

@@ -13,6 +13,7 @@ import pytest
 from core.datasets.files import packages, sheets, xlsx_sheets
 from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
+from core.extras import install_command
 
 openpyxl = pytest.importorskip("openpyxl")
 ENDINGS = ("xlsx", "ods")
@@ -401,7 +402,7 @@ def test_a_missing_package_is_named_with_its_command(
 ) -> None:
     path = book(tmp_path / "a.xlsx", ("Data", SMALL))
     monkeypatch.setattr(packages, "find_spec", lambda module: None)
-    assert 'pip install "tunescope[sheets]"' in refusal(path)
+    assert install_command("sheets") in refusal(path)
 
 
 def test_a_person_calls_words_numbers(tmp_path: Path) -> None:
