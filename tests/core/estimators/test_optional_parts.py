@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -63,7 +64,7 @@ def test_half_a_part_is_not_there(monkeypatch):
 def test_a_fit_without_jax_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     compiled_step.cache_clear()
-    with pytest.raises(UnusableError, match=r"need jax.*tunescope install deep"):
+    with pytest.raises(UnusableError, match="need jax.*" + re.escape(install_command("deep"))):
         DlgmClassifier().fit(np.eye(6), [0, 1] * 3)
 
 
@@ -131,7 +132,7 @@ def test_a_library_that_is_missing_is_offered_with_the_command_that_brings_it(na
     entry = {one["name"]: one for one in advise(summarize(dataset))["models"]}[name]
     assert entry["install"] == install_command(name)
     assert entry["reason"] == f"It needs {name}, which is not installed."
-    with pytest.raises(UnusableError, match=f"tunescope install {name}"):
+    with pytest.raises(UnusableError, match=re.escape(install_command(name))):
         build_problem(Plan(data, name, "random"), dataset)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,7 @@ from core.estimators.registry import MODELS
 from core.export.exporters import export
 from core.export.onnx import file as onnx_file
 from core.export.prediction import predict_file
+from core.extras import install_command
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.best import best_of
 
@@ -278,9 +280,9 @@ def test_without_the_extra_it_says_what_to_install(
     made = make_run()
     path = exported(made.folder, tmp_path / "model.onnx")
     monkeypatch.setattr(optional_parts.importlib, "import_module", missing)
-    with pytest.raises(UnusableError, match=r"tunescope install onnx"):
+    with pytest.raises(UnusableError, match=re.escape(install_command("onnx"))):
         onnx_file.OnnxModel(path)
-    with pytest.raises(UnusableError, match=r"tunescope install onnx"):
+    with pytest.raises(UnusableError, match=re.escape(install_command("onnx"))):
         export(made.folder, tmp_path / "other.onnx")
 
 
