@@ -16,7 +16,10 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SCRIPTS = ("packaging/run", "packaging/test", ".ci/run")
-TOOLS = ("bash", "env", "dirname", "cat", "cksum", "find", "ldd", "rm", "sed", "sort", "uname")
+TOOLS = (
+    *("sh", "env", "dirname", "readlink", "cat", "cksum", "find", "head", "ldd", "rm", "sed"),
+    *("sort", "tr", "tail", "uname"),
+)
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="the scripts are for a POSIX shell")
 
@@ -48,11 +51,11 @@ def machine(tmp_path):
     return add
 
 
-def start(checkout, tmp_path, *arguments, script="run"):
+def start(checkout, tmp_path, *arguments, script="run", **variables):
     """Run a set-up script there as an ordinary person without a display."""
     return subprocess.run(
-        [tmp_path / "bin" / "bash", checkout / "packaging" / script, *arguments],
-        env={"PATH": str(tmp_path / "bin"), "HOME": str(tmp_path)},
+        [tmp_path / "bin" / "sh", checkout / "packaging" / script, *arguments],
+        env={"PATH": str(tmp_path / "bin"), "HOME": str(tmp_path), **variables},
         capture_output=True,
         text=True,
         check=False,
@@ -83,7 +86,8 @@ echo "$@" >>"$HOME/calls"
 def test_scripts_are_executable_and_parse(script):
     path = ROOT / script
     assert path.stat().st_mode & stat.S_IXUSR
-    assert subprocess.run(["bash", "-n", path], check=False).returncode == 0
+    shell = "bash" if script == ".ci/run" else "sh"
+    assert subprocess.run([shell, "-n", path], check=False).returncode == 0
 
 
 @posix
@@ -92,7 +96,7 @@ def test_an_old_python_is_not_enough(checkout, machine, tmp_path):
     ended = start(checkout, tmp_path)
     assert ended.returncode == 1
     assert "Python 3.11 or newer" in ended.stderr
-    assert "sudo apt-get install python3 python3-venv" in ended.stderr
+    assert "sudo apt-get update && sudo apt-get install -y python3 python3-venv" in ended.stderr
 
 
 @posix
@@ -100,12 +104,16 @@ def test_a_python_without_venv_and_pip_names_the_package(checkout, machine, tmp_
     machine("python3", PYTHON.format(ensurepip=1, pip=1))
     ended = start(checkout, tmp_path)
     assert ended.returncode == 1
-    assert "    sudo apt-get install python3.12-venv\n" in ended.stderr
+    wanted = "sudo apt-get update && sudo apt-get install -y python3.12-venv"
+    assert f"    {wanted}\n" in ended.stderr
 
 
 @posix
 def test_root_gets_the_package_installed(checkout, machine, tmp_path):
-    machine("python3", PYTHON.format(ensurepip="$([ -e ~/venv ]; echo $?)", pip=0))
+    machine(
+        "python3",
+        PYTHON.format(ensurepip="$([ -e ~/venv ]; echo $?)", pip="$([ -e ~/venv ]; echo $?)"),
+    )
     machine("id", "echo 0")
     machine("mktemp", 'echo "$HOME/log"')
     machine(
@@ -115,7 +123,7 @@ def test_root_gets_the_package_installed(checkout, machine, tmp_path):
     calls = (tmp_path / "calls").read_text()
     assert "apt-get update" in calls
     assert "apt-get install -y --no-install-recommends python3.12-venv" in calls
-    assert "-m venv --clear .venv" in calls
+    assert f"-m venv --clear {checkout}/.venv" in calls
     assert calls.strip().endswith("started models")
 
 
@@ -125,7 +133,7 @@ def test_pip_alone_is_enough_and_the_second_start_installs_nothing(checkout, mac
     first = start(checkout, tmp_path, "models")
     assert first.returncode == 0, first.stderr
     calls = (tmp_path / "calls").read_text()
-    assert "-m pip --python .venv/bin/python install" in calls
+    assert f"-m pip --python {checkout}/.venv/bin/python install" in calls
     assert "--editable ." in calls
     start(checkout, tmp_path, "runs")
     again = (tmp_path / "calls").read_text().removeprefix(calls)
@@ -144,6 +152,143 @@ def test_without_a_display_a_sample_is_tuned_into_a_report(checkout, machine, tm
     assert "started tune sample:groups" in calls
     assert "--export tunescope-report.html" in calls
     assert f"The report: {os.getcwd()}/tunescope-report.html" in ended.stderr
+
+
+def ready(checkout, machine, tmp_path):
+    """An environment that one start has made; returns the calls so far."""
+    machine("python3", PYTHON.format(ensurepip=0, pip=0))
+    assert start(checkout, tmp_path, "models").returncode == 0
+    return (tmp_path / "calls").read_text()
+
+
+@posix
+def test_a_moved_checkout_gets_a_new_environment(checkout, machine, tmp_path):
+    before = ready(checkout, machine, tmp_path)
+    moved = checkout.rename(tmp_path / "elsewhere here")
+    ended = start(moved, tmp_path, "models")
+    assert ended.returncode == 0
+    assert f"cannot be used (it was made for {checkout}/.venv); it is made anew." in ended.stderr
+    after = (tmp_path / "calls").read_text().removeprefix(before)
+    assert f"-m venv --clear {moved}/.venv" in after
+    assert "--editable ." in after
+
+
+@posix
+def test_an_environment_of_another_python_is_made_anew(checkout, machine, tmp_path):
+    before = ready(checkout, machine, tmp_path)
+    newer = PYTHON.format(ensurepip=0, pip=0).replace("Python 3.12.1", "Python 3.13.0")
+    machine("python3", newer)
+    python = checkout / ".venv" / "bin" / "python"
+    python.write_text(f"#!/bin/sh\n{newer}\n")
+    ended = start(checkout, tmp_path, "models")
+    assert "it was made for Python 3.12, and there is Python 3.13 now" in ended.stderr
+    assert "-m venv --clear" in (tmp_path / "calls").read_text().removeprefix(before)
+    python.unlink()
+    assert "its Python is gone" in start(checkout, tmp_path, "models").stderr
+
+
+@posix
+def test_an_installation_that_was_broken_off_goes_on(checkout, machine, tmp_path):
+    failing = PYTHON.replace(
+        '"-m pip --version")', '*"--editable"*) exit 1 ;;\n  "-m pip --version")'
+    )
+    machine("python3", failing.format(ensurepip=0, pip=0))
+    ended = start(checkout, tmp_path, "models")
+    assert ended.returncode == 1
+    assert "needs a network connection" in ended.stderr
+    assert "it goes on from there" in ended.stderr
+    working = PYTHON.format(ensurepip=0, pip=0)
+    (checkout / ".venv" / "bin" / "python").write_text(f"#!/bin/sh\n{working}\n")
+    ended = start(checkout, tmp_path, "models")
+    assert ended.returncode == 0
+    assert "made anew" not in ended.stderr
+    assert (tmp_path / "calls").read_text().strip().endswith("started models")
+
+
+@posix
+def test_a_folder_that_is_no_environment_is_left_alone(checkout, machine, tmp_path):
+    machine("python3", PYTHON.format(ensurepip=0, pip=0))
+    precious = tmp_path / "precious" / "work.txt"
+    precious.parent.mkdir()
+    precious.write_text("mine")
+    ended = start(checkout, tmp_path, TUNESCOPE_VENV=str(precious.parent))
+    assert ended.returncode == 1
+    assert "holds something that is no Python environment" in ended.stderr
+    assert precious.read_text() == "mine"
+
+
+@posix
+def test_all_that_is_missing_is_asked_for_at_once_and_first(checkout, machine, tmp_path):
+    machine("python3", PYTHON.format(ensurepip=1, pip=1))
+    machine("apt-get", "exit 1")
+    nothing = tmp_path / "lib"
+    nothing.mkdir()
+    ended = start(checkout, tmp_path, script="test", TUNESCOPE_LIBRARIES=str(nothing))
+    assert ended.returncode == 1
+    (command,) = [line for line in ended.stderr.splitlines() if "apt-get" in line]
+    assert command.startswith("    sudo apt-get update && sudo apt-get install -y python3.12-venv")
+    assert "libegl1" in command
+    assert command.endswith("fonts-dejavu-core xvfb xauth")
+    assert not (checkout / ".venv").exists()
+
+
+@posix
+def test_with_a_display_the_missing_libraries_are_told_before_anything_is_made(
+    checkout, machine, tmp_path
+):
+    machine("python3", PYTHON.format(ensurepip=0, pip=0))
+    machine("apt-get", "exit 1")
+    (tmp_path / "lib").mkdir()
+    ended = start(checkout, tmp_path, DISPLAY=":0", TUNESCOPE_LIBRARIES=str(tmp_path / "lib"))
+    assert ended.returncode == 1
+    assert "sudo apt-get install -y libegl1" in ended.stderr
+    assert not (checkout / ".venv").exists()
+
+
+@posix
+@pytest.mark.parametrize("relative", [True, False])
+def test_a_symbolic_link_starts_it_too(checkout, machine, tmp_path, relative):
+    machine("python3", PYTHON.format(ensurepip=0, pip=0))
+    links = tmp_path / "links" / "deeper"
+    links.mkdir(parents=True)
+    target = Path("../../tunescope") if relative else checkout
+    (links / "first").symlink_to(target / "packaging" / "run")
+    (links.parent / "second").symlink_to(links / "first")
+    command = [tmp_path / "bin" / "sh", links.parent / "second", "models"]
+    env = {"PATH": str(tmp_path / "bin"), "HOME": str(tmp_path)}
+    ended = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "calls").read_text().strip().endswith("started models")
+    assert (checkout / ".venv").is_dir()
+
+
+@posix
+@pytest.mark.parametrize(
+    ("asked", "wanted"),
+    [
+        ((), ["columnar", "onnx", "lightgbm"]),
+        (("--extras", "none"), []),
+        (("--extras", "all"), ["columnar", "onnx", "lightgbm", "xgboost", "catboost", "deep"]),
+    ],
+)
+def test_the_tests_get_the_extras_that_were_asked_for(checkout, machine, tmp_path, asked, wanted):
+    machine("python3", PYTHON.format(ensurepip=0, pip=0))
+    machine("Xvfb", ":")
+    ended = start(checkout, tmp_path, *asked, "-k", "x", script="test")
+    assert ended.returncode == 0, ended.stderr
+    calls = (tmp_path / "calls").read_text()
+    assert re.findall(r"started install (\S+)", calls) == wanted
+    assert calls.splitlines()[-1].endswith("--dist worksteal -k x")
+
+
+@posix
+def test_an_extra_that_cannot_be_installed_is_named_once(checkout, machine, tmp_path):
+    failing = PYTHON.replace("echo started", '[ "$2" != onnx ] || exit 1; echo started')
+    machine("python3", failing.format(ensurepip=0, pip=0))
+    machine("Xvfb", ":")
+    ended = start(checkout, tmp_path, script="test")
+    assert ended.returncode == 0
+    assert ended.stderr.count("The extra onnx cannot be installed here") == 1
 
 
 def test_the_desktop_entry_starts_the_command_with_a_file():

@@ -122,5 +122,5 @@ def test_without_pyside_the_command_line_still_works(tmp_path):
 
 def test_the_set_up_script_installs_the_same_packages():
     script = (ROOT / "packaging" / "environment.sh").read_text(encoding="utf-8")
-    (listed,) = re.findall(r"QT_LIBRARIES=\((.*?)\)", script, flags=re.DOTALL)
-    assert listed.split() == PACKAGES.split()
+    (listed,) = re.findall(r"QT_PACKAGES=\"(.*?)\"", script, flags=re.DOTALL)
+    assert listed.replace("\\\n", " ").split() == PACKAGES.split()
