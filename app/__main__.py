@@ -24,10 +24,37 @@ COMMANDS = (
     "reproduce",
     "install",
 )
+LEAST_PYTHON = (3, 11)
+# What the program is installed with; without one of these it is half an installation.
+NEEDED = (
+    *("numpy", "scipy", "sklearn", "pandas", "numba", "optuna", "cmaes", "skops", "joblib"),
+    *("pyqtgraph", "contourpy", "threadpoolctl", "platformdirs", "openpyxl", "core", "resources"),
+)
 
 
 def main(arguments: "Sequence[str] | None" = None) -> int:
     """Open the window (on a file, if one is given), or run a command; returns the exit status."""
+    if sys.version_info < LEAST_PYTHON:
+        wanted, given = ".".join(map(str, LEAST_PYTHON)), ".".join(map(str, sys.version_info[:2]))
+        sys.stderr.write(
+            f"tunescope: it needs Python {wanted} or newer, and this is Python {given} "
+            f"({sys.executable}); start it by packaging/run, which finds one.\n"
+        )
+        return 2
+    try:
+        return start(arguments)
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] not in NEEDED:
+            raise
+        sys.stderr.write(
+            f"tunescope: the installation is not whole, {error.name} is missing in {sys.prefix}; "
+            "start it by packaging/run, which completes it, or install it again.\n"
+        )
+        return 2
+
+
+def start(arguments: "Sequence[str] | None" = None) -> int:
+    """The same, where everything that is needed is there."""
     leave_working_folder()
     import multiprocessing
 

@@ -7,6 +7,7 @@ lives on. A crash of the interpreter itself leaves its stack in a file that the 
 from __future__ import annotations
 
 import contextlib
+import errno
 import faulthandler
 import os
 import platform
@@ -20,6 +21,7 @@ from types import TracebackType
 from typing import IO
 
 from app.preferences import preferences as settings
+from core.errors import cannot_write
 
 QUIET_SECONDS = 10.0  # between two messages, so that a failing paint event does not flood
 _ROOT = Path(__file__).parents[2]
@@ -90,12 +92,24 @@ def _place(file: str) -> str:
 
 
 class FaultFile:
-    """The file into which a crash of the interpreter itself writes its stack."""
+    """The file into which a crash of the interpreter itself writes its stack.
+
+    Attributes:
+        fault: why nothing can be written into the settings' folder, a sentence; "" if it can.
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder or settings.folder()
-        self._path = self._folder / f"fault-{os.getpid()}.txt"
+        self.fault = ""
         self._file: IO[str] | None = None
+        try:
+            self._folder = folder or settings.folder()
+            if not os.access(self._folder, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        except OSError as error:
+            place, self._folder = Path(settings.store().fileName()).parent, Path(os.devnull)
+            why = cannot_write("what the window remembers", place, error, cure="it is forgotten")
+            self.fault = why.sentence
+        self._path = self._folder / f"fault-{os.getpid()}.txt"
 
     def left_behind(self) -> str:
         """What an earlier crash wrote, "" if nothing did; the files are taken away."""
@@ -111,7 +125,9 @@ class FaultFile:
         return "\n\n".join(found)
 
     def watch(self) -> None:
-        """From now on a crash writes into the file."""
+        """From now on a crash writes into the file, if there can be one."""
+        if self.fault:
+            return
         self._file = self._path.open("w", encoding="utf-8")
         faulthandler.enable(self._file)
 

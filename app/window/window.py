@@ -329,9 +329,11 @@ def run(file: str) -> int:
 def _shown(app: QCoreApplication, window: Window, file: str) -> int:
     from app.window.closing import DISPLAY_GONE, EndsOnRequest, say_display_gone
 
+    faults, requests = FaultFile(), EndsOnRequest(window)
+    if faults.fault:
+        sys.stderr.write(f"tunescope: {faults.fault}\n")
     crashes = _Crashes(window)
     Reporter(crashes.arose.emit).install()
-    faults, requests = FaultFile(), EndsOnRequest(window)
     try:
         window.show()
         QTimer.singleShot(0, lambda: _after_first_paint(window, faults, crashes, file))

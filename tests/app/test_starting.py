@@ -1,5 +1,8 @@
+import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import PySide6
@@ -99,3 +102,64 @@ def test_void_calls_keep_the_references_to_none(qapp):
     for _ in range(1000):
         label.setText("x")
     assert abs(sys.getrefcount(None) - before) < 100
+
+
+def test_an_old_python_is_told(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "version_info", (3, 9, 2))
+    assert program.main(["models"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("tunescope: it needs Python 3.11 or newer, and this is Python 3.9 (")
+    assert said.count("\n") == 1
+
+
+def test_half_an_installation_is_told(tmp_path):
+    (tmp_path / "pandas.py").write_text("raise ModuleNotFoundError(name='pandas')\n")
+    place = f"{tmp_path}{os.pathsep}{ROOT}"
+    command = [sys.executable, "-P", "-m", "app", "tune", "sample:iris"]
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": place},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "tunescope: the installation is not whole, pandas is missing in " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_is_needed_is_what_is_installed_with_the_program():
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = {re.split(r"[<>=]", one)[0] for one in listed["dependencies"]}
+    modules = {"sklearn" if name == "scikit-learn" else name for name in names}
+    assert modules - {"PySide6-Essentials"} == {*program.NEEDED} - {"core", "resources"}
+    assert listed["requires-python"] == f">={program.LEAST_PYTHON[0]}.{program.LEAST_PYTHON[1]}"
+
+
+def test_a_home_that_cannot_be_written_is_told_and_the_window_opens(monkeypatch, tmp_path):
+    from app.diagnostics.crash_reports import FaultFile
+    from app.preferences import preferences
+
+    def refuse():
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(preferences, "folder", refuse)
+    faults = FaultFile()
+    assert faults.fault.endswith(
+        "what the window remembers cannot be written (Permission denied); it is forgotten."
+    )
+    faults.watch()
+    assert faults.left_behind() == ""
+    faults.close()
+
+
+def test_runs_that_cannot_be_kept_name_the_place_and_the_cure(monkeypatch, tmp_path):
+    from core.tuning.plan import DataPlan, Plan
+    from core.tuning.runs.run_folder import RunFolder
+
+    (tmp_path / "home").write_text("no folder")
+    monkeypatch.setenv("TUNESCOPE_RUNS", str(tmp_path / "home" / "runs"))
+    with pytest.raises(UnusableError) as refused:
+        RunFolder.create(Plan(DataPlan("sample:iris"), "svm", "random"))
+    assert refused.value.sentence.startswith(f"{tmp_path / 'home' / 'runs'}: the run cannot be")
+    assert "TUNESCOPE_RUNS" in refused.value.sentence

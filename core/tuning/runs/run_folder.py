@@ -85,7 +85,7 @@ class RunFolder:
             if made and path is not None:
                 with contextlib.suppress(OSError):
                     path.rmdir()
-            raise _cannot_write(path or root or Path(), error) from error
+            raise _cannot_write(path or root or runs_root(), error) from error
         return folder
 
     def _begin(self, plan: Plan) -> None:
@@ -341,7 +341,7 @@ def _cannot_write(path: Path, error: OSError) -> UnusableError:
         "the run",
         path,
         error,
-        cure="choose a folder that you may write to (--run-dir)",
+        cure="choose a folder that you may write to (--run-dir, or TUNESCOPE_RUNS for all runs)",
         room="free some space and resume the run; what was recorded before is kept",
     )
 
