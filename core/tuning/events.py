@@ -55,7 +55,8 @@ class RunStarted(Event):
     repeats: int = 1  # how often the training rows are divided into folds
     averages: bool = False  # whether the best models are averaged at the end
     baseline: float | None = None  # the score of knowing nothing, where several models are tuned
-    remembered_as: str = ""  # under which name the history of datasets keeps its trials
+    remembered_as: str = ""  # under which name the history of datasets keeps its trials; of
+    # several models the start of each one's name there
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,11 @@ class TrialExcluded(Event):
 
 @dataclass(frozen=True)
 class ModelLooked(Event):
-    """The first look at one of several models: its default setting, on a part of the rows."""
+    """A first look at one of several models: a setting of it, tried on a part of the rows.
+
+    The default setting is looked at first; then, where the history knows any, those that were best
+    on the earlier datasets most like this one.
+    """
 
     model: str = ""
     setting: dict[str, Any] = field(default_factory=dict)
@@ -119,6 +124,7 @@ class ModelLooked(Event):
     rows: int = 0  # that it was fitted on
     took: float = 0.0
     failure: str = ""  # one sentence
+    reason: str = "default"  # or past: the setting was best on an earlier dataset
 
 
 @dataclass(frozen=True)
@@ -164,7 +170,11 @@ class SurrogateFitted(Event):
 
 @dataclass(frozen=True)
 class HistoryRead(Event):
-    """What the history holds of earlier datasets and may decide this run's trials."""
+    """What the history holds of earlier datasets and may decide this run's trials.
+
+    Where several models are tuned there is one for each that the history knows; it holds no more of
+    the datasets than the run uses.
+    """
 
     statistics: list[float] = field(
         default_factory=list
@@ -172,6 +182,7 @@ class HistoryRead(Event):
     axes: list[str] = field(default_factory=list)  # names, in the order of `values`
     datasets: list[HistoryDataset] = field(default_factory=list)  # in the order they came in
     simplex: list[str] = field(default_factory=list)  # TuningHistory.simplex
+    model: str = ""  # whose trials they are, where several models are tuned
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ class ModelStanding:
         trials: that ended with a score on all rows.
         best: the best of their scores; None before the first.
         error: the standard error of that score over the folds; None with one fold.
-        look: the score of its default setting at the first look; None where that failed.
+        look: its best score at the first look; None where that failed.
         seconds: spent on it so far.
         gain: how much its next trial is expected to raise the best score of all.
         takes: seconds that this trial is expected to take.

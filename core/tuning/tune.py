@@ -106,7 +106,8 @@ def _stream(
     state = course.state
     name = state.started.remembered_as
     place = folder.path if folder is not None else None
-    with contextlib.closing(RunHistory(problem, history, name, place)) as run_history:
+    told = RunHistory(problem, history, name, place, fresh=not past)
+    with contextlib.closing(told) as run_history:
         run: TrialRun | LearningRun
         if problem.strategy.kind == "trials":
             run = trial_run(problem, state, course.clock, course.requests, run_history)
@@ -119,7 +120,7 @@ def _stream(
         with contextlib.closing(run.events(past)) as events:
             for event in events:
                 if isinstance(event, HistoryRead):
-                    course = replace(course, history=event)
+                    course = replace(course, history=(*course.history, event))
                 yield event
     if problem.strategy.kind == "trials" and state.best is None:
         yield RunFailed(sentence=_all_failed(state))

@@ -20,11 +20,19 @@ from core.tuning.problem import Problem
 class RunHistory:
     """One run's dealings with the history.
 
+    A run of several models keeps a dataset for each model, as runs of these models alone would,
+    from its first whole trial on. One of which an earlier part of the run tells trials is not begun
+    again: where it is not there, it was deleted.
+
     Args:
         problem: the run's problem.
         opened: opens the history; None to read and keep nothing.
-        name: under which the history keeps this run's trials already; "" for a new run.
+        name: under which the history keeps this run's trials already; "" for none.
         folder: where the run keeps what it reads, if anywhere.
+        fresh: whether the run is new. One that began while nothing was kept stays out.
+
+    Attributes:
+        name: as above; of several models what their datasets' names begin with.
     """
 
     def __init__(
@@ -33,40 +41,75 @@ class RunHistory:
         opened: Callable[[], History] | None,
         name: str = "",
         folder: Path | None = None,
+        fresh: bool = True,
     ) -> None:
         self.name = name
         self._problem = problem
         self._history: History | None = None
         self._sentences: list[str] = []
-        if opened is None or problem.strategy.kind != "trials" or problem.strategy.several:
+        self._begun: set[str] = set()  # models of which a dataset was begun, of several
+        if opened is None or problem.strategy.kind != "trials":
             return
+        several = problem.strategy.several
         try:
             self._history = opened()
-            self._facts = facts_of(problem)
-            self.name = name or self._history.begin(self._facts)
-            if folder is not None and problem.strategy.uses_history and self._history.enabled:
+            if fresh and not name:
+                whole = None if several else facts_of(problem)
+                self.name = self._history.begin(whole) if whole else self._history.fresh_id()
+            reads = several or problem.strategy.uses_history
+            if folder is not None and reads and self._history.enabled:
                 remember_reader(self._history.path, folder)
         except UnusableError as error:
             self._give_up(error)
 
-    def read(self) -> HistoryRead:
-        """What the history holds that fits this run's space."""
+    def read(self, problem: Problem | None = None) -> HistoryRead:
+        """What the history holds that fits this run's space.
+
+        Args:
+            problem: that of one model, where several are tuned.
+        """
+        own = problem or self._problem
         datasets: tuple[EarlierDataset, ...] = ()
         if self._history is not None and self._history.enabled:
             try:
-                datasets = self._history.datasets_for(self._facts, without=self.name)
+                datasets = self._history.datasets_for(facts_of(own), without=self._name_of(own))
             except UnusableError as error:
                 self._give_up(error)
-        return event_of(datasets, self._problem)
+        return event_of(datasets, own)
 
     def keep(self, trial: TrialFinished) -> None:
         """Leave one finished trial in the history."""
+        self._add(self._problem, trial)
+
+    def keep_of(self, problem: Problem, trial: TrialFinished, *, past: bool = False) -> None:
+        """Leave one finished trial of one of several models in the history.
+
+        Args:
+            problem: that of the model.
+            trial: with the model's own setting, whole.
+            past: whether it ended in an earlier part of the run.
+        """
+        name = problem.model.name
+        if self._history is not None and self.name and not past and name not in self._begun:
+            try:
+                self._history.begin(facts_of(problem), self._name_of(problem))
+            except UnusableError as error:
+                self._give_up(error)
+        self._begun.add(name)
+        self._add(problem, trial)
+
+    def _add(self, problem: Problem, trial: TrialFinished) -> None:
         if self._history is None or not self.name:
             return
         try:
-            self._history.add(self.name, trial.number, trial.setting, trial.score)
+            self._history.add(self._name_of(problem), trial.number, trial.setting, trial.score)
         except UnusableError as error:
             self._give_up(error)
+
+    def _name_of(self, problem: Problem) -> str:
+        """Under which the history keeps the trials of a model."""
+        parts = self.name and self._problem.strategy.several
+        return f"{self.name}-{problem.model.name}" if parts else self.name
 
     def notices(self) -> Iterator[Noticed]:
         """What a person should know, each once."""
@@ -152,6 +195,6 @@ def _three(numbers: Sequence[float]) -> tuple[float, float, float]:
     return float(rows), float(features), float(classes)
 
 
-def read_before(past: Sequence[Event]) -> HistoryRead | None:
-    """What an interrupted run had read in the history; None if it had not."""
-    return next((event for event in past if isinstance(event, HistoryRead)), None)
+def read_before(past: Sequence[Event]) -> tuple[HistoryRead, ...]:
+    """What an interrupted run had read in the history: one at most, of several models one each."""
+    return tuple(event for event in past if isinstance(event, HistoryRead))

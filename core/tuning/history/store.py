@@ -113,14 +113,23 @@ class History:
 
     # --------------------------------------------------------------------------------- writing
 
-    def begin(self, facts: Facts) -> str:
+    def fresh_id(self) -> str:
+        """An id that nothing is kept under yet; "" where nothing is kept now."""
+        return uuid.uuid4().hex if self._file.writable and self.enabled else ""
+
+    def begin(self, facts: Facts, id: str = "") -> str:
         """The id under which a new dataset's trials are kept; "" where nothing is.
 
         Where it cannot be written, a notice says so.
+
+        Args:
+            facts: of the run.
+            id: the one to take; "" for a fresh one. What is kept under it already stays.
         """
-        if not (self._file.writable and self.enabled):
+        fresh = self.fresh_id()
+        if not fresh:
             return ""
-        id = uuid.uuid4().hex
+        id = id or fresh
         names = tuple(axis.name for axis in facts.axes)
         record = Record(
             id,

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.estimators.several import divided, of_model
 from core.samplers.transfer.history import TuningHistory
 from core.space import Setting
-from core.tuning.contenders import contenders_of
 from core.tuning.events import (
     Event,
+    HistoryRead,
     ModelLooked,
     ModelsCompared,
     TrialFailed,
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.history.run_history import history_of
 from core.tuning.payloads import ModelStanding
 from core.tuning.problem import Problem
 from core.tuning.race.allocation import Chance, Choice, Moment, next_model, scale_of_scores
 from core.tuning.race.contender import Contender, Tried
+from core.tuning.race.recalled import recalled, settings_in
 from core.tuning.runs.state import standard_error
 from core.tuning.scores.scoring import Outcome, Rival
 
@@ -31,22 +33,37 @@ _ENOUGH = 3  # whole trials of one model, from which the spread of folds is know
 _OUT = "None of its trials gave a score"
 
 
+@dataclass(frozen=True)
+class Look:
+    """A first look that is to be taken: a setting of a model, and why this one, as in the event."""
+
+    model: str
+    setting: Setting
+    reason: str
+
+
 class RaceAsker:
     """Every model with a sampler of its own, and the choice between them.
 
     Args:
         problem: with several models.
-        history: (problem of one model) -> what is known of earlier datasets.
+        alone: {model: the problem of this one}.
+        known: {model: what is known of earlier datasets}.
     """
 
-    def __init__(self, problem: Problem, history: Callable[[Problem], TuningHistory]) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        alone: Mapping[str, Problem],
+        known: Mapping[str, HistoryRead] | None = None,
+    ) -> None:
         self._problem = problem
         self._sign = 1.0 if problem.scored_by.maximize else -1.0
         self._fit_rows = len(problem.splits[0][0])
         self._folds = len(problem.splits)
-        own = {name: problem.alone(name) for name in contenders_of(problem.dataset)}
         self.contenders = {
-            name: Contender(name, one, self._sign, history(one)) for name, one in own.items()
+            name: _contender(name, one, self._sign, (known or {}).get(name))
+            for name, one in alone.items()
         }
         self._of_trial: dict[int, str] = {}
         self._choice, self._compared = Choice("", ""), ModelsCompared()
@@ -54,19 +71,38 @@ class RaceAsker:
 
     # The first look ------------------------------------------------------------------------------
 
-    def to_look(self) -> list[tuple[str, Setting]]:
-        """(model, its default setting) of the models that nobody has looked at."""
-        unseen = [one for one in self.contenders.values() if not one.look_rows and not one.failed]
-        return [(one.name, of_model(one.name, one.problem.default)) for one in unseen]
+    def to_look(self) -> list[Look]:
+        """The looks that nobody has taken: at every default setting, then at those of the past.
+
+        None where trials have begun.
+        """
+        if self._of_trial:
+            return []
+        all_ = self.contenders.values()
+        default = [(one, one.problem.default) for one in all_ if not one.look_rows]
+        past = [(one, own) for one in all_ for own in one.unseen]
+        return [
+            Look(one.name, of_model(one.name, own), reason)
+            for reason, settings in (("default", default), ("past", past))
+            for one, own in settings
+        ]
 
     def looked(self, event: ModelLooked) -> None:
-        """What the first look at a model gave."""
-        one = self.contenders.get(event.model)
-        if one is None:
-            return
-        one.look_rows, one.look_took = max(event.rows, 1), event.took
-        if event.score is not None:
-            one.look = self._sign * event.score
+        """What a first look at a model gave."""
+        if event.model in self.contenders:
+            own = divided(event.setting)[1]
+            self.contenders[event.model].looked(replace(event, setting=own))
+
+    def time_to_look(self, look: Look, limit: float) -> float:
+        """Seconds that a look may take; 0 where it is not worth beginning.
+
+        All looks at a model share the limit of one; one more is begun if the default's would fit.
+        """
+        one = self.contenders[look.model]
+        left = limit - one.looked_for
+        if look.reason == "default":
+            return limit
+        return left if left > one.look_took else 0.0
 
     # Trials --------------------------------------------------------------------------------------
 
@@ -225,3 +261,11 @@ class RaceAsker:
             return "waiting"
         clear = 2.0 * max(self._noise, 1e-12)
         return "behind" if own.score < best.score - clear else "tuned"
+
+
+def _contender(name: str, problem: Problem, sign: float, read: HistoryRead | None) -> Contender:
+    if read is None:
+        return Contender(name, problem, sign)
+    learns = problem.strategy.uses_history
+    history = history_of(read, problem.model.simplex) if learns else TuningHistory()
+    return Contender(name, problem, sign, history, settings_in(recalled(read, problem)))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from core.samplers.transfer.history import TuningHistory
 from core.space import Setting, setting_at, unit_vector
-from core.tuning.events import Event, TrialFailed, TrialFinished, TrialStarted
+from core.tuning.events import Event, ModelLooked, TrialFailed, TrialFinished, TrialStarted
 from core.tuning.problem import Problem
 from core.tuning.race.allocation import expected_improvement
 from core.tuning.race.learned_start import learned_start
@@ -41,7 +42,12 @@ class Contender:
     Attributes:
         problem: the run's, with this model alone.
         sign: 1 where larger scores are better, otherwise −1.
-        look, look_took: of the first look; −∞ where it failed, 0 where there was none.
+        history: what its strategy knows of earlier datasets, if it learns from them.
+        recalled: settings that were best on earlier datasets, to be looked at.
+        default_look: the default setting's score at the first look; −∞ where it failed.
+        past_looks: (setting, score) of the looks at those recalled, likewise.
+        look_took, look_rows: of the default setting's look; 0 where there was none.
+        looked_for: seconds that all its looks took.
         failed: why it cannot be used; "" while it can.
     """
 
@@ -49,21 +55,63 @@ class Contender:
     problem: Problem
     sign: float
     history: TuningHistory = field(default_factory=TuningHistory)
+    recalled: Sequence[Setting] = ()
     tried: list[Tried] = field(default_factory=list)
-    look: float = -math.inf
+    default_look: float = -math.inf
+    past_looks: list[tuple[Setting, float]] = field(default_factory=list)
     look_took: float = 0.0
     look_rows: int = 0
+    looked_for: float = 0.0
     failed: str = ""
     failures: int = 0
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        starts = starts_of(self.problem)
-        if (learned := learned_start(self.problem)) is not None and learned not in starts:
-            starts = [learned, *starts]
-        self._asker = Asker(self.problem, self.history, starts)
+        self._starts = starts_of(self.problem)
+        if (learned := learned_start(self.problem)) is not None and learned not in self._starts:
+            self._starts = [learned, *self._starts]
         self._numbers: dict[int, int] = {}  # of the run -> of this model's own study
         self._proposal: TrialStarted | None = None
+
+    @cached_property
+    def _asker(self) -> Asker:
+        """Made when the first trial is asked for: what the looks gave says how it starts."""
+        starts = self._starts
+        if (best := self.start) is not None:
+            starts = [best, *(other for other in starts if other != best)]
+        return Asker(self.problem, self.history, starts, default_first=True)
+
+    # The first looks -----------------------------------------------------------------------------
+
+    def looked(self, event: ModelLooked) -> None:
+        """What a look gave; the setting is this model's own."""
+        score = -math.inf if event.score is None else self.sign * event.score
+        self.looked_for += event.took
+        if event.reason == "past":
+            self.past_looks.append((event.setting, score))
+            return
+        self.default_look = score
+        self.look_rows, self.look_took = max(event.rows, 1), event.took
+
+    @property
+    def unseen(self) -> list[Setting]:
+        """Settings that were recalled and not looked at."""
+        seen = [setting for setting, _ in self.past_looks]
+        return [setting for setting in self.recalled if setting not in seen]
+
+    @property
+    def look(self) -> float:
+        """The best score of its looks; −∞ without one."""
+        return max([self.default_look, *(score for _, score in self.past_looks)])
+
+    @property
+    def start(self) -> Setting | None:
+        """The setting of an earlier dataset that looked best, no worse than the default."""
+        ahead = [look for look in self.past_looks if look[1] >= self.default_look]
+        setting, score = max(ahead, key=lambda look: look[1], default=({}, -math.inf))
+        return setting if score > -math.inf else None
+
+    # Trials --------------------------------------------------------------------------------------
 
     @property
     def begun(self) -> int:
@@ -85,7 +133,9 @@ class Contender:
     def proposal(self) -> TrialStarted:
         """What its sampler would try next; asked for once, until it is taken."""
         if self._proposal is None:
-            self._proposal = self._asker.ask()
+            asked = self._asker.ask()
+            past = asked.reason == "start" and asked.setting == self.start
+            self._proposal = replace(asked, reason="past") if past else asked
         return self._proposal
 
     def take(self, number: int) -> TrialStarted:
@@ -121,7 +171,8 @@ class Contender:
                 self._numbers.setdefault(event.number, len(self._numbers))
             if isinstance(event, (TrialStarted, TrialFinished, TrialFailed)):
                 own.append(replace(event, number=self._numbers[event.number]))
-        self._asker.repeat(own)
+        if own:  # otherwise looks may still be to come
+            self._asker.repeat(own)
         for event in past:
             match event:
                 case TrialFinished():

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
-from core.samplers.transfer.history import TuningHistory
-from core.tuning.events import Event, ModelLooked
+from core.estimators.several import divided
+from core.tuning.contenders import contenders_of
+from core.tuning.events import Event, HistoryRead, ModelLooked, TrialFinished
+from core.tuning.history.run_history import read_before
 from core.tuning.problem import Problem
-from core.tuning.race.asker import RaceAsker
+from core.tuning.race.asker import Look, RaceAsker
 from core.tuning.race.blend import Blend
+from core.tuning.race.recalled import recalled
 from core.tuning.scores.scoring import Outcome, Task
 from core.tuning.trials.executors import Executor
 from core.tuning.trials.run import BEAT, LONGEST, TrialRun
 
 LOOK_ROWS = 1000  # that a first look is fitted on, and scored on, at most
 LOOK_VALUES, FEWEST_LOOKED = 4e5, 250  # of wide tables fewer rows, so that every model is seen
-LOOK_SECONDS = 5.0  # that it may take
+LOOK_SECONDS = 5.0  # that all looks at a model may take
 LOOK_SHARE = 0.03  # of the run's time, where that is less
 SHORTEST_LIMIT = 10.0  # seconds that a trial may take, however short the run
 SHORTEST_LOOK = 1.5  # seconds, however short the run
@@ -32,30 +37,67 @@ class RaceRun(TrialRun):
     def _averaging(self, planned: int) -> Any:
         return Blend(self._problem)
 
-    def _asking(self, history: TuningHistory) -> Any:
-        return RaceAsker(self._problem, lambda problem: TuningHistory())
+    @cached_property
+    def _alone(self) -> dict[str, Problem]:
+        """{model: the problem of this one}."""
+        names = contenders_of(self._problem.dataset)
+        return {name: self._problem.alone(name) for name in names}
+
+    def _asking(self, history: dict[str, HistoryRead]) -> Any:
+        return RaceAsker(self._problem, self._alone, history)
+
+    def _read(self, past: Sequence[Event]) -> Generator[Event, None, dict[str, HistoryRead]]:
+        """What is known of earlier datasets, for each model that was tuned on any.
+
+        A run that looked at a model already had read it by then.
+        """
+        for event in past:
+            if isinstance(event, TrialFinished):
+                self._keep(event, past=True)  # a kill may have come between
+        found = {event.model: event for event in read_before(past)}
+        if any(isinstance(event, (ModelLooked, TrialFinished)) for event in past):
+            return found
+        for name in [name for name in self._alone if name not in found]:
+            read = replace(self._read_of(self._alone[name]), model=name)
+            if read.datasets:
+                found[name] = read
+                self._state.consume(read)
+                yield read
+        return found
+
+    def _read_of(self, problem: Problem) -> HistoryRead:
+        """What this run uses of the history of a model: all, or what is looked at."""
+        read = self._run_history.read(problem)
+        return read if problem.strategy.uses_history else recalled(read, problem)
+
+    def _keep(self, event: TrialFinished, *, past: bool = False) -> None:
+        """A whole trial is one of its model; an estimate is no score to learn from."""
+        name, own = divided(event.setting)
+        if not event.behind and name in self._alone:
+            alone = self._alone[name]
+            self._run_history.keep_of(alone, replace(event, setting=own), past=past)
 
     def _before(self, executor: Executor) -> Generator[Event, None, None]:
-        """The first look at every model."""
+        """The first looks at every model."""
         waiting = deque(self._asker.to_look())
         look_rows = rows_of_look(self._problem.dataset.features.shape[1])
         fit_rows = min(look_rows, len(self._problem.splits[0][0]))
-        looks = {-1 - at: name for at, (name, _) in enumerate(waiting)}
-        settings = dict(waiting)
-        executor.limit = self._longest_look
+        begun: dict[int, Look] = {}
         while waiting or executor.running:
             while waiting and executor.free:
-                name, setting = waiting.popleft()
-                number = next(n for n, model in looks.items() if model == name)
-                executor.begin(Task(number, setting, look_rows=look_rows))
-            for outcome in executor.wait(BEAT):
-                name = looks[outcome.number]
-                event = _look(name, settings[name], outcome, fit_rows)
+                look = waiting.popleft()
+                limit = self._asker.time_to_look(look, self._longest_look)
+                if limit > 0:
+                    number = -1 - len(begun)
+                    begun[number] = look
+                    task = Task(number, look.setting, look_rows=look_rows)
+                    executor.begin(task, limit)
+            for outcome in executor.wait(BEAT) if executor.running else ():
+                event = _looked(begun[outcome.number], outcome, fit_rows)
                 self._asker.looked(event)
                 self._state.consume(event)
                 yield event
             yield self._state.progress(self._left if self._left < math.inf else None)
-        executor.limit = self.time_limit
 
     @property
     def time_limit(self) -> float | None:
@@ -112,14 +154,15 @@ def rows_of_look(columns: int) -> int:
     return max(FEWEST_LOOKED, min(LOOK_ROWS, int(LOOK_VALUES / max(1, columns))))
 
 
-def _look(name: str, setting: dict[str, Any], outcome: Outcome, rows: int) -> ModelLooked:
+def _looked(look: Look, outcome: Outcome, rows: int) -> ModelLooked:
     return ModelLooked(
-        model=name,
-        setting=setting,
+        model=look.model,
+        setting=look.setting,
         score=None if outcome.failure else outcome.score,
         rows=rows,
         took=round(outcome.took, 4),
         failure=outcome.failure,
+        reason=look.reason,
     )
 
 

@@ -47,14 +47,14 @@ class Course:
     Attributes:
         state: how it stands.
         clock: the run's own time.
-        history: what the run read of earlier datasets.
+        history: what the run read of earlier datasets, of several models one each.
         requests: what a person asks for meanwhile.
         stopped: whether it was stopped before its own end.
     """
 
     state: RunState
     clock: Clock
-    history: HistoryRead | None = None
+    history: tuple[HistoryRead, ...] = ()
     requests: deque[Event] = field(default_factory=deque)
     stopped: bool = False
 
@@ -170,8 +170,7 @@ def _tried_again(problem: Problem, course: Course, until: float) -> Generator[Ev
     maximize, total = problem.scored_by.maximize, course.state.total
     state.consume(RunStarted(maximize=maximize, total=total))
     run = trial_run(problem, state, course.clock, deque(), RunHistory(problem, None))
-    past = () if course.history is None else (course.history,)
-    with contextlib.closing(run.events(past)) as events:
+    with contextlib.closing(run.events(course.history)) as events:
         for _ in events:
             yield course.state.progress(None)
             yield from _heard(course)

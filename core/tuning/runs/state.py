@@ -77,7 +77,8 @@ class RunState(Competition):
         steps, gradients: a penalty learner's steps.
         surrogate, past, common, labelled, folded, topics, images, disagreement, seconds_left: what
             was told last of these.
-        looks: {model: the first look at it}, where several are tuned.
+        looks: {model: the first look at it that gave the best score}, where several are tuned.
+        histories: {model: what the history told of it}, likewise.
         surrogates: {model: what its scores were modelled by last}, likewise.
         compared: how several models stood last.
         picked: which of its candidates a person took away; None for the run's own choice.
@@ -116,6 +117,7 @@ class RunState(Competition):
         self.ensembles: list[EnsembleUpdated] = []
         self.disagreement: MembersDisagree | None = None
         self.looks: dict[str, ModelLooked] = {}
+        self.histories: dict[str, HistoryRead] = {}
         self.surrogates: dict[str, SurrogateFitted] = {}
         self.compared: ModelsCompared | None = None
         self.picked: ModelPicked | None = None
@@ -318,6 +320,8 @@ class RunState(Competition):
                 self.surrogates = {**self.surrogates, event.model: event}
             case SurrogateFitted():
                 self.surrogate = event
+            case HistoryRead() if event.model:
+                self.histories = {**self.histories, event.model: event}
             case HistoryRead():
                 self.history = event
             case CommonSurfaceFitted():
@@ -335,11 +339,16 @@ class RunState(Competition):
             case MembersDisagree():
                 self.disagreement = event
             case ModelLooked():
-                self.looks = {**self.looks, event.model: event}
+                self._look(event)
             case ModelsCompared():
                 self.compared = event
             case ModelPicked():
                 self.picked = event
+
+    def _look(self, event: ModelLooked) -> None:
+        known = self.looks[event.model].score if event.model in self.looks else None
+        if known is None or (event.score is not None and self._beats(event.score, known)):
+            self.looks = {**self.looks, event.model: event}
 
     def adopt(self, trial: Trial) -> None:
         """Take a trial over that ended in a run of which this one is a part."""

@@ -39,12 +39,19 @@ class Asker:
         problem: of one model.
         history: what is known of earlier datasets.
         starts: settings that are tried after the default, before the sampler is asked.
+        default_first: whether the default setting comes first whatever is known.
     """
 
     def __init__(
-        self, problem: Problem, history: TuningHistory, starts: Sequence[Setting] = ()
+        self,
+        problem: Problem,
+        history: TuningHistory,
+        starts: Sequence[Setting] = (),
+        *,
+        default_first: bool = False,
     ) -> None:
         self._problem, self._history, self._starts = problem, history, starts
+        self._default_first = default_first
         self._space = distributions(problem.space)
         self._open: dict[int, optuna.Trial | int] = {}
         self._begin()
@@ -63,7 +70,8 @@ class Asker:
 
     @property
     def _from_default(self) -> bool:
-        return not (self._problem.strategy.uses_history and self._history.datasets)
+        learns = self._problem.strategy.uses_history and bool(self._history.datasets)
+        return self._default_first or not learns
 
     @property
     def _compares(self) -> bool:
@@ -82,8 +90,8 @@ class Asker:
         self._open[trial.number] = trial
         default = compares or (trial.number == 0 and self._from_default)
         why: dict[str, Any] = {"reason": "default"} if default else trial.user_attrs
-        if 0 < trial.number <= len(self._starts) and not why:
-            why = {"reason": "start"}
+        if self._is_start(trial):
+            why = {"reason": "start"}  # what the sampler would have proposed instead is no matter
         return TrialStarted(
             number=trial.number,
             setting=dict(trial.params),
@@ -92,6 +100,10 @@ class Asker:
             uncertainty=why.get("uncertainty"),
             candidates=why.get(EFFECTIVE),
         )
+
+    def _is_start(self, trial: optuna.Trial) -> bool:
+        at = trial.number - 1
+        return 0 <= at < len(self._starts) and trial.params == self._starts[at]
 
     def tell(self, outcome: Outcome) -> None:
         """What became of a trial."""

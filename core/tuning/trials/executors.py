@@ -47,6 +47,7 @@ class _Busy:
     setting: Setting
     since: float
     begun: bool = False
+    limit: float | None = None  # of its own, in place of the executor's
 
 
 class Executor:
@@ -96,26 +97,31 @@ class Executor:
         """Begin a trial; `free` must be above 0. One that no process can be had for has failed."""
         self.begin(Task(number, setting))
 
-    def begin(self, task: Task) -> None:
-        """Begin what a task asks for, as `submit` does."""
+    def begin(self, task: Task, limit: float | None = None) -> None:
+        """Begin what a task asks for, as `submit` does.
+
+        Args:
+            task: what is asked for.
+            limit: seconds that it may take; None for what all may take.
+        """
         why = "none"
         while self._idle and why:  # some may have died while they waited for a trial
-            why = self._sent(self._idle.pop(), task)
+            why = self._sent(self._idle.pop(), task, limit)
         if why:
             try:
-                why = self._sent(self._started(), task)
+                why = self._sent(self._started(), task, limit)
             except (OSError, EOFError) as error:
                 why = f"No process could be started for it ({in_a_sentence(error)})."
         if why:
             self._lost.append(Outcome(task.number, task.setting, failure=why))
 
-    def _sent(self, worker: OwnedProcess, task: Task) -> str:
+    def _sent(self, worker: OwnedProcess, task: Task, limit: float | None) -> str:
         """Give a trial to a process; why that was not possible, or ""."""
         try:
             worker.pipe.send(task)
         except OSError:
             return worker.end(LEAVES)
-        self._busy[worker] = _Busy(task.number, task.setting, AWAKE.seconds)
+        self._busy[worker] = _Busy(task.number, task.setting, AWAKE.seconds, limit=limit)
         return ""
 
     def _started(self) -> OwnedProcess:
@@ -133,12 +139,12 @@ class Executor:
         return ended or list(self._overdue())
 
     def _until_overdue(self) -> float:
-        begun = [busy.since for busy in self._busy.values() if busy.begun]
-        if self._lost:
-            return 0.0
-        if self.limit is None or not begun:
-            return math.inf
-        return max(0.0, min(begun) + self.limit - AWAKE.seconds)
+        ends = [busy.since + self._limit_of(busy) for busy in self._busy.values() if busy.begun]
+        return 0.0 if self._lost else max(0.0, min(ends, default=math.inf) - AWAKE.seconds)
+
+    def _limit_of(self, busy: _Busy) -> float:
+        limit = self.limit if busy.limit is None else busy.limit
+        return math.inf if limit is None else limit
 
     def _received(self, worker: OwnedProcess) -> Outcome | None:
         busy = self._busy[worker]
@@ -156,14 +162,12 @@ class Executor:
         return said
 
     def _overdue(self) -> Iterator[Outcome]:
-        if self.limit is None:
-            return
         for worker, busy in list(self._busy.items()):
-            took = AWAKE.seconds - busy.since
-            if busy.begun and took >= self.limit:
+            took, limit = AWAKE.seconds - busy.since, self._limit_of(busy)
+            if busy.begun and took >= limit:
                 worker.end()
                 del self._busy[worker]
-                why = f"It took longer than the time limit of {self.limit:g} s."
+                why = f"It took longer than the time limit of {limit:g} s."
                 yield Outcome(busy.number, busy.setting, (), took, why)
 
     def close(self) -> None:

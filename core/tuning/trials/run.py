@@ -46,7 +46,7 @@ class TrialRun:
     def _averaging(self, planned: int) -> Any:
         return Ensemble(self._problem, planned)
 
-    def _asking(self, history: TuningHistory) -> Any:
+    def _asking(self, history: Any) -> Any:
         return Asker(self._problem, history)
 
     def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
@@ -112,18 +112,22 @@ class TrialRun:
                 self.ensemble.repeat(outcome)
             yield self._state.progress(None)
 
-    def _read(self, past: Sequence[Event]) -> Generator[Event, None, TuningHistory]:
+    def _read(self, past: Sequence[Event]) -> Generator[Event, None, Any]:
         """What the sampler is told of earlier datasets; a resumed run is told the same again."""
         for event in past:
             if isinstance(event, TrialFinished):
-                self._run_history.keep(event)  # a kill may have come between
+                self._keep(event, past=True)  # a kill may have come between
         if not self._problem.strategy.uses_history:
             return TuningHistory()
-        read = read_before(past)
+        read = next(iter(read_before(past)), None)
         if read is None:
             read = self._run_history.read()
             yield read
         return history_of(read, self._problem.model.simplex)
+
+    def _keep(self, event: TrialFinished, *, past: bool = False) -> None:
+        """Leave a trial in the history; `past`: it ended in an earlier part of the run."""
+        self._run_history.keep(event)
 
     def _heard(self) -> Generator[Event, None, None]:
         while self._requests:
@@ -181,7 +185,7 @@ class TrialRun:
             self._state.consume(event)
             executor.limit = self.time_limit
             if isinstance(event, TrialFinished):
-                self._run_history.keep(event)
+                self._keep(event)
             yield event
             yield from self._told(outcome)
             yield from self._run_history.notices()

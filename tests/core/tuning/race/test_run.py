@@ -11,7 +11,6 @@ from sklearn.ensemble import VotingClassifier
 from core.errors import UnusableError
 from core.estimators.registry import MODELS, model_named
 from core.estimators.several import choosable, divided, of_model
-from core.samplers.transfer.history import TuningHistory
 from core.space import default_setting
 from core.tuning.events import (
     ModelLooked,
@@ -176,7 +175,7 @@ def test_an_excluded_trial_is_no_member(wine):
 
 def test_a_model_that_fails_in_every_fold_is_left_out_with_its_reason(wine):
     problem = build_problem(PLAN, wine)
-    asker, work = RaceAsker(problem, lambda one: TuningHistory()), problem.work()
+    asker, work = RaceAsker(problem, {name: problem.alone(name) for name in NAMES}), problem.work()
     for _ in range(12):
         started = asker.ask()
         if started.setting["model"] == "svm":
@@ -279,9 +278,9 @@ def test_a_trial_may_take_a_share_of_the_minutes(wine, monkeypatch):
     limits = []
 
     class Recording(Executor):
-        def begin(self, task):
-            limits.append((task.look_rows > 0, self.limit))
-            super().begin(task)
+        def begin(self, task, limit=None):
+            limits.append((task.look_rows > 0, limit or self.limit))
+            super().begin(task, limit)
 
     monkeypatch.setattr("core.tuning.trials.run.Executor", Recording)
     for _ in tune(PLAN.changed(trials=4, minutes=10.0), wine):
