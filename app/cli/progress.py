@@ -16,6 +16,7 @@ from core.tuning.events import (
     HistoryRead,
     HyperGradientStep,
     ModelLooked,
+    ModelsCompared,
     Noticed,
     PenaltyStep,
     Progress,
@@ -41,6 +42,7 @@ class ProgressLine:
         self._live = stream.isatty()
         self._drawn = False
         self._told: float | None = None
+        self._compared = False
         from core.tuning.runs.state import RunState  # brings numpy, which no --help should wait for
 
         self._run = RunState()
@@ -54,6 +56,7 @@ class ProgressLine:
         """Take note of an earlier part of the run without telling it again."""
         for event in past:
             self._run.consume(event)
+            self._compared = self._compared or isinstance(event, ModelsCompared)
 
     def consume(self, event: Event) -> None:
         """Show what the event changes."""
@@ -67,9 +70,12 @@ class ProgressLine:
                 )
             case ModelLooked():
                 self._looked(event)
+            case ModelsCompared() if not self._compared:
+                self._compared = True
+                self._all_looked()
             case RunResumed():
                 self.say(f"Going on after {event.done} trials.")
-            case HistoryRead() if event.datasets:
+            case HistoryRead() if event.datasets and not event.model:
                 count = len(event.datasets)
                 self.say(f"{count} earlier dataset{'' if count == 1 else 's'} can help.")
             case Noticed():
@@ -104,18 +110,27 @@ class ProgressLine:
         self.say(f"Trial {best.number}: {metric} {number(best.score)} · {what}")
 
     def _looked(self, event: ModelLooked) -> None:
-        """What the first look at a model failed by; at the end what it gave."""
+        """What the first look at a model failed by."""
         from core.tuning.runs.one_model import models_of
-        from core.tuning.runs.standings import standings
 
         looks, run = self._run.looks, self._run
-        if event.failure:
+        if event.failure and event.reason == "default":
             self.say(f"The first look at {event.model} failed: {event.failure}")
         many = len(models_of(run.started)) if run.several else 0
         self._draw(f"first look at {len(looks)} of {many} models", len(looks) / max(1, many))
-        if len(looks) == many:
-            found = [f"{s.model} {number(s.look)}" for s in standings(run) if s.look is not None]
-            self.say(f"First look, {run.started.metric}: {', '.join(found)}")
+
+    def _all_looked(self) -> None:
+        """What the first looks gave, and which models begin with what an earlier dataset taught."""
+        started, looks = self._run.started, self._run.looks.values()
+        scores = [(look.score, look.model) for look in looks if look.score is not None]
+        scores.sort(key=lambda pair: -pair[0] if started.maximize else pair[0])
+        if scores:
+            said = ", ".join(f"{model} {number(score)}" for score, model in scores)
+            self.say(f"First look, {started.metric}: {said}")
+        past = [look.model for look in looks if look.reason == "past"]
+        if past:
+            words = "A setting of an earlier dataset looked better than the default one of"
+            self.say(f"{words}: {', '.join(past)}.")
 
     def _fold(self, event: FoldTested) -> None:
         if event.fold == 0:

@@ -82,8 +82,11 @@ def _looking(run: RunState) -> str:
     there = len(standings(run))
     if not run.started.run and not run.looks:
         return ""
+    which = "its default setting"
+    if any(read.datasets for read in run.histories.values()):
+        which += " and with what was best on earlier datasets"
     return (
-        f"A first look at every model with its default setting, on a part of the rows: "
+        f"A first look at every model with {which}, on a part of the rows: "
         f"{len(run.looks)} of {there} done."
     )
 

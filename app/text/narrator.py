@@ -21,6 +21,7 @@ from app.text.strategies import how_it_works, what_is_held_out, why_proposed
 from app.text.structured import of_molecules, of_sequences, what_is_learned
 from app.text.trials import ended_early
 from app.text.units import units
+from core.estimators.several import MODEL
 from core.tuning.events import (
     FoldTested,
     HyperGradientStep,
@@ -203,6 +204,11 @@ def _why(event: TrialStarted) -> str:
         "explore": "Now: {setting} is tried because nothing is known there.",
         "improve": "Now: {setting} is tried because it may be better than the best.",
     }
+    if event.reason == "past" and MODEL in event.setting:
+        return (
+            "Now: {setting} is tried, because it did best on an earlier dataset and well at the "
+            "first look."
+        )
     return reasons.get(event.reason) or why_proposed(event.reason)
 
 

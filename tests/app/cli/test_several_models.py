@@ -7,7 +7,8 @@ import io
 from app.cli.leaderboard import leaderboard_of
 from app.cli.progress import ProgressLine
 from app.cli.words import result_in_words, setting_in_words
-from core.tuning.events import RunStarted
+from core.tuning.events import HistoryRead, ModelLooked, RunStarted
+from core.tuning.payloads import HistoryDataset
 from core.tuning.plan import DataPlan, Plan
 
 
@@ -26,10 +27,28 @@ def test_a_run_is_told_by_its_models(race):
 def test_a_first_look_that_failed_is_told(race):
     stream = io.StringIO()
     line = ProgressLine(stream)
-    for event in (race.begun(), *race.looks(failed=("svm",))):
+    for event in (race.begun(), *race.looks(failed=("svm",)), race.compared(())):
         line.consume(event)
     assert "The first look at svm failed: There was not enough memory." in stream.getvalue()
     assert "First look, accuracy: logistic 0.72, forest 0.7\n" in stream.getvalue()
+
+
+def test_what_earlier_datasets_taught_is_told(race):
+    stream = io.StringIO()
+    line = ProgressLine(stream)
+    known = HistoryRead(model="svm", axes=["C"], datasets=[
+        HistoryDataset("a", [5.0, 1.0, 2.0], [[9.0]], [0.9], True, False, 0.5)])  # fmt: skip
+    past = ModelLooked(model="svm", setting={"model": "svm"}, score=0.71, reason="past")
+    worse = ModelLooked(model="forest", setting={"model": "forest"}, score=0.6, reason="past")
+    for event in (race.begun(), known, *race.looks(), past, worse):
+        line.consume(event)
+    assert "First look," not in stream.getvalue()
+    line.consume(race.compared(()))
+    line.consume(race.compared(()))
+    assert stream.getvalue().splitlines()[1:] == [
+        "First look, accuracy: logistic 0.72, svm 0.71, forest 0.7",
+        "A setting of an earlier dataset looked better than the default one of: svm.",
+    ]
 
 
 def test_the_leaderboard_is_what_the_trials_say(race):
