@@ -13,8 +13,9 @@ def leaderboard_of(events: Iterable[Event]) -> list[dict[str, Any]]:
 
     Returns:
         ``model``, ``validation`` ({metric: best score}, empty without a whole trial),
-        ``standard_error``, ``trials``, ``seconds``, ``state`` and ``why`` (a sentence for models
-        that failed).
+        ``standard_error``, ``estimate`` ({metric: the best that trials which were ended early would
+        have scored}, empty without any), ``trials``, ``ended_early``, ``seconds``, ``state`` and
+        ``why`` (a sentence for models that failed).
     """
     from core.tuning.runs.standings import standings  # brings numpy
     from core.tuning.runs.state import folded
@@ -27,6 +28,7 @@ def leaderboard_of(events: Iterable[Event]) -> list[dict[str, Any]]:
             "model": one.model,
             "validation": {} if one.best is None else {run.started.metric: one.best},
             "standard_error": one.error,
+            "estimate": {} if one.estimate is None else {run.started.metric: one.estimate},
             "trials": one.trials,
             "ended_early": one.early,
             "seconds": one.seconds,

@@ -51,9 +51,7 @@ def result_in_words(
         lines.append(f"Nothing: {metric} {number(baseline)} by {results['baseline']}")
     lines.append(f"Gain:    {gain_in_words(results['gain'])}")
     for one in leaderboard:
-        score = one["validation"].get(metric)
-        said = one["why"] or (f"{metric} {_score(score)} in validation" if score else "no score")
-        lines.append(f"Model:   {one['model']}, {said} ({duration(one['seconds'])})")
+        lines.append(f"Model:   {one['model']}, {_stands(one, metric)}")
     if "ensemble" in results:
         lines += average_in_words(results["ensemble"], metric)
     elif results["setting"]:
@@ -76,6 +74,19 @@ def result_in_words(
         f"ended because {results['stopped_because']}"
     )
     return "\n".join(lines)
+
+
+def _stands(one: Mapping[str, Any], metric: str) -> str:
+    """The best score of a model and what it cost; without a whole trial what is known instead."""
+    score, estimate = one["validation"].get(metric), one["estimate"].get(metric)
+    said = "no score"
+    if one["why"]:
+        said = str(one["why"])
+    elif score is not None:
+        said = f"{metric} {_score(score)} in validation"
+    elif estimate is not None:
+        said = f"{metric} about {number(estimate)} in validation, ended early"
+    return f"{said} ({duration(one['seconds'])})"
 
 
 def tested_in_words(results: Mapping[str, Any]) -> str:

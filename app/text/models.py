@@ -21,7 +21,7 @@ LEAST = 0.0005  # of a share: a smaller gain that is expected is said as none
 def score_of(one: Standing, metric: str) -> str:
     """The best score of a model with its standard error, or what is known of it otherwise."""
     if one.best is None and one.estimate is not None:
-        return f"≈ {score_in_words(one.estimate, metric)}"
+        return f"about {score_in_words(one.estimate, metric)}, ended early"
     if one.best is None:
         return "–" if one.look is None else f"first look {score_in_words(one.look, metric)}"
     said = score_in_words(one.best, metric)

@@ -169,7 +169,7 @@ class Leaderboard(View):
         shown = self.model.range
         known = [one for one in self.model.found if one.known is not None]
         if any(one.best is None for one in known):
-            question += " Diamond: an estimate on fewer rows."
+            question += " Diamond: an estimate from a part of the rows."
         if any(not 0.0 <= shown.place(one.known or 0.0) <= 1.0 for one in known):
             question += " Triangle: worse than knowing nothing."
         if nothing := baseline_in_words(run):
@@ -243,8 +243,11 @@ class Leaderboard(View):
 
     def rows(self) -> Table:
         """Every number of every model, the best first."""
-        headers = ["model", "title", "best", "standard error", "first look", "over nothing"]
+        headers = ["model", "title", "best", "standard error"]
         headers += [
+            "estimate of those ended early",
+            "first look",
+            "over nothing",
             "trials",
             "ended early",
             "seconds",
@@ -257,9 +260,9 @@ class Leaderboard(View):
     def _row(self, one: Standing) -> list[object]:
         started = self.run.started
         over = None
-        if one.best is not None and started.baseline is not None:
-            over = one.best - started.baseline
+        if one.known is not None and started.baseline is not None:
+            over = one.known - started.baseline
             over = over if started.maximize else -over
-        score = [one.best, one.error, one.look, over]
+        score = [one.best, one.error, one.estimate, one.look, over]
         cost = [one.trials, one.early, one.seconds, one.gain, one.takes]
         return [one.model, title_of(one.model), *score, *cost, one.why or one.state]

@@ -183,6 +183,7 @@ def _models(run: FinishedRun) -> list[dict[str, Any]]:
             "model": one.model,
             "validation": one.best,
             "standard_error": one.error,
+            "estimate": one.estimate,
             "trials": one.trials,
             "ended_early": one.early,
             "seconds": one.seconds,

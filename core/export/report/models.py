@@ -40,7 +40,7 @@ def model_sections(run: FinishedRun) -> list[str]:
 def _cells(one: Standing, say: Any) -> tuple[Any, ...]:
     score = say(one.best)
     if one.best is None and one.estimate is not None:
-        score = f"about {say(one.estimate)}"
+        score = f"about {say(one.estimate)}, ended early"
     error = "–" if one.error is None else say(one.error)
     cost = (one.trials, one.early, one.seconds)
     return (title_of(one.model), score, error, *cost, state_in_words(one))

@@ -56,6 +56,8 @@ def test_the_leaderboard_is_what_the_trials_say(race):
     assert [one["model"] for one in found] == ["svm", "logistic", "forest"]
     assert found[0]["validation"] == {"accuracy": 0.8}
     assert found[2]["validation"] == {}
+    assert found[2]["estimate"] == {"accuracy": 0.66}  # the better of 0.61 and 0.66
+    assert found[1]["estimate"] == {}
     assert found[2]["ended_early"] == 2
     assert leaderboard_of([RunStarted(plan={"model": "svm"})]) == []
 
@@ -64,7 +66,18 @@ def test_the_result_lists_the_models(race):
     plan = Plan(DataPlan("x.csv"), "auto", "race")
     said = result_in_words(race.results(), plan, leaderboard_of(race.run())).splitlines()
     assert "Model:   svm, accuracy 0.8 in validation (3.0 s)" in said
+    assert "Model:   forest, accuracy about 0.66 in validation, ended early (0.0 s)" in said
     assert "Setting: svm: C = 10, gamma = 0.01" in said
+
+
+def test_a_model_without_any_score_and_one_whose_score_is_zero(race):
+    plan = Plan(DataPlan("x.csv"), "auto", "race")
+    board = leaderboard_of([race.begun(), race.compared([])])
+    assert all(one["estimate"] == {} == one["validation"] for one in board)
+    board[0] |= {"validation": {"accuracy": 0.0}}
+    said = result_in_words(race.results(), plan, board).splitlines()
+    assert any("accuracy 0 in validation" in line for line in said)
+    assert sum("no score" in line for line in said) == 2
 
 
 def test_a_setting_names_its_model():

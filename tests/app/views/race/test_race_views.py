@@ -37,7 +37,7 @@ def test_the_best_model_stands_first_with_its_error(shown):
     table = shown.views["models"].table
     assert column(table, MODEL) == ["Support vector machine", "Logistic regression",
                                     "Random forest"]  # fmt: skip
-    assert column(table, SCORE) == ["80.0 ± 1.0 %", "75.0 ± 1.0 %", "≈ 66.0 %"]
+    assert column(table, SCORE) == ["80.0 ± 1.0 %", "75.0 ± 1.0 %", "about 66.0 %, ended early"]
     assert column(table, TRIALS) == ["3", "2", "0 + 2"]
     assert column(table, STATE) == ["tuned", "tuned", "clearly behind"]
 
