@@ -21,7 +21,7 @@ LEAST = 0.0005  # of a share: a smaller gain that is expected is said as none
 def score_of(one: Standing, metric: str) -> str:
     """The best score of a model with its standard error, or what is known of it otherwise."""
     if one.best is None and one.estimate is not None:
-        return f"about {score_in_words(one.estimate, metric)}, ended early"
+        return f"about {score_in_words(one.estimate, metric)}"
     if one.best is None:
         return "–" if one.look is None else f"first look {score_in_words(one.look, metric)}"
     said = score_in_words(one.best, metric)
@@ -58,6 +58,8 @@ def stands(one: Standing, run: RunState) -> str:
     """How a model stands, in a few words."""
     if one.state not in ("failed", "slow") and _is_tried(one.model, run):
         return "being tried"
+    if one.state == "behind" and one.best is None and one.estimate is not None:
+        return "ended early, behind"  # why the score is an estimate
     return state_in_words(one)
 
 

@@ -99,7 +99,7 @@ class RaceAsker:
         All looks at a model share the limit of one; one more is begun if the default's would fit.
         """
         one = self.contenders[look.model]
-        left = limit - one.looked_for
+        left = round(limit - one.looked_for, 2)
         if look.reason == "default":
             return limit
         return left if left > one.look_took else 0.0

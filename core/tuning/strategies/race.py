@@ -81,8 +81,9 @@ RACE = Strategy(
     name="race",
     title="Several models, the most promising next",
     kind="trials",
-    does="Looks at every model first, then tunes those further whose best score may still rise, "
-    "each by a Gaussian process of its own.",
+    does="Looks at every model first, with its default setting and what was best on earlier "
+    "datasets, then tunes those further whose best score may still rise, each by a Gaussian "
+    "process of its own.",
     costs="The minutes that you give. A trial that falls clearly behind is ended early.",
     shows="Which model leads and by how much, what each has cost, and where the next trial goes.",
     load=_load,
