@@ -47,7 +47,7 @@ class RaceRun(TrialRun):
         return RaceAsker(self._problem, self._alone, history)
 
     def _read(self, past: Sequence[Event]) -> Generator[Event, None, dict[str, HistoryRead]]:
-        """What is known of earlier datasets, for each model that was tuned on any.
+        """What is known of earlier datasets of each model, where anything is known of one.
 
         A run that looked at a model already had read it by then.
         """
@@ -57,9 +57,13 @@ class RaceRun(TrialRun):
         found = {event.model: event for event in read_before(past)}
         if any(isinstance(event, (ModelLooked, TrialFinished)) for event in past):
             return found
-        for name in [name for name in self._alone if name not in found]:
-            read = replace(self._read_of(self._alone[name]), model=name)
-            if read.datasets:
+        reads = {
+            name: replace(self._read_of(problem), model=name)
+            for name, problem in self._alone.items()
+            if name not in found
+        }
+        if found or any(read.datasets for read in reads.values()):
+            for name, read in reads.items():
                 found[name] = read
                 self._state.consume(read)
                 yield read

@@ -154,8 +154,8 @@ def test_a_run_of_one_model_would_have_left_the_same(first, tmp_path):
     )
     (of_race,), (of_one,) = rows(path, trials), rows(alone, trials)
     assert json.loads(of_race[0]) == json.loads(of_one[0])  # the default setting
-    # With probabilities asked for a row or two may be called otherwise.
-    assert of_race[1] == pytest.approx(of_one[1], abs=0.04)
+    # The folds of few rows are drawn more than once in a run of several models.
+    assert of_race[1] == pytest.approx(of_one[1], abs=0.1)
 
 
 def test_a_later_run_looks_at_what_was_best_before(first, second):

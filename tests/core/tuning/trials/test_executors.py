@@ -14,7 +14,7 @@ from sklearn.linear_model import Ridge
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
 from core.tuning.runs.ownership import owning
-from core.tuning.scores.scoring import FoldData, Work, in_a_sentence, score_setting
+from core.tuning.scores.scoring import FoldData, Task, Work, in_a_sentence, score_setting
 from core.tuning.trials.executors import Executor
 
 
@@ -80,6 +80,17 @@ def test_a_trial_that_never_ends_is_ended_at_its_limit(executor):
     (outcome,) = ended(executor)
     assert outcome.failure == "It took longer than the time limit of 1.5 s."
     assert executor.running == 0
+
+
+@pytest.mark.parametrize("executor", [(FOREST, 2, 60.0)], indirect=True)
+def test_a_trial_may_have_a_limit_of_its_own(executor):
+    endless = {axis.name: axis.default for axis in MODELS["forest"].space("regression")}
+    endless["n_estimators"] = 10_000_000
+    executor.begin(Task(0, endless), limit=0.7)
+    executor.begin(Task(1, endless))
+    (outcome,) = ended(executor)
+    assert (outcome.number, executor.running) == (0, 1)
+    assert outcome.failure == "It took longer than the time limit of 0.7 s."
 
 
 @pytest.mark.parametrize("executor", [(FOREST, 1, None)], indirect=True)
