@@ -16,6 +16,7 @@ from core.tuning.events import (
     HistoryRead,
     ModelLooked,
     ModelsCompared,
+    SurrogateFitted,
     TrialFailed,
     TrialFinished,
     TrialStarted,
@@ -148,9 +149,10 @@ class RaceAsker:
         found = [one.best for one in self.contenders.values()]
         return max((b for b in found if b is not None), key=lambda b: b.score, default=None)
 
-    def surrogate(self) -> None:
-        """Nothing is modelled over all models."""
-        return
+    def surrogate(self) -> SurrogateFitted | None:
+        """The Gaussian process behind the last proposal, of the scores of its model alone."""
+        one = self.contenders.get(self._choice.model)
+        return None if one is None else one.surrogate()
 
     @property
     def compared(self) -> ModelsCompared:

@@ -11,7 +11,14 @@ import numpy as np
 
 from core.samplers.transfer.history import TuningHistory
 from core.space import Setting, setting_at, unit_vector
-from core.tuning.events import Event, ModelLooked, TrialFailed, TrialFinished, TrialStarted
+from core.tuning.events import (
+    Event,
+    ModelLooked,
+    SurrogateFitted,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+)
 from core.tuning.problem import Problem
 from core.tuning.race.allocation import expected_improvement
 from core.tuning.race.learned_start import learned_start
@@ -143,6 +150,15 @@ class Contender:
         proposal, self._proposal = self.proposal, None
         self._numbers[number] = proposal.number
         return replace(proposal, number=number)
+
+    def surrogate(self) -> SurrogateFitted | None:
+        """The Gaussian process behind its last proposal, trials numbered as in the run."""
+        fitted = self._asker.surrogate()
+        of_run = {own: number for number, own in self._numbers.items()}
+        if not isinstance(fitted, SurrogateFitted) or not set(fitted.numbers) <= set(of_run):
+            return None
+        numbers = [of_run[own] for own in fitted.numbers]
+        return replace(fitted, model=self.name, numbers=numbers)
 
     def tell(self, outcome: Outcome) -> None:
         """What became of a trial; the setting is this model's own."""

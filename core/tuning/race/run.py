@@ -141,6 +141,9 @@ class RaceRun(TrialRun):
         compared = self._asker.compared
         self._state.consume(compared)
         yield compared
+        if (surrogate := self._asker.surrogate()) is not None:
+            self._state.consume(surrogate)
+            yield surrogate
         executor.begin(Task(started.number, started.setting, self._asker.rival))
         self._state.consume(started)
         yield started
