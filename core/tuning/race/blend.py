@@ -36,7 +36,7 @@ from core.tuning.scores.metric import Said
 from core.tuning.scores.scoring import Outcome
 
 OF_EACH, OF_ALL = 3, 20  # the best trials that may be members: of each model, and of all
-RARELY = 50.0  # an update comes after so many times the seconds that the last one took
+RARELY = 100.0  # an update comes after so many times the seconds that the last one took: 1 %
 
 
 @dataclass(frozen=True)
