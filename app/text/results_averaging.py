@@ -70,6 +70,10 @@ def _against_single(results: dict[str, Any], ensemble: dict[str, Any]) -> str:
     does = "changes nothing here"
     if better:
         does = f"gains {values['size']}" if better > 0 else f"costs {values['size']} here"
-    return "In validation its best member alone has {metric} {single}: averaging {does}.".format(
-        **values, does=does
-    )
+    words = "In validation its best member alone has {metric} {single}: averaging {does}."
+    if better < 0 and results.get("taken") == "average":
+        words = (
+            "In validation its best member alone has {metric} {single}, {size} better. That is "
+            "within chance, and the best of many owes more to chance than an average."
+        )
+    return words.format(**values, does=does)

@@ -58,6 +58,14 @@ def test_an_average_that_does_not_help_says_so(single, words):
     assert words in " ".join(averaged_in_words(made))
 
 
+def test_an_average_that_was_taken_though_its_best_member_scored_better_says_why():
+    made = {**results(), "taken": "average"}
+    made["ensemble"]["single_held_out"] = {"log_loss": 0.09}
+    said = " ".join(averaged_in_words(made))
+    assert "log loss 0.09, 0.01 better. That is within chance" in said
+    assert "costs" not in said
+
+
 def test_weights_that_differ_are_said_as_a_range():
     made = results()
     made["ensemble"]["weights"] = [0.5, 0.3, 0.15, 0.05]
