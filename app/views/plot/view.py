@@ -147,8 +147,9 @@ class View(Card):
         """A run begins: forget the last one. The record has been started already."""
 
     def name_model(self, title: str) -> None:
-        """Say in the heading which of several models is looked at; "" for none."""
-        self.set_words(f"{self.title}: {title}" if title else self.title, self.question)
+        """Say under the heading which of several models is looked at; "" for none."""
+        self.set_words(self.title, f"{title}. {self.question}" if title else self.question)
+        self.setAccessibleName(f"{self.title}: {title}" if title else self.title)
 
     # -- what the board calls ------------------------------------------------------------------
 
