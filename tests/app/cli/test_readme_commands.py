@@ -1,8 +1,8 @@
 """Every command that README.md prints runs as printed, on small files of the names that it uses.
 
 The commands of a block follow each other as on the page: what one exports, the next may read. RUN
-stands for the latest run. Runs of several models get a budget of seconds instead of minutes, and
-the files are small; nothing else is changed.
+stands for the latest run. Runs of several models end after a few trials, and the files are small;
+nothing else is changed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BLOCKS = re.findall(r"(?:^    \S.*\n)+", README, flags=re.MULTILINE)
 COMMANDS = [line.strip() for block in BLOCKS for line in block.splitlines()]
 OURS = [block for block in BLOCKS if block.lstrip().startswith("tunescope ")]
 INLINE = re.findall(r"`(tunescope [^`]+)`", README)
-SECONDS = "0.1"  # minutes
+FEW = "3"  # trials
 QUICK = "tune heart.csv --model logistic --strategy mm --evaluation test"
 
 
@@ -95,7 +95,7 @@ def given(line: str, place: Path) -> list[str]:
         latest = max((place / "runs").iterdir(), key=lambda folder: folder.stat().st_mtime)
         words = [latest.name if word == "RUN" else word for word in words]
     if words[0] == "tune" and "--model" not in words and "--strategy" not in words:
-        words += ["--minutes", SECONDS]
+        words += ["--trials", FEW]
     return words
 
 
