@@ -24,7 +24,7 @@ _WITH_SIGN = r"\s*(?:[$€£]\s*[+-]?[\d.,]+|[+-]?[\d.,]+\s*[%$€£])\s*"
 _FEW_ROWS = 10  # with fewer rows, that all values differ means nothing
 _COUNT_ALL, _LOOK_AT, _MANY_VALUES = 50_000, 10_000, 1000
 _LONG_TEXT, _MANY_WORDS = 40, 5
-FREE_TEXT, _FIRST = "free text", 200
+_FIRST = 200
 
 
 def check_names(given: Mapping[str, str], names: list[str], what: str, allowed: tuple) -> None:
@@ -129,6 +129,8 @@ def describe_column(values: pd.Series, *, first: bool, kind: str = "") -> Column
         kind, note = _kind_of_numbers(values, distinct, missing, first=first)
     else:
         kind, note, form = _kind_of_texts(values, distinct, missing)
+    if kind == "text" and not note and not (numeric or values.str.strip().any()):
+        note = "its texts are empty"
     return Column(
         name=str(values.name),
         role="ignore" if note else "feature",
@@ -145,7 +147,7 @@ def sentence_columns(table: pd.DataFrame) -> list[str]:
     """The columns of running text, the one with the longest texts first."""
     lengths = {str(name): text_length(table[name]) for name in table.columns}
     described = [describe_column(table[name], first=False) for name in lengths if lengths[name]]
-    long = [c.name for c in described if c.kind == "text" and c.note == FREE_TEXT]
+    long = [c.name for c in described if c.kind == "text" and not c.note]
     return sorted(long, key=lambda name: -lengths[name])
 
 
@@ -232,7 +234,7 @@ def _kind_of_texts(values: pd.Series, distinct: int, missing: int) -> tuple[str,
     )
     looked_at = min(count, len(_spread(values, _LOOK_AT))) if len(values) > _COUNT_ALL else count
     if long and distinct > max(20, 0.3 * looked_at):
-        return "text", FREE_TEXT, ""
+        return "text", "", ""
     if count >= _FEW_ROWS and _all_differ(values, distinct, count):
         return "identifier", "a different value in every row", ""
     if distinct > 100 and distinct > 0.5 * looked_at:

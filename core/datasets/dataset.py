@@ -201,6 +201,12 @@ class Dataset:
         return next(named, "")
 
     @property
+    def has_texts(self) -> bool:
+        """Whether a feature of a table is texts, whose words become sparse columns."""
+        rows = self.task in ("regression", "binary", "multiclass")
+        return rows and any((c.role, c.kind) == ("feature", "text") for c in self.columns)
+
+    @property
     def is_sparse(self) -> bool:
         """Whether the features are a sparse matrix."""
         return self.matrix is not None

@@ -1,12 +1,14 @@
 """Raw rows become a numeric matrix: imputation, encoding, scaling, all in one scikit-learn object.
 
 Only scikit-learn, numpy and pandas objects are inside, so that a fitted pipeline can be loaded
-where this program is not installed; documents alone have transformers of their own. Values that
+where this program is not installed; documents and columns of texts alone have transformers of their
+own, and those of texts say what they are in scikit-learn's terms (`plain_preparation`). Values that
 were never seen, and missing ones, are taken in every column, also where the training rows had none.
 """
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,8 @@ from sklearn.preprocessing import (
 
 from core.datasets.columns import YES_NO
 from core.datasets.dataset import Column, Dataset
+from core.datasets.texts.ngrams import DIRECTIONS, counts_parts
+from core.datasets.texts.tfidf import TextTfidf
 from core.datasets.texts.word_counts import CommonCounts, TextCounts
 from core.errors import UnusableError
 
@@ -37,14 +41,15 @@ def preparation(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
 
     Numbers: missing ones become the median (the mean in columns that have no missing value here,
     which is cheaper and matters only for later rows). Yes/no: 0 and 1. Categories: one output
-    each, the rare ones together, all 0 for a new one. Dates: seconds since 1970. Tokens and
-    molecules are handed on as they are: their models know words and letters. Documents become
+    each, the rare ones together, all 0 for a new one. Dates: seconds since 1970. Texts: TF-IDF of
+    words and parts of words, sparse, or 100 directions of it where the output must be dense. Tokens
+    and molecules are handed on as they are: their models know words and letters. Documents become
     counts of the words that the rules keep.
 
     Args:
         dataset: what the rows look like.
         scale: whether outputs are standardized; sparse ones keep their zeros and are only divided
-            by their standard deviation. Dates are standardized in any case.
+            by their standard deviation. Dates are standardized in any case, sparse TF-IDF never.
         sparse_ok: whether what follows takes CSR; otherwise the output is always dense.
 
     Raises:
@@ -60,6 +65,8 @@ def preparation(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
     assert table is not None
     columns = {column.name: column for column in dataset.columns}
     described = [columns[str(name)] for name in table.columns]
+    if sparse_ok and any(column.kind == "text" for column in described):
+        return _beside_texts(table, described, scale=scale)
     width = sum(_outputs(table[column.name], column) for column in described)
     stay_sparse = sparse_ok and len(table) * width * 8 > SPARSE_FROM and width > 3 * len(described)
     if not stay_sparse:
@@ -74,6 +81,32 @@ def preparation(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
     if scale:
         steps.append(("scale", StandardScaler(with_mean=not stay_sparse)))
     return Pipeline(steps)
+
+
+def _beside_texts(table: pd.DataFrame, columns: list[Column], *, scale: bool) -> Pipeline:
+    """Sparse TF-IDF of texts, beside the other columns, which alone are standardized.
+
+    Each row of TF-IDF has length 1. Under one penalty a text as a whole thus weighs beforehand what
+    one standardized number weighs; divided by their deviations, the rarest words would outweigh all
+    else.
+    """
+    steps = _steps(table, columns, sparse=True)
+    if scale:
+        steps = [(way, _standardized(way, step), names) for way, step, names in steps]
+    encode = ColumnTransformer(
+        steps, remainder="drop", sparse_threshold=1.0, verbose_feature_names_out=False
+    )
+    return Pipeline([("columns", encode)])
+
+
+def _standardized(way: str, step: Any) -> Any:
+    """A transformer with the standardization of its outputs behind it."""
+    if way.startswith(("text ", "date ")):  # dates are standardized already
+        return step
+    name = "one-hot" if way.startswith("category") else "fill"
+    inner = step.steps if isinstance(step, Pipeline) else [(name, step)]
+    # One-hot columns keep their zeros.
+    return Pipeline([*inner, ("scale", StandardScaler(with_mean=name != "one-hot"))])
 
 
 def _word_counts(dataset: Dataset) -> Any:
@@ -110,21 +143,24 @@ def _refuse_too_large(rows: int, width: int) -> None:
 
 
 def _outputs(values: pd.Series, column: Column) -> int:
-    """An upper bound of how many outputs a column has."""
-    return min(column.distinct, MOST_CATEGORIES) if _way(values, column) == "category" else 1
+    """An upper bound of how many dense outputs a column has."""
+    most = {"category": min(column.distinct, MOST_CATEGORIES), "text": DIRECTIONS}
+    return most.get(_way(values, column), 1)
 
 
 def _way(values: pd.Series, column: Column) -> str:
     """How a column is encoded: by what pandas read, and by its kind where that is text."""
     if pd.api.types.is_numeric_dtype(values.dtype):
         return "number"
-    if column.kind == "date":
-        return "date"
+    if column.kind in ("date", "text"):
+        return column.kind
     return "yes/no" if column.kind == "yes/no" else "category"
 
 
-def _steps(table: pd.DataFrame, columns: list[Column]) -> list[tuple[str, Any, Any]]:
-    """The transformers, each with its columns, those of one kind together."""
+def _steps(
+    table: pd.DataFrame, columns: list[Column], *, sparse: bool = False
+) -> list[tuple[str, Any, Any]]:
+    """The transformers, each with its columns, those of one kind together; `sparse`: of texts."""
     by_way: dict[str, list[Column]] = {}
     for column in columns:
         way = _way(table[column.name], column)
@@ -139,6 +175,11 @@ def _steps(table: pd.DataFrame, columns: list[Column]) -> list[tuple[str, Any, A
         names = [column.name for column in members]
         if way == "date":
             steps += [(f"date {c.name}", _date(c.date_format), c.name) for c in members]
+        elif way == "text":
+            directions = 0 if sparse else DIRECTIONS
+            steps += [
+                (f"text {c.name}", _texts(table[c.name], directions), [c.name]) for c in members
+            ]
         elif way == "yes/no":
             steps.append(("yes/no", _yes_no(table, members), names))
         elif way.startswith("category"):
@@ -148,6 +189,10 @@ def _steps(table: pd.DataFrame, columns: list[Column]) -> list[tuple[str, Any, A
             how = strategy[way.removeprefix("number ")]
             steps.append((way, SimpleImputer(strategy=how, keep_empty_features=True), names))
     return steps
+
+
+def _texts(values: pd.Series, directions: int) -> TextTfidf:
+    return TextTfidf(parts=counts_parts(values), directions=directions)
 
 
 def _categories(rows: int, holes: bool) -> Any:
@@ -203,6 +248,37 @@ def _date(form: str) -> Pipeline:
     )
 
 
+def plain_preparation(prepare: Any, *, fitted: bool = True) -> Any:
+    """A fitted preparation in scikit-learn's own classes; itself where it is.
+
+    Documents have no counterpart there and stay.
+
+    Args:
+        prepare: fitted.
+        fitted: whether it stays fitted; otherwise it learns the same from the same rows.
+    """
+    encode = prepare.named_steps["columns"] if isinstance(prepare, Pipeline) else None
+    if not isinstance(encode, ColumnTransformer):
+        return prepare
+    learned = {way: step for way, step, _ in encode.transformers_ if isinstance(step, TextTfidf)}
+    if not learned:
+        return prepare
+    plain = copy.copy(encode)
+    for name in ("transformers", "transformers_"):
+        turned = [
+            (way, _plain_texts(learned[way], fitted) if way in learned else step, columns)
+            for way, step, columns in getattr(encode, name)
+        ]
+        setattr(plain, name, turned)
+    made = copy.copy(prepare)
+    made.steps = [("columns", plain), *prepare.steps[1:]]
+    return made
+
+
+def _plain_texts(texts: TextTfidf, fitted: bool) -> Pipeline:
+    return texts.as_plain() if fitted else texts.anew()
+
+
 def output_sources(fitted: Pipeline) -> list[str]:
     """The source column of every output column of a fitted preparation."""
     return [source for source, _ in _named_outputs(fitted)]
@@ -228,6 +304,9 @@ def _named_outputs(fitted: Pipeline) -> list[tuple[str, str]]:
         if way == "remainder":
             continue
         sources = [chosen] if isinstance(chosen, str) else list(chosen)
+        if isinstance(step, TextTfidf):
+            found += [(sources[0], f"{sources[0]}: {name}") for name in step.names()]
+            continue
         if not way.startswith("category"):
             found += [(source, source) for source in sources]
             continue

@@ -26,6 +26,7 @@ class Facts:
         items: sequences, molecules or texts in words.
         words: of documents, that the rules keep.
         rare: whether a class is rare.
+        texts: whether a column is texts, whose words become columns.
     """
 
     task: str
@@ -40,6 +41,7 @@ class Facts:
     items: str = ""
     words: int = 0
     rare: bool = False
+    texts: bool = False
 
     @property
     def structured(self) -> bool:

@@ -257,8 +257,11 @@ def _kernel(design: Design, penalties: np.ndarray) -> np.ndarray:
     p = design.columns
     variances = np.full(len(penalties), _UNPENALIZED)
     np.divide(1.0, penalties, out=variances, where=penalties > 0)
-    X = design.X.toarray() if design.is_sparse else design.X
-    K = (X * variances[:p]) @ X.T
+    X = design.X
+    if design.is_sparse:
+        K = (X.multiply(variances[:p]).tocsr() @ X.T).toarray()  # (m, p) would fill the memory
+    else:
+        K = (X * variances[:p]) @ X.T
     return K + variances[p] if design.intercept else K
 
 

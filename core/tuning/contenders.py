@@ -17,9 +17,9 @@ MOST_DENSE = 4e8  # bytes of a sparse table that is filled in, so that every mod
 
 
 def stays_sparse(dataset: Dataset) -> bool:
-    """Whether the columns stay a sparse matrix, which not every model takes."""
+    """Whether the columns become or stay a sparse matrix, which not every model takes."""
     if dataset.matrix is None:
-        return False
+        return dataset.has_texts
     rows, columns = dataset.matrix.shape
     return 8.0 * rows * columns > MOST_DENSE
 

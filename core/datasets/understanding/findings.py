@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from core.datasets.columns import FREE_TEXT
 from core.datasets.dataset import Column, Dataset, Finding, Proposal
+from core.datasets.texts.ngrams import counts_parts
 
 _LOOK_FIRST = 5000  # rows that a column must pass before all rows are looked at
 _FEWEST_ROWS = 20  # with fewer, a perfect column is likely chance
@@ -23,6 +23,7 @@ def table_findings(dataset: Dataset) -> list[Finding]:
         _telling(column) for column in dataset.columns if _gives_away(dataset, table, column)
     ]
     findings += _left_out(dataset.columns)
+    findings += [_texts(column.name, table[column.name]) for column in _of_texts(dataset)]
     findings += _gaps(dataset)
     return sorted(findings, key=lambda finding: not finding.serious)
 
@@ -39,20 +40,21 @@ def _telling(column: Column) -> Finding:
 def _left_out(columns: Sequence[Column]) -> list[Finding]:
     findings = []
     for column in columns:
-        if column.role != "ignore" or not column.note:
-            continue
-        if column.note == FREE_TEXT:
-            findings.append(_texts_left_out(column.name))
-        else:
+        if column.role == "ignore" and column.note:
             findings.append(Finding(f"“{column.name}” is left out: {column.note}.", column.name))
     return findings
 
 
-def _texts_left_out(name: str) -> Finding:
+def _of_texts(dataset: Dataset) -> list[Column]:
+    return [one for one in dataset.columns if (one.role, one.kind) == ("feature", "text")]
+
+
+def _texts(name: str, values: pd.Series) -> Finding:
+    """What becomes of a column of texts, and what else could."""
+    become = "words and parts of words" if counts_parts(values) else "words"
     return Finding(
-        f"“{name}” is left out: texts are not used to predict. Their topics can be found instead.",
+        f"“{name}” holds texts: {become} become columns. Their topics can be found instead.",
         name,
-        serious=True,
         proposal=Proposal(
             f"Find the topics of “{name}”",
             f"--task topics --target {shlex.quote(name)}",

@@ -43,7 +43,7 @@ def from_table(read: RawTable, choices: Choices) -> Dataset:
     by_role = [column for column, role in roles.items() if role == "target" and column in names]
     wanted = choices.target or (by_role[0] if by_role else "")
     ends = [c for c in names if c.startswith("Unnamed: ") and table[c].isna().all()]
-    chosen = target_column(names, wanted, name, ends if len(ends) < len(names) else ())
+    chosen = target_column(names, wanted, name, _unlikely(table, wanted, ends))
     # Whatever else was said to be the target is an ordinary column now.
     roles = {c: r for c, r in roles.items() if c != chosen and r != "target"}
     columns = describe_columns(table, chosen, roles, choices.kinds)
@@ -82,6 +82,15 @@ def from_table(read: RawTable, choices: Choices) -> Dataset:
     )
     dataset = _without_copies(dataset, rows, roles, sentence_columns(table))
     return replace(dataset, findings=(*dataset.findings, *table_findings(dataset)))
+
+
+def _unlikely(table: pd.DataFrame, wanted: str, ends: Sequence[str]) -> Sequence[str]:
+    """The columns that are no target where nobody wants them: nameless ones, and running text."""
+    passed = [*ends, *([] if wanted else sentence_columns(table))]
+    for some in (passed, ends):
+        if len(some) < table.shape[1]:
+            return some
+    return ()
 
 
 def _without_copies(

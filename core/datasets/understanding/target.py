@@ -19,12 +19,12 @@ TEXT_CLASSES = 1000
 
 
 def target_column(
-    names: Sequence[str], wanted: str, where: str, nameless: Sequence[str] = ()
+    names: Sequence[str], wanted: str, where: str, unlikely: Sequence[str] = ()
 ) -> str:
     """The wanted column, or the one named target, label, class or y, or the last one.
 
-    Columns in ``nameless`` (no name and no value, as a delimiter at every line's end makes them)
-    are the last one only where somebody wants them.
+    Columns in ``unlikely`` (texts; or no name and no value, as a delimiter at every line's end
+    makes them) are the last one only where somebody wants them.
 
     Raises:
         UnusableError: the wanted one is not there.
@@ -37,7 +37,7 @@ def target_column(
         for name in names:
             if name.strip().lower() == usual:
                 return name
-    return [name for name in names if name not in nameless][-1]
+    return [name for name in names if name not in unlikely][-1]
 
 
 def check_task(task: str) -> None:

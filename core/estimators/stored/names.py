@@ -16,7 +16,7 @@ NUMBERS = _within(
     "numpy", "bool bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
 )
 _PLAIN = _within("builtins", "bool dict float int list slice str tuple") | _within(
-    "numpy", "asarray dtype expand_dims ndarray random.PCG64"
+    "numpy", "asarray dtype expand_dims ndarray random.PCG64 ravel"
 )
 _SKLEARN = {
     *_within("_loss._loss", "CyHalfBinomialLoss CyHalfMultinomialLoss CyHalfSquaredError"),
@@ -24,6 +24,7 @@ _SKLEARN = {
     *_within("_loss.loss", "HalfBinomialLoss HalfMultinomialLoss HalfSquaredError"),
     *_within("calibration", "CalibratedClassifierCV _CalibratedClassifier _SigmoidCalibration"),
     *_within("compose", "_column_transformer.ColumnTransformer _target.TransformedTargetRegressor"),
+    "decomposition._truncated_svd.TruncatedSVD",
     *_within("dummy", "DummyClassifier DummyRegressor"),
     *_within("ensemble._forest", "ExtraTreesClassifier ExtraTreesRegressor"),
     *_within("ensemble._forest", "RandomForestClassifier RandomForestRegressor"),
@@ -33,6 +34,7 @@ _SKLEARN = {
         "HistGradientBoostingClassifier HistGradientBoostingRegressor",
     ),
     *_within("ensemble._voting", "VotingClassifier VotingRegressor"),
+    *_within("feature_extraction.text", "TfidfTransformer TfidfVectorizer"),
     *_within("", "impute._base.SimpleImputer kernel_approximation.Nystroem"),
     *_within("linear_model", "_coordinate_descent.ElasticNet _logistic.LogisticRegression"),
     *_within("linear_model", "_ridge.Ridge _stochastic_gradient.SGDClassifier"),
@@ -62,6 +64,7 @@ _OTHERS = {
     "scipy.sparse._csr.csr_matrix",
 }
 _OURS = {
+    "core.datasets.texts.tfidf.TextTfidf",
     *_within("core.datasets.texts.word_counts", "CommonCounts TextCounts"),
     *_within("core.estimators.averages.structured", "AveragedFolder AveragedTagger"),
     "core.estimators.averages.topics.AveragedTopics",

@@ -16,17 +16,21 @@ from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.utils import Bunch
 
+from core.datasets.preparation import plain_preparation
 from core.estimators.boosted.conversion import in_scikit_learns_class, is_boosted
 from core.estimators.tables.coded_classifier import CodedClassifier
 from core.estimators.tables.double_regressor import DoubleRegressor
 
 
 def plain_pipeline(pipeline: Any) -> Any:
-    """A copy of a pipeline whose last step, where it is no class of scikit-learn's, is one.
+    """A copy of a pipeline whose steps, where they are no classes of scikit-learn's, are such.
 
-    It predicts the very same. Other steps are shared with the pipeline given.
+    It predicts the very same. Documents are prepared as they are.
     """
-    return _with_last(pipeline, plain_model)
+    plain = _with_last(pipeline, plain_model)
+    if hasattr(plain, "steps"):
+        plain.steps = [(name, plain_preparation(step)) for name, step in plain.steps]
+    return plain
 
 
 def kept_pipeline(pipeline: Any) -> Any:

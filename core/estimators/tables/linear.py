@@ -25,7 +25,9 @@ def suggesting(title: str) -> Callable[[Facts], Suggestion]:
 
     def suggests(facts: Facts) -> Suggestion:
         rank = 4
-        if facts.sparse:
+        if facts.texts:
+            why = f"a {title} weighs thousands of words at once, which few other models do as well."
+        elif facts.sparse:
             why = f"mostly zeros, as in such files, suit a {title}, which never fills them in."
         elif facts.weights > facts.training:
             why = (

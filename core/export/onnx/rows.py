@@ -20,6 +20,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from core.errors import UnusableError
 from core.export.onnx.graph import Graph
 from core.export.text_tables import text_table
 
@@ -27,9 +28,14 @@ MATRIX = "rows"  # name of the input where the rows are a matrix
 
 
 def rows_graph(prepare: Pipeline) -> tuple[Graph, str]:
-    """The graph of a fitted preparation (core.datasets.preparation), and its result, (N, p)."""
+    """The graph of a fitted preparation (core.datasets.preparation), and its result, (N, p).
+
+    Raises:
+        UnusableError: a column holds texts.
+    """
     encode = prepare.named_steps["columns"]
     if isinstance(encode, ColumnTransformer) and hasattr(encode, "feature_names_in_"):
+        _refuse_texts(encode)
         columns = [str(name) for name in encode.feature_names_in_]
         graph = Graph(columns)
         taken = {name: graph.input(name, text=_is_text(encode, name)) for name in columns}
@@ -41,6 +47,16 @@ def rows_graph(prepare: Pipeline) -> tuple[Graph, str]:
     if "scale" in prepare.named_steps:
         last = _scaled(graph, last, prepare.named_steps["scale"])
     return graph, last
+
+
+def _refuse_texts(encode: ColumnTransformer) -> None:
+    """ONNX takes texts apart into words by other rules, and not into parts of words at all."""
+    for way, _, names in encode.transformers_:
+        if way.startswith("text "):
+            raise UnusableError(
+                f"ONNX has no counterpart of texts as words and parts of words (“{names[0]}”)",
+                cure="export it as skops",
+            )
 
 
 def date_formats(prepare: Pipeline) -> dict[str, str]:

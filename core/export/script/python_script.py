@@ -21,6 +21,9 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from core.datasets.preparation import plain_preparation
 from core.estimators.facts import uncapitalized
 from core.estimators.optional_parts import OPTIONAL_PARTS
 from core.estimators.registry import MODELS
@@ -158,7 +161,7 @@ def _imports(run: FinishedRun, code: Code) -> str:
 
 def _model_block(run: FinishedRun, code: Code) -> str:
     code.imports.setdefault("sklearn.pipeline", set()).add("Pipeline")
-    prepare = run.pipeline.named_steps["prepare"]
+    prepare = plain_preparation(run.pipeline.named_steps["prepare"], fitted=False)
     named = _column_lists(prepare, code)
     lines = [f"{name} = {wrapped_list(columns)}" for name, columns in named.items()]
     lines += ["", "", "def prepare():"] if lines else ["def prepare():"]
@@ -300,14 +303,24 @@ def _penalty_lines(facts: dict[str, Any]) -> list[str]:
         return [*lines, "penalties = np.array(list(C.values()))  # one for every prepared column"]
     return [
         *lines,
-        f"group_of_column = {wrapped_list(of_output)}",
+        f"group_of_column = {_numbers_code(of_output)}",
         "penalties = np.array(list(C.values()))[group_of_column]",
     ]
 
 
+def _numbers_code(numbers: list[int]) -> str:
+    """A list of numbers, or, where the same stand together in long runs, these runs."""
+    ends = [at for at, one in enumerate(numbers) if numbers[at + 1 : at + 2] != [one]]
+    if 10 * len(ends) > len(numbers):
+        return wrapped_list(numbers)
+    lengths = np.diff([-1, *ends]).tolist()
+    return f"np.repeat({wrapped_list([numbers[at] for at in ends])}, {wrapped_list(lengths)})"
+
+
 def _exact_solver(run: FinishedRun, code: Code) -> str:
     takeaway = run.takeaway
-    sparse = takeaway.source["format"] == "libsvm"
+    texts = any((one["role"], one["kind"]) == ("feature", "text") for one in takeaway.columns)
+    sparse = takeaway.source["format"] == "libsvm" or texts
     if takeaway.task == "regression":
         code.imports.setdefault("sklearn.linear_model", set()).add("Ridge")
         solver = 'solver="sparse_cg", tol=1e-12' if sparse else 'solver="svd"'

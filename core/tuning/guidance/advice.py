@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.datasets.groups import OTHER
+from core.datasets.texts.ngrams import DIRECTIONS
 from core.estimators.facts import Facts, Suggestion
 from core.estimators.model import Model
 from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed, lacking
@@ -123,7 +124,7 @@ def _together(models: list[dict[str, Any]], summary: Mapping[str, Any]) -> dict[
     """Which models are tuned together, which are not, and which a package would bring."""
     there = choosable(MODELS, summary["task"])
     dense = 8.0 * summary["rows"] * summary["features"]
-    sparse = summary["format"] == "libsvm" and dense > MOST_DENSE
+    sparse = _has_texts(summary) or (summary["format"] == "libsvm" and dense > MOST_DENSE)
     tried = [name for name in there if MODELS[name].takes_sparse or not sparse]
     others = [one for one in models if one["name"] not in (*tried, SEVERAL)]
     competing = [one for one in others if MODELS[one["name"]].competes]
@@ -161,7 +162,14 @@ def _facts(summary: Mapping[str, Any]) -> Facts:
         items=summary.get("structured", {}).get("items", ""),
         words=summary.get("structured", {}).get("vocabulary", 0),
         rare=rare_class(task, counts) is not None,
+        texts=_has_texts(summary),
     )
+
+
+def _has_texts(summary: Mapping[str, Any]) -> bool:
+    """Whether words of texts become columns."""
+    kinds = {(column["role"], column["kind"]) for column in summary["columns"]}
+    return summary["task"] in TABLES and ("feature", "text") in kinds
 
 
 def _groups(summary: Mapping[str, Any]) -> tuple[str, ...]:
@@ -173,6 +181,8 @@ def _groups(summary: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _inputs(column: Mapping[str, Any]) -> int:
+    if column["kind"] == "text":
+        return DIRECTIONS  # where a model takes no sparse columns; the others take any number
     return max(1, column["distinct"]) if column["kind"] == "category" else 1
 
 

@@ -1,0 +1,181 @@
+"""A column of texts becomes TF-IDF of its words and of parts of its words.
+
+Both blocks are what scikit-learn's TfidfVectorizer gives with the arguments of `WORDS` and `PARTS`;
+`as_plain` gives these, so that exported models open where only scikit-learn is. What a text is told
+by is learned on the rows that are fitted: the vocabulary and how rare each word is.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| n | | | texts |
+| p | | | words, pairs of words and parts of words that count |
+| f | ``counts`` | (n, p) | how often each comes |
+| | ``idf`` | (p,) | 1 + log((1 + n) / (1 + texts that have it)) |
+
+A row is (1 + log f) idf for f > 0, divided by its length, of each block by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.extmath import randomized_svd, svd_flip
+from sklearn.utils.validation import check_is_fitted
+
+from core.datasets.texts import ngrams
+
+MOST = 25_000  # columns of words, and as many of parts of words
+FEWEST = 2  # texts that a word must be in: one that comes in a single text says nothing of others
+WORDS: dict[str, Any] = {"ngram_range": (1, 2), "sublinear_tf": True}
+PARTS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (3, 5), "sublinear_tf": True}
+_NO_WORD = ""  # stands where no text has a word; no text ever has it
+
+
+class TextTfidf(TransformerMixin, BaseEstimator):
+    """TF-IDF of the words, and of the parts of words, of one column.
+
+    Args:
+        parts: whether parts of words count beside words.
+        most: how many words and pairs are kept at most, and how many parts; the most frequent.
+        directions: 0 for sparse columns; otherwise the dense coordinates along so many of the
+            directions in which the rows lie (truncated SVD, latent semantic analysis).
+
+    Attributes:
+        words_, parts_: what has a column, by alphabet.
+        words_idf_, parts_idf_: how rare each is.
+        components_: the directions, shape (directions, p); empty where there are none.
+        fewest_: in how many texts a word had to be: 2, or 1 where no word is in two.
+        feature_names_in_: the column.
+    """
+
+    def __init__(self, parts: bool = True, most: int = MOST, directions: int = 0) -> None:
+        self.parts = parts
+        self.most = most
+        self.directions = directions
+
+    def fit(self, X: Any, y: Any = None) -> TextTfidf:
+        """Learn what counts from texts: a table with one column, n rows."""
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """The same, and the TF-IDF of these texts, CSR of shape (n, p), or dense directions."""
+        texts = texts_of(X)
+        self.feature_names_in_ = np.array([str(name) for name in X.columns], dtype=object)
+        self.n_features_in_ = 1
+        for self.fewest_ in (FEWEST, 1):
+            self.words_ = ngrams.common_words(texts, self.fewest_, self.most)
+            none = np.array([], dtype=str)
+            self.parts_ = (
+                ngrams.common_parts(texts, self.fewest_, self.most) if self.parts else none
+            )
+            if len(self.words_) or len(self.parts_):
+                break
+        else:
+            self.words_ = np.array([_NO_WORD])
+        blocks = []
+        for name, counts in self._counts(texts).items():
+            weighing = TfidfTransformer(sublinear_tf=True)
+            blocks.append(weighing.fit_transform(counts))
+            setattr(self, f"{name}_idf_", weighing.idf_)
+        found = sparse.hstack(blocks, format="csr")
+        self.components_ = _directions(found, self.directions)
+        return self._along(found)
+
+    def transform(self, X: Any) -> Any:
+        """The TF-IDF of further texts, CSR of shape (texts, p), or dense directions."""
+        check_is_fitted(self)
+        blocks = [
+            _weighing(getattr(self, f"{name}_idf_")).transform(counts)
+            for name, counts in self._counts(texts_of(X)).items()
+        ]
+        return self._along(sparse.hstack(blocks, format="csr"))
+
+    def _counts(self, texts: Sequence[str]) -> dict[str, sparse.csr_matrix]:
+        return {
+            "words": ngrams.count_words(texts, self.words_.tolist()),
+            "parts": ngrams.count_parts(texts, self.parts_.tolist()),
+        }
+
+    def _along(self, rows: sparse.csr_matrix) -> Any:
+        return np.asarray(rows @ self.components_.T) if self.directions else rows
+
+    def names(self) -> list[str]:
+        """What every output is, such as word “good”, words “not good” or part “goo”."""
+        if self.directions:
+            return [f"direction {k}" for k in range(1, len(self.components_) + 1)]
+        words = [f"words “{w}”" if " " in w else f"word “{w}”" for w in self.words_.tolist()]
+        return [*words, *(f"part “{part}”" for part in self.parts_.tolist())]
+
+    def as_plain(self) -> Pipeline:
+        """The same, fitted, in scikit-learn's classes alone."""
+        blocks = []
+        for name, how, vocabulary in self._blocks():
+            # An array is one entry of a file; a dictionary of 25,000 words is 50,000 of them.
+            vectorizer = TfidfVectorizer(**how, vocabulary=vocabulary).fit([""])
+            vectorizer.idf_ = getattr(self, f"{name}_idf_")
+            del vectorizer.vocabulary_
+            blocks.append((name, vectorizer))
+        plain = self._pipeline(blocks)
+        column = str(self.feature_names_in_[0])
+        plain[0].fit(pd.DataFrame({column: np.array([""], dtype=object)}))
+        if self.directions:
+            plain[-1].components_ = self.components_
+            plain[-1].n_features_in_ = self.components_.shape[1]
+        return plain
+
+    def anew(self) -> Pipeline:
+        """What learns the same from the same texts, in scikit-learn's classes alone; unfitted."""
+        how = {"min_df": self.fewest_, "max_features": self.most}
+        empty = self.words_.tolist() == [_NO_WORD]
+        given = {"vocabulary": self.words_} if empty else how
+        return self._pipeline(
+            [(name, TfidfVectorizer(**kind, **given)) for name, kind, _ in self._blocks()]
+        )
+
+    def _blocks(self) -> list[tuple[str, dict[str, Any], np.ndarray]]:
+        """The blocks that have a column."""
+        both = [("words", WORDS, self.words_), ("parts", PARTS, self.parts_)]
+        return [block for block in both if len(block[2])]
+
+    def _pipeline(self, blocks: list[tuple[str, Any]]) -> Pipeline:
+        steps: list[tuple[str, Any]] = [
+            ("fill", SimpleImputer(strategy="constant", fill_value="", keep_empty_features=True)),
+            ("flat", FunctionTransformer(np.ravel)),
+            ("tfidf", FeatureUnion(blocks)),
+        ]
+        if self.directions:
+            steps.append(("directions", TruncatedSVD(len(self.components_), random_state=0)))
+        return Pipeline(steps)
+
+
+def texts_of(X: Any) -> list[str]:
+    """The texts of a table with one column, "" where there is none."""
+    values = X.iloc[:, 0]
+    return values.astype(object).where(values.notna(), "").astype(str).tolist()
+
+
+def _weighing(idf: np.ndarray) -> TfidfTransformer:
+    """The weighing with rarities that were learned."""
+    weighing = TfidfTransformer(sublinear_tf=True)
+    weighing.idf_ = idf
+    return weighing
+
+
+def _directions(rows: sparse.csr_matrix, count: int) -> np.ndarray:
+    """The first right singular vectors of rows, shape (count or fewer, p)."""
+    if not count:
+        return np.empty((0, rows.shape[1]))
+    found = min(count, *rows.shape)
+    # As TruncatedSVD does it, to the sign.
+    U, _, V = randomized_svd(rows, found, n_iter=5, random_state=0, flip_sign=False)
+    return np.asarray(svd_flip(U, V, u_based_decision=False)[1])
