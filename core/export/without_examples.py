@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _SHOW_ROWS = (SequencesLabelled, MoleculesFolded, ImagesDrawn)
 _QUOTED = re.compile("“([^”]*)”")
+_OF_TEXT = re.compile("(?s): (word|words|part) “.*”$")  # as core.datasets.texts.tfidf has it
 _ERROR = re.compile(r"(\w+): .*", re.DOTALL)  # as core.tuning.scores.scoring.in_a_sentence has it
 
 
@@ -119,13 +120,16 @@ def common_words(missing: dict[str, list[str]]) -> list[str]:
 
 
 def _numbered(outputs: list[str], features: list[str]) -> list[str]:
-    """Names of prepared columns; a category by its number instead of its word."""
+    """Names of prepared columns; a category, or a word of texts, by its number instead."""
     seen: defaultdict[str, int] = defaultdict(int)
     by_length = sorted(features, key=len, reverse=True)
     names = []
     for output in outputs:
         source = "" if output in features else _source_of(output, by_length)
-        if source:
+        if source and (kind := _OF_TEXT.match(output[len(source) :])):
+            seen[source] += 1
+            names.append(f"{source}: {kind[1]} {seen[source]}")
+        elif source and output[len(source)] != ":":
             seen[source] += 1
             names.append(f"{source}=category {seen[source]}")
         else:
@@ -134,4 +138,4 @@ def _numbered(outputs: list[str], features: list[str]) -> list[str]:
 
 
 def _source_of(output: str, features: list[str]) -> str:
-    return next((name for name in features if output.startswith(f"{name}=")), "")
+    return next((name for name in features if output.startswith((f"{name}=", f"{name}: "))), "")

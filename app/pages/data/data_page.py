@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from app.session.session import Session
 
 FEWER_ROWS = 5
-CHANGEABLE = ("number", "category", "yes/no", "date")
+CHANGEABLE = ("number", "category", "yes/no", "date", "text")
 
 
 class DataPage(Page):

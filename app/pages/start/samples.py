@@ -39,6 +39,10 @@ OFFERED: dict[str, tuple[str, str]] = {
         "Flat prices",
         "500 rows. A number is predicted; most columns are noise.",
     ),
+    "reviews": (
+        "Reviews",
+        "500 texts with two other columns. Words tell who buys again.",
+    ),
     "tags": (
         "Parts of speech",
         "300 sentences, a tag for every word. Two columns are noise.",

@@ -13,6 +13,7 @@ from core.datasets.dataset import Dataset, Source, Task
 from core.datasets.files.delimiters import SAMPLE_ROWS
 from core.datasets.raw_table import NO_CHOICES, Choices, RawTable
 from core.datasets.samples.molecules import molecules_table
+from core.datasets.samples.reviews import reviews_table
 from core.datasets.samples.tables import clinic_table, groups_table, prices_table
 from core.datasets.samples.tags import tags_table
 from core.datasets.samples.texts import texts_table
@@ -145,6 +146,15 @@ SAMPLES: dict[str, Sample] = {
             "regression",
             "price",
             prices_table,
+        ),
+        Sample(
+            "reviews",
+            "Reviews",
+            "500 made-up reviews with what was bought and its price: which words tell who buys"
+            " again?",
+            "binary",
+            "buys_again",
+            reviews_table,
         ),
         Sample(
             "tags",

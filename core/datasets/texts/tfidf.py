@@ -51,7 +51,7 @@ class TextTfidf(TransformerMixin, BaseEstimator):
 
     Attributes:
         words_, parts_: what has a column, by alphabet.
-        words_idf_, parts_idf_: how rare each is.
+        words_idf_, parts_idf_: how rare each is; none of a block without a column.
         components_: the directions, shape (directions, p); empty where there are none.
         fewest_: in how many texts a word had to be: 2, or 1 where no word is in two.
         feature_names_in_: the column.
@@ -101,10 +101,9 @@ class TextTfidf(TransformerMixin, BaseEstimator):
         return self._along(sparse.hstack(blocks, format="csr"))
 
     def _counts(self, texts: Sequence[str]) -> dict[str, sparse.csr_matrix]:
-        return {
-            "words": ngrams.count_words(texts, self.words_.tolist()),
-            "parts": ngrams.count_parts(texts, self.parts_.tolist()),
-        }
+        """The counts of every block that has a column."""
+        count = {"words": ngrams.count_words, "parts": ngrams.count_parts}
+        return {name: count[name](texts, known.tolist()) for name, _, known in self._blocks()}
 
     def _along(self, rows: sparse.csr_matrix) -> Any:
         return np.asarray(rows @ self.components_.T) if self.directions else rows

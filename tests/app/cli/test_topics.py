@@ -33,7 +33,7 @@ def posts(tmp_path):
 
 
 def test_the_texts_of_a_file_with_labels(posts, tmp_path, capsys):
-    assert main(["tune", posts]) == 2
+    assert main(["tune", posts, "--target", "text"]) == 2
     assert "or choose topics as the task" in capsys.readouterr().err
     folder = tmp_path / "run"
     asked = ["--task", "topics", "--target", "text", "--run-dir", str(folder)]

@@ -252,7 +252,7 @@ def test_wrong_second_files(tmp_path: Path) -> None:
 
 
 def test_a_target_that_cannot_be_predicted_names_the_other_columns(tmp_path: Path) -> None:
-    words = [f"word {i} of a long story" for i in range(2000)]
+    words = [f"word{i}x" for i in range(2000)]
     path = tmp_path / "letters.csv"
     path.write_text(
         "\n".join(

@@ -197,20 +197,22 @@ def labelled_texts(path: Path, **more: list) -> str:
 
 def test_texts_with_a_label_in_other_words_propose_topics(tmp_path: Path) -> None:
     path = labelled_texts(tmp_path / "mails.csv")
+    assert read_dataset(path).feature_names == ["text"]
     with pytest.raises(UnusableTargetError) as refused:
-        read_dataset(path)
+        read_dataset(path, Choices(roles={"text": "ignore"}))
     assert "“code”: it says the target in other words" in refused.value.sentence
     assert "or choose topics as the task" in refused.value.sentence
     assert refused.value.texts == ("text",)
     # A person may insist.
-    assert read_dataset(path, Choices(roles={"code": "feature"})).feature_names == ["code"]
+    insisted = read_dataset(path, Choices(roles={"code": "feature"}))
+    assert insisted.feature_names == ["text", "code"]
     assert read_dataset(path, Choices(task="topics", target="text")).feature_names == ["text"]
 
 
 def test_a_column_that_says_the_target_in_other_words_is_left_out(tmp_path: Path) -> None:
     path = labelled_texts(tmp_path / "mails.csv", length=[i % 11 for i in range(90)])
     dataset = read_dataset(path)
-    assert dataset.feature_names == ["length"]
+    assert dataset.feature_names == ["text", "length"]
     assert "code" in dataset.left_out
     said = [finding.sentence for finding in dataset.findings]
     assert "“code” is left out: it says the target in other words and would give it away." in said
@@ -218,7 +220,7 @@ def test_a_column_that_says_the_target_in_other_words_is_left_out(tmp_path: Path
     assert offered.option == "--task topics --target text"
     assert read_dataset(path, Choices(**offered.fields)).feature_names == ["text"]
     again = read_dataset(path, test_file=path)
-    assert again.test.feature_names == ["length"]
+    assert again.test.feature_names == ["text", "length"]
 
 
 def test_a_column_that_is_nearly_the_target_stays(tmp_path: Path) -> None:

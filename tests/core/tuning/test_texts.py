@@ -1,0 +1,87 @@
+"""Runs on texts with labels: several models, penalties by group, folds without the scored words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from core.datasets.reading import read_dataset
+from core.datasets.samples.registry import SAMPLES
+from core.datasets.summary import summarize
+from core.estimators.registry import MODELS
+from core.tuning.contenders import contenders_of, stays_sparse
+from core.tuning.events import RunFinished
+from core.tuning.guidance.advice import advise
+from core.tuning.learning.table_training import table_training
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import Problem, build_problem
+from core.tuning.tune import tune
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("texts") / "reviews.csv"
+    SAMPLES["reviews"].table().head(200).to_csv(path, index=False)
+    return str(path)
+
+
+def problem(file: str, model: str, strategy: str, **more: object) -> Problem:
+    return build_problem(Plan(DataPlan(file), model, strategy, **more), read_dataset(file))
+
+
+def test_folds_know_the_words_of_their_own_rows_alone(file: str) -> None:
+    made = problem(file, "logistic", "random", folds=3)
+    texts = made.dataset.table["review"]
+    for (fit_rows, score_rows), fold in zip(made.splits, made.fold_data(), strict=True):
+        words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=2)
+        expected = words.fit_transform(texts.iloc[fit_rows])
+        width = expected.shape[1]
+        start = fold.fit_X.shape[1] - width - _parts(texts.iloc[fit_rows])
+        for X, wanted in (
+            (fold.fit_X, expected),
+            (fold.score_X, words.transform(texts.iloc[score_rows])),
+        ):
+            assert sparse.issparse(X)
+            assert abs(X[:, start : start + width] - wanted).max() < 1e-12
+
+
+def _parts(texts: object) -> int:
+    parts = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), min_df=2)
+    return int(parts.fit_transform(texts).shape[1])
+
+
+def test_the_models_that_compete_take_sparse_rows(file: str) -> None:
+    dataset = read_dataset(file)
+    assert stays_sparse(dataset)
+    names = contenders_of(dataset)
+    assert "logistic" in names
+    assert all(MODELS[name].takes_sparse for name in names)
+    advice = advise(summarize(dataset))
+    [together] = [one for one in advice["models"] if one["name"] == "auto"]
+    assert together["tries"] == [one["title"] for one in advice["models"] if one["name"] in names]
+
+
+@pytest.mark.parametrize("strategy", ["mm", "evidence", "loo"])
+def test_a_text_column_is_one_group_of_penalties(file: str, strategy: str) -> None:
+    made = problem(file, "logistic", strategy, groups="column")
+    training = table_training(made, made.train_rows)
+    assert set(training.group_names) == {"bought", "price", "review"}
+    assert training.sizes["review"] > 300
+    assert sum(training.sizes.values()) == len(training.groups) - 1
+
+
+def test_a_run_of_several_models_on_texts(file: str) -> None:
+    plan = Plan(DataPlan(file), "auto", "race", trials=9, folds=2)
+    events = list(tune(plan, read_dataset(file)))
+    assert isinstance(events[-1], RunFinished)
+    assert events[-1].results["test"]["accuracy"] > 0.6
+    assert np.isfinite(events[-1].results["validation"]["accuracy"])
+
+
+def test_a_model_without_sparse_rows_sees_directions(file: str) -> None:
+    made = problem(file, "boosting", "random", folds=2)
+    [fold, _] = made.fold_data()
+    assert isinstance(fold.fit_X, np.ndarray)
+    assert fold.fit_X.shape[1] <= 100 + 5
