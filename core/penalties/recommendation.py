@@ -39,7 +39,7 @@ class Recommendation:
 
 
 def recommend_update(
-    parameters: int, examples: int, classes: int, *, groups: int = 1
+    parameters: int, examples: int, classes: int, *, groups: int = 1, weights: str = ""
 ) -> Recommendation:
     """The learner to use, from the size of the problem alone; no test data is looked at.
 
@@ -48,8 +48,9 @@ def recommend_update(
         examples: m, training rows.
         classes: K, 0 for a number to predict.
         groups: k, regularization groups.
+        weights: n in words, where it is not known exactly.
     """
-    given = f"{parameters:,} weights for {examples:,} training rows"
+    given = f"{weights or f'{parameters:,} weights'} for {examples:,} training rows"
     given += f", in {groups:,} groups" if groups > 1 else ""
     each = "each group's penalty" if groups > 1 else "the penalty"
     if classes == 0:

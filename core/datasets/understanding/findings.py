@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from core.datasets.dataset import Column, Dataset, Finding, Proposal
+from core.datasets.dataset import Column, Dataset, Finding
 from core.datasets.texts.ngrams import counts_parts
 
 _LOOK_FIRST = 5000  # rows that a column must pass before all rows are looked at
@@ -50,17 +49,8 @@ def _of_texts(dataset: Dataset) -> list[Column]:
 
 
 def _texts(name: str, values: pd.Series) -> Finding:
-    """What becomes of a column of texts, and what else could."""
     become = "words and parts of words" if counts_parts(values) else "words"
-    return Finding(
-        f"“{name}” holds texts: {become} become columns. Their topics can be found instead.",
-        name,
-        proposal=Proposal(
-            f"Find the topics of “{name}”",
-            f"--task topics --target {shlex.quote(name)}",
-            fields={"task": "topics", "target": name},
-        ),
-    )
+    return Finding(f"“{name}” holds texts: {become} become columns.", name)
 
 
 def copies_of_target(dataset: Dataset) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from core.datasets.texts.ngrams import MOST_COLUMNS
 from core.estimators.facts import Facts, Suggestion
 from core.options import Option
 from core.tuning.strategies.strategy import Effort, Implementation, Moment, Space, Strategy
@@ -76,7 +77,12 @@ def _where_recommended(name: str) -> Callable[[Facts, Space], Suggestion | None]
         from core.penalties.recommendation import recommend_update
 
         groups = max(1, len(facts.groups))
-        chosen = recommend_update(facts.weights, facts.learning, facts.classes, groups=groups)
+        weights, said = facts.weights, ""
+        if facts.texts:  # how many words there are is not known before they are counted
+            weights, said = MOST_COLUMNS * facts.outputs, "thousands of weights of words"
+        chosen = recommend_update(
+            weights, facts.learning, facts.classes, groups=groups, weights=said
+        )
         return Suggestion(2, chosen.reason) if chosen.strategy == name else None
 
     return suggests

@@ -23,7 +23,7 @@ from core.tuning.tune import tune
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("texts") / "reviews.csv"
-    SAMPLES["reviews"].table().head(200).to_csv(path, index=False)
+    SAMPLES["reviews"].table().head(120).to_csv(path, index=False)
     return str(path)
 
 
@@ -73,7 +73,7 @@ def test_a_text_column_is_one_group_of_penalties(file: str, strategy: str) -> No
 
 
 def test_a_run_of_several_models_on_texts(file: str) -> None:
-    plan = Plan(DataPlan(file), "auto", "race", trials=9, folds=2)
+    plan = Plan(DataPlan(file), "auto", "race", trials=8, folds=2)
     events = list(tune(plan, read_dataset(file)))
     assert isinstance(events[-1], RunFinished)
     assert events[-1].results["test"]["accuracy"] > 0.6

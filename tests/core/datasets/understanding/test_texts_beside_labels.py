@@ -41,12 +41,10 @@ def test_a_label_beside_texts_is_predicted(
     assert dataset.has_texts
     assert "review" in dataset.feature_names
     [said] = [f for f in dataset.findings if f.column == "review"]
-    assert said.sentence == (
-        "“review” holds texts: words and parts of words become columns. Their topics can be found"
-        " instead."
-    )
+    assert said.sentence == "“review” holds texts: words and parts of words become columns."
     assert not said.serious
-    topics = read_dataset(written(tmp_path, reviews[columns]), Choices(**said.proposal.fields))
+    assert summarize(dataset)["texts"] == ["review"]  # whose topics are offered above the table
+    topics = read_dataset(dataset.source.path, Choices(task="topics", target="review"))
     assert (topics.task, topics.feature_names) == ("topics", ["review"])
 
 
