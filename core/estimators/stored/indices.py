@@ -68,7 +68,9 @@ def _check_support(svm: Any) -> None:
     tells_apart = hasattr(svm, "classes_")
     classes = len(svm.classes_) if tells_apart else 2
     pairs, count = classes * (classes - 1) // 2, vectors.shape[0]
-    _demand(of_class.shape == (classes,) and bool(np.all((of_class >= 0) & (of_class <= count))))
+    # A regression does not read these; fitted on sparse rows, it has anything in their place.
+    counted = of_class if tells_apart else np.zeros(classes)
+    _demand(of_class.shape == (classes,) and bool(np.all((counted >= 0) & (counted <= count))))
     _demand(len(svm.support_) == count and (not tells_apart or int(of_class.sum()) == count))
     _demand(svm._dual_coef_.shape == (classes - 1, count))
     _demand(vectors.shape[1] == svm.n_features_in_ and len(svm._intercept_) == pairs)

@@ -114,6 +114,26 @@ def check_again(pipeline: Pipeline, dataset: Dataset, path: Path) -> None:
     assert again.predict(dataset.features).tolist() == pipeline.predict(dataset.features).tolist()
 
 
+def with_texts(folder: Path) -> tuple[set[str], set[str]]:
+    """The same where a column is texts: a model of sparse columns each, and one of dense ones."""
+    random = np.random.default_rng(2)
+    words = ["large", "small", "clean", "dusty", "fast", "slow"]
+    remarks = [" ".join(random.choice(words, 8)) for _ in range(60)]
+    kept: set[str] = set()
+    exported: set[str] = set()
+    for task, name in (("binary", "logistic"), ("binary", "boosting"), ("regression", "svm")):
+        path = folder / f"{name}.csv"
+        table(task, 60)[["size", "goal"]].assign(remark=remarks).to_csv(path, index=False)
+        dataset = read_dataset(str(path))
+        assert dataset.has_texts
+        problem = build_problem(Plan(DataPlan(str(path)), name, "random", folds=2), dataset)
+        pipeline = problem.pipeline(problem.default).fit(*problem.train)
+        kept |= names_in(pipeline)
+        check_again(pipeline, dataset, folder / "model.skops")
+        exported |= names_in(plain_pipeline(pipeline))
+    return kept, exported
+
+
 def of_tables(folder: Path, kind: str) -> tuple[set[str], set[str]]:
     """What is in run folders, and in exported files."""
     dataset = data_of(folder, kind)
@@ -135,7 +155,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[set[str], set[str]]
     for kind in ("regression", "binary", "multiclass", "libsvm"):
         own = of_tables(tmp_path_factory.mktemp(kind), kind)
         kept, exported = kept | own[0], exported | own[1]
-    return kept, exported
+    own = with_texts(tmp_path_factory.mktemp("texts"))
+    return kept | own[0], exported | own[1]
 
 
 def test_the_list_of_exports_is_what_they_need(found: tuple[set[str], set[str]]) -> None:
