@@ -12,12 +12,13 @@ from app.window.window import Window
 
 @pytest.fixture
 def letters(tmp_path):
-    """1,500 rows whose last column is a word, a different one in every row."""
+    """1,500 rows with free text, whose last column is a different word in every row."""
     random = np.random.default_rng(0)
     path = tmp_path / "letters.csv"
-    lines = ["weight,kind,text"]
+    lines = ["weight,kind,text,word"]
     for i, weight in enumerate(random.normal(size=1500)):
-        lines.append(f"{weight:.3f},{'ab'[int(weight > 0)]},letter{i}")
+        kind = "ab"[int(weight > 0)]
+        lines.append(f"{weight:.3f},{kind},letter {i} says something of its own,w{i}")
     path.write_text("\n".join(lines))
     return path
 

@@ -178,9 +178,10 @@ def test_too_few_texts_leave_no_model(page_of, posts, tmp_path):
     assert step_states(page.session)["strategy"].locked == "No model fits these data yet."
 
 
-def test_a_file_with_nothing_but_texts_to_predict_from_offers_topics(look, qtbot, still, posts):
+def test_where_texts_and_all_else_are_left_out_topics_are_offered(look, qtbot, still, posts):
+    roles = dict.fromkeys(("number", "body", "title"), "ignore")
     with pytest.raises(UnusableTargetError) as caught:
-        read_dataset(str(posts), Choices(target="mark", roles={"number": "ignore"}))
+        read_dataset(str(posts), Choices(target="mark", roles=roles))
     error = caught.value
     assert error.texts == ("body", "title")
     assert error.cure.endswith("or choose topics as the task")
