@@ -13,6 +13,7 @@ _MINUTES = ((3e4, 1.0), (3e5, 2.0), (3e6, 5.0))  # of tables with so many values
 _REPEATS = ((500, 3), (1500, 2))  # of so many rows at most
 MOST_REPEATED = 1e5  # values, times the classes: of more a second division would cost too much
 SPREAD = 2  # trials of a model that are spread evenly, after its default and known starts
+TEXT_WIDTH = 300  # columns that a column of texts is as dear as: so many values a text has, about
 MOST_DENSE = 4e8  # bytes of a sparse table that is filled in, so that every model takes it
 
 
@@ -24,10 +25,18 @@ def stays_sparse(dataset: Dataset) -> bool:
     return 8.0 * rows * columns > MOST_DENSE
 
 
+def width(dataset: Dataset) -> int:
+    """How many columns a table has, as far as its models' time goes by them."""
+    columns = int(dataset.features.shape[1])
+    if not dataset.has_texts:
+        return columns
+    texts = sum((c.role, c.kind) == ("feature", "text") for c in dataset.columns)
+    return columns + TEXT_WIDTH * texts
+
+
 def usual_minutes(dataset: Dataset) -> float:
     """How long several models are tuned where nobody said: 1 to 10 minutes, by the table's size."""
-    rows, columns = dataset.features.shape
-    return minutes_for(rows, columns, len(dataset.classes))
+    return minutes_for(dataset.features.shape[0], width(dataset), len(dataset.classes))
 
 
 def minutes_for(rows: int, columns: int, classes: int) -> float:

@@ -33,6 +33,7 @@ from core.tuning.contenders import (
     usual_minutes,
     usual_model,
     usual_repeats,
+    width,
 )
 from core.tuning.division import divided, divisions
 from core.tuning.events import RunStarted
@@ -161,8 +162,8 @@ class Problem:
             return 1
         if chosen := int(self.options.get("repeats", 1)):
             return chosen
-        columns = self.dataset.features.shape[1]
-        return usual_repeats(len(self.train_rows), columns, len(self.dataset.classes))
+        rows, classes = len(self.train_rows), len(self.dataset.classes)
+        return usual_repeats(rows, width(self.dataset), classes)
 
     @property
     def scored_by(self) -> Metric:

@@ -17,7 +17,7 @@ from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed, lacking
 from core.estimators.registry import MODELS
 from core.estimators.several import SEVERAL, choosable
 from core.extensions import faults
-from core.tuning.contenders import MOST_DENSE, minutes_for
+from core.tuning.contenders import MOST_DENSE, TEXT_WIDTH, minutes_for
 from core.tuning.evaluation import FEW_ROWS, TABLES
 from core.tuning.guidance.forecast import estimate
 from core.tuning.scores.imbalance import rare_class
@@ -281,7 +281,8 @@ def _strategies(
 
 def _minutes(facts: Facts) -> float:
     """How long several models are tuned where nobody said."""
-    return minutes_for(facts.rows, facts.columns, facts.classes)
+    columns = facts.columns + (TEXT_WIDTH if facts.texts else 0)
+    return minutes_for(facts.rows, columns, facts.classes)
 
 
 def _suiting_groups(kind: str, facts: Facts) -> str:

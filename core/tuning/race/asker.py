@@ -27,7 +27,7 @@ from core.tuning.problem import Problem
 from core.tuning.race.allocation import Chance, Choice, Moment, next_model, scale_of_scores
 from core.tuning.race.contender import Contender, Tried
 from core.tuning.race.recalled import recalled, settings_in
-from core.tuning.runs.state import standard_error
+from core.tuning.runs.competition import fold_error
 from core.tuning.scores.scoring import Outcome, Rival
 
 _ENOUGH = 3  # whole trials of one model, from which the spread of folds is known
@@ -207,7 +207,7 @@ class RaceAsker:
         best = self.best
         if best is None or len(best.folds) < 2:
             return 0.0
-        return standard_error(best.folds, self._problem.repeats)
+        return fold_error(best.folds, self._problem.repeats)
 
     @property
     def _spread(self) -> float | None:
@@ -235,7 +235,7 @@ class RaceAsker:
         best, whole = one.best, [trial for trial in one.tried if not trial.behind]
         error = None
         if best is not None and len(best.folds) > 1:
-            error = standard_error(best.folds, self._problem.repeats)
+            error = fold_error(best.folds, self._problem.repeats)
         return ModelStanding(
             model=one.name,
             trials=len(whole),

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from core.estimators.several import divided
-from core.tuning.contenders import contenders_of
+from core.tuning.contenders import contenders_of, width
 from core.tuning.events import Event, HistoryRead, ModelLooked, TrialFinished
 from core.tuning.history.run_history import read_before
 from core.tuning.problem import Problem
@@ -84,7 +84,7 @@ class RaceRun(TrialRun):
     def _before(self, executor: Executor) -> Generator[Event, None, None]:
         """The first looks at every model."""
         waiting = deque(self._asker.to_look())
-        look_rows = rows_of_look(self._problem.dataset.features.shape[1])
+        look_rows = rows_of_look(width(self._problem.dataset))
         fit_rows = min(look_rows, len(self._problem.splits[0][0]))
         begun: dict[int, Look] = {}
         while waiting or executor.running:

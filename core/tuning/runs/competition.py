@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
@@ -280,3 +280,21 @@ class Competition:
         out = np.zeros(trials, dtype=bool)
         out[[self.row_of[number] for number in self.excluded if number in self.row_of]] = True
         self._out = Growing.of(out)
+
+
+def fold_error(scores: Sequence[float], repeats: int = 1) -> float:
+    """The standard error of the mean of fold scores; 0 for fewer than two.
+
+    Folds of one division hardly depend on each other; another division of the same rows adds
+    little that is new, so that only the folds of one are counted.
+
+    Args:
+        scores: of the folds.
+        repeats: into how many divisions these folds belong.
+    """
+    count = len(scores)
+    if count < 2:
+        return 0.0
+    mean = sum(scores) / count
+    spread = math.sqrt(sum((score - mean) ** 2 for score in scores) / (count - 1))
+    return spread / math.sqrt(max(1.0, count / max(1, repeats)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +44,7 @@ from core.tuning.events import (
     TrialStarted,
     TuningEnded,
 )
-from core.tuning.runs.competition import Competition, Trial
+from core.tuning.runs.competition import Competition, Trial, fold_error
 
 Step = PenaltyStep | HyperGradientStep
 
@@ -294,7 +294,7 @@ class RunState(Competition):
     def _error_of(self, event: TrialFinished | TrialFailed) -> float:
         if isinstance(event, TrialFailed):
             return 0.0
-        return standard_error(event.fold_scores, self.started.repeats)
+        return fold_error(event.fold_scores, self.started.repeats)
 
     def _take_turn(
         self, event: RunResumed | FoldTested | RunFinished | RunStopped | RunFailed
@@ -377,24 +377,6 @@ class RunState(Competition):
         made.excluded, made.pending = set(self.excluded), dict(self.pending)
         made._responses = dict(self._responses)
         return made
-
-
-def standard_error(scores: Sequence[float], repeats: int = 1) -> float:
-    """Of their mean; 0 for fewer than two.
-
-    Folds of one division hardly depend on each other; another division of the same rows adds
-    little that is new, so that only the folds of one are counted.
-
-    Args:
-        scores: of the folds.
-        repeats: into how many divisions these folds belong.
-    """
-    count = len(scores)
-    if count < 2:
-        return 0.0
-    mean = sum(scores) / count
-    spread = math.sqrt(sum((score - mean) ** 2 for score in scores) / (count - 1))
-    return spread / math.sqrt(max(1.0, count / max(1, repeats)))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import pytest
 
 from core.estimators.registry import MODELS
+from core.tuning.contenders import TEXT_WIDTH, minutes_for, usual_minutes, width
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.race.contender import Contender
@@ -51,3 +52,12 @@ def test_axes_that_make_a_model_dearer_are_axes_of_it():
 )
 def test_of_wide_tables_fewer_rows_are_looked_at(columns, rows):
     assert rows_of_look(columns) == rows
+
+
+def test_texts_are_given_the_time_of_a_wide_table():
+    reviews = read_data(DataPlan("sample:reviews"))
+    texts = sum(column.kind == "text" for column in reviews.columns)
+    assert texts == 1
+    assert width(reviews) == reviews.features.shape[1] + TEXT_WIDTH
+    assert usual_minutes(reviews) == minutes_for(reviews.rows, width(reviews), len(reviews.classes))
+    assert usual_minutes(reviews) > minutes_for(reviews.rows, 2, len(reviews.classes))

@@ -11,7 +11,7 @@ from core.tuning.contenders import usual_repeats
 from core.tuning.events import RunFinished, RunStarted, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import as_begun, build_problem, read_data
-from core.tuning.runs.state import standard_error
+from core.tuning.runs.competition import fold_error
 from core.tuning.scores.metric import Said
 from core.tuning.scores.scoring import Outcome
 from core.tuning.tune import tune
@@ -81,8 +81,8 @@ def test_a_lot_holds_what_every_division_said_of_its_rows():
 def test_another_division_of_the_same_rows_makes_no_score_more_certain():
     scores = [0.7, 0.8, 0.9, 0.8]
     by_hand = np.std(scores, ddof=1) / 2
-    assert standard_error(scores) == pytest.approx(by_hand)
-    again = standard_error(scores * 3, repeats=3)
+    assert fold_error(scores) == pytest.approx(by_hand)
+    again = fold_error(scores * 3, repeats=3)
     assert again == pytest.approx(np.std(scores * 3, ddof=1) / 2)
 
 
