@@ -23,6 +23,8 @@ EXECUTED = "executed"
 MODULES = ("core", "numpy", "pandas", "random", "scipy", "sklearn", "optuna", "joblib", "PySide6")
 # What Python itself imports before it comes to a program that is started with -m.
 EARLY = ("app", "contextlib", "threading", "typing", "__future__", "signal", "pickle", "socket")
+# What the environment of the tests has set and strangers have not.
+OURS = ("PYTHONSAFEPATH", "NUMBA_CACHE_DIR")
 NUMBA = "cache_dir: {trap}/cache\ndisable_jit: 1\n"
 
 STARTED = """
@@ -113,7 +115,7 @@ def start(trap: Path, tmp_path: Path) -> Iterator[Start]:
 
     def run(program: Path, *command: str) -> subprocess.CompletedProcess[str]:
         places = {name: str(tmp_path / name) for name in ("runs", "history", "key")}
-        env = {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}
+        env = {k: v for k, v in os.environ.items() if k not in OURS}
         env |= {f"TUNESCOPE_{name.upper()}": place for name, place in places.items()}
         env |= {"PYTHONPATH": str(program), "TMPDIR": scratch.name}
         env |= {"QT_QPA_PLATFORM": "offscreen"}

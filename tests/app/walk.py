@@ -121,6 +121,9 @@ def walk_by_first_buttons(folder: Path) -> None:
     session.set_plan(minutes=MINUTES)  # instead of one
     walker.until(lambda: (session.estimate or {}).get("seconds") == 60 * MINUTES)
     walker.press("Start tuning")
+    walker.until(lambda: walker.window.here == "tune")
+    walker.until(lambda: session.shown.state.started.space)  # the worker has begun
+    walker.until(lambda: walker.window.pages["tune"].title.startswith("Finding"))
     walker.here("tune")
     board = walker.window.pages["tune"].board
     walker.until(lambda: any(trial.score > 0 for trial in session.shown.state.trials))

@@ -23,7 +23,6 @@ import pandas as pd
 from scipy import sparse
 
 LENGTHS = (3, 4, 5)  # of parts
-MOST_COLUMNS = 50_000  # of a column of texts, half of them for parts of words
 DIRECTIONS = 100  # that stand for all words and parts where a model takes no sparse columns
 MOST_PARTED = 30_000_000  # letters of a column of texts, beyond which only whole words count
 LONGEST_NAME = 100  # letters of a word or pair that counts; longer ones are no language

@@ -32,8 +32,9 @@ from sklearn.utils.extmath import randomized_svd, svd_flip
 from sklearn.utils.validation import check_is_fitted
 
 from core.datasets.texts import ngrams
+from core.datasets.texts.limits import MOST_COLUMNS
 
-MOST = ngrams.MOST_COLUMNS // 2  # columns of words, and as many of parts of words
+MOST = MOST_COLUMNS // 2  # columns of words, and as many of parts of words
 FEWEST = 2  # texts that a word must be in: one that comes in a single text says nothing of others
 WORDS: dict[str, Any] = {"ngram_range": (1, 2), "sublinear_tf": True}
 PARTS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (3, 5), "sublinear_tf": True}

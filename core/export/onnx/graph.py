@@ -98,7 +98,7 @@ class Graph:
 
         self._nodes.append(helper.make_node("Identity", [result], [name]))
         number = helper.np_dtype_to_tensor_dtype(kind)
-        shape = ["N", width] if width else ["N"]
+        shape: list[str | int | None] = ["N", width] if width else ["N"]
         self._given.append(helper.make_tensor_value_info(name, number, shape))
 
     def model(self) -> Any:

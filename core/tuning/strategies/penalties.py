@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from core.datasets.texts.ngrams import MOST_COLUMNS
+from core.datasets.texts.limits import MOST_COLUMNS
 from core.estimators.facts import Facts, Suggestion
 from core.options import Option
 from core.tuning.strategies.strategy import Effort, Implementation, Moment, Space, Strategy

@@ -358,7 +358,12 @@ def test_the_minutes_are_those_that_will_be_taken(several):
 
 
 def test_its_options_are_under_advanced(several):
-    assert list(several.advanced.own.controls) == ["search", "average", "judged"]
+    assert list(several.advanced.own.controls) == [
+        "search",
+        "average",
+        "judged",
+        "repeats",
+    ]
 
 
 def test_what_a_trial_costs_is_said_of_several_models(several):

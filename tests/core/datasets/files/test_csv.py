@@ -243,7 +243,7 @@ def test_kinds_of_columns(write: Write) -> None:
         "bit": ("yes/no", "feature"),
         "fixed": ("constant", "ignore"),
         "empty": ("constant", "ignore"),
-        "remark": ("text", "ignore"),
+        "remark": ("text", "feature"),
         "letter": ("category", "feature"),
         "amount": ("number", "target"),
     }
