@@ -36,7 +36,9 @@ def learned_start(problem: Problem) -> Setting | None:
     if strategy is None or rows * columns * outputs > MOST:
         return None
     options = complete(strategy.options, {})
-    own = replace(problem, strategy=strategy, options=options)
+    # A model that is tuned by trials has one penalty, whatever groups were asked for.
+    plan = problem.plan.changed(groups="single")
+    own = replace(problem, plan=plan, strategy=strategy, options=options)
     learning = learn(own, lambda steps: steps >= MOST_STEPS, Progress)
     try:
         while True:

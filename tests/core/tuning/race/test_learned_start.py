@@ -27,6 +27,16 @@ def test_it_is_what_the_learner_finds_on_the_same_rows(sample, model, learner, t
     assert start[name] == pytest.approx(getattr(kept, name), rel=1e-6)
 
 
+def test_groups_that_were_asked_for_share_the_penalty_of_a_start():
+    data = DataPlan("sample:groups")
+    dataset = read_data(data)
+    single = build_problem(Plan(data, "auto", "race", trials=3), dataset)
+    grouped = build_problem(Plan(data, "auto", "race", trials=3, groups="prefix"), dataset)
+    starts = [learned_start(problem.alone("logistic")) for problem in (single, grouped)]
+    assert starts[0] is not None
+    assert starts[1] == starts[0]
+
+
 def test_other_models_and_large_tables_learn_none(monkeypatch):
     data = DataPlan("sample:wine")
     problem = build_problem(Plan(data, "auto", "race", trials=3), read_data(data))
