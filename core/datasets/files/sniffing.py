@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import io
 import re
 from collections import Counter
@@ -152,8 +153,9 @@ def sniff(head: bytes, name: str, *, complete: bool, wanted: str = "") -> Dialec
     skip = 1 if lines and re.fullmatch(r"sep=.\s*", lines[0]) else 0
     quote = _quote_of(lines[skip:])
     skip += _lines_above(lines[skip:], quote, name, wanted)
-    lines = lines[skip:]
+    above, lines = lines[:skip], lines[skip:]
     delimiter, table = delimiter_of(lines, quote, name, wanted)
+    _check_above(above, delimiter, quote, name)
     width = _usual_width(table)
     header = header_of(table, width)
     if wanted and wanted in (cell.strip() for cell in table[0]):
@@ -180,6 +182,19 @@ def sniff(head: bytes, name: str, *, complete: bool, wanted: str = "") -> Dialec
 
 def _usual_width(table: list[list[str]]) -> int:
     return Counter(len(row) for row in table[1:] or table).most_common(1)[0][0]
+
+
+def _check_above(above: list[str], delimiter: str, quote: str, name: str) -> None:
+    """No cell above the table may open a quote and keep it open: it would swallow the header."""
+    for number, line in enumerate(above, 1):
+        reader = csv.reader([line, f"{quote}\n"], delimiter=delimiter, quotechar=quote)
+        next(reader)
+        if reader.line_num > 1:
+            raise UnusableError(
+                f"a note above the table opens a quote ({quote}) and does not close it",
+                where=f"{name}, line {number}",
+                cure="close the quote, or leave the line out",
+            )
 
 
 def _lines_above(lines: list[str], quote: str, name: str, wanted: str) -> int:

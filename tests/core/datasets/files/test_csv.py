@@ -392,6 +392,18 @@ def test_lines_above_the_table(write: Write, above: str, count: int) -> None:
     agree(dataset)
 
 
+@pytest.mark.parametrize("above", ['# from 5" pipes', '# "small" things', '#,"closed, here"'])
+def test_a_quote_above_the_table(write: Write, above: str) -> None:
+    assert read_dataset(str(write(f"{above}\n" + table_text()))).rows == 40
+
+
+@pytest.mark.parametrize("end", ["", '"'])
+def test_an_open_quote_above_the_table_swallows_nothing(write: Write, end: str) -> None:
+    path = write('#,"left open\n' + table_text() + f"1,red,{end}2{end}\n")
+    with pytest.raises(UnusableError, match=r"line 1: a note above the table opens a quote"):
+        read_dataset(str(path))
+
+
 def test_a_header_behind_a_number_sign(write: Write) -> None:
     dataset = read_dataset(str(write("#" + table_text())))
     assert dataset.feature_names == ["#size", "colour", "weight"]
