@@ -47,7 +47,8 @@ from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
 from core.errors import UnusableError
-from core.tuning.events import Event, Progress, RunStarted, TrialFinished, to_json
+from core.tuning.event_lines import to_json
+from core.tuning.events import Event, Progress, RunStarted, TrialFinished
 from core.tuning.history.exchange import as_json, records_in
 from core.tuning.history.records import Record, Trial
 from core.tuning.plan import DataPlan, Plan

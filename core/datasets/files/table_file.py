@@ -20,8 +20,8 @@ from core.datasets.files.opening import (
     file_faults,
     read_head,
 )
-from core.datasets.files.sheet_table import SheetFile
 from core.datasets.files.sniffing import MISSING, decode, looks_like_libsvm
+from core.datasets.files.spreadsheets.table import SheetFile
 from core.datasets.raw_table import RawTable
 from core.errors import UnusableError
 

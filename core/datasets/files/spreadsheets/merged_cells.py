@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.datasets.dataset import Fill
-from core.datasets.files.sheet_header import Head
-from core.datasets.files.sheets import Extent, Merged
+from core.datasets.files.spreadsheets.header import Head
+from core.datasets.files.spreadsheets.workbook import Extent, Merged
 from core.errors import UnusableError
 
 _MOST = 100_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from core.datasets.files.zipped_xml import damaged
+from core.datasets.files.spreadsheets.zipped_xml import damaged
 from core.errors import UnusableError
 
 MOST_ROWS, MOST_COLUMNS = 2**20, 2**14  # of a sheet, in every spreadsheet program

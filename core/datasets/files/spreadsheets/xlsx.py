@@ -10,8 +10,8 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.datasets.files.sheets import EnoughSeen, Extent, Merged, Workbook
-from core.datasets.files.zipped_xml import damaged, opened_archive, plain, scan
+from core.datasets.files.spreadsheets.workbook import EnoughSeen, Extent, Merged, Workbook
+from core.datasets.files.spreadsheets.zipped_xml import damaged, opened_archive, plain, scan
 
 MOST_CELLS = 10_000_000
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -20,23 +20,28 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.dataset import Fill, Finding, Source
-from core.datasets.files import ods_sheets, xlsx_sheets
 from core.datasets.files.addresses import on_sheet
 from core.datasets.files.csv_table import check_header, settle_types, text_columns
 from core.datasets.files.filling import with_fills
-from core.datasets.files.merged_cells import fills_of
 from core.datasets.files.opening import fingerprint
 from core.datasets.files.packages import check_package
-from core.datasets.files.sheet_header import Head, head_of
-from core.datasets.files.sheets import Extent, Workbook
 from core.datasets.files.sniffing import MISSING
-from core.datasets.files.zipped_xml import DamagedError, check_parts, damaged, opened_archive
+from core.datasets.files.spreadsheets import ods, xlsx
+from core.datasets.files.spreadsheets.header import Head, head_of
+from core.datasets.files.spreadsheets.merged_cells import fills_of
+from core.datasets.files.spreadsheets.workbook import Extent, Workbook
+from core.datasets.files.spreadsheets.zipped_xml import (
+    DamagedError,
+    check_parts,
+    damaged,
+    opened_archive,
+)
 from core.datasets.raw_table import RawTable
 from core.errors import UnusableError
 
 _READ_SHEETS: dict[str, Callable[[Path], Workbook]] = {
-    "xlsx": xlsx_sheets.read_sheets,
-    "ods": ods_sheets.read_sheets,
+    "xlsx": xlsx.read_sheets,
+    "ods": ods.read_sheets,
 }
 _TITLES = {"xlsx": "Excel workbook", "ods": "OpenDocument spreadsheet"}
 _ENGINES: dict[str, Literal["openpyxl", "odf"]] = {"xlsx": "openpyxl", "ods": "odf"}

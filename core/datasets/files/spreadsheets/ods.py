@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.datasets.files.sheets import EnoughSeen, Extent, Merged, Workbook
-from core.datasets.files.zipped_xml import damaged, opened_archive, plain, scan
+from core.datasets.files.spreadsheets.workbook import EnoughSeen, Extent, Merged, Workbook
+from core.datasets.files.spreadsheets.zipped_xml import damaged, opened_archive, plain, scan
 from core.errors import UnusableError
 
 MOST_CELLS = 400_000  # odfpy keeps a tree of all, some 2,600 bytes a cell

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets.files import packages, sheets, xlsx_sheets
+from core.datasets.files import packages
+from core.datasets.files.spreadsheets import workbook, xlsx
 from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.extras import install_command
@@ -365,11 +366,11 @@ def test_repeated_cells_that_fill_the_memory(
 def test_more_cells_than_can_be_read(
     tmp_path: Path, refusal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(xlsx_sheets, "MOST_CELLS", 100)
+    monkeypatch.setattr(xlsx, "MOST_CELLS", 100)
     path = book(tmp_path / "a.xlsx", ("Data", SMALL))
     assert "more than 100 cells" in refusal(path)
     monkeypatch.undo()
-    monkeypatch.setattr(sheets, "MOST_PLACES", 100)
+    monkeypatch.setattr(workbook, "MOST_PLACES", 100)
     assert "41 rows and 3 columns, more than can be read" in refusal(path)
 
 
