@@ -40,13 +40,12 @@ from core.tuning.events import RunStarted
 from core.tuning.plan import DataPlan, Plan, check_gamma
 from core.tuning.scores.costs import costs_of
 from core.tuning.scores.document_metrics import COMPLETED
-from core.tuning.scores.imbalance import Rare, rare_class, recommended_metric
+from core.tuning.scores.imbalance import Rare, class_counts, rare_class, recommended_metric
 from core.tuning.scores.metric import Metric
 from core.tuning.scores.metrics import (
     EXPLAINED,
     METRICS,
     averaged_metric,
-    codes_of,
     default_metric,
 )
 from core.tuning.scores.scoring import FoldData, Work
@@ -334,7 +333,7 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
             )
     train, test, outer = divided(plan, dataset, strategy.kind)
     options = complete(strategy.options, plan.options)
-    rare, reason = rare_class(dataset.task, _counted(dataset, train)), ""
+    rare, reason = rare_class(dataset.task, class_counts(dataset, train)), ""
     if not plan.metric and strategy.averages and not strategy.several:
         metric = METRICS[averaged_metric(dataset.task)]
     elif not plan.metric:
@@ -379,15 +378,6 @@ def as_begun(problem: Problem, started: RunStarted | None) -> Problem:
     reason = problem.metric_reason if metric == problem.metric else ""
     axes = () if same else then
     return replace(problem, metric=metric, model=model, axes=axes, metric_reason=reason)
-
-
-def _counted(dataset: Dataset, rows: np.ndarray) -> dict[str, int]:
-    """{class: rows} of some rows; nothing where there are no classes."""
-    if not dataset.classes:
-        return {}
-    codes = codes_of(dataset.target[rows], dataset.classes)
-    found = np.bincount(codes[codes >= 0], minlength=len(dataset.classes))
-    return {str(label): int(n) for label, n in zip(dataset.classes, found, strict=True)}
 
 
 def _check_minibatch(problem: Problem) -> None:

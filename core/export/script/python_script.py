@@ -24,17 +24,13 @@ from typing import Any
 import numpy as np
 
 from core.datasets.preparation import plain_preparation
-from core.estimators.facts import uncapitalized
-from core.estimators.optional_parts import OPTIONAL_PARTS
-from core.estimators.registry import MODELS
-from core.estimators.settings import own_setting
-from core.export.average import Member, members_of, told_model
-from core.export.choices import BASELINE, DEFAULT, TUNED
+from core.export.average import Member, members_of
+from core.export.choices import BASELINE, TUNED
 from core.export.finished_run import FinishedRun, score_said
 from core.export.script.constructor import Code, list_code, wrapped_list
 from core.export.script.data import data_block, split_block
+from core.export.script.docstring import chosen_name, docstring
 from core.export.script.models import carried_source, is_ours
-from core.export.script.reading import packages_of
 from core.export.script.scores import score_functions, scorer
 from core.space import Setting
 
@@ -55,7 +51,7 @@ def source(run: FinishedRun) -> str:
     model = _model_block(run, code)
     scores = _score_block(run, code)
     future = ["from __future__ import annotations"] if carried else []
-    head = [_docstring(run, bool(carried)), *future, _imports(run, code)]
+    head = [docstring(run, _settings(run), carries=bool(carried)), *future, _imports(run, code)]
     own = [] if run.nested else score_functions(run)
     parts = [*head, *carried, data, split, model, *own, scores, _last_fit(run)]
     text = "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
@@ -80,76 +76,6 @@ def _import_lines(run: FinishedRun) -> list[str]:
     task, seed = run.takeaway.task, run.plan.seed
     lines = (run.model.script(task, setting, seed)[0].splitlines() for setting in _settings(run))
     return list(dict.fromkeys(line for few in lines for line in few))
-
-
-def _docstring(run: FinishedRun, carries: bool) -> str:
-    kinds = (MODELS[own_setting(run.plan.model, setting)[0]] for setting in _settings(run))
-    extras = dict.fromkeys(kind.extra for kind in kinds if kind.extra)
-    own = [module for extra in extras for module in OPTIONAL_PARTS[extra].modules]
-    sources = [one for one in (run.takeaway.source, run.takeaway.test_source) if one]
-    libraries = [*own, "scikit-learn", "numpy", "pandas", *packages_of(sources)]
-    needed = f"{', '.join(libraries[:-1])} and {libraries[-1]}"
-    usage = f"It needs {needed}. Run it with the data file as its argument."
-    if carries:
-        model = "The model" if len(members_of(run)) < 2 else "Not every model"
-        no = "no" if len(members_of(run)) < 2 else "a"
-        usage += f" {model} is {no} class of scikit-learn's own: its source stands below."
-    versions = ", ".join(f"{name} {version}" for name, version in run.takeaway.versions.items())
-    made = f"Made with {versions}."
-    first, *others = [*(_said_of_tuned(run) if run.which == TUNED else _said_of_chosen(run)), usage]
-    paragraphs = (first, *(textwrap.fill(words, 96) for words in (*others, made)))
-    return '"""' + _in_docstring("\n\n".join(paragraphs)) + '\n"""'
-
-
-def _said_of_tuned(run: FinishedRun) -> list[str]:
-    metric, test = run.results["metric"], run.results["test"]
-    default = run.results.get("default_test", {})
-    model = told_model(run)
-    first = (
-        f"{model}{',' if ',' in model else ''} for {run.takeaway.dataset}, as Tunescope tuned it."
-    )
-    body = _what_it_does(run) + f"{score_said(test[metric])} tuned"
-    if metric in default:
-        body += f", {score_said(default[metric])} with the default setting"
-    body += "."
-    if run.takeaway.refitted:
-        body += " Then it fits the tuned model on all rows."
-    return [first, body]
-
-
-def _said_of_chosen(run: FinishedRun) -> list[str]:
-    metric, chosen = run.results["metric"], _chosen_name(run)
-    kind = "" if run.which == BASELINE else f", {uncapitalized(run.kind)}"
-    first = f"{chosen[0].upper()}{chosen[1:]} of a Tunescope run on {run.takeaway.dataset}{kind}."
-    body = _what_it_does(run).replace("the tuned model", "this model").removesuffix(": ")
-    if run.nested and metric not in run.results["test"]:
-        body = "It reads the file and fits this model on all rows"
-    if metric in run.results["test"]:
-        body += f": {score_said(run.results['test'][metric])}"
-    last = " Then it fits the model on all rows." if run.takeaway.refitted else ""
-    return [first, f"{body}.{last} {run.results['remarks'][0]}"]
-
-
-def _chosen_name(run: FinishedRun) -> str:
-    return {DEFAULT: "default setting", BASELINE: "baseline"}.get(run.which, f"trial {run.which}")
-
-
-def _what_it_does(run: FinishedRun) -> str:
-    metric = run.results["metric"].replace("_", " ")
-    if run.nested:
-        return (
-            f"It reads the file and fits the tuned model on all rows. The {metric} that Tunescope "
-            "measured, with every row tested once by a model that was tuned and fitted without it "
-            "(nested cross-validation): "
-        )
-    return (
-        f"It reads the file, holds the same {len(run.takeaway.test_rows):,} rows out for the test, "
-        f"trains on the others and prints the {metric} on the test rows: "
-    )
-
-
-def _in_docstring(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"""', "'''")
 
 
 def _imports(run: FinishedRun, code: Code) -> str:
@@ -367,7 +293,7 @@ def _one_score(run: FinishedRun, code: Code) -> str:
     lines = [
         f"model.fit({'X, y' if run.takeaway.test_source else 'X_train, y_train'})",
         f"score = {scorer(run, code)}",
-        f'print(f"{metric} on test rows, {_chosen_name(run)}: {{score:.6f}}")',
+        f'print(f"{metric} on test rows, {chosen_name(run)}: {{score:.6f}}")',
     ]
     return "\n".join(lines)
 

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from core.errors import cannot_write
-from core.tuning.events import CommonSurfaceFitted, Event, HistoryRead, from_json, to_json
+from core.tuning.event_lines import from_json, to_json
+from core.tuning.events import CommonSurfaceFitted, Event, HistoryRead
 from core.tuning.history.database import COMPANIONS, PATIENCE, exclusive
 from core.writing import whole_file
 

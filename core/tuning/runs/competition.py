@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from core.estimators.several import MODEL, SEVERAL
+from core.tuning.events import RunStarted
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -298,3 +301,10 @@ def fold_error(scores: Sequence[float], repeats: int = 1) -> float:
     mean = sum(scores) / count
     spread = math.sqrt(sum((score - mean) ** 2 for score in scores) / (count - 1))
     return spread / math.sqrt(max(1.0, count / max(1, repeats)))
+
+
+def tunes_several(started: RunStarted) -> bool:
+    """Whether a run tunes several models: its one axis is which of them."""
+    return started.plan.get("model") == SEVERAL and [a.get("name") for a in started.space] == [
+        MODEL
+    ]

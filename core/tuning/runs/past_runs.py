@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import UnusableError
-from core.tuning.events import Event, RunFailed, RunFinished, RunStarted, RunStopped, from_json
+from core.tuning.event_lines import from_json
+from core.tuning.events import Event, RunFailed, RunFinished, RunStarted, RunStopped
 from core.tuning.plan import Plan
 from core.tuning.runs.run_folder import EVENTS, PLAN, RunFolder, runs_root
 

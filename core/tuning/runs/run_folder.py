@@ -13,6 +13,7 @@ from io import FileIO
 from pathlib import Path
 
 from core.errors import UnusableError, cannot_write
+from core.tuning.event_lines import from_json, read_together, to_json
 from core.tuning.events import (
     Event,
     HyperGradientStep,
@@ -21,9 +22,6 @@ from core.tuning.events import (
     RunFinished,
     RunStopped,
     TrialFinished,
-    from_json,
-    read_together,
-    to_json,
 )
 from core.tuning.plan import Plan, plan_from_dict
 from core.tuning.runs.ownership import TakenError, owner_of, owning

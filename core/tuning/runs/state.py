@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from core.estimators.several import MODEL, SEVERAL
+from core.estimators.several import MODEL
 from core.tuning.events import (
     CommonSurfaceFitted,
     EnsembleUpdated,
@@ -44,16 +44,9 @@ from core.tuning.events import (
     TrialStarted,
     TuningEnded,
 )
-from core.tuning.runs.competition import Competition, Trial, fold_error
+from core.tuning.runs.competition import Competition, Trial, fold_error, tunes_several
 
 Step = PenaltyStep | HyperGradientStep
-
-
-def tunes_several(started: RunStarted) -> bool:
-    """Whether a run tunes several models: its one axis is which of them."""
-    return started.plan.get("model") == SEVERAL and [a.get("name") for a in started.space] == [
-        MODEL
-    ]
 
 
 @dataclass(frozen=True)

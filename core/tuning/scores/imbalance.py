@@ -12,6 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
+from core.datasets.dataset import Dataset
+from core.tuning.scores.metrics import codes_of
+
 CLASSES = ("binary", "multiclass")
 RARE = 0.2  # share of the rows
 # Of many classes each is a small part of the rows, though none may be rare beside the others.
@@ -84,3 +89,12 @@ def in_percent(share: float) -> str:
     """A share in percent, with a decimal where it is below ten."""
     percent = 100 * share
     return f"{percent:.0f} %" if percent >= 10 else f"{percent:.2g} %"
+
+
+def class_counts(dataset: Dataset, rows: np.ndarray) -> dict[str, int]:
+    """{class: rows} of some rows; nothing where there are no classes."""
+    if not dataset.classes:
+        return {}
+    codes = codes_of(dataset.target[rows], dataset.classes)
+    found = np.bincount(codes[codes >= 0], minlength=len(dataset.classes))
+    return {str(label): int(n) for label, n in zip(dataset.classes, found, strict=True)}
