@@ -122,7 +122,8 @@ def _resume(given: argparse.Namespace) -> int:
 
 
 def _replay(given: argparse.Namespace) -> int:
-    from core.tuning.events import RunFailed, RunFinished, RunStopped, to_json
+    from core.tuning.event_lines import to_json
+    from core.tuning.events import RunFailed, RunFinished, RunStopped
     from core.tuning.runs.run_folder import RunFolder
 
     folder = RunFolder.open(given.folder)

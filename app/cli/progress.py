@@ -199,8 +199,8 @@ class ProgressLine:
 
 def _tuned(started: RunStarted) -> str:
     """The model, or how many there are and which."""
+    from core.tuning.runs.competition import tunes_several
     from core.tuning.runs.one_model import models_of  # brings numpy
-    from core.tuning.runs.state import tunes_several
 
     if not tunes_several(started):
         return str(started.plan["model"])

@@ -115,7 +115,7 @@ class _Copy:
 
     def add(self, event: Event) -> None:
         """Write an event."""
-        from core.tuning.events import to_json
+        from core.tuning.event_lines import to_json
 
         if self._file is None:
             return

@@ -8,7 +8,7 @@ from typing import Any
 from app.text.numbers import shown
 from core.estimators.settings import labels_of, noun_of, own_setting, title_of
 from core.tuning.events import RunStarted
-from core.tuning.runs.state import tunes_several
+from core.tuning.runs.competition import tunes_several
 
 NAMED = 3  # values of a setting, in a sentence
 

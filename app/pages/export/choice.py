@@ -12,7 +12,8 @@ from app.widgets.quiet_controls import QuietComboBox
 from core.estimators.settings import own_setting
 from core.export.choices import TUNED, Choice, choices
 from core.tuning.events import RunStarted
-from core.tuning.runs.state import RunState, tunes_several
+from core.tuning.runs.competition import tunes_several
+from core.tuning.runs.state import RunState
 
 
 class ModelChooser(QWidget):

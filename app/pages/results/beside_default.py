@@ -16,7 +16,7 @@ from app.views.plot.data_table import DataTable
 from app.widgets.card import Card
 from core.estimators.settings import labels_of, side_by_side
 from core.tuning.events import RunStarted
-from core.tuning.runs.state import tunes_several
+from core.tuning.runs.competition import tunes_several
 
 ROWS = 6  # of the table that are seen without scrolling
 TWO_LINES = 40  # pixels of a row, for names that have to be broken

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.text.candidates import Told
+from app.text.results.candidates import Told
 from app.widgets.card import Card
 from app.widgets.choice_card import Choice, ChoiceCards
 

@@ -14,7 +14,7 @@ from app.text.settings import in_a_cell
 from app.views.plot.data_table import DataTable
 from app.widgets.card import Card
 from core.tuning.events import RunStarted
-from core.tuning.runs.state import tunes_several
+from core.tuning.runs.competition import tunes_several
 from resources.theme import TARGET
 
 SEEN = 7  # rows that are seen without scrolling

@@ -13,10 +13,10 @@ from app.pages.page import Page
 from app.pages.results.beside_default import BesideDefault
 from app.pages.results.candidates import CandidatesCard
 from app.pages.results.members import MembersCard
-from app.text.candidates import candidates
 from app.text.past_runs import SHOWN_RUNS, runs_of_one_dataset
-from app.text.results import headline, in_plain_words, line
-from app.text.results_averaging import members_of
+from app.text.results.averaging import members_of
+from app.text.results.candidates import candidates
+from app.text.results.verdict import headline, in_plain_words, line
 from app.text.units import task_of
 from app.views.board import NARROW, places
 from app.views.penalties.group_penalties import GroupPenalties

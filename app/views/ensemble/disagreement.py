@@ -22,7 +22,7 @@ from app.views.plot.record import Record
 from app.views.plot.scrolled_bars import ScrolledBars
 from core.tuning.events import MembersDisagree, RunStarted
 from core.tuning.payloads import DisputedRow
-from core.tuning.runs.state import tunes_several
+from core.tuning.runs.competition import tunes_several
 
 NAMES = 0.5  # share of the width that the words about rows may take
 ALL_CLASSES = 8  # classes up to which the table has a column for each

@@ -14,7 +14,7 @@ from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
 from core.tuning.events import RunResumed, RunStarted, TrialFailed, TrialFinished
-from core.tuning.runs.state import tunes_several
+from core.tuning.runs.competition import tunes_several
 
 ANYWHERE = 4096  # candidates of a draw
 MARKED = 150  # trials up to which each has a dot

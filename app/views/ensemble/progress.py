@@ -17,7 +17,7 @@ from app.views.plot.marker import Marker
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
 from core.tuning.events import EnsembleUpdated, RunFinished, RunResumed, RunStopped
-from core.tuning.runs.state import tunes_several
+from core.tuning.runs.competition import tunes_several
 
 MARKED = 60  # points beyond which only the last of a line has a symbol
 

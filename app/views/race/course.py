@@ -27,9 +27,9 @@ from core.tuning.events import (
     TrialExcluded,
     TrialFinished,
 )
-from core.tuning.runs.competition import Trial
+from core.tuning.runs.competition import Trial, tunes_several
 from core.tuning.runs.one_model import models_of
-from core.tuning.runs.state import RunState, tunes_several
+from core.tuning.runs.state import RunState
 
 REACH = 25.0  # how far from the best the picture goes at most, in gaps from it to the middle model
 NAME = 0.45  # of the width that a name takes at most

@@ -40,9 +40,10 @@ from core.tuning.events import (
     TrialStarted,
     TuningEnded,
 )
+from core.tuning.runs.competition import tunes_several
 from core.tuning.runs.one_model import models_of
 from core.tuning.runs.standings import Standing
-from core.tuning.runs.state import RunState, tunes_several
+from core.tuning.runs.state import RunState
 from resources.theme import TARGET
 
 PADDING = 28  # of a cell, left and right together

@@ -14,8 +14,8 @@ from app.text.strategies import proposed_by
 from app.text.trials import ended_early
 from app.views.plot.record import Record
 from app.widgets.labels import tip
-from core.tuning.runs.competition import Trial
-from core.tuning.runs.state import RunState, tunes_several
+from core.tuning.runs.competition import Trial, tunes_several
+from core.tuning.runs.state import RunState
 
 Index = QModelIndex | QPersistentModelIndex
 

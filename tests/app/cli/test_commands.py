@@ -17,7 +17,8 @@ import pytest
 from app.cli import main
 from core.errors import UnusableError
 from core.export import exporters
-from core.tuning.events import RunFinished, from_json
+from core.tuning.event_lines import from_json
+from core.tuning.events import RunFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.best import has_best
 from core.tuning.runs.run_folder import RunFolder

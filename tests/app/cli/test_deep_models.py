@@ -12,7 +12,8 @@ import pytest
 from app.cli import main
 from core.estimators.optional_parts import is_installed
 from core.extras import install_command
-from core.tuning.events import ImagesDrawn, RunStarted, from_json
+from core.tuning.event_lines import from_json
+from core.tuning.events import ImagesDrawn, RunStarted
 
 # Compiling takes longer than these small fits: read when jax starts.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")

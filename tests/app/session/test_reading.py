@@ -11,7 +11,8 @@ import pytest
 from app.session import run as module
 from app.session.reading import Reading
 from app.session.run import ShownRun
-from core.tuning.events import RunFinished, RunStarted, TrialFinished, TrialStarted, from_json
+from core.tuning.event_lines import from_json
+from core.tuning.events import RunFinished, RunStarted, TrialFinished, TrialStarted
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs import run_folder
 from core.tuning.runs.run_folder import RunFolder

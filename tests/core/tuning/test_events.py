@@ -9,6 +9,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from core.tuning.event_lines import from_json, read_together, to_json
 from core.tuning.events import (
     Event,
     HistoryRead,
@@ -17,9 +18,6 @@ from core.tuning.events import (
     SurrogateFitted,
     TopicsFound,
     TrialFinished,
-    from_json,
-    read_together,
-    to_json,
 )
 from core.tuning.payloads import (
     DisputedRow,

@@ -6,7 +6,7 @@ import pytest
 
 from app.pages.strategy.strategy_page import StrategyPage
 from app.session.plan import plan_for
-from app.text.results import in_plain_words
+from app.text.results.verdict import in_plain_words
 from core.tuning.events import RunStarted
 
 REASON = "Only 4 % of the training rows are “sick”: …. The score is log loss instead."

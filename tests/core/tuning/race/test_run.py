@@ -12,6 +12,7 @@ from core.errors import UnusableError
 from core.estimators.registry import MODELS, model_named
 from core.estimators.several import choosable, divided, of_model
 from core.space import default_setting
+from core.tuning.event_lines import from_json, to_json
 from core.tuning.events import (
     ModelLooked,
     ModelPicked,
@@ -21,8 +22,6 @@ from core.tuning.events import (
     TrialExcluded,
     TrialFinished,
     TrialStarted,
-    from_json,
-    to_json,
 )
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data

@@ -17,6 +17,7 @@ from core.errors import UnusableError
 from core.losses.registry import build, parameter_groups
 from core.penalties.problem import PenaltyProblem
 from core.tuning.evaluation import evaluation_of
+from core.tuning.event_lines import to_json
 from core.tuning.events import (
     EvaluationShortened,
     FoldTested,
@@ -26,7 +27,6 @@ from core.tuning.events import (
     RunStopped,
     TrialStarted,
     TuningEnded,
-    to_json,
 )
 from core.tuning.plan import DataPlan, Plan, plan_from_dict
 from core.tuning.problem import build_problem, read_data

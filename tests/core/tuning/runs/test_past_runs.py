@@ -6,7 +6,8 @@ import os
 import numpy as np
 import pytest
 
-from core.tuning.events import RunFinished, RunStarted, to_json
+from core.tuning.event_lines import to_json
+from core.tuning.events import RunFinished, RunStarted
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.past_runs import list_runs
 from core.tuning.runs.run_folder import RunFolder

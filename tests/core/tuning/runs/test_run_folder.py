@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import UnusableError
+from core.tuning.event_lines import from_json
 from core.tuning.events import (
     Event,
     Progress,
@@ -21,7 +22,6 @@ from core.tuning.events import (
     TrialFailed,
     TrialFinished,
     TrialStarted,
-    from_json,
 )
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.past_runs import list_runs

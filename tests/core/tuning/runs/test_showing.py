@@ -13,7 +13,8 @@ from core.estimators.dlgm.predictive import reconstructions
 from core.estimators.lda.estimator import OnlineLda
 from core.estimators.lda.model import LDA
 from core.estimators.tables.svm import SVM
-from core.tuning.events import ImagesDrawn, TopicsFound, from_json, to_json
+from core.tuning.event_lines import from_json, to_json
+from core.tuning.events import ImagesDrawn, TopicsFound
 from core.tuning.runs.showing import shown, shows
 
 PIXELS = [f"pixel_{row}_{column}" for row in range(8) for column in range(8)]

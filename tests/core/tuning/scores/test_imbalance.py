@@ -13,7 +13,8 @@ from sklearn.dummy import DummyClassifier
 from core.datasets.summary import summarize
 from core.estimators.registry import MODELS
 from core.space import default_setting
-from core.tuning.events import RunStarted, TrialStarted, from_json, to_json
+from core.tuning.event_lines import from_json, to_json
+from core.tuning.events import RunStarted, TrialStarted
 from core.tuning.guidance.advice import advise
 from core.tuning.guidance.forecast import estimate
 from core.tuning.history.records import settings_in

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.text.candidates import candidates
-from app.text.results import grid_fits, in_plain_words
+from app.text.results.candidates import candidates
+from app.text.results.verdict import grid_fits, in_plain_words
 from core.tuning.events import RunFinished
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from app.text.numbers import fixed, plain
-from app.text.results_averaging import averaged_in_words, members_of, tuned_in_words
-from app.text.results_models import which_models
+from app.text.results.averaging import averaged_in_words, members_of, tuned_in_words
+from app.text.results.models import which_models
 from app.text.scores import (
     SHARES,
     difference_in_words,
@@ -20,7 +20,7 @@ from app.text.structured import found_in_short, pairs_in_words, sequences_in_wor
 from app.text.units import counted, size_of_test_set, task_of, units
 from core.tuning.evaluation import evaluation_in_words
 from core.tuning.events import RunStarted
-from core.tuning.runs.state import tunes_several
+from core.tuning.runs.competition import tunes_several
 from core.tuning.scores.cost_words import costs_in_words
 
 SURE = 1.96  # standard errors, beyond which a difference is more than chance

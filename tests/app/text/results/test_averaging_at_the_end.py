@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from app.pages.results.results_page import ResultsPage
-from app.text.results import headline, in_plain_words
-from app.text.results_averaging import averaged_in_words, members_of, tuned_in_words
+from app.text.results.averaging import averaged_in_words, members_of, tuned_in_words
+from app.text.results.verdict import headline, in_plain_words
 from app.views.results.results_views import Scores
 from core.tuning.events import RunFinished, RunStarted
 

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from app.text.results_averaging import members_of
+from app.text.results.averaging import members_of
 from core.estimators.settings import noun_of, own_setting, title_of
 from core.tuning.events import RunStarted
+from core.tuning.runs.competition import tunes_several
 from core.tuning.runs.one_model import models_of
-from core.tuning.runs.state import tunes_several
 
 
 def which_models(results: Mapping[str, Any], started: RunStarted) -> tuple[str, ...]:

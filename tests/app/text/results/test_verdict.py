@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.text.results import grid_fits, headline, in_plain_words, line
+from app.text.results.verdict import grid_fits, headline, in_plain_words, line
 from app.text.scores import difference_in_words, duration_in_words, metric_in_short, metric_title
 from core.tuning.events import RunStarted
 from core.tuning.plan import DataPlan, Plan
