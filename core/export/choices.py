@@ -115,7 +115,7 @@ def _tuned(results: dict[str, Any], state: RunState) -> Choice:
     of = f"an average of {members} models" if members > 1 else _of_several(state, setting)
     return Choice(
         TUNED,
-        f"The tuned model: {of}" if of and state.several else "The tuned model",
+        f"The tuned model: {of}" if of else "The tuned model",
         "What tuning found. Rows that it had not seen judged it: believe that score.",
         setting,
         metric,

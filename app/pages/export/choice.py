@@ -83,7 +83,8 @@ class ModelChooser(QWidget):
         chosen = self._chosen
         if chosen is None:
             return
-        setting = in_a_cell(self._started, chosen.setting)[1]
+        # An average has no setting; what it carries is that of its best member.
+        setting = "" if chosen.averages else in_a_cell(self._started, chosen.setting)[1]
         self._about.setText(" ".join([chosen.sentence, *([f"{setting}."] if setting else [])]))
         self.box.setAccessibleDescription(self._about.text())
         self.changed.emit()

@@ -197,6 +197,19 @@ def test_the_default_the_baseline_and_trials_can_be_chosen(ended):
     assert "C = 30" in page.chooser._about.text()
 
 
+def test_an_average_is_not_described_by_the_setting_of_one_member(still, qtbot, monkeypatch):
+    page = ExportPage(still)
+    qtbot.addWidget(page)
+    results = {**ENDED[-1].results, "ensemble": {"members": [0, 1], "weights": [0.5, 0.5]}}
+    monkeypatch.setattr(type(still), "results", results, raising=False)
+    still.shown = ShownRun([*ENDED[:-1], RunFinished(results=results)], None)
+    still.run_changed.emit()
+    assert "average of 2 models" in page.chooser.box.itemText(0)
+    assert "C = " not in page.chooser._about.text()
+    page.chooser.box.setCurrentIndex(1)
+    assert "C = 1" in page.chooser._about.text()
+
+
 def test_the_chosen_model_is_asked_for_and_the_report_stays_that_of_the_run(
     ended, tmp_path, monkeypatch
 ):
