@@ -23,7 +23,7 @@ from core.tuning.learning.holding_out import holdout_pairs, said_of_holdout, set
 from core.tuning.learning.table_training import TableTraining, table_training
 from core.tuning.learning.training import Training
 from core.tuning.problem import Problem
-from core.tuning.runs.clock import Clock
+from core.tuning.runs.clock import Clock, time_is_up
 from core.tuning.runs.state import RunState
 from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
 from core.tuning.strategies.strategy import Strategy
@@ -113,7 +113,7 @@ class LearningRun:
             while self._requests:
                 yield self._requests.popleft()
             if self._time_is_up:
-                self.because = f"the time of {problem.plan.minutes:g} minutes was up"
+                self.because = time_is_up(problem.plan.minutes or 0.0)
                 break
         assert step is not None  # a learner reports at least its start
         self.because = self.because or _why(step, self._state)

@@ -77,3 +77,8 @@ class Clock:
             self._already, self._since = self.seconds, None
             yield replace(event, seconds=round(self._already, 4))
             self._since = AWAKE.seconds
+
+
+def time_is_up(minutes: float) -> str:
+    """Why a run ended that had so many minutes."""
+    return f"the time of {minutes:g} {'minute' if minutes == 1 else 'minutes'} was up"

@@ -13,7 +13,7 @@ from core.tuning.averaging.ensemble import Ensemble
 from core.tuning.events import Event, RunResumed, TrialExcluded, TrialFailed, TrialFinished
 from core.tuning.history.run_history import RunHistory, history_of, read_before
 from core.tuning.problem import Problem
-from core.tuning.runs.clock import Clock
+from core.tuning.runs.clock import Clock, time_is_up
 from core.tuning.runs.state import RunState
 from core.tuning.scores.scoring import Outcome, Task
 from core.tuning.trials.asker import Asker
@@ -162,7 +162,7 @@ class TrialRun:
         if begun >= (state.total or MOST_TRIALS):
             self.because = f"the budget of {state.total} trials was spent"
         elif self._time_is_up and begun > 0:
-            self.because = f"the time of {self._problem.plan.minutes:g} minutes was up"
+            self.because = time_is_up(self._problem.plan.minutes or 0.0)
         elif begun > 0:
             # The first trial comes, whatever the sampler thinks of the space.
             self.because = self._asker.finished
@@ -203,7 +203,7 @@ class TrialRun:
             yield from self._averaged(self.ensemble)
 
     def _given_up(self) -> Generator[Event, None, None]:
-        self.because = f"the time of {self._problem.plan.minutes:g} minutes was up"
+        self.because = time_is_up(self._problem.plan.minutes or 0.0)
         for lost in list(self._state.pending.values()):
             failed = TrialFailed(
                 number=lost.number, setting=lost.setting, reason="The time of the run was up."

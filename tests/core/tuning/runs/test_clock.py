@@ -12,7 +12,7 @@ import pytest
 
 from core.tuning.events import Progress
 from core.tuning.runs import clock
-from core.tuning.runs.clock import LONGEST, TICK, Awake, Clock
+from core.tuning.runs.clock import LONGEST, TICK, Awake, Clock, time_is_up
 
 ROOT = Path(__file__).parents[4]
 
@@ -98,3 +98,8 @@ def test_a_process_that_was_halted_has_not_used_its_minutes():
         time.sleep(8.0)
         os.kill(process.pid, signal.SIGCONT)
         assert float(process.stdout.readline()) < 4.0
+
+
+def test_one_minute_is_one():
+    assert time_is_up(1.0) == "the time of 1 minute was up"
+    assert time_is_up(0.5) == "the time of 0.5 minutes was up"
