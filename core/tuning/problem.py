@@ -338,7 +338,9 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
         metric = METRICS[averaged_metric(dataset.task)]
     elif not plan.metric:
         usual, probable = default_metric(dataset.task), model.probabilistic is None
-        advised = recommended_metric(usual, rare, probabilities=probable, costs=costs)
+        advised = recommended_metric(
+            usual, rare, probabilities=probable, costs=costs, several=strategy.several
+        )
         metric, reason = METRICS[advised.metric], advised.reason
     if strategy.averages or costs or metric.needs == "probabilities":
         model = model_named(plan.model, probabilities=True)

@@ -55,7 +55,12 @@ def rare_class(task: str, counts: Mapping[str, int]) -> Rare | None:
 
 
 def recommended_metric(
-    usual: str, rare: Rare | None, *, probabilities: bool, costs: bool = False
+    usual: str,
+    rare: Rare | None,
+    *,
+    probabilities: bool,
+    costs: bool = False,
+    several: bool = False,
 ) -> Recommended:
     """What a run is scored by where nobody chose a metric.
 
@@ -64,6 +69,7 @@ def recommended_metric(
         rare: the rarest class, where it is rare.
         probabilities: whether the model gives those of classes without more fits.
         costs: whether a threshold is to be chosen by what mistakes cost.
+        several: whether several models are tuned.
     """
     if costs and rare is None:
         why = "A threshold by what mistakes cost rests on probabilities"
@@ -78,9 +84,11 @@ def recommended_metric(
         return Recommended(
             "log_loss", f"{why}The score is log loss instead, which judges every probability."
         )
+    lack = "not every model" if several else "this model"
+    gives = "gives" if several else "gives no"
     return Recommended(
         "auc",
-        f"{why}The score is the area under the ROC curve instead, because this model gives no "
+        f"{why}The score is the area under the ROC curve instead, because {lack} {gives} "
         "probabilities.",
     )
 

@@ -97,6 +97,15 @@ def test_costs_recommend_the_score_that_judges_probabilities():
     assert recommended_metric("r2", None, probabilities=True).metric == "r2"
 
 
+def test_the_reason_speaks_of_several_models_where_several_are_tuned():
+    rare = Rare("b", 0.02)
+    one = recommended_metric("accuracy", rare, probabilities=False)
+    assert one.reason.endswith("because this model gives no probabilities.")
+    race = recommended_metric("accuracy", rare, probabilities=False, several=True)
+    assert race.metric == "auc"
+    assert race.reason.endswith("because not every model gives probabilities.")
+
+
 def test_the_share_is_that_of_the_training_rows(tmp_path):
     train = table(tmp_path / "a.csv", (0.9, 0.1))
     table(tmp_path / "b.csv", (0.5, 0.5))
