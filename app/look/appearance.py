@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from string import Template
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QLocale, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
@@ -67,9 +67,18 @@ def pixels(length: float) -> int:
     return round(length * _state.text_percent / 100)
 
 
+def group_digits() -> None:
+    """Where the system names no language, numbers are grouped as in the sentences: 3,000."""
+    if QLocale().language() == QLocale.Language.C:
+        grouped = QLocale.c()
+        grouped.setNumberOptions(QLocale.NumberOption.DefaultNumberOptions)
+        QLocale.setDefault(grouped)
+
+
 def start(app: QApplication) -> None:
     """Give the application the remembered look, and follow the system where that was chosen."""
     app.setStyle("Fusion")
+    group_digits()
     if not _state.follows:
         QGuiApplication.styleHints().colorSchemeChanged.connect(_system_changed)
         _state.follows = True

@@ -33,6 +33,12 @@ def fake_worker(monkeypatch):
     return lambda: WorkerThread(engine="fake_engine")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def grouped_digits():
+    """Numbers as the program writes them, whichever test comes first."""
+    appearance.group_digits()
+
+
 @pytest.fixture
 def session(qapp, tmp_path, fake_worker):
     made = Session(runs_root=tmp_path / "runs", worker=fake_worker())

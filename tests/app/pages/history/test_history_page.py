@@ -73,7 +73,7 @@ def test_a_row_a_dataset(page):
     found = {tuple(cells(page, row)[1:]) for row in range(2)}
     assert found == {
         ("Support vector machine", "500", "12", "2", "3", "0.9", "this computer"),
-        ("Random forest", "2000", "12", "2", "3", "0.9", "this computer"),
+        ("Random forest", "2,000", "12", "2", "3", "0.9", "this computer"),
     }
     assert page.datasets._title.text() == "2 datasets"
     assert all(cells(page, row)[0] not in ("", "–") for row in range(2))
