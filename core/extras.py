@@ -18,6 +18,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "more": ("lightgbm>=4.5", "xgboost>=2.1", "catboost>=1.2.7"),
     "sheets": ("openpyxl>=3.1", "odfpy>=1.4"),
     "columnar": ("pyarrow>=15",),
+    "cluster": ("distributed>=2024.8", "cryptography>=42"),
 }
 
 

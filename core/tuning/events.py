@@ -325,6 +325,17 @@ class Progress(Event):
 
 
 @dataclass(frozen=True)
+class WorkersSeen(Event):
+    """What the workers of a cluster do at this moment; no part of the run's record.
+
+    A worker: its name, host, threads, load (the share of its threads that are at work, for anyone),
+    trials (the numbers of those of this run that it is at), and whether it is usable.
+    """
+
+    workers: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
 class TuningEnded(Event):
     """No more is tried; the winner is being fitted, tested and kept. The end of the run follows."""
 

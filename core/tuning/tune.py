@@ -23,6 +23,7 @@ from core.tuning.events import (
     RunFinished,
     RunStarted,
     TuningEnded,
+    WorkersSeen,
 )
 from core.tuning.history.run_history import RunHistory, read_before
 from core.tuning.history.store import History
@@ -38,6 +39,7 @@ from core.tuning.runs.run_folder import RunFolder, now
 from core.tuning.runs.showing import shows
 from core.tuning.runs.state import RunState, folded
 from core.tuning.runs.waiting import written
+from core.tuning.trials.executors import Executing, Executor
 from core.tuning.trials.run import TrialRun, extended
 
 
@@ -50,6 +52,7 @@ def tune(
     more_trials: int = 0,
     requests: deque[Event] | None = None,
     history: Callable[[], History] | None = None,
+    executor: Callable[..., Executing] = Executor,
 ) -> Generator[Event, None, None]:
     """Run a plan, or go on with an interrupted or finished run of it.
 
@@ -64,6 +67,7 @@ def tune(
             total, EvaluationShortened); taken from the left and made part of the stream.
         history: opens the history of earlier datasets, where trials are kept for later runs
             and which some strategies use; None to neither keep nor read anything.
+        executor: makes what runs the trials, from the work, how many at a time, and the time limit.
 
     Yields:
         RunStarted (or RunResumed), HistoryRead for a strategy that uses it, the strategy's own
@@ -78,7 +82,7 @@ def tune(
     _check_same_data(state, dataset)
     clock = Clock(state.seconds)
     course = Course(state, clock, read_before(past), deque() if requests is None else requests)
-    stream = _stream(problem, course, past, more_trials, folder, history)
+    stream = _stream(problem, course, past, more_trials, folder, history, executor)
     if folder is None:
         yield from clock.stamped(stream)
         return
@@ -90,7 +94,8 @@ def tune(
 
 def _recorded(folder: RunFolder, event: Event, state: RunState) -> Generator[Event, None, None]:
     """Record an event, waiting where the disk is full, and what there is to say of the folder."""
-    yield from written(lambda: folder.append(event), lambda: state.progress(None))
+    if not isinstance(event, WorkersSeen):  # of the moment, and of no use later
+        yield from written(lambda: folder.append(event), lambda: state.progress(None))
     while folder.notices:
         yield Noticed(sentence=folder.notices.pop(0))
 
@@ -102,6 +107,7 @@ def _stream(
     more_trials: int,
     folder: RunFolder | None,
     history: Callable[[], History] | None,
+    executor: Callable[..., Executing],
 ) -> Generator[Event, None, None]:
     state = course.state
     name = state.started.remembered_as
@@ -110,7 +116,7 @@ def _stream(
     with contextlib.closing(told) as run_history:
         run: TrialRun | LearningRun
         if problem.strategy.kind == "trials":
-            run = trial_run(problem, state, course.clock, course.requests, run_history)
+            run = trial_run(problem, state, course.clock, course.requests, run_history, executor)
         else:
             run = LearningRun(problem, state, course.clock, course.requests)
         fresh = started(problem, run.groups, folder, run_history.name)

@@ -18,7 +18,7 @@ from core.tuning.race.asker import Look, RaceAsker
 from core.tuning.race.blend import Blend
 from core.tuning.race.recalled import recalled
 from core.tuning.scores.scoring import Outcome, Task
-from core.tuning.trials.executors import Executor
+from core.tuning.trials.executors import Executing
 from core.tuning.trials.run import BEAT, LONGEST, TrialRun
 
 LOOK_ROWS = 1000  # that a first look is fitted on, and scored on, at most
@@ -81,7 +81,7 @@ class RaceRun(TrialRun):
             alone = self._alone[name]
             self._run_history.keep_of(alone, replace(event, setting=own), past=past)
 
-    def _before(self, executor: Executor) -> Generator[Event, None, None]:
+    def _before(self, executor: Executing) -> Generator[Event, None, None]:
         """The first looks at every model."""
         waiting = deque(self._asker.to_look())
         look_rows = rows_of_look(width(self._problem.dataset))
@@ -101,6 +101,8 @@ class RaceRun(TrialRun):
                 self._asker.looked(event)
                 self._state.consume(event)
                 yield event
+            if (news := executor.news()) is not None:
+                yield news
             yield self._state.progress(self._left if self._left < math.inf else None)
 
     @property
@@ -136,7 +138,7 @@ class RaceRun(TrialRun):
         by_trials = 1.0 - self._state.done / total if total else 1.0
         return max(0.0, min(by_time, by_trials))
 
-    def _begun(self, executor: Executor) -> Generator[Event, None, None]:
+    def _begun(self, executor: Executing) -> Generator[Event, None, None]:
         started = self._asker.ask(self._left, self._share_left)
         compared = self._asker.compared
         self._state.consume(compared)

@@ -19,11 +19,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from multiprocessing import connection
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, Protocol
 
 from core.errors import cannot_write
 from core.processes import LEAVES, OwnedProcess
 from core.space import Setting
+from core.tuning.events import Event
 from core.tuning.runs.clock import AWAKE
 from core.tuning.scores.scoring import Outcome, Task, Work, in_a_sentence, score
 from core.tuning.trials.scratch import Scratch, shorten_sockets
@@ -50,8 +51,41 @@ class _Busy:
     limit: float | None = None  # of its own, in place of the executor's
 
 
+class Executing(Protocol):
+    """What runs trials: processes of this machine (`Executor`), or the workers of a cluster."""
+
+    limit: float | None
+
+    @property
+    def workers(self) -> int:
+        """How many trials run at the same time, as things are now."""
+
+    @property
+    def free(self) -> int:
+        """How many more trials may be submitted now."""
+
+    @property
+    def running(self) -> int:
+        """How many trials are under way."""
+
+    def submit(self, number: int, setting: Setting) -> None:
+        """Begin a trial."""
+
+    def begin(self, task: Task, limit: float | None = None) -> None:
+        """Begin what a task asks for."""
+
+    def wait(self, seconds: float) -> list[Outcome]:
+        """The trials that ended, waiting at most so long for the first of them."""
+
+    def news(self) -> Event | None:
+        """What there is to say of the places where trials run; None where nothing changed."""
+
+    def close(self) -> None:
+        """End what is under way."""
+
+
 class Executor:
-    """Processes that score settings.
+    """Processes of this machine that score settings.
 
     Args:
         work: what to score on; written to a file once and memory-mapped by every process.
@@ -60,14 +94,15 @@ class Executor:
             process not counted; None for never.
 
     Attributes:
-        limit: the same; it may be changed while trials run.
+        workers: as given.
+        limit: the time limit; it may be changed while trials run.
 
     Raises:
         UnusableError: no room for the folds, or no place for the sockets.
     """
 
     def __init__(self, work: Work, workers: int = 1, time_limit: float | None = None) -> None:
-        self._workers, self.limit = workers, time_limit
+        self.workers, self.limit = workers, time_limit
         self._context = _context()
         self._folder = Scratch("folds")
         self._file = self._folder.path / "work.joblib"
@@ -86,7 +121,7 @@ class Executor:
     @property
     def free(self) -> int:
         """How many more trials may be submitted now."""
-        return self._workers - self.running
+        return self.workers - self.running
 
     @property
     def running(self) -> int:
@@ -169,6 +204,10 @@ class Executor:
                 del self._busy[worker]
                 why = f"It took longer than the time limit of {limit:g} s."
                 yield Outcome(busy.number, busy.setting, (), took, why)
+
+    def news(self) -> Event | None:
+        """Nothing: the processes are where the person is."""
+        return None
 
     def close(self) -> None:
         """End every process at once and remove the file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 from core.samplers.transfer.history import TuningHistory
@@ -17,7 +17,7 @@ from core.tuning.runs.clock import Clock, time_is_up
 from core.tuning.runs.state import RunState
 from core.tuning.scores.scoring import Outcome, Task
 from core.tuning.trials.asker import Asker
-from core.tuning.trials.executors import Executor
+from core.tuning.trials.executors import Executing, Executor
 
 BEAT = 0.4  # seconds: how long nothing is said while trials run, so that a stop is heard
 MOST_TRIALS = 100_000  # where only time bounds the run
@@ -34,9 +34,11 @@ class TrialRun:
         clock: Clock,
         requests: deque[Event],
         run_history: RunHistory,
+        executor: Callable[..., Executing] = Executor,
     ) -> None:
         self._problem, self._state, self._clock = problem, state, clock
         self._requests, self._run_history = requests, run_history
+        self._make_executor = executor
         self.because = ""
         self.groups: dict[str, int] = {}  # penalties are not learned here
         self.learned = None
@@ -58,7 +60,7 @@ class TrialRun:
         lacking = self.ensemble.replay(past) if self.ensemble is not None else {}
         plan = self._problem.plan
         with contextlib.closing(
-            Executor(self._problem.work(), plan.workers, self.time_limit)
+            self._make_executor(self._problem.work(), plan.workers, self.time_limit)
         ) as executor:
             yield from self._said_again(executor, lacking)
             yield from self._before(executor)
@@ -67,7 +69,7 @@ class TrialRun:
             yield from self._tried(executor)
         yield from self._after()
 
-    def _tried(self, executor: Executor) -> Generator[Event, None, None]:
+    def _tried(self, executor: Executing) -> Generator[Event, None, None]:
         while True:
             yield from self._heard()
             yield from self._started(executor)
@@ -90,7 +92,7 @@ class TrialRun:
             return given
         return max(LONGEST * 60 * minutes, 3.0 * state.took / state.finished)
 
-    def _before(self, executor: Executor) -> Generator[Event, None, None]:
+    def _before(self, executor: Executing) -> Generator[Event, None, None]:
         """What is done before the first trial."""
         yield from ()
 
@@ -99,7 +101,7 @@ class TrialRun:
         yield from ()
 
     def _said_again(
-        self, executor: Executor, lacking: Mapping[int, Setting]
+        self, executor: Executing, lacking: Mapping[int, Setting]
     ) -> Generator[Event, None, None]:
         """The best trials of before are fitted again, for what they say about held-out rows."""
         waiting = deque(lacking.items())
@@ -143,11 +145,11 @@ class TrialRun:
             self._state.consume(event)
             yield event
 
-    def _started(self, executor: Executor) -> Generator[Event, None, None]:
+    def _started(self, executor: Executing) -> Generator[Event, None, None]:
         while executor.free and self._may_ask(executor):
             yield from self._begun(executor)
 
-    def _begun(self, executor: Executor) -> Generator[Event, None, None]:
+    def _begun(self, executor: Executing) -> Generator[Event, None, None]:
         """One more trial begins."""
         started = self._asker.ask()
         if started.reason != "default" and (surrogate := self._asker.surrogate()) is not None:
@@ -156,7 +158,7 @@ class TrialRun:
         self._state.consume(started)
         yield started
 
-    def _may_ask(self, executor: Executor) -> bool:
+    def _may_ask(self, executor: Executing) -> bool:
         state = self._state
         begun = state.done + executor.running
         if begun >= (state.total or MOST_TRIALS):
@@ -178,7 +180,7 @@ class TrialRun:
         """Whether nobody waits for the trials that are under way."""
         return self._time_is_up
 
-    def _ended(self, executor: Executor) -> Generator[Event, None, None]:
+    def _ended(self, executor: Executing) -> Generator[Event, None, None]:
         for outcome in executor.wait(BEAT):
             self._asker.tell(outcome)
             event = trial_event(outcome, len(self._problem.splits))
@@ -189,7 +191,9 @@ class TrialRun:
             yield event
             yield from self._told(outcome)
             yield from self._run_history.notices()
-        yield self._state.progress(self._seconds_left(executor.running))
+        if (news := executor.news()) is not None:
+            yield news
+        yield self._state.progress(self._seconds_left(executor))
 
     def _told(self, outcome: Outcome) -> Generator[Event, None, None]:
         """What a finished trial means for the average, and what its model shows if it is best."""
@@ -211,14 +215,14 @@ class TrialRun:
             self._state.consume(failed)
             yield failed
 
-    def _seconds_left(self, running: int) -> float | None:
-        state, plan, minutes = self._state, self._problem.plan, self._problem.minutes
+    def _seconds_left(self, executor: Executing) -> float | None:
+        state, minutes = self._state, self._problem.minutes
         left = []
         if minutes is not None:
             left.append(60 * minutes - self._clock.seconds)
         if state.total and state.finished:
             mean = state.took / state.finished
-            left.append(mean * max(0, state.total - state.done) / plan.workers)
+            left.append(mean * max(0, state.total - state.done) / executor.workers)
         return max(0.0, min(left)) if left else None
 
 

@@ -1,0 +1,152 @@
+"""Where a cluster is, by which certificates it is reached, and what it means to reach it without."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import UnusableError
+from core.extras import install_command
+
+LOCAL = "local"  # in place of an address: workers on this machine, for one run
+OPTION = "option cluster"
+_ADDRESS = re.compile(
+    r"(?P<scheme>tcp|tls)://(?P<host>\[[0-9a-fA-F:.]+\]|[^\s/:\[\]]+):(?P<port>\d{1,5})"
+)
+_SCHEMELESS = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^\s/:\[\]]+):\d{1,5}")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where trials run.
+
+    Attributes:
+        address: of a scheduler (tcp://host:port, tls://host:port), or "local".
+        ca: the file of the authority whose certificates are believed; "" as dask is configured.
+        certificate, key: the files by which this program shows who it is; "" the same.
+    """
+
+    address: str
+    ca: str = ""
+    certificate: str = ""
+    key: str = ""
+
+    @property
+    def local(self) -> bool:
+        """Whether the workers are started here, for this run alone."""
+        return self.address == LOCAL
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether both ends show certificates."""
+        return self.local or self.address.startswith("tls://")
+
+    @property
+    def host(self) -> str:
+        """The scheduler's host, without brackets."""
+        found = _ADDRESS.fullmatch(self.address)
+        return found["host"].strip("[]") if found else ""
+
+
+def place_of(address: str, ca: str = "", certificate: str = "", key: str = "") -> Place:
+    """The place that a person named.
+
+    Raises:
+        UnusableError: it is no address, certificates are named for one without encryption, or one
+            of their files cannot be read.
+    """
+    address = address.strip()
+    if _SCHEMELESS.fullmatch(address):
+        address = f"{'tls' if ca or certificate else 'tcp'}://{address}"
+    place = Place(address, ca, certificate, key)
+    if not place.local:
+        _check_address(address)
+    files = {"tls-ca": ca, "tls-cert": certificate, "tls-key": key}
+    given = {name: file for name, file in files.items() if file}
+    if given and not address.startswith("tls://"):
+        raise UnusableError(
+            f"a certificate is named, and “{address}” uses none",
+            where=f"option {next(iter(given))}",
+            cure="give an address that begins with tls://",
+        )
+    for name, file in given.items():
+        _check_file(name, file)
+    return place
+
+
+def _check_address(address: str) -> None:
+    found = _ADDRESS.fullmatch(address)
+    if found is None or not 0 < int(found["port"]) < 65536:
+        raise UnusableError(
+            f"“{address}” is no address of a scheduler",
+            where=OPTION,
+            cure="give tcp://HOST:PORT or tls://HOST:PORT as dask scheduler prints it, or local",
+        )
+
+
+def _check_file(name: str, file: str) -> None:
+    try:
+        with Path(file).open("rb") as opened:
+            opened.read(1)
+    except OSError as error:
+        raise UnusableError(
+            f"the file “{file}” cannot be read ({error.strerror or error})",
+            where=f"option {name}",
+            cure="name a PEM file that is there",
+        ) from error
+
+
+def warning(place: Place) -> str:
+    """What a person should know before the first trial; "" where nothing leaves this machine."""
+    if place.encrypted or _is_here(place.host):
+        return ""
+    return (
+        f"Nothing protects {place.address}: whoever reaches it can read the training rows, and run "
+        "any code on its workers and, by what they send back, on this computer. Use it in a "
+        "network that you trust, or with certificates (tls://)."
+    )
+
+
+def _is_here(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def security_of(place: Place) -> Any:
+    """What dask is told about certificates; None where the address needs none."""
+    if not place.encrypted:
+        return None
+    from distributed.security import Security
+
+    if place.local:
+        return Security.temporary()
+    given: Mapping[str, str] = {
+        "tls_ca_file": place.ca,
+        "tls_client_cert": place.certificate,
+        "tls_client_key": place.key or place.certificate,
+    }
+    return Security(require_encryption=True, **{name: file for name, file in given.items() if file})
+
+
+def check_installed() -> None:
+    """See that dask.distributed is there.
+
+    Raises:
+        UnusableError: it is not; says what installs it.
+    """
+    try:
+        import distributed  # noqa: F401 - whether it can be imported is the question
+    except ImportError as error:
+        raise UnusableError(
+            "trials on a cluster need dask.distributed, which is not installed",
+            where=OPTION,
+            cure=f"install it with: {install_command('cluster')}",
+        ) from error

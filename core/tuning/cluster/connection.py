@@ -1,0 +1,173 @@
+"""The connection to a cluster: opened before the first trial, closed after the last."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+from types import TracebackType
+from typing import Any
+
+from core.errors import UnusableError
+from core.tuning.cluster import versions
+from core.tuning.cluster.address import OPTION, Place, check_installed, security_of
+from core.tuning.cluster.executor import ClusterExecutor
+from core.tuning.cluster.watching import Watching
+from core.tuning.scores.scoring import Work
+from core.tuning.trials.scratch import Scratch
+
+ANSWERS = 10.0  # seconds within which a scheduler answers
+COMES = 30.0  # seconds within which the first worker comes
+LEAVES = 5.0  # seconds
+
+
+class Connection:
+    """A cluster that answered, with at least one worker that can run trials.
+
+    Args:
+        place: where it is; "local" starts one worker a core on this machine, with certificates
+            of its own that end with it.
+        most: how many trials run at the same time at most; None for one a thread of its workers.
+            A local cluster has so many workers; None for one a core.
+
+    Attributes:
+        warnings: what was found of its workers, in sentences.
+
+    Raises:
+        UnusableError: dask.distributed is not installed, nobody answers, certificates do not fit,
+            or no worker comes or can be used.
+    """
+
+    def __init__(self, place: Place, most: int | None = None) -> None:
+        check_installed()
+        _silence()
+        self.place, self._most = place, most
+        self._stack = contextlib.ExitStack()
+        try:
+            self._client = self._connected()
+            self._watching = Watching(self._client)
+            self._await_workers()
+        except BaseException:
+            self.close()
+            raise
+
+    def _connected(self) -> Any:
+        from distributed import Client
+
+        place = self.place
+        target: Any = place.address
+        try:
+            security = security_of(place)
+            if place.local:
+                target = self._started(security, self._most or os.cpu_count() or 1)
+            client = Client(
+                target, timeout=ANSWERS, security=security, set_as_default=False, name="tunescope"
+            )
+        except (OSError, TimeoutError, ValueError, TypeError, RuntimeError, ImportError) as error:
+            raise _unreachable(place, error) from error
+        self._stack.callback(client.close, LEAVES)
+        return client
+
+    def _started(self, security: Any, workers: int) -> Any:
+        from distributed import LocalCluster
+
+        folder = Scratch("cluster")
+        self._stack.callback(folder.remove)
+        cluster = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=None,
+            local_directory=str(folder.path),
+            security=security,
+            protocol="tls://",
+            silence_logs=logging.CRITICAL,
+        )
+        self._stack.callback(cluster.close, LEAVES)
+        return cluster
+
+    def _await_workers(self) -> None:
+        end = time.monotonic() + COMES
+        while not self._watching.threads:
+            if self._watching.said:
+                versions.refuse(self._watching.said)
+            if time.monotonic() > end:
+                raise UnusableError(
+                    f"no worker came within {COMES:g} seconds",
+                    where=self.place.address,
+                    cure="start workers with: dask worker ADDRESS",
+                )
+            time.sleep(0.2)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was found of workers that differ from this machine; each is given out once."""
+        said, self._watching.said = self._watching.said, []
+        return said
+
+    @property
+    def threads(self) -> int:
+        """How many trials its workers can run at the same time now."""
+        return self._watching.threads
+
+    @property
+    def client(self) -> Any:
+        """The client of distributed, for work other than trials."""
+        return self._client
+
+    def executor(
+        self, work: Work, _workers: int = 1, limit: float | None = None
+    ) -> ClusterExecutor:
+        """What runs the trials of one run, as `core.tuning.tune` asks for it.
+
+        How many run at a time is the cluster's to say: it may grow and shrink meanwhile.
+        """
+        return ClusterExecutor(self._client, work, self._most, limit, self._watching)
+
+    def close(self) -> None:
+        """Leave the cluster; a local one ends."""
+        with contextlib.suppress(OSError, TimeoutError):
+            self._stack.close()
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _unreachable(place: Place, error: Exception) -> UnusableError:
+    text = " ".join(str(error).split())
+    if place.local:
+        return UnusableError(
+            f"workers could not be started here ({type(error).__name__}: {text[:200]})",
+            where=OPTION,
+            cure="run without a cluster, or with --workers",
+        )
+    about = f"{text} {error.__cause__ or ''}".lower()
+    if any(word in about for word in ("ssl", "tls", "certificate", "pem")):
+        return UnusableError(
+            f"the certificates do not fit ({text[:200] or type(error).__name__})",
+            where=place.address,
+            cure="name those that the scheduler was started with (--tls-ca, --tls-cert, --tls-key)",
+        )
+    return UnusableError(
+        "no scheduler answers",
+        where=place.address,
+        cure="see that “dask scheduler” runs there and that its port can be reached",
+    )
+
+
+def _silence() -> None:
+    # What matters is said in sentences; its own lines would stand between them.
+    import distributed  # noqa: F401 - gives its loggers their levels
+
+    for name in [*logging.Logger.manager.loggerDict, "distributed"]:
+        if name.split(".")[0] in ("distributed", "dask"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)

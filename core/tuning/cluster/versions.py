@@ -1,0 +1,71 @@
+"""What a worker has installed, told by a function that is sent there whole: it needs nothing else.
+
+A worker that lacks the program could not even read the name of a function of it.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+
+from core.errors import UnusableError
+
+# Scores depend on these: where they differ, the same setting may have another score.
+DECISIVE = ("tunescope", "scikit-learn", "numpy", "scipy")
+PACKAGES = (*DECISIVE, "pandas")
+
+
+def versions_here() -> dict[str, str]:
+    """{package: version} of this process, with Python's; "" for what is not there."""
+    import importlib.metadata
+    import platform
+
+    found = {"python": ".".join(platform.python_version_tuple()[:2])}
+    for package in ("tunescope", "scikit-learn", "numpy", "scipy", "pandas"):
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            found[package] = ""
+    try:
+        import core.tuning.cluster.on_worker  # noqa: F401
+    except Exception as error:
+        found["fault"] = f"{type(error).__name__}: {error}"
+    return found
+
+
+def sent_whole() -> Callable[[], dict[str, str]]:
+    """`versions_here` as a function of no module, which is sent with its code, not by its name."""
+    alone = types.FunctionType(versions_here.__code__, {"__builtins__": __builtins__})
+    alone.__module__ = "__main__"
+    return alone
+
+
+def difference(name: str, there: Mapping[str, str], here: Mapping[str, str]) -> tuple[str, bool]:
+    """How a worker differs from this process, in a sentence, and whether it may be used so.
+
+    Returns:
+        "" and True where nothing does. Another Python or another version of what scores depend on
+        rules a worker out; another pandas is only said.
+    """
+    if there.get("fault"):
+        return f"Worker {name} cannot run Tunescope ({there['fault']}).", False
+    for package in ("python", *DECISIVE):
+        theirs, ours = there.get(package, ""), here.get(package, "")
+        if theirs != ours:
+            has = f"has {package} {theirs}" if theirs else f"has no {package}"
+            return f"Worker {name} {has}, and this computer {ours or 'none'}.", False
+    if there.get("pandas") != here.get("pandas"):
+        ours = here.get("pandas", "")
+        return f"Worker {name} has pandas {there.get('pandas')}, and this computer {ours}.", True
+    return "", True
+
+
+def refuse(sentences: list[str]) -> None:
+    """Raises UnusableError: no worker can be used; the first reason stands for all."""
+    more = f" (and {len(sentences) - 1} more)" if len(sentences) > 1 else ""
+    raise UnusableError(
+        f"no worker of the cluster can be used: {sentences[0].rstrip('.')}{more}",
+        where="option cluster",
+        cure="install the same versions on every worker, as the page “Many machines” of the help"
+        " says",
+    )
