@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.cli import cluster
 from app.cli.parsing.tune_arguments import add_ending, add_examples
 from app.cli.progress import ProgressLine
 from app.cli.tuning import Followed, follow, give_result
@@ -37,6 +38,7 @@ def add_to(commands: Any) -> None:
         action="store_true",
         help="try nothing more: fit, test and save the best so far",
     )
+    cluster.add_to(resume)
     add_ending(resume)
     resume.set_defaults(run=_resume)
 
@@ -104,21 +106,23 @@ def _resume(given: argparse.Namespace) -> int:
         said = f"{plan.strategy} learns penalties and makes no trials"
         print(f"--trials has no effect: {said}.", file=sys.stderr)
     requests: deque[Event] = deque()
-    if given.stop:
-        stream: Iterator[Event] = (
-            conclude(plan, dataset, events, folder=folder) for events in [past]
-        )
-    else:
-        stream = tune(
-            plan,
-            dataset,
-            folder=folder,
-            past=past,
-            more_trials=given.trials,
-            requests=requests,
-            history=History,
-        )
-    return follow(Followed(stream, requests, plan, dataset, folder, past), given)
+    with cluster.connected(given) as connection:
+        if given.stop:
+            stream: Iterator[Event] = (
+                conclude(plan, dataset, events, folder=folder) for events in [past]
+            )
+        else:
+            stream = tune(
+                plan,
+                dataset,
+                folder=folder,
+                past=past,
+                more_trials=given.trials,
+                requests=requests,
+                history=History,
+                **cluster.executing(connection),
+            )
+        return follow(Followed(stream, requests, plan, dataset, folder, past), given)
 
 
 def _replay(given: argparse.Namespace) -> int:

@@ -103,7 +103,7 @@ def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
         trials=given.trials,
         minutes=given.minutes,
         seed=given.seed,
-        workers=given.workers,
+        workers=1 if given.workers is None else given.workers,
         costs=_costs(given.mistake_costs),
         evaluation="" if given.evaluation == "auto" else given.evaluation,
         refit=given.refit,

@@ -24,6 +24,7 @@ from core.tuning.events import (
     RunStarted,
     TrialFailed,
     TrialFinished,
+    WorkersSeen,
 )
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class ProgressLine:
         self._drawn = False
         self._told: float | None = None
         self._compared = False
+        self._cluster = (0, 0)  # workers and their threads
         from core.tuning.runs.state import RunState  # brings numpy, which no --help should wait for
 
         self._run = RunState()
@@ -97,8 +99,20 @@ class ProgressLine:
             case HyperGradientStep():
                 loss = number(event.holdout_loss)
                 self._draw(f"step {event.step} · held-out loss {loss}", self._share(event.step))
+            case WorkersSeen():
+                self._workers(event)
             case Progress():
                 self._progress()
+
+    def _workers(self, event: WorkersSeen) -> None:
+        """How many workers the cluster has, where that changed."""
+        usable = [worker for worker in event.workers if worker.get("usable")]
+        threads = sum(int(worker.get("threads", 1)) for worker in usable)
+        if (len(usable), threads) != self._cluster:
+            self._cluster = (len(usable), threads)
+            many = "1 worker" if len(usable) == 1 else f"{len(usable)} workers"
+            at_once = "1 trial" if threads == 1 else f"{threads} trials"
+            self.say(f"The cluster has {many}: {at_once} at a time.")
 
     def _say_best(self, best: Trial) -> None:
         what = setting_in_words(best.setting)

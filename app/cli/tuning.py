@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from app.cli import cluster
 from app.cli.leaderboard import leaderboard_of
 from app.cli.parsing import tune_arguments
 from app.cli.parsing.columns import refuse_role_of_target
@@ -39,6 +40,7 @@ def add_to(commands: Any) -> None:
 def run(given: argparse.Namespace) -> int:
     """Tune, print the result, export."""
     from core.export.exporters import check_export
+    from core.tuning.checks import MOST_WORKERS
     from core.tuning.guidance.power_words import power_of
     from core.tuning.history.store import History
     from core.tuning.problem import build_problem, read_data
@@ -60,15 +62,21 @@ def run(given: argparse.Namespace) -> int:
         print(problem.metric_reason, file=sys.stderr)
     if power := power_of(problem):
         print(power, file=sys.stderr)
+    if problem.strategy.kind != "trials":
+        given.cluster = ""  # said to have no effect
     copy = _opened(Path(given.events)) if given.events else None
-    folder = RunFolder.create(plan, path=Path(given.run_dir) if given.run_dir else None)
-    requests: deque[Event] = deque()
-    stream = tune(plan, dataset, folder=folder, history=History, requests=requests)
-    try:
-        return follow(Followed(stream, requests, plan, dataset, folder, copy=copy), given)
-    except UnusableError:
-        folder.forget_if_idle()
-        raise
+    with cluster.connected(given, given.workers) as connection:
+        if connection is not None and given.workers is None:
+            plan = plan.changed(workers=min(connection.threads, MOST_WORKERS))
+        folder = RunFolder.create(plan, path=Path(given.run_dir) if given.run_dir else None)
+        requests: deque[Event] = deque()
+        where = cluster.executing(connection)
+        stream = tune(plan, dataset, folder=folder, history=History, requests=requests, **where)
+        try:
+            return follow(Followed(stream, requests, plan, dataset, folder, copy=copy), given)
+        except UnusableError:
+            folder.forget_if_idle()
+            raise
 
 
 def _findings(dataset: Dataset) -> list[str]:

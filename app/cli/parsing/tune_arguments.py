@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from app.cli import cluster
 from app.cli.parsing.closing import choices_in_words
 
 
@@ -129,8 +130,12 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         " F1, or finding a share of the true pairs, on training molecules held out",
     )
     tune.add_argument(
-        "--workers", type=int, default=1, metavar="N", help="trials at a time (default: 1)"
+        "--workers",
+        type=int,
+        metavar="N",
+        help="trials at a time (default: 1; on a cluster as many as it has threads)",
     )
+    cluster.add_to(tune)
     tune.add_argument("--events", metavar="FILE.jsonl", help="write every event there as well")
     tune.add_argument(
         "--run-dir", metavar="DIR", help="the folder of this run (default: a new one)"

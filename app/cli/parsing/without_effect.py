@@ -26,8 +26,10 @@ def without_effect(given: argparse.Namespace, problem: Problem) -> list[str]:
         why = f"{strategy.name} learns penalties and makes no trials"
         if given.trials is not None:
             found["--trials"] = why + cure
-        if given.workers != 1:
+        if given.workers not in (None, 1):
             found["--workers"] = why
+        if given.cluster:
+            found["--cluster"] = f"{strategy.name} is one fit, which is made on this computer"
         found |= {f"--option {name}": why for name in ("folds", "time_limit") if name in asked}
     elif given.groups:
         found["--groups"] = f"{strategy.name} tunes settings and learns no penalties of groups"

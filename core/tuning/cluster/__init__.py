@@ -1,1 +1,1 @@
-"""Trials on the workers of a dask.distributed scheduler: reaching it, what runs there, what it does."""
+"""Trials on the workers of a dask.distributed scheduler: how it is reached, what runs there."""

@@ -1,4 +1,4 @@
-"""Where a cluster is, by which certificates it is reached, and what it means to reach it without."""
+"""Where a cluster is, and the certificates by which it is reached."""
 
 from __future__ import annotations
 
@@ -133,7 +133,14 @@ def security_of(place: Place) -> Any:
         "tls_client_cert": place.certificate,
         "tls_client_key": place.key or place.certificate,
     }
-    return Security(require_encryption=True, **{name: file for name, file in given.items() if file})
+    made = Security(require_encryption=True, **{name: file for name, file in given.items() if file})
+    if not made.tls_ca_file or not made.tls_client_cert:
+        raise UnusableError(
+            "a tls:// address needs certificates, and none are named",
+            where=OPTION,
+            cure="name them with --tls-ca, --tls-cert and --tls-key, or in dask's configuration",
+        )
+    return made
 
 
 def check_installed() -> None:

@@ -130,7 +130,7 @@ class ClusterExecutor:
                 outcomes.append(outcome)
         return outcomes or self._overdue()
 
-    def news(self) -> Event | None:
+    def news(self) -> Sequence[Event]:
         """What the workers do now, where it changed since it was last asked."""
         return self._watching.news()
 

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from core.tuning.cluster.versions import difference, sent_whole, versions_here
-from core.tuning.events import WorkersSeen
+from core.tuning.events import Event, Noticed, WorkersSeen
 
 BETWEEN = 1.0  # seconds between two looks
 
@@ -46,16 +46,17 @@ class Watching:
         self._look()
         return {key for keys in self._processing.values() for key in keys}
 
-    def news(self) -> WorkersSeen | None:
-        """What the workers do, where that changed."""
+    def news(self) -> list[Event]:
+        """What the workers do, where that changed, and what was found of new ones."""
         self._look()
+        said, self.said = [Noticed(sentence=one) for one in self.said], []
         seen = WorkersSeen(
             workers=[self._plain(address) for address in sorted(self._workers, key=self._name)]
         )
         if seen.workers == self._shown.workers:
-            return None
+            return list(said)
         self._shown = seen
-        return seen
+        return [*said, seen]
 
     def _name(self, address: str) -> str:
         return str(self._workers[address].get("name", address))
@@ -101,8 +102,8 @@ class Watching:
             self._checked[address] = usable
             if sentence:
                 self.said.append(sentence)
-        usable = [address for address, good in self._checked.items() if good]
-        self.allowed = usable if len(usable) < len(self._checked) else None
+        good = [address for address, usable in self._checked.items() if usable]
+        self.allowed = good if len(good) < len(self._checked) else None
 
 
 def _info(client: Any) -> dict[str, Any]:

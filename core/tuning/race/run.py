@@ -101,8 +101,7 @@ class RaceRun(TrialRun):
                 self._asker.looked(event)
                 self._state.consume(event)
                 yield event
-            if (news := executor.news()) is not None:
-                yield news
+            yield from executor.news()
             yield self._state.progress(self._left if self._left < math.inf else None)
 
     @property

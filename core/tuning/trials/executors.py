@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing import connection
 from multiprocessing.connection import Connection
@@ -77,8 +77,8 @@ class Executing(Protocol):
     def wait(self, seconds: float) -> list[Outcome]:
         """The trials that ended, waiting at most so long for the first of them."""
 
-    def news(self) -> Event | None:
-        """What there is to say of the places where trials run; None where nothing changed."""
+    def news(self) -> Sequence[Event]:
+        """What there is to say of the places where trials run, where it changed."""
 
     def close(self) -> None:
         """End what is under way."""
@@ -205,9 +205,9 @@ class Executor:
                 why = f"It took longer than the time limit of {limit:g} s."
                 yield Outcome(busy.number, busy.setting, (), took, why)
 
-    def news(self) -> Event | None:
+    def news(self) -> Sequence[Event]:
         """Nothing: the processes are where the person is."""
-        return None
+        return ()
 
     def close(self) -> None:
         """End every process at once and remove the file."""

@@ -191,8 +191,7 @@ class TrialRun:
             yield event
             yield from self._told(outcome)
             yield from self._run_history.notices()
-        if (news := executor.news()) is not None:
-            yield news
+        yield from executor.news()
         yield self._state.progress(self._seconds_left(executor))
 
     def _told(self, outcome: Outcome) -> Generator[Event, None, None]:

@@ -1,0 +1,70 @@
+"""The options for a cluster, and the connection that they ask for.
+
+A run folder never names a cluster: one that a stranger gave would otherwise lead this program to
+a machine of theirs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.tuning.cluster.connection import Connection
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "--cluster",
+        default="",
+        metavar="ADDRESS|local",
+        help="run trials on the workers of a dask.distributed scheduler (tcp://HOST:PORT or"
+        " tls://HOST:PORT), or on a cluster that is started on this machine",
+    )
+    for name, what in (
+        ("ca", "the authority that signed the scheduler's certificate"),
+        ("cert", "this program's certificate"),
+        ("key", "the key of this program's certificate"),
+    ):
+        parser.add_argument(
+            f"--tls-{name}",
+            default="",
+            metavar="FILE.pem",
+            help=f"for a tls:// address: {what} (default: as dask is configured)",
+        )
+
+
+@contextlib.contextmanager
+def connected(given: argparse.Namespace, most: int | None = None) -> Iterator[Connection | None]:
+    """The cluster that the options ask for, until the end of the block; None where they ask none.
+
+    Args:
+        given: the arguments of a command.
+        most: how many trials run at the same time at most; None for as many as it has threads.
+
+    Raises:
+        UnusableError: it cannot be reached or used.
+    """
+    if not given.cluster:
+        for name in ("ca", "cert", "key"):
+            if getattr(given, f"tls_{name}"):
+                print(f"--tls-{name} has no effect: there is no --cluster.", file=sys.stderr)
+        yield None
+        return
+    from core.tuning.cluster.address import place_of, warning
+    from core.tuning.cluster.connection import Connection
+
+    place = place_of(given.cluster, given.tls_ca, given.tls_cert, given.tls_key)
+    if said := warning(place):
+        print(said, file=sys.stderr)
+    with Connection(place, most) as connection:
+        yield connection
+
+
+def executing(connection: Connection | None) -> dict[str, Any]:
+    """What `core.tuning.tune` is told of where trials run."""
+    return {} if connection is None else {"executor": connection.executor}
