@@ -1,0 +1,172 @@
+"""A real cluster on this machine: the same scores, workers that die and come, nothing left over."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+
+pytest.importorskip("distributed", reason="dask.distributed is not installed (the extra cluster)")
+
+from core.errors import UnusableError
+from core.tuning.cluster.address import place_of
+from core.tuning.cluster.connection import Connection
+from core.tuning.events import RunFinished, TrialFailed, TrialFinished, WorkersSeen
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import read_data
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.scores.scoring import Outcome
+from core.tuning.tune import tune
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the versions of dask that are installed
+PLAN = Plan(DataPlan("sample:iris"), "svm", "random", trials=8, seed=3)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with Connection(place_of("local"), 2) as connection:
+        yield connection
+
+
+def scores(events):
+    return {e.number: (e.setting, e.fold_scores) for e in events if isinstance(e, TrialFinished)}
+
+
+def test_the_scores_are_those_of_this_machine(cluster, tmp_path):
+    data = read_data(PLAN.data)
+    here = list(tune(PLAN, data))
+    folder = RunFolder.create(PLAN, path=tmp_path / "run")
+    there = list(tune(PLAN, data, folder=folder, executor=cluster.executor))
+    assert scores(here) == scores(there)
+    assert len(scores(there)) == 8
+    seen = [event for event in there if isinstance(event, WorkersSeen)]
+    assert {worker["host"] for event in seen for worker in event.workers} == {"127.0.0.1"}
+    assert not any(isinstance(event, WorkersSeen) for event in folder.events())
+    assert isinstance(there[-1], RunFinished)
+
+
+def test_two_trials_are_pending_at_a_time(cluster):
+    pending, most = set(), 0
+    for event in tune(PLAN, read_data(PLAN.data), executor=cluster.executor):
+        name = type(event).__name__
+        if name == "TrialStarted":
+            pending.add(event.number)
+        elif name in ("TrialFinished", "TrialFailed"):
+            pending.discard(event.number)
+        most = max(most, len(pending))
+    assert most == 2
+
+
+def children():
+    """The processes that this one owns, as its worker is asked for them."""
+    import psutil
+
+    return [process.pid for process in psutil.Process().children(recursive=True)]
+
+
+def lives(pid):
+    return os.path.exists(f"/proc/{pid}")
+
+
+def held(work, run, task, limit):
+    """In place of a trial: tell the process, and take a while the first time."""
+    with open(work, "a+", encoding="ascii") as file:
+        file.write(f"{os.getpid()}\n")
+        file.seek(0)
+        first = len(file.readlines()) == 1
+    if first:
+        time.sleep(60)
+    return Outcome(task.number, task.setting, (1.0,), 0.0)
+
+
+def test_a_trial_whose_worker_dies_is_tried_elsewhere(cluster, tmp_path, monkeypatch):
+    import sys
+
+    import cloudpickle
+
+    from core.tuning.cluster import executor as room
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    held.__module__ = "__main__"
+    monkeypatch.setattr(room, "run_trial", held)
+    place = tmp_path / "told"
+    executor = cluster.executor(str(place))
+    try:
+        executor.submit(0, {"C": 1.0})
+        end = time.monotonic() + 30
+        while not place.exists() and time.monotonic() < end:
+            executor.wait(0.1)
+        os.kill(int(place.read_text().split()[0]), signal.SIGKILL)
+        ended: list[Outcome] = []
+        while not ended and time.monotonic() < end:
+            ended = executor.wait(0.2)
+        assert [outcome.score for outcome in ended] == [1.0]
+        assert len(set(place.read_text().split())) == 2
+    finally:
+        executor.close()
+
+
+def test_a_worker_that_comes_late_gets_trials(cluster):
+    before = cluster.threads
+    local = cluster.client.cluster
+    local.scale(3)
+    try:
+        end = time.monotonic() + 30
+        while cluster.threads < 3 and time.monotonic() < end:
+            time.sleep(0.2)
+        assert cluster.threads == 3 >= before
+        events = list(tune(PLAN, read_data(PLAN.data), executor=cluster.executor))
+        busy = {
+            worker["name"]
+            for event in events
+            if isinstance(event, WorkersSeen)
+            for worker in event.workers
+            if worker["trials"]
+        }
+        assert len(scores(events)) == 8
+        assert busy
+    finally:
+        local.scale(2)
+
+
+def test_a_trial_that_takes_too_long_is_ended_on_its_worker(cluster):
+    plan = PLAN.changed(
+        data=DataPlan("sample:digits"), model="mlp", trials=2, time_limit=0.05, workers=2
+    )
+    events = list(tune(plan, read_data(plan.data), executor=cluster.executor))
+    failed = [event for event in events if isinstance(event, TrialFailed)]
+    assert failed
+    assert all("longer than the time limit of 0.05 s" in event.reason for event in failed)
+
+
+def test_nothing_is_left_of_a_cluster_of_this_machine(tmp_path):
+    with Connection(place_of("local"), 1) as connection:
+        list(tune(PLAN.changed(trials=1), read_data(PLAN.data), executor=connection.executor))
+        pids = set(connection.client.run(os.getpid).values())
+        pids |= set(connection.client.run(children).popitem()[1])
+    assert len(pids) >= 2  # the worker, and the process of the trial
+    end = time.monotonic() + 10
+    while any(map(lives, pids)) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not any(map(lives, pids))
+
+
+def test_nobody_answers():
+    begun = time.monotonic()
+    with pytest.raises(UnusableError, match=r"tcp://127\.0\.0\.1:9: no scheduler answers"):
+        Connection(place_of("tcp://127.0.0.1:9"))
+    assert time.monotonic() - begun < 15
+
+
+def test_a_tls_address_without_certificates():
+    with pytest.raises(UnusableError, match="needs certificates, and none are named"):
+        Connection(place_of("tls://127.0.0.1:9"))
+
+
+def test_certificates_that_are_none(tmp_path):
+    file = tmp_path / "c.pem"
+    file.write_text("no certificate")
+    with pytest.raises(UnusableError, match="certificates do not fit"):
+        Connection(place_of("tls://127.0.0.1:9", str(file), str(file), str(file)))
