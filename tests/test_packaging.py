@@ -266,9 +266,12 @@ def test_a_symbolic_link_starts_it_too(checkout, machine, tmp_path, relative):
 @pytest.mark.parametrize(
     ("asked", "wanted"),
     [
-        ((), ["columnar"]),
+        ((), ["columnar", "cluster"]),
         (("--extras", "none"), []),
-        (("--extras", "all"), ["columnar", "onnx", "lightgbm", "xgboost", "catboost", "deep"]),
+        (
+            ("--extras", "all"),
+            ["columnar", "cluster", "onnx", "lightgbm", "xgboost", "catboost", "deep"],
+        ),
     ],
 )
 def test_the_tests_get_the_extras_that_were_asked_for(checkout, machine, tmp_path, asked, wanted):

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from app.cli import cluster
 from app.cli.parsing.closing import reproductions_in_words
 from app.cli.progress import ProgressLine
 
@@ -23,11 +24,19 @@ def add_to(commands: Any) -> None:
     reproduce.add_argument("--data", metavar="DIR", help="the folder with the datasets")
     reproduce.add_argument("--quick", action="store_true", help="fewer seeds, smaller data")
     reproduce.add_argument("--json", action="store_true", help="print the rows as JSON")
+    cluster.add_to(reproduce)
     reproduce.set_defaults(run=run)
 
 
 def run(given: argparse.Namespace) -> int:
     """Measure and print the table row by row."""
+    from core.reproduction.pool import on_cluster
+
+    with cluster.connected(given) as connection, on_cluster(connection):
+        return _printed(given)
+
+
+def _printed(given: argparse.Namespace) -> int:
     from core.reproduction.checkpoint import kept_folder
     from core.reproduction.registry import reproduction
 

@@ -58,6 +58,7 @@ OPTIONAL_PARTS: dict[str, OptionalPart] = {
     "lightgbm": OptionalPart("lightgbm", ("lightgbm",), "models of LightGBM", probed=True),
     "xgboost": OptionalPart("xgboost", ("xgboost",), "models of XGBoost", probed=True),
     "catboost": OptionalPart("catboost", ("catboost",), "models of CatBoost", probed=True),
+    "cluster": OptionalPart("cluster", ("distributed", "cryptography"), "trials on a cluster"),
     "more": OptionalPart("more", ("lightgbm", "xgboost", "catboost"), "models of these libraries"),
 }
 

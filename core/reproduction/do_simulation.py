@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 
 from core.reproduction.checkpoint import Checkpoint
 from core.reproduction.hidden_markov import METHODS, PAPERS, label_errors
+from core.reproduction.pool import Pool
 from core.reproduction.table import Cells
 from core.tuning.guidance.forecast import in_time
 
@@ -29,17 +28,14 @@ def figure2_rows(folder: Path | None, quick: bool) -> Iterator[Cells | str]:
     wanted = [(M, R, seed) for M, R in points for seed in range(runs)]
     missing = [one for one in wanted if _key(*one) not in kept]
     # One process a core; in each of them sequences are too few to share among threads.
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
-        begun, futures = time.perf_counter(), {}
+    with Pool(os.cpu_count() or 1) as pool:
+        begun = time.perf_counter()
         for one in missing:
-            futures[pool.submit(label_errors, *one)] = one
-        try:
-            for done, future in enumerate(as_completed(futures), start=1):
-                kept.keep(_key(*futures[future]), future.result())
-                left = in_time((time.perf_counter() - begun) / done * (len(missing) - done))
-                yield f"{len(wanted) - len(missing) + done} of {len(wanted)} runs, {left} left"
-        finally:
-            pool.shutdown(cancel_futures=True)
+            pool.submit(label_errors, one, _key(*one))
+        for done, (key, errors) in enumerate(pool.ended(), start=1):
+            kept.keep(key, errors)
+            left = in_time((time.perf_counter() - begun) / done * (len(missing) - done))
+            yield f"{len(wanted) - len(missing) + done} of {len(wanted)} runs, {left} left"
     for M, R in points:
         yield _row(M, R, [kept[_key(M, R, seed)] for seed in range(runs)])
 

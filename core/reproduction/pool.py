@@ -1,28 +1,52 @@
-"""Processes of one thread each that long reproductions share their work among."""
+"""Processes of one thread that long reproductions share work among, here or on a cluster."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextvars import ContextVar
 from multiprocessing import get_context
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_cluster: ContextVar[Any] = ContextVar("cluster", default=None)
+
+
+@contextlib.contextmanager
+def on_cluster(connection: Any) -> Iterator[None]:
+    """Pools that are opened inside of the block work on a cluster.
+
+    Args:
+        connection: a `core.tuning.cluster.connection.Connection`; None for this machine.
+    """
+    token = _cluster.set(connection)
+    try:
+        yield
+    finally:
+        _cluster.reset(token)
 
 
 class Pool:
-    """Processes of one thread each, and what they are at; with none of them, work is done here."""
+    """Processes of one thread each, and what they are at; with none of them, work is done here.
+
+    Args:
+        processes: how many on this machine; on a cluster as many as it has threads.
+    """
 
     def __init__(self, processes: int) -> None:
         self._processes = processes
         self._running: dict[Future[Any], str] = {}
-        self._executor: ProcessPoolExecutor | None = None
+        self._executor: Any = None
+        self._cluster = _cluster.get()
 
     def __enter__(self) -> Pool:
-        if self._processes:
+        if self._cluster is not None:
+            self._executor = self._cluster.client.get_executor(pure=False)
+        elif self._processes:
             self._executor = ProcessPoolExecutor(
                 self._processes, mp_context=get_context("spawn"), initializer=_one_thread
             )
@@ -30,12 +54,16 @@ class Pool:
 
     def __exit__(self, *_: object) -> None:
         if self._executor is not None:
-            self._executor.shutdown(cancel_futures=True)
+            if self._cluster is None:
+                self._executor.shutdown(cancel_futures=True)
+            else:
+                self._executor.shutdown(wait=False)
 
     @property
     def free(self) -> bool:
         """Whether a process has nothing to do."""
-        return len(self._running) < max(1, self._processes)
+        many = self._processes if self._cluster is None else self._cluster.threads
+        return len(self._running) < max(1, many)
 
     def runs(self, key: str) -> bool:
         """Whether the work of that key is under way."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from core.errors import UnusableError
-from core.extras import install_command
+from core.estimators.optional_parts import OPTIONAL_PARTS
 
 LOCAL = "local"  # in place of an address: workers on this machine, for one run
 OPTION = "option cluster"
@@ -147,13 +149,13 @@ def check_installed() -> None:
     """See that dask.distributed is there.
 
     Raises:
-        UnusableError: it is not; says what installs it.
+        UnusableError: it is not, or cannot be imported; says what installs it.
     """
-    try:
-        import distributed  # noqa: F401 - whether it can be imported is the question
-    except ImportError as error:
-        raise UnusableError(
-            "trials on a cluster need dask.distributed, which is not installed",
-            where=OPTION,
-            cure=f"install it with: {install_command('cluster')}",
-        ) from error
+    part = OPTIONAL_PARTS["cluster"]
+    for module in part.modules:
+        if find_spec(module) is None:
+            raise part.missing
+        try:
+            importlib.import_module(module)
+        except Exception as error:  # a half installation may fail in any way
+            raise part.broken(module, f"{type(error).__name__}: {error}") from error

@@ -78,7 +78,7 @@ class Connection:
             n_workers=workers,
             threads_per_worker=1,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # its pages of HTTP are for this machine alone
             local_directory=str(folder.path),
             security=security,
             protocol="tls://",

@@ -273,7 +273,7 @@ def test_what_is_not_there_cannot_be_picked(finished, wine):
         pick(folder, ModelPicked(kind="fastest"), wine)
 
 
-def test_a_trial_may_take_a_share_of_the_minutes(wine, monkeypatch):
+def test_a_trial_may_take_a_share_of_the_minutes(wine):
     limits = []
 
     class Recording(Executor):
@@ -281,18 +281,19 @@ def test_a_trial_may_take_a_share_of_the_minutes(wine, monkeypatch):
             limits.append((task.look_rows > 0, limit or self.limit))
             super().begin(task, limit)
 
-    monkeypatch.setattr("core.tuning.trials.run.Executor", Recording)
-    for _ in tune(PLAN.changed(trials=4, minutes=10.0), wine):
+    for _ in tune(PLAN.changed(trials=4, minutes=10.0), wine, executor=Recording):
         pass
     assert {limit for look, limit in limits if look} == {LOOK_SECONDS}
     assert {limit for look, limit in limits if not look} == {150.0}
     limits.clear()
-    for _ in tune(Plan(WINE, "logistic", "random", trials=3, folds=3, minutes=10.0), wine):
+    for _ in tune(
+        Plan(WINE, "logistic", "random", trials=3, folds=3, minutes=10.0), wine, executor=Recording
+    ):
         pass
     # Nobody knows before the first trial how long one takes.
     assert [limit for _, limit in limits] == [None, 150.0, 150.0]
     limits.clear()
-    for _ in tune(PLAN.changed(trials=4, minutes=10.0, time_limit=7.0), wine):
+    for _ in tune(PLAN.changed(trials=4, minutes=10.0, time_limit=7.0), wine, executor=Recording):
         pass
     assert {limit for look, limit in limits if not look} == {7.0}
 
