@@ -1,14 +1,14 @@
-"""Settings: light or dark, text size, and forgetting earlier choices."""
+"""Settings: light or dark, text size, where trials run, and forgetting earlier choices."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from app.dialogs.where import Where
 from app.look import appearance
 from app.preferences import preferences as settings
 from app.widgets.buttons import PlainButton, PrimaryButton
-from app.widgets.labels import label
 from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
 
 
@@ -23,7 +23,8 @@ class SettingsDialog(QDialog):
         whole.setContentsMargins(20, 18, 20, 16)
         whole.setSpacing(14)
         whole.addLayout(self._make_look())
-        whole.addWidget(label("Everything stays on this computer; nothing is sent.", "muted"))
+        self.where = Where()
+        whole.addWidget(self.where)
         whole.addStretch(1)
         whole.addLayout(self._make_foot())
 
@@ -76,4 +77,5 @@ class SettingsDialog(QDialog):
         settings.forget()
         self.scheme.setCurrentIndex(0)
         self.size.setValue(100)
+        self.where.show_choice()
         appearance.apply()

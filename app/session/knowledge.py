@@ -54,6 +54,7 @@ class Known(QObject):
     plan_changed = Signal()
     estimate_changed = Signal()
     known_changed = Signal()
+    cluster_tried = Signal(object)  # a ClusterTried
     run_changed = Signal()  # the state, the folder or the results
     run_replaced = Signal()  # another run is shown now: begin again with `shown`
     run_opened = Signal()  # after `run_replaced`, where it is a past run
@@ -237,6 +238,8 @@ class Known(QObject):
                 self.exported.emit(answer.path)
                 if answer.said:
                     self.problem.emit(answer.said)
+            case m.ClusterTried():
+                self.cluster_tried.emit(answer)
             case m.Predicted():
                 self.busy_changed.emit("")
                 self.predicted.emit(answer.path, answer.count)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.preferences import choices
+from app.preferences import choices, cluster
 from app.session.knowledge import Known
 from app.session.plan import with_model, with_strategy
 from app.worker import messages as m
@@ -193,6 +193,16 @@ class Session(Known):
         self.busy_changed.emit("Predicting …")
         self._asked.ask(wanted)
 
+    def try_cluster(self) -> None:
+        """See whether the cluster that was chosen answers; `cluster_tried` tells."""
+        cluster = chosen_cluster()
+        if self._is_tuning():
+            self.cluster_tried.emit(m.ClusterTried("A run is going on. Try it afterwards."))
+        elif cluster is None:
+            self.cluster_tried.emit(m.ClusterTried("Trials run on this computer."))
+        else:
+            self._asked.ask(m.TryCluster(cluster))
+
     def evaluate(self, request: dict[str, Any]) -> None:
         """Evaluate a surrogate for a view; `evaluated` brings the answer."""
         self._evaluator.ask(request)
@@ -244,7 +254,7 @@ class Session(Known):
 
     def _tune(self, request: m.Tune) -> None:
         self._keeps_best, self._concludes = True, False
-        self._asked.ask(request)
+        self._asked.ask(replace(request, cluster=chosen_cluster()))
         self._set_state("running")
 
     def _end(self, keep: bool) -> None:
@@ -258,3 +268,13 @@ class Session(Known):
 
             self._runs_root = runs_root()
         return self._runs_root
+
+
+def chosen_cluster() -> m.Cluster | None:
+    """The cluster that the settings name; None for this computer."""
+    match cluster.where():
+        case cluster.LOCAL:
+            return m.Cluster("local")
+        case cluster.SCHEDULER:
+            return m.Cluster(*(cluster.field(name) for name in cluster.FIELDS))
+    return None

@@ -260,7 +260,10 @@ class Window(QMainWindow):
         """Open the settings."""
         from app.dialogs.settings import SettingsDialog
 
-        SettingsDialog(self).exec()
+        dialog = SettingsDialog(self)
+        dialog.where.attempt_wanted.connect(self.session.try_cluster)
+        self.session.cluster_tried.connect(dialog.where.show_answer)
+        dialog.exec()
 
     # Place, size, end -----------------------------------------------------------------------
 

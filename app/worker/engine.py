@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from app.worker import messages as m
+from app.worker.cluster import connected, tried
 from core.datasets.dataset import Dataset
 from core.datasets.summary import summarize
 from core.errors import UnusableError
@@ -57,7 +58,13 @@ class Engine:
 
     def answer(
         self,
-        asked: m.Open | m.Estimate | m.SummarizeHistory | m.ImportHistory | m.Export | m.Predict,
+        asked: m.Open
+        | m.Estimate
+        | m.SummarizeHistory
+        | m.ImportHistory
+        | m.Export
+        | m.Predict
+        | m.TryCluster,
     ) -> m.Answer:
         """What a request that one answer ends wants to know."""
         match asked:
@@ -67,6 +74,8 @@ class Engine:
                 return m.Estimated(estimate(plan, self._dataset_of(plan)))
             case m.SummarizeHistory(plan=plan):
                 return m.HistorySummary(self._summary_of_history(plan))
+            case m.TryCluster(cluster=cluster):
+                return tried(cluster)
             case m.ImportHistory():
                 return m.HistoryImported(self._take_in(asked))
             case m.Export():
@@ -114,15 +123,19 @@ class Engine:
     def tune(self, request: m.Tune, folder: str, requests: deque[Event]) -> Iterator[Event]:
         """The events of a run; what happened in its folder before counts."""
         run = RunFolder.open(folder)
-        return tune(
-            request.plan,
-            self._dataset_of(request.plan),
-            folder=run,
-            past=run.events(),
-            more_trials=request.more_trials,
-            requests=requests,
-            history=History,
-        )
+        strategy = STRATEGIES.get(request.plan.strategy)
+        of_trials = strategy is not None and strategy.kind == "trials"
+        with connected(request, run if not request.folder else None, of_trials) as executor:
+            yield from tune(
+                request.plan,
+                self._dataset_of(request.plan),
+                folder=run,
+                past=run.events(),
+                more_trials=request.more_trials,
+                requests=requests,
+                history=History,
+                executor=executor,
+            )
 
     def conclude(self, request: m.Conclude) -> Iterator[Event]:
         """The results of a run that was cut off, without one of its trials, or of another model."""

@@ -56,16 +56,35 @@ class ImportHistory:
 
 
 @dataclass(frozen=True)
+class Cluster:
+    """Where trials run instead of here: "local" or a scheduler's address, and certificates."""
+
+    address: str
+    ca: str = ""
+    certificate: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class TryCluster:
+    """See whether a cluster answers."""
+
+    cluster: Cluster
+
+
+@dataclass(frozen=True)
 class Tune:
     """Carry out a plan in a new folder below `root`, or go on in `folder`.
 
-    `more_trials` are tried beyond the budget with which the run in `folder` began.
+    `more_trials` are tried beyond the budget with which the run in `folder` began; trials run on
+    the `cluster`, where there is one.
     """
 
     plan: Plan
     root: str = ""
     folder: str = ""
     more_trials: int = 0
+    cluster: Cluster | None = None
 
 
 @dataclass(frozen=True)
@@ -141,7 +160,17 @@ class Abandon:
 
 
 Control = Pause | Resume | Stop | Abandon | Exclude
-Work = Open | Estimate | SummarizeHistory | ImportHistory | Tune | Conclude | Export | Predict
+Work = (
+    Open
+    | Estimate
+    | SummarizeHistory
+    | ImportHistory
+    | Tune
+    | Conclude
+    | Export
+    | Predict
+    | TryCluster
+)
 
 
 @dataclass(frozen=True)
@@ -232,6 +261,21 @@ class Exported:
 
 
 @dataclass(frozen=True)
+class ClusterTried:
+    """A cluster answered, or not.
+
+    Attributes:
+        sentence: what was found.
+        warning: what to know before it is used; "" for nothing.
+        fine: whether trials can run there.
+    """
+
+    sentence: str
+    warning: str = ""
+    fine: bool = True
+
+
+@dataclass(frozen=True)
 class Predicted:
     """The predictions were written, so many of them."""
 
@@ -288,6 +332,7 @@ Answer = (
     | Ended
     | Exported
     | Predicted
+    | ClusterTried
     | Refused
     | Broke
     | Died

@@ -28,14 +28,18 @@ from app.worker.messages import (
 )
 from app.worker.process import run_worker
 from core.processes import LEAVES, OwnedProcess
-from core.tuning.events import Progress, SurrogateFitted
+from core.tuning.events import Progress, SurrogateFitted, WorkersSeen
 
 FRAME = 1 / 30  # seconds between two batches
 PATIENCE = 2.0  # seconds from the flag to terminate
 CLOSES = 3.0  # seconds from `leave` until the process is killed from outside
 NO_START = "The worker, which reads data and tunes, could not be started"
 START_AGAIN = "Whatever you do next starts it again; close other programs first."
-LATEST_WINS = (SurrogateFitted, Progress)  # events that the next of their kind outdates
+LATEST_WINS = (
+    SurrogateFitted,
+    Progress,
+    WorkersSeen,
+)  # events that the next of their kind outdates
 
 
 class WorkerThread(QThread):

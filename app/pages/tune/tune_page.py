@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QMessageBox, QProgressBar, QVBoxLayout, QW
 
 from app.pages.page import Page
 from app.pages.tune.replay import Replay
+from app.pages.tune.workers import Workers
 from app.text.narrator import sentences
 from app.text.plan import strategy_title
 from app.text.run import line, model_in_words, share, title
@@ -16,7 +17,7 @@ from app.text.stopping import interrupted, stopping
 from app.views.board import Board
 from app.widgets.card import Card
 from app.widgets.labels import label
-from core.tuning.events import Event, RunFailed
+from core.tuning.events import Event, RunFailed, WorkersSeen
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -67,7 +68,9 @@ class TunePage(Page):
         self.bar.setAccessibleName("Progress of the run")
         self.replay = Replay()
         self.replay.moved.connect(self._replayed)
+        self.workers = Workers()
         self.under_head.addWidget(self.bar)
+        self.under_head.addWidget(self.workers)
         self.under_head.addWidget(self.replay)
 
     def _make_middle(self) -> None:
@@ -97,7 +100,10 @@ class TunePage(Page):
         if self.run is not self.session.shown.state:
             self._replayed(len(self.session.events))  # the replay stood at an earlier moment
         for event in events:
-            self.board.consume(event)
+            if isinstance(event, WorkersSeen):
+                self.workers.show_workers(event.workers)
+            else:
+                self.board.consume(event)
         self._count = len(self.session.events)
         self._show()
 
@@ -175,6 +181,8 @@ class TunePage(Page):
     def _show_progress(self) -> None:
         state = self.session.state
         self.bar.setVisible(state in ("running", "paused", "stopping"))
+        if state not in ("running", "paused"):
+            self.workers.hide()
         looks_back = state in ("finished", "interrupted") and bool(self.session.events)
         self.replay.setVisible(looks_back)
         done = share(self.run, state)
