@@ -107,9 +107,9 @@ PAIRS: dict[str, Pair] = {
     "gradient": Pair(
         "Take it for sequences, and where rows are many enough to hold some out.",
         Example(
-            "sample:prices --model linear --strategy gradient --groups prefix",
+            "sample:tags --model crf --strategy gradient",
             "The held-out loss falls and flattens out. The paths of the groups part: up for the "
-            "useless ones, down for the others.",
+            "useless ones, here two columns of noise, down for the others.",
         ),
         Example(
             "sample:groups --model logistic --strategy gradient --groups each --test-size 0.85 "
@@ -211,14 +211,13 @@ PAIRS: dict[str, Pair] = {
         "Take it when a trial is dear and datasets of a similar size have been tuned before.",
         Example(
             "sample:breast-cancer --model svm --strategy transfer --trials 11",
-            "The first trials lie where earlier datasets were best (pale triangles), and this "
-            "dataset's own scores there are good at once. Predicted and obtained agree.",
+            "The trials lie where earlier datasets were best (triangles), and all but one of this "
+            "dataset's own scores (circles) are good at once.",
         ),
         Example(
             f"{_NOISE} --model svm --strategy transfer --trials 11",
             "What earlier datasets promise does not come: the trials lie where others were best, "
-            "but the scores there are no better than elsewhere. Predicted and obtained do not "
-            "agree.",
+            "but R² stays below 0 there as well. The target is pure noise.",
             "Take a Gaussian process, which looks at this dataset alone; if it finds nothing "
             "either, check the target.",
         ),

@@ -23,6 +23,7 @@ from app.look import appearance, icons
 from app.pages.page import Page
 from app.preferences import preferences as settings
 from app.widgets.tab_order import order_tabs
+from app.widgets.terms import TermHelp
 from app.window.notices import Notice, Waiting
 from app.window.rail import STEPS, Rail
 from app.window.side_panel import SidePanel
@@ -86,6 +87,7 @@ class Window(QMainWindow):
         row.addLayout(middle, 1)
         row.addWidget(self.panel)
         self.setCentralWidget(inside)
+        self.terms = TermHelp(self)
 
     def _connect(self) -> None:
         session = self.session
@@ -105,12 +107,13 @@ class Window(QMainWindow):
         session.busy_changed.connect(self._busy_changed)
         session.model_given.connect(self.predict)
         session.predicted.connect(self._predicted)
+        self.terms.entry_wanted.connect(self.show_help)
         self.waiting.stop_pressed.connect(session.stop_reading)
         appearance.notifier.themed.connect(self._themed)
         for number, key in enumerate(STEPS, start=1):
             self._shortcut(f"Ctrl+{number}", lambda key=key: self.rail.steps[key].pressed.emit())
         self._shortcut(QKeySequence.StandardKey.Open, self.open_file)
-        self._shortcut(QKeySequence.StandardKey.HelpContents, lambda: self.show_help("start"))
+        self._shortcut(QKeySequence.StandardKey.HelpContents, self._explain)
 
     def _shortcut(self, keys: QKeySequence.StandardKey | str, pressed) -> None:
         QShortcut(QKeySequence(keys), self).activated.connect(pressed)
@@ -250,11 +253,16 @@ class Window(QMainWindow):
 
         tell(path, count, self)
 
-    def show_help(self, topic: str) -> None:
-        """Open the help texts at a topic."""
+    def show_help(self, place: str) -> None:
+        """Open the help at a page or at an entry of the glossary."""
         from app.dialogs.help import HelpDialog
 
-        HelpDialog(topic, self).exec()
+        HelpDialog(place, self).exec()
+
+    def _explain(self) -> None:
+        """What the words at the keyboard mean; the page's help where there are none."""
+        if not self.terms.explain_focus():
+            self.show_help(self.pages[self.here].topic)
 
     def show_settings(self) -> None:
         """Open the settings."""
