@@ -1,4 +1,4 @@
-"""`tunescope help`: the help that the window shows, in the terminal or as a folder of HTML pages."""
+"""`tunescope help`: the window's help in the terminal, or as a folder of HTML pages."""
 
 from __future__ import annotations
 

@@ -116,8 +116,8 @@ PAIRS: dict[str, Pair] = {
             "--option validation=holdout --option prior=none",
             "The held-out loss falls to nothing while the penalties of single columns run apart: "
             "a handful of held-out rows is learned by heart.",
-            "Hold every row out in turns (folds), let penalties be drawn towards 1 a little (weak), "
-            "or use fewer groups.",
+            "Hold every row out in turns (folds), draw penalties towards 1 a little (weak), or "
+            "use fewer groups.",
         ),
     ),
     "grid": Pair(
@@ -230,8 +230,7 @@ PAIRS: dict[str, Pair] = {
             "similar datasets are named beside it.",
         ),
         Example(
-            "sample:breast-cancer --model svm --strategy scot --option features=linear "
-            "--trials 11",
+            "sample:breast-cancer --model svm --strategy scot --option features=linear --trials 11",
             "Each value counts only for or against a setting: the trials crowd in a corner of the "
             "ranges, although the best lies in the middle.",
             "Leave the ranking at “Any shape (rbf)”.",

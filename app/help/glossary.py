@@ -177,15 +177,15 @@ _TERMS = (
     ),
     _entry(
         "History",
-        "What earlier runs left: sizes of the datasets, settings tried, and scores. Never the data. "
-        "[More](#history).",
+        "What earlier runs left: sizes of the datasets, settings tried, and scores. Never the "
+        "data. [More](#history).",
         "history",
         "earlier datasets",
     ),
     _entry(
         "Kernel",
-        "How alike two things count as being. For a [Gaussian process](#word-gaussian-process): how "
-        "smoothly the score changes with the settings.",
+        "How alike two things count as being. For a [Gaussian process](#word-gaussian-process): "
+        "how smoothly the score changes with the settings.",
         "kernel",
         "smoothness of the score",
         "which earlier datasets count",
@@ -377,7 +377,8 @@ _TERMS = (
     ),
     _entry(
         "Weight",
-        "How much something counts: a column in a model, a model in an average, a class in learning.",
+        "How much something counts: a column in a model, a model in an average, a class in "
+        "learning.",
         "weight",
         "weights",
     ),

@@ -35,14 +35,14 @@ def plain(text: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[list[str]]:
-    """Lines that belong together: blocks are parted by blank lines, and by a line of another kind."""
+    """Lines that belong together: up to a blank line, or a line of another kind."""
     block: list[str] = []
     for line in text.split("\n"):
         apart = not line.strip() or line.startswith("#") or line.startswith("**")
-        if block and (apart or _kind(line) != _kind(block[0])):
-            if not (line.startswith("  ") and _kind(block[0]) in ("ul", "ol")):
-                yield block
-                block = []
+        goes_on = bool(block) and line.startswith("  ") and _kind(block[0]) in ("ul", "ol")
+        if block and not goes_on and (apart or _kind(line) != _kind(block[0])):
+            yield block
+            block = []
         if line.strip():
             block.append(line)
     if block:

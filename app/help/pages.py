@@ -111,8 +111,10 @@ def _scores() -> str:
         "in the [Strategy](#strategy) step you can take another.",
     ]
     for one in scores():
-        parts += [f"## {one.title} {{#{one.key}}}", f"{one.words}\n\nOn the command line: "
-                  f"`--option metric={one.name}`."]
+        parts += [
+            f"## {one.title} {{#{one.key}}}",
+            f"{one.words}\n\nOn the command line: `--option metric={one.name}`.",
+        ]
     return "\n\n".join(parts) + "\n"
 
 

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from app.diagnostics.crash_reports import FaultFile, Reporter
 from app.look import appearance, icons
 from app.pages.page import Page
+from app.pages.start.start_page import TOURED
 from app.preferences import preferences as settings
 from app.widgets.tab_order import order_tabs
 from app.widgets.terms import TermHelp
@@ -31,6 +32,7 @@ from app.window.steps import step_states
 
 if TYPE_CHECKING:
     from app.session.session import Session
+    from app.window.tour.tour import Tour
 
 PAGES = {
     "start": ("app.pages.start.start_page", "StartPage"),
@@ -54,6 +56,7 @@ class Window(QMainWindow):
         self.session = session
         self.pages: dict[str, Page] = {}
         self.here = "start"
+        self.tour: Tour | None = None
         self._tabs = QTimer(self, interval=0, singleShot=True)
         self._tabs.timeout.connect(lambda: order_tabs(self.centralWidget()))
         self.setWindowTitle("Tunescope")
@@ -138,6 +141,7 @@ class Window(QMainWindow):
             page = getattr(importlib.import_module(module), name)(self.session)
             page.step_wanted.connect(self.rail_press)
             page.run_wanted.connect(self.open_run)
+            page.tour_wanted.connect(self.take_tour)
             page.told.connect(self._show_words)
             page.head_changed.connect(self._show_title)
             self.pages[key] = page
@@ -257,7 +261,29 @@ class Window(QMainWindow):
         """Open the help at a page or at an entry of the glossary."""
         from app.dialogs.help import HelpDialog
 
-        HelpDialog(place, self).exec()
+        dialog = HelpDialog(place, self)
+        dialog.tour_wanted.connect(self.take_tour, Qt.ConnectionType.QueuedConnection)
+        dialog.exec()
+
+    def take_tour(self) -> None:
+        """Show a person around, on a sample."""
+        if self.session.state in RUNNING:
+            self.notice.say("A run is going on. Stop it first, then take the tour.")
+            return
+        from app.window.tour.tour import Tour
+
+        settings.remember(TOURED, True)
+        self.pages["start"].visited()
+        if self.tour is not None:
+            self.tour.leave()
+        self.tour = Tour(self)
+        self.tour.left.connect(self._tour_left)
+        self.tour.start()
+
+    def _tour_left(self) -> None:
+        if self.tour is not None:
+            self.tour.deleteLater()
+            self.tour = None
 
     def _explain(self) -> None:
         """What the words at the keyboard mean; the page's help where there are none."""

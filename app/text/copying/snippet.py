@@ -9,7 +9,9 @@ from app.text.copying.command import anywhere
 from app.text.copying.differences import differing, names_groups, options_of
 from core.tuning.plan import Plan
 
-_MAIN = "# In a script, with several trials at once, this belongs under if __name__ == '__main__':\n"
+_MAIN = (
+    "# In a script, with several trials at once, this belongs under if __name__ == '__main__':\n"
+)
 _TOLD_BY_NAME = ("file", "target", "test_file")
 
 

@@ -192,7 +192,9 @@ class View(Card):
     def _name_axes(self) -> None:
         """Let the glossary know what stands on the axes."""
         if hasattr(self, "canvas"):
-            said = [axis.labelText for plot in self.canvas.plots for axis in (plot.bottom, plot.left)]
+            said = [
+                axis.labelText for plot in self.canvas.plots for axis in (plot.bottom, plot.left)
+            ]
             self.canvas.setProperty(AXES, " ".join(filter(None, said)))
 
     def picture(self) -> QWidget:

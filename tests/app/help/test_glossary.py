@@ -34,7 +34,8 @@ log likelihood; log loss; logit; loss; margin of error; markov chain; mean absol
 mean squared error; member; metric; minibatch; missing; model; momentum; multicollinearity;
 nested cross-validation; neural network; neurons; normalization; null hypothesis; objective;
 one-hot; outlier; overfitting; p-value; parameter sharing; penalty; perplexity; posterior mean;
-power analysis; precision; principal component; prior; probability; pruning; quantile; random search;
+power analysis; precision; principal component; prior; probability; pruning; quantile;
+random search;
 recall; regularization; residual; resampling; role; row; run; sampler; score; seed; sensitivity;
 sequence; setting; sigmoid; significance; skewness; softmax; specificity; standard deviation;
 standard error; standardize; stochastic gradient; strategy; surrogate; t-test; target; test set;

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from app.help.examples import PAIRS
 from app.help.markup import html, plain
 from app.help.pages import FOLDER, page_of, pages
+from app.help.scores import scores
 from app.help.strategies import PAPERS, views_of
 from core.estimators.registry import MODELS
 from core.tuning.scores.metrics import METRICS
@@ -118,6 +121,17 @@ def test_every_model_is_told_in_the_windows_words():
                     assert f"| {axis.label} (`{axis.name}`)" in page.text
 
 
+def test_the_scores_are_those_of_the_registry():
+    told = {one.name: (one.title, "Higher is better" in one.words) for one in scores()}
+    assert told == {name: (one.title, one.maximize) for name, one in METRICS.items()}
+
+
+def test_the_glossary_is_read_in_no_time():
+    code = "import sys, app.help.glossary as g; g.terms_in('trial'); print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 def test_every_score_has_its_entry_and_words():
     for name, metric in METRICS.items():
         assert f"## {metric.title} {{#score-{name}}}" in pages()["scores"].text
@@ -163,7 +177,8 @@ def test_what_looks_like_html_stays_text():
 
 
 def test_markup_by_hand():
-    text = "# One {#p}\n\nTwo **three** [four](#five).\n- six\n- *seven*\n\n| a | b |\n| --- | --- |\n| c | d |"
+    text = "# One {#p}\n\nTwo **three** [four](#five).\n- six\n- *seven*\n\n"
+    text += "| a | b |\n| --- | --- |\n| c | d |"
     made = html(text, lambda to: f"x.html{to}")
     assert '<h1 id="p"><a name="p"></a>One</h1>' in made
     assert '<p>Two <b>three</b> <a href="x.html#five">four</a>.</p>' in made

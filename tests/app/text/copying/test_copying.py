@@ -26,7 +26,7 @@ from core.tuning.strategies.registry import STRATEGIES
 from tunescope import running
 
 HOSTILE = [
-    "it's \"quoted\".csv",
+    'it\'s "quoted".csv',
     "two  blanks .csv",
     "$(touch hit).csv",
     "`touch hit`; rm -rf x & y | z > w.csv",
@@ -68,9 +68,7 @@ PLANS = [
     Plan(DataPlan("sample:tags"), "crf", "mm", groups="column"),
     Plan(DataPlan("sample:molecules"), "rna", "mm", gamma=2.5, groups="column"),
     Plan(DataPlan("sample:molecules"), "rna", "mm", gamma_by="f1", groups="each"),
-    Plan(
-        DataPlan("sample:molecules"), "rna", "random", gamma_by="sensitivity", sensitivity=0.7
-    ),
+    Plan(DataPlan("sample:molecules"), "rna", "random", gamma_by="sensitivity", sensitivity=0.7),
     Plan(DataPlan("sample:texts", vocabulary=300, stop_words="none"), "lda", "eb-hyp"),
     Plan(DataPlan("sample:texts", task="topics"), "lda", "gp", trials=5),
 ]
@@ -173,9 +171,8 @@ def test_any_names_and_costs(target, roles, costs, groups):
 def test_nothing_is_said_that_is_usual():
     plan = Plan(DataPlan("sample:iris"), "svm", "gp", options={"kernel": "matern52"})
     assert as_command(plan) == "tunescope tune sample:iris --model svm --strategy gp"
-    assert as_python(plan).split() == (
-        "import tunescope done = tunescope.tune( 'sample:iris', model='svm', strategy='gp', )"
-    ).split()
+    told = "import tunescope\n\ndone = tunescope.tune(\n    'sample:iris',\n"
+    assert as_python(plan) == told + "    model='svm',\n    strategy='gp',\n)\n"
 
 
 def test_every_strategy_with_every_option_changed():
