@@ -108,8 +108,9 @@ PAIRS: dict[str, Pair] = {
         "Take it for sequences, and where rows are many enough to hold some out.",
         Example(
             "sample:tags --model crf --strategy gradient",
-            "The held-out loss falls and flattens out. The paths of the groups part: up for the "
-            "useless ones, here two columns of noise, down for the others.",
+            "The paths of the groups part and come to rest: up for the useless ones, here two "
+            "columns of noise (weekday, shelf), down for the others. The sequence below is "
+            "labelled rightly.",
         ),
         Example(
             "sample:groups --model logistic --strategy gradient --groups each --test-size 0.85 "

@@ -267,7 +267,8 @@ def test_every_icon_is_used_and_every_used_icon_is_there(look):
 def test_every_help_text_can_be_reached():
     from app.help.pages import FOLDER, MADE, TOPICS, pages
 
-    assert {path.stem for path in FOLDER.glob("*.md")} == set(pages()) & (set(TOPICS) - set(MADE))
+    written = {path.stem for path in FOLDER.glob("*.md")}
+    assert set(TOPICS) - set(MADE) <= written <= set(pages())
 
 
 def test_settings_show_at_once_and_are_remembered(filled, look, qtbot):
