@@ -23,6 +23,7 @@ COMMANDS = (
     "history",
     "reproduce",
     "install",
+    "help",
 )
 LEAST_PYTHON = (3, 11)
 # What the program is installed with; without one of these it is half an installation.

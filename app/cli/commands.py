@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from app.cli import (
     exporting,
+    helping,
     history,
     installing,
     listing,
@@ -31,7 +32,18 @@ from core.errors import UnusableError
 from core.extensions import faults
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
-PARTS = (tuning, predicting, past, picking, exporting, history, listing, reproducing, installing)
+PARTS = (
+    tuning,
+    predicting,
+    past,
+    picking,
+    exporting,
+    history,
+    listing,
+    reproducing,
+    installing,
+    helping,
+)
 USAGE = """tunescope                 open the window
        tunescope FILE            open the window on a table, a model or sample:NAME
        tunescope COMMAND …       work without a window

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from app.cli.parsing.columns import of_columns
+from app.cli.parsing.columns import json_object, of_columns
 from core.errors import UnusableError
 from core.options import Option
 
@@ -33,7 +33,7 @@ def data_of(given: argparse.Namespace) -> DataPlan:
     return DataPlan(
         given.file,
         target=given.target,
-        task=given.task or _task_of(given.model),
+        task=_task_of(given.model) if given.task is None else given.task,
         roles=of_columns(given.role, "--role"),
         kinds=of_columns(given.kind, "--kind"),
         test_file=given.test,
@@ -76,7 +76,6 @@ def wherever_from(data: DataPlan) -> DataPlan:
 
 def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
     """The plan that the arguments ask for; the guidance fills what they leave open."""
-    from core.datasets.groups import groups_from_file
     from core.tuning.guidance.choosing import chosen_or_recommended
     from core.tuning.plan import Plan
     from core.tuning.strategies.registry import STRATEGIES
@@ -91,15 +90,12 @@ def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
         for name in PLAN_OPTIONS
         if name in options and name not in of_strategy
     }
-    groups = given.groups or groups
-    if groups not in ("single", "each", "column", "prefix"):
-        groups = groups_from_file(groups)
     return Plan(
         data=data,
         model=model,
         strategy=strategy,
         options=options,
-        groups=groups,
+        groups=_groups(given.groups or groups),
         trials=given.trials,
         minutes=given.minutes,
         seed=given.seed,
@@ -110,6 +106,17 @@ def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
         **_gamma(given.gamma),
         **of_plan,
     )
+
+
+def _groups(text: str) -> str | dict[str, list[str]]:
+    """A usual way to group the columns, or groups of one's own: as JSON here, or in a file."""
+    from core.datasets.groups import SPECS, groups_from_file, groups_from_text
+
+    if text in SPECS:
+        return text
+    if text.lstrip().startswith("{"):
+        return groups_from_text(text, "--groups")
+    return groups_from_file(text)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -141,8 +148,14 @@ def _gamma(text: str) -> dict[str, Any]:
 
 
 def _costs(given: Sequence[str]) -> dict[str, float]:
-    """{class: cost} of every CLASS=COST; a comma may also be part of a class."""
-    costs, parts = {}, [part for text in given for part in text.split(",")]
+    """{class: cost} of every CLASS=COST, or of JSON; a comma may also be part of a class."""
+    costs: dict[str, float] = {}
+    parts = []
+    for text in given:
+        if read := json_object(text, int, float):
+            costs |= {name: float(cost) for name, cost in read.items()}
+        else:
+            parts += text.split(",")
     label = ""
     for part in parts:
         label += part

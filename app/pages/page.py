@@ -32,12 +32,14 @@ class Page(QWidget):
     Signals:
         step_wanted: the key of the step to go to (data, model, strategy, tune, results, export).
         run_wanted: the folder of a past run to show.
+        tour_wanted: a person wants to be shown around.
         told: `words` changed.
         head_changed: title and subtitle changed.
     """
 
     step_wanted = Signal(str)
     run_wanted = Signal(object)
+    tour_wanted = Signal()
     told = Signal()
     head_changed = Signal(str, str)
 

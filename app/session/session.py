@@ -24,6 +24,7 @@ from core.tuning.events import ModelPicked
 from core.tuning.plan import DataPlan
 
 if TYPE_CHECKING:
+    from core.tuning.plan import Plan
     from core.tuning.runs.past_runs import PastRuns, RunSummary
 
 PASTED = "pasted"  # the folder of pasted tables, among the runs
@@ -85,6 +86,21 @@ class Session(Known):
         self.busy_changed.emit(f"Reading {name} …")
         self._opening, self._is_given = data, given
         self._asked.ask(m.Open(data))
+
+    def return_to(self, data: DataPlan, plan: Plan | None) -> None:
+        """Open data again that were open before, with the plan that there was."""
+        if self._is_tuning():
+            self.problem.emit("A run is going on. Stop it first, then change the data.")
+            return
+        self._show_run([], None)
+        self._plan_to_restore, self._is_given = plan, False
+        self._opening = data
+        self._asked.ask(m.Open(data))
+
+    @property
+    def opens(self) -> str:
+        """The file that was asked for last; "" before the first."""
+        return self._opening.file if self._opening is not None else ""
 
     # The plan -------------------------------------------------------------------------------
 

@@ -21,8 +21,10 @@ from PySide6.QtWidgets import (
 from app.diagnostics.crash_reports import FaultFile, Reporter
 from app.look import appearance, icons
 from app.pages.page import Page
+from app.pages.start.start_page import TOURED
 from app.preferences import preferences as settings
 from app.widgets.tab_order import order_tabs
+from app.widgets.terms import TermHelp
 from app.window.notices import Notice, Waiting
 from app.window.rail import STEPS, Rail
 from app.window.side_panel import SidePanel
@@ -30,6 +32,7 @@ from app.window.steps import step_states
 
 if TYPE_CHECKING:
     from app.session.session import Session
+    from app.window.tour.tour import Tour
 
 PAGES = {
     "start": ("app.pages.start.start_page", "StartPage"),
@@ -53,6 +56,7 @@ class Window(QMainWindow):
         self.session = session
         self.pages: dict[str, Page] = {}
         self.here = "start"
+        self.tour: Tour | None = None
         self._tabs = QTimer(self, interval=0, singleShot=True)
         self._tabs.timeout.connect(lambda: order_tabs(self.centralWidget()))
         self.setWindowTitle("Tunescope")
@@ -86,6 +90,7 @@ class Window(QMainWindow):
         row.addLayout(middle, 1)
         row.addWidget(self.panel)
         self.setCentralWidget(inside)
+        self.terms = TermHelp(self)
 
     def _connect(self) -> None:
         session = self.session
@@ -105,12 +110,13 @@ class Window(QMainWindow):
         session.busy_changed.connect(self._busy_changed)
         session.model_given.connect(self.predict)
         session.predicted.connect(self._predicted)
+        self.terms.entry_wanted.connect(self.show_help)
         self.waiting.stop_pressed.connect(session.stop_reading)
         appearance.notifier.themed.connect(self._themed)
         for number, key in enumerate(STEPS, start=1):
             self._shortcut(f"Ctrl+{number}", lambda key=key: self.rail.steps[key].pressed.emit())
         self._shortcut(QKeySequence.StandardKey.Open, self.open_file)
-        self._shortcut(QKeySequence.StandardKey.HelpContents, lambda: self.show_help("start"))
+        self._shortcut(QKeySequence.StandardKey.HelpContents, self._explain)
 
     def _shortcut(self, keys: QKeySequence.StandardKey | str, pressed) -> None:
         QShortcut(QKeySequence(keys), self).activated.connect(pressed)
@@ -135,6 +141,7 @@ class Window(QMainWindow):
             page = getattr(importlib.import_module(module), name)(self.session)
             page.step_wanted.connect(self.rail_press)
             page.run_wanted.connect(self.open_run)
+            page.tour_wanted.connect(self.take_tour)
             page.told.connect(self._show_words)
             page.head_changed.connect(self._show_title)
             self.pages[key] = page
@@ -250,11 +257,38 @@ class Window(QMainWindow):
 
         tell(path, count, self)
 
-    def show_help(self, topic: str) -> None:
-        """Open the help texts at a topic."""
+    def show_help(self, place: str) -> None:
+        """Open the help at a page or at an entry of the glossary."""
         from app.dialogs.help import HelpDialog
 
-        HelpDialog(topic, self).exec()
+        dialog = HelpDialog(place, self)
+        dialog.tour_wanted.connect(self.take_tour, Qt.ConnectionType.QueuedConnection)
+        dialog.exec()
+
+    def take_tour(self) -> None:
+        """Show a person around, on a sample."""
+        if self.session.state in RUNNING:
+            self.notice.say("A run is going on. Stop it first, then take the tour.")
+            return
+        from app.window.tour.tour import Tour
+
+        settings.remember(TOURED, True)
+        self.pages["start"].visited()
+        if self.tour is not None:
+            self.tour.leave()
+        self.tour = Tour(self)
+        self.tour.left.connect(self._tour_left)
+        self.tour.start()
+
+    def _tour_left(self) -> None:
+        if self.tour is not None:
+            self.tour.deleteLater()
+            self.tour = None
+
+    def _explain(self) -> None:
+        """What the words at the keyboard mean; the page's help where there are none."""
+        if not self.terms.explain_focus():
+            self.show_help(self.pages[self.here].topic)
 
     def show_settings(self) -> None:
         """Open the settings."""

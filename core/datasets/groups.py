@@ -116,30 +116,39 @@ def groups_from_file(file: str | Path) -> dict[str, list[str]]:
     path = check_path(str(file))
     try:
         with file_faults(path.name):
-            read = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_pairs)
+            text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise UnusableError("the file is no text", where=path.name, cure=_EXAMPLE) from None
+    return groups_from_text(text, path.name)
+
+
+def groups_from_text(text: str, source: str) -> dict[str, list[str]]:
+    """Groups from such JSON itself; `source` is what errors name.
+
+    Raises:
+        UnusableError: it is no such JSON, with line and column.
+    """
+    try:
+        read = json.loads(text, object_pairs_hook=_pairs)
     except json.JSONDecodeError as error:
         raise UnusableError(
             f"this is no JSON ({error.msg.lower()})",
-            where=f"{path.name}, line {error.lineno}, column {error.colno}",
+            where=f"{source}, line {error.lineno}, column {error.colno}",
             cure=_EXAMPLE,
         ) from None
-    except UnicodeDecodeError:
-        raise UnusableError("the file is no text", where=path.name, cure=_EXAMPLE) from None
     except RecursionError:
-        raise UnusableError(
-            "there are no groups in the file", where=path.name, cure=_EXAMPLE
-        ) from None
+        raise UnusableError("there are no groups in it", where=source, cure=_EXAMPLE) from None
     except _SameGroupError as error:
         raise UnusableError(
-            f"the group “{error}” is there twice", where=path.name, cure="put it together"
+            f"the group “{error}” is there twice", where=source, cure="put it together"
         ) from None
     if not isinstance(read, dict) or not read:
-        raise UnusableError("there are no groups in the file", where=path.name, cure=_EXAMPLE)
+        raise UnusableError("there are no groups in it", where=source, cure=_EXAMPLE)
     for group, columns in read.items():
         if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
             raise UnusableError(
                 "the group is no list of column names",
-                where=f"{path.name}, group “{group}”",
+                where=f"{source}, group “{group}”",
                 cure=_EXAMPLE,
             )
     return read

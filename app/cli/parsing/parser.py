@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 UNUSABLE = 2
-_MEANT = {"help": "--help", "version": "--version"}
+_MEANT = {"version": "--version"}
 
 
 class Parser(argparse.ArgumentParser):

@@ -21,7 +21,6 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     tune.add_argument("--target", default="", metavar="COL", help="the column to predict")
     tune.add_argument(
         "--task",
-        default="",
         metavar="NAME",
         help="regression, binary, multiclass, sequence, structure, or topics: those of the texts"
         " in the column of --target (default: told from the file)",
@@ -64,8 +63,9 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     tune.add_argument(
         "--groups",
         default="",
-        metavar="prefix|each|column|single|FILE.json",
-        help="which columns share one penalty (default: single, or what is recommended)",
+        metavar="prefix|each|column|single|FILE.json|JSON",
+        help='which columns share one penalty; JSON such as {"blood": ["iron", "salt"]} (default:'
+        " single, or what is recommended)",
     )
     tune.add_argument(
         "--trials", type=int, metavar="N", help="how many trials at most (default: below)"

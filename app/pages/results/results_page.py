@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.look import appearance
+from app.pages.copying import CopyRow
 from app.pages.page import Page
 from app.pages.results.beside_default import BesideDefault
 from app.pages.results.candidates import CandidatesCard
@@ -30,6 +31,7 @@ from resources.theme import GAP
 
 if TYPE_CHECKING:
     from app.session.session import Session
+    from core.tuning.plan import Plan
     from core.tuning.runs.past_runs import RunSummary
 
 ROW = 290  # pixels, the least height of a row of cards
@@ -86,6 +88,11 @@ class ResultsPage(Page):
         self._grid.setColumnStretch(0, 3)
         self._grid.setColumnStretch(1, 2)
         self.body.addLayout(self._grid, 2)
+        self.copying = CopyRow(
+            "This run again, elsewhere:", self._plan_of_run, self.session.problem.emit
+        )
+        self.copying.hide()
+        self.body.addWidget(self.copying)
 
     # What happens -----------------------------------------------------------------------------
 
@@ -123,6 +130,7 @@ class ResultsPage(Page):
         self._shown = results
         self._nothing.setVisible(results is None)
         self.primary.allow(results is not None, "There is no result yet.")
+        self.copying.setVisible(results is not None)
         if not self.comparison.isHidden():
             self.toggle_comparison()
         started = next((e for e in self.session.events if isinstance(e, RunStarted)), None)
@@ -191,6 +199,9 @@ class ResultsPage(Page):
 
     def _is_narrow(self) -> bool:
         return self.scroll.viewport().width() < appearance.pixels(NARROW)
+
+    def _plan_of_run(self) -> Plan | None:
+        return self.session.shown.plan if self.session.events else None
 
     # Other runs -------------------------------------------------------------------------------
 

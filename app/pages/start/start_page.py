@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
@@ -12,7 +13,7 @@ from app.pages.page import Page
 from app.pages.start.samples import OFFERED
 from app.preferences import preferences as settings
 from app.text.past_runs import run_in_words
-from app.widgets.buttons import LinkButton
+from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.card import Card, clear
 from app.widgets.drop_area import DropArea, local_file
 from app.widgets.flow_layout import FlowLayout
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from app.session.session import Session
 
 SHOWN_FILES = 4
+TOURED = "tour/answered"  # remembered once a person took the tour or did not want it
 
 
 class StartPage(Page):
@@ -42,6 +44,8 @@ class StartPage(Page):
         self.drop.paste_wanted.connect(self.paste)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self).activated.connect(self.paste)
         self.body.addWidget(self.drop, 2)
+        self.offer = self._make_offer()
+        self.body.addWidget(self.offer)
         self._continue = Card("Continue where you were")
         self._continue.hide()
         self.body.addWidget(self._continue)
@@ -66,6 +70,32 @@ class StartPage(Page):
             ),
         )
 
+    def _make_offer(self) -> Card:
+        """At the very first start: a tour, which nobody has to take."""
+        card = Card(
+            "New here?",
+            "A tour of a minute shows each step on a sample, with a short real tuning. You can "
+            "leave it at any time.",
+        )
+        self.take = PlainButton("Take the tour", self.tour_wanted.emit)
+        self.decline = LinkButton("No, thanks", self._decline)
+        holder = QWidget()
+        row = FlowLayout(holder, gap=8)
+        for button in (self.take, self.decline):
+            row.addWidget(button)
+        card.body.addWidget(holder)
+        return card
+
+    def _decline(self) -> None:
+        settings.remember(TOURED, True)
+        self._show_offer()
+        self.drop.button.setFocus()
+
+    def _show_offer(self) -> None:
+        answered = settings.flag(TOURED)
+        self.offer.setVisible(not answered)
+        self.again.setVisible(answered)
+
     def _make_samples(self) -> Card:
         card = Card("Or try a sample", "Small datasets that are shipped with the program.")
         holder = QWidget()
@@ -74,6 +104,9 @@ class StartPage(Page):
             words = [title, sentence]
             flow.addWidget(Tile(*words, lambda name=name: self.session.open_sample(name)))
         card.body.addWidget(holder)
+        self.again = LinkButton("Take the tour", self.tour_wanted.emit, "play")
+        self.again.setToolTip("A minute on a sample: from the table to the exported model.")
+        card.corner.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
         return card
 
     def paste(self) -> None:
@@ -86,6 +119,7 @@ class StartPage(Page):
 
     def visited(self) -> None:
         """Bring the last run and files up to date."""
+        self._show_offer()
         self._show_last()
 
     def _show_last(self) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QWidget
 
+from app.pages.copying import CopyRow
 from app.pages.page import Page
 from app.pages.strategy.advanced import AdvancedCard
 from app.pages.strategy.budget import BudgetCard
@@ -53,7 +54,8 @@ class StrategyPage(Page):
         self.mistakes = MistakesCard(session)
         self.advanced = AdvancedCard(session)
         chosen = (self.budget, self.cards, self.only, self.groups)
-        for part in (*chosen, self.values, self.mistakes, self.advanced):
+        self.copying = CopyRow("The same elsewhere:", lambda: session.plan, session.problem.emit)
+        for part in (*chosen, self.values, self.mistakes, self.advanced, self.copying):
             self.body.addWidget(part)
         self.body.addStretch(1)
         session.advice_changed.connect(self.refresh)

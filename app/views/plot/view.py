@@ -20,6 +20,7 @@ from app.views.plot.saving import save_picture, save_table
 from app.widgets.buttons import IconButton
 from app.widgets.card import Card
 from app.widgets.labels import label
+from app.widgets.terms import AXES
 from core.errors import UnusableError
 from core.tuning.events import Event, RunStarted
 from core.tuning.runs.competition import Trial
@@ -174,6 +175,7 @@ class View(Card):
         there = self.has_content()
         if there:
             self.draw()
+            self._name_axes()
         page = self._empty if not there else self._data_table if self.shows_table else self.content
         if self._stack.currentWidget() is not page:
             self._stack.setCurrentWidget(page)
@@ -186,6 +188,14 @@ class View(Card):
             self.content.setAccessibleDescription(said)
             self._data_table.setAccessibleDescription(said)
             self.setAccessibleDescription(f"{self.question} {said}")
+
+    def _name_axes(self) -> None:
+        """Let the glossary know what stands on the axes."""
+        if hasattr(self, "canvas"):
+            said = [
+                axis.labelText for plot in self.canvas.plots for axis in (plot.bottom, plot.left)
+            ]
+            self.canvas.setProperty(AXES, " ".join(filter(None, said)))
 
     def picture(self) -> QWidget:
         """The widget that is saved as the picture."""

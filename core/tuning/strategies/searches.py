@@ -116,6 +116,7 @@ RANDOM = Strategy(
     ),
     why="was drawn at random",
     why_short="at random",
+    source="Bergstra and Bengio 2012",
 )
 
 TPE = Strategy(
@@ -132,6 +133,7 @@ TPE = Strategy(
     ),
     why="lies where good trials are dense",
     default_trials=60,
+    source="Bergstra et al. 2011",
 )
 
 CMA_ES = Strategy(
@@ -147,6 +149,7 @@ CMA_ES = Strategy(
     ),
     why="lies in the cloud of promising settings",
     default_trials=100,
+    source="Hansen and Ostermeier 2001",
     suits=_several_numbers,
     numbers_only=True,
 )

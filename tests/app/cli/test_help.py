@@ -110,7 +110,6 @@ def test_strategies_list_every_option_with_its_default(capsys):
         (["tnue"], "tune"),
         (["tnue", "heart.csv"], "tune"),
         (["reprot", "RUN"], "report"),
-        (["help"], "--help"),
         (["version"], "--version"),
     ],
 )

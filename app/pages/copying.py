@@ -1,0 +1,73 @@
+"""Two buttons that copy a plan: as a command for the shell, and as Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from app.text.copying.command import as_command
+from app.text.copying.snippet import as_python
+from app.widgets.buttons import LinkButton
+from app.widgets.flow_layout import FlowLayout
+from app.widgets.labels import label
+from core.errors import UnusableError
+from core.tuning.plan import Plan
+
+SAID = 2000  # milliseconds that "Copied" stands
+
+
+class CopyRow(QWidget):
+    """What can be taken elsewhere.
+
+    Args:
+        what: which plan it is, such as "This plan elsewhere:".
+        plan: gives the plan, or None while there is none.
+        tell: is told a sentence where it cannot be copied.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        plan: Callable[[], Plan | None],
+        tell: Callable[[str], object],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._plan, self._tell = plan, tell
+        row = FlowLayout(self, gap=8)
+        words = label(what, "muted")
+        words.setWordWrap(False)
+        row.addWidget(words)
+        self.command = self._button(
+            "Copy as command",
+            "Copy the line that tunes the same in a terminal.",
+            as_command,
+        )
+        self.python = self._button(
+            "Copy as Python",
+            "Copy a snippet of Python that tunes the same.",
+            as_python,
+        )
+        row.addWidget(self.command)
+        row.addWidget(self.python)
+
+    def _button(self, title: str, tip: str, write: Callable[[Plan], str]) -> LinkButton:
+        made = LinkButton(title, lambda: self._copy(made, title, write), "copy")
+        made.setToolTip(tip)
+        made.setAccessibleDescription(tip)
+        return made
+
+    def _copy(self, button: LinkButton, title: str, write: Callable[[Plan], str]) -> None:
+        plan = self._plan()
+        if plan is None:
+            return
+        try:
+            QGuiApplication.clipboard().setText(write(plan))
+        except UnusableError as error:  # an option that no longer exists
+            self._tell(error.sentence)
+            return
+        button.rename("Copied")
+        QTimer.singleShot(SAID, button, lambda: button.rename(title))

@@ -1,0 +1,149 @@
+"""A plan as the line ``tunescope tune …`` that carries it out, quoted for a shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from app.text.copying.differences import (
+    differing,
+    has_words,
+    names_groups,
+    options_of,
+    own_options,
+    says_topics,
+)
+from core.tuning.plan import Plan
+
+_OF_RUN = ("metric", "folds", "time_limit", "standardize", "decoding")  # each as --option
+
+
+def as_command(plan: Plan) -> str:
+    """The line for a shell: for PowerShell on Windows, for POSIX shells elsewhere."""
+    words = ["tunescope", "tune", *arguments(plan)]
+    if sys.platform == "win32":
+        return " ".join(map(_for_powershell, words))
+    return shlex.join(words)
+
+
+def arguments(plan: Plan) -> list[str]:
+    """What follows ``tunescope tune``: all that differs from the defaults.
+
+    What cannot matter is left out where the command line has no word for it: the share of rows
+    held out beside a second file to test on, γ beside another way to choose it, and folds of
+    trials where the strategy makes none and calls an option of its own so.
+    """
+    words = [anywhere(plan.data.file)]
+    for name, value in _named(plan):
+        if not name:
+            words.append(value)
+        elif not value or value.startswith("-"):  # alone it would be taken for an option
+            words.append(f"{name}={value}")
+        else:
+            words += [name, value]
+    return words
+
+
+def anywhere(file: str) -> str:
+    """A file by a name that means the same from any folder, and never looks like an option."""
+    return file if file.startswith("sample:") else os.path.abspath(file)
+
+
+def _named(plan: Plan) -> Iterator[tuple[str, str]]:
+    """("--name", value) of every argument; ("", "--name") of one without a value."""
+    yield from _of_data(plan)
+    yield "--model", plan.model
+    yield "--strategy", plan.strategy
+    for name, value in options_of(plan).items():
+        yield "--option", f"{name}={_word(value)}"
+    if names_groups(plan):
+        groups = plan.groups
+        yield "--groups", groups if isinstance(groups, str) else _json(groups)
+    yield from _of_plan(plan)
+
+
+def _of_data(plan: Plan) -> Iterator[tuple[str, str]]:
+    data, said = plan.data, differing(plan.data)
+    if data.target:
+        yield "--target", data.target
+    if data.task or says_topics(plan):
+        yield "--task", data.task
+    yield from _pairs("--role", data.roles)
+    yield from _pairs("--kind", data.kinds)
+    if data.test_file:
+        yield "--test", anywhere(data.test_file)
+    elif "test_size" in said:
+        yield "--test-size", _word(data.test_size)
+    if not data.together:
+        yield "", "--no-together"
+    if data.latest:
+        yield "--test-latest", data.latest
+    for name in ("vocabulary", "stop_words"):
+        if name in said and has_words(plan):
+            yield "--option", f"{name}={_word(said[name])}"
+
+
+def _of_plan(plan: Plan) -> Iterator[tuple[str, str]]:
+    said = differing(plan)
+    for name in ("trials", "minutes", "seed", "workers", "evaluation"):
+        if name in said:
+            yield f"--{name}", _word(said[name])
+    own = own_options(plan)
+    for name in _OF_RUN:
+        if name in said and name not in own:
+            yield "--option", f"{name}={_word(said[name])}"
+    yield from _pairs("--mistake-costs", plan.costs)
+    if gamma := _gamma(plan):
+        yield "--gamma", gamma
+    if not plan.refit:
+        yield "", "--no-refit"
+
+
+def _gamma(plan: Plan) -> str:
+    said = differing(plan)
+    match plan.gamma_by:
+        case "f1":
+            return "best"
+        case "sensitivity":
+            return f"sensitivity={_word(plan.sensitivity)}"
+    return _word(plan.gamma) if "gamma" in said else ""
+
+
+def _pairs(option: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """NAME=VALUE of each; names that this form cannot hold together in one JSON object."""
+    plain = {name: value for name, value in given.items() if _is_plain(name)}
+    for name, value in plain.items():
+        yield option, f"{name}={_word(value)}"
+    if others := {name: value for name, value in given.items() if name not in plain}:
+        yield option, _json(others)
+
+
+def _is_plain(name: str) -> bool:
+    """Whether NAME=VALUE is read as it was meant: blanks at the ends and a comma are not kept."""
+    return bool(name) and name == name.strip() and "," not in name and not name.startswith("{")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _word(value: Any) -> str:
+    """A value as the command line reads it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
+    return str(value)
+
+
+def _for_powershell(word: str) -> str:
+    """In single quotes, in which nothing is replaced."""
+    plain = word.replace("-", "").replace("_", "").replace("=", "").replace(":", "")
+    if word and plain.isalnum() and plain.isascii():
+        return word
+    return "'" + word.replace("'", "''") + "'"

@@ -1,0 +1,243 @@
+"""What a word means, one click from the word: a small “?” beside it, and F1.
+
+The “?” shows beside a text that uses a term of the glossary, where the pointer rests on it and
+where the keyboard is; it takes no room of its own. What it opens is the glossary's entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QCursor, QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QApplication,
+    QFrame,
+    QHeaderView,
+    QLabel,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look import appearance
+from app.widgets.buttons import LinkButton
+from app.widgets.labels import label
+
+if TYPE_CHECKING:
+    from app.help.glossary import Entry
+
+LOOK = 250  # milliseconds between two looks at where the pointer rests
+SIZE = 24  # pixels of the “?”
+MOST = 4  # entries shown at once
+WIDE = 340  # pixels of the popover
+AXES = "axes"  # the property in which a plot keeps the words on its axes
+
+
+class TermHelp(QObject):
+    """The “?” of a window.
+
+    Signals:
+        entry_wanted: the place in the help that a person wants to read.
+    """
+
+    entry_wanted = Signal(str)
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self._rests: QWidget | None = None
+        self._about: QWidget | None = None
+        self.entries: list[Entry] = []
+        self.popover: TermPopover | None = None
+        self.button = QToolButton(window)
+        self.button.setProperty("term", True)
+        self.button.setText("?")
+        self.button.setFixedSize(SIZE, SIZE)
+        self.button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.button.clicked.connect(lambda _checked=False: self.explain())
+        self.button.hide()
+        self._timer = QTimer(self, interval=LOOK)
+        self._timer.timeout.connect(self._look)
+        window.installEventFilter(self)
+        QApplication.instance().focusChanged.connect(self._focus_moved)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """It looks only while the window is in use."""
+        if event.type() == QEvent.Type.WindowActivate:
+            self._timer.start()
+        elif event.type() in (QEvent.Type.WindowDeactivate, QEvent.Type.Close):
+            self._timer.stop()
+            if self.popover is None:
+                self.hide()
+        elif event.type() == QEvent.Type.Resize:
+            self.hide()
+        return super().eventFilter(watched, event)
+
+    # Where the “?” is -------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        at = QCursor.pos()
+        under = QApplication.widgetAt(at)
+        if under is self.button or under is None or under.window() is not self._window:
+            return
+        if self.button.isVisible() and self._near(at):
+            return
+        if under is not self._rests:  # on its way somewhere else
+            self._rests = under
+        elif under is not self._about:
+            self.point_at(under, at)
+
+    def _near(self, at: QPoint) -> bool:
+        """Whether the pointer is on its way from the text to the “?”."""
+        place = self.button.geometry().adjusted(-10, -6, 10, 6)
+        return place.contains(self._window.mapFromGlobal(at))
+
+    def point_at(self, widget: QWidget, at: QPoint | None = None) -> None:
+        """Show the “?” beside a widget whose words have an entry; hide it beside others."""
+        self.entries = terms_in(words_of(widget, at))
+        self._about = widget
+        if not self.entries:
+            self.hide()
+            return
+        said = "What does it mean: " + ", ".join(entry.title for entry in self.entries[:MOST])
+        self.button.setAccessibleName(said)
+        self.button.setToolTip(said)
+        self.button.move(self._place(widget, at))
+        self.button.show()
+        self.button.raise_()
+
+    def hide(self) -> None:
+        """Take the “?” away."""
+        self.button.hide()
+        self._about = None
+
+    def _place(self, widget: QWidget, at: QPoint | None) -> QPoint:
+        """Behind the end of the text's first line, or at the widget's upper right corner."""
+        box = widget.rect()
+        right, top = box.right() - SIZE + 4, box.top() - SIZE // 2
+        if isinstance(widget, QLabel):
+            flags = Qt.TextFlag.TextWordWrap if widget.wordWrap() else Qt.TextFlag.TextSingleLine
+            text = widget.fontMetrics().boundingRect(
+                QRect(0, 0, box.width(), 10_000), int(flags), widget.text()
+            )
+            line = widget.fontMetrics().height()
+            right, top = text.width() + 2, (line - SIZE) // 2
+        elif at is not None and isinstance(widget.parent(), QHeaderView):
+            right = widget.mapFromGlobal(at).x() + 8
+        corner = widget.mapTo(self._window, QPoint(right, top))
+        most = QPoint(self._window.width() - SIZE, self._window.height() - SIZE)
+        return QPoint(max(0, min(corner.x(), most.x())), max(0, min(corner.y(), most.y())))
+
+    def _focus_moved(self, _old: QWidget | None, now: QWidget | None) -> None:
+        by_key = now is not None and now.window() is self._window
+        if by_key and now is not self.button and self.popover is None and self._timer.isActive():
+            self.point_at(now)
+
+    # What it opens ----------------------------------------------------------------------------
+
+    def explain_focus(self) -> bool:
+        """Explain the words of the control at the keyboard; whether there are any."""
+        control = self._window.focusWidget()
+        if control is None or not terms_in(words_of(control)):
+            return False
+        self.point_at(control)
+        self.explain()
+        return True
+
+    def explain(self) -> None:
+        """Show the entries beside the “?”."""
+        if not self.entries:
+            return
+        self.popover = TermPopover(self.entries[:MOST], self._window)
+        self.popover.entry_wanted.connect(self.entry_wanted)
+        self.popover.closed.connect(self._closed)
+        self.popover.show_beside(self.button)
+
+    def _closed(self) -> None:
+        self.popover = None
+
+
+class TermPopover(QFrame):
+    """Some entries of the glossary; Esc or a click elsewhere closes it."""
+
+    entry_wanted = Signal(str)
+    closed = Signal()
+
+    def __init__(self, entries: Sequence[Entry], parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setProperty("card", "popover")
+        self.setAccessibleName("What it means")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 10, 14, 10)
+        column.setSpacing(3)
+        for entry in entries:
+            column.addWidget(label(entry.title, "cardtitle"))
+            column.addWidget(label(entry.alone))
+            more = LinkButton("Read more", lambda key=entry.key: self._read(key))
+            more.setAccessibleName(f"Read more about {entry.title}")
+            column.addWidget(more, 0, Qt.AlignmentFlag.AlignLeft)
+        self.setAccessibleDescription(
+            " ".join(f"{entry.title}: {entry.alone}" for entry in entries)
+        )
+        self.setFixedWidth(min(appearance.pixels(WIDE), parent.width() - 20))
+
+    def show_beside(self, widget: QWidget) -> None:
+        """Below a widget, or above it where there is no room; inside the window."""
+        self.ensurePolished()
+        high = self.layout().totalHeightForWidth(self.width())
+        self.setFixedHeight(max(high, self.layout().totalMinimumSize().height()))
+        window = self.parentWidget()
+        corner = widget.mapTo(window, QPoint(0, widget.height() + 4))
+        x = max(6, min(corner.x(), window.width() - self.width() - 6))
+        y = corner.y()
+        if y + self.height() > window.height() - 6:
+            y = max(6, widget.mapTo(window, QPoint(0, -4)).y() - self.height())
+        self.move(window.mapToGlobal(QPoint(x, y)))
+        self.show()
+        self.findChildren(LinkButton)[0].setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def _read(self, key: str) -> None:
+        self.close()
+        self.entry_wanted.emit(key)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc, and F1 again, close it."""
+        if event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_F1):
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def hideEvent(self, event: QEvent) -> None:
+        """However it ends, the “?” may go on."""
+        super().hideEvent(event)
+        self.closed.emit()
+
+
+def terms_in(text: str) -> list[Entry]:
+    """The entries of the terms in a text; imported only when a text has been pointed at."""
+    from app.help import glossary  # not needed for the first paint
+
+    return glossary.terms_in(text)
+
+
+def words_of(widget: QWidget, at: QPoint | None = None) -> str:
+    """What a widget says: its text, the header's part under the pointer, or its name."""
+    if isinstance(widget, QLabel):
+        return widget.text()
+    parent = widget.parent()
+    if isinstance(parent, QHeaderView) and at is not None:
+        section = parent.logicalIndexAt(widget.mapFromGlobal(at))
+        told = parent.model().headerData(section, parent.orientation()) if section >= 0 else None
+        return str(told or "")
+    if isinstance(parent, QAbstractScrollArea) and parent.viewport() is widget:
+        widget = parent
+    parts = [widget.text()] if isinstance(widget, QAbstractButton) else []
+    parts += [widget.accessibleName(), widget.accessibleDescription()]
+    parts.append(str(widget.property(AXES) or ""))
+    return " ".join(dict.fromkeys(part for part in parts if part))
