@@ -49,7 +49,8 @@ class Engine:
             {
                 **{"name": one.name, "ending": one.ending, "warning": one.warning},
                 **{"title": held.title, "sentence": held.sentence},
-                **{"form": form, "of_run": one.of_run},
+                **{"form": form, "of_run": one.of_run, "joins": one.joins},
+                "endings": dict(one.endings),
             }
             for one in EXPORTERS.values()
             for form, held in one.forms.items()

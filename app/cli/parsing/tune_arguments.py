@@ -152,7 +152,8 @@ def add_ending(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="PATH",
         help="save the result: .skops .joblib .onnx .json .py .html; for sequences and molecules "
-        ".npz .json .py .html; for topics and deep latent Gaussian models .zip .json .html",
+        ".npz .json .py .html; for topics and deep latent Gaussian models .zip .json .html; of any "
+        "run .db or .log, all its trials as a study of Optuna",
     )
     add_examples(parser)
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
