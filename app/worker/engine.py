@@ -28,6 +28,7 @@ from core.tuning.history.store import History, statistics_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.results.conclude import conclude, fit_best_again, pick
+from core.tuning.rows_read import settled
 from core.tuning.runs.best import may_open_best
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.strategies.registry import STRATEGIES
@@ -80,6 +81,7 @@ class Engine:
         dataset = read_data(data)
         summary = summarize(dataset)
         advice = advise(summary)
+        data = settled(data, dataset)
         self._data, self._dataset = data, dataset
         return m.Opened(data, summary, advice)
 

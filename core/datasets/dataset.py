@@ -110,6 +110,43 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Sampled:
+    """Which rows of a file were drawn at random, to stand for all of them.
+
+    Attributes:
+        rows: how many were drawn.
+        of: how many rows the file has.
+        seed: of the draw.
+        stratified: whether every class has its share among them.
+        asked: whether a person asked for so many; otherwise more do not fit into memory.
+        chosen: their numbers in the file, from 0, sorted.
+    """
+
+    rows: int
+    of: int
+    seed: int
+    stratified: bool
+    asked: bool
+    chosen: np.ndarray = field(compare=False, repr=False)
+
+    def sentence(self, name: str) -> str:
+        """What a person must know of it."""
+        shares = ", every class in its share" if self.stratified else ""
+        why = "" if self.asked else f"{name} does not fit into the memory of this computer: "
+        file = name if self.asked else "it"
+        return (
+            f"{why}{self.rows:,} of the {self.of:,} rows of {file} were drawn at random (seed "
+            f"{self.seed}{shares}). Tuning, the test, scaling, gaps and categories go by these; a "
+            "category that only other rows have counts as unknown."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same in plain values, without the rows' numbers."""
+        names = ("rows", "of", "seed", "stratified", "asked")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
 class Dataset:
     """Rows with a known target, ready to be split.
 
@@ -141,6 +178,7 @@ class Dataset:
         left_out: the first rows of the columns that are neither feature nor target, to look at
             only; None where there are no such columns.
         words: which words of texts count.
+        sampled: which rows of the file these are; None for all.
     """
 
     name: str
@@ -160,6 +198,7 @@ class Dataset:
     test: Dataset | None = None
     left_out: pd.DataFrame | None = None
     words: WordRules = PAPER_RULES
+    sampled: Sampled | None = None
 
     @property
     def features(self) -> pd.DataFrame | sparse.csr_matrix:

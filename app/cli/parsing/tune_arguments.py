@@ -79,6 +79,13 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     tune.add_argument(
         "--seed", type=int, default=0, metavar="K", help="of everything random (default: 0)"
     )
+    tune.add_argument(
+        "--rows",
+        type=_rows,
+        metavar="N|all",
+        help="read at most N rows of each file, drawn at random with the seed, or all (default: as"
+        " many as fit into memory)",
+    )
     testing = tune.add_mutually_exclusive_group()
     testing.add_argument("--test", default="", metavar="FILE", help="a second file to test on")
     testing.add_argument(
@@ -142,6 +149,19 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     )
     add_ending(tune)
     return tune
+
+
+def _rows(text: str) -> int:
+    """How many rows; 0 for all.
+
+    Raises:
+        argparse.ArgumentTypeError: it is neither a number above 0 nor "all".
+    """
+    if text == "all":
+        return 0
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"“{text}” is neither a number of rows nor all")
+    return int(text)
 
 
 def add_ending(parser: argparse.ArgumentParser) -> None:

@@ -67,6 +67,20 @@ def read_rows(path: Path, compression: str, head: bytes) -> LibsvmRows:
     return LibsvmRows(matrix, target, loaded[2] if has_queries else None, zero_based, digest)
 
 
+def counted_from(rows: LibsvmRows, zero_based: bool | None) -> LibsvmRows:
+    """Some rows of a file, their features numbered as in all of it.
+
+    Args:
+        rows: as read by themselves.
+        zero_based: whether the whole file counts from 0; None where the rows are all of it.
+    """
+    if not zero_based or rows.zero_based:
+        return rows
+    matrix = rows.matrix.copy()
+    matrix.indices += 1
+    return replace(rows, matrix=_with_width(matrix, matrix.shape[1] + 1), zero_based=True)
+
+
 def _with_width(matrix: sparse.csr_matrix, width: int) -> sparse.csr_matrix:
     shape = (matrix.shape[0], width)
     return sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=shape)
@@ -191,10 +205,8 @@ def with_test(train: Dataset, rows: LibsvmRows, path: Path, compression: str) ->
             cure="let both files count from the same number",
         )
     if zero_based and not rows.zero_based:  # it just never used its feature 0
-        matrix = matrix.copy()
-        matrix.indices += 1
-        matrix = _with_width(matrix, matrix.shape[1] + 1)
-        rows = replace(rows, zero_based=True)
+        rows = counted_from(rows, True)
+        matrix = rows.matrix
     width = max(train.matrix.shape[1], matrix.shape[1])
     matrix = _with_width(matrix, width)
     if width > train.matrix.shape[1]:

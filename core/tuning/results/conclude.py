@@ -234,6 +234,7 @@ def _evaluation(problem: Problem, *, refitted: bool, repeated: bool) -> dict[str
         "fitted": "all" if refitted or every else "train",
         "rows": dataset.rows,
         "units": _UNITS.get(dataset.task, "rows"),
+        "drawn": dataset.sampled is not None,
     }
 
 
@@ -293,6 +294,8 @@ def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> 
         threshold=judged.threshold.value if judged.threshold else None,
         judged=_penalties(other).as_dict() if other else {},
         refitted=last is not judged,
+        sampled=dataset.sampled.as_dict() if dataset.sampled else {},
+        taught=last.taught,
         versions=versions(problem.model.extra),
     )
     keep_best(folder, last.pipeline)
