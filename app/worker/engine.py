@@ -20,7 +20,7 @@ from core.export.choices import TUNED
 from core.export.chosen import chosen_run
 from core.export.exporters import EXPORTERS, check_export, export_run
 from core.export.finished_run import FinishedRun, finished_run
-from core.export.prediction import predict_file
+from core.export.prediction import predict_into
 from core.tuning.events import Event, TrialExcluded
 from core.tuning.guidance.advice import advise, estimate
 from core.tuning.history.run_history import facts_of
@@ -74,7 +74,7 @@ class Engine:
             case m.Export():
                 return self._export(asked)
             case m.Predict(model=model, file=file, out=out, trust=trust):
-                return m.Predicted(out, len(predict_file(model, file, out, trust=trust)))
+                return m.Predicted(out, predict_into(model, file, out, trust=trust))
 
     def _open(self, data: DataPlan) -> m.Opened:
         """What the data are; on an unusable file those read before stay."""

@@ -95,6 +95,11 @@ def read_part(train: Dataset, part: Part) -> Dataset:
     Raises:
         UnusableError: they are of another kind.
     """
+    with part.lines.named():
+        return _read_part(train, part)
+
+
+def _read_part(train: Dataset, part: Part) -> Dataset:
     if train.matrix is None:
         return _assembled_test(train, part.file)
     assert isinstance(part.file, TextFile)

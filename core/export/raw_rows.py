@@ -15,6 +15,7 @@ from core.datasets.files import libsvm, libsvm_faults
 from core.datasets.files.opening import open_bytes
 from core.datasets.files.sniffing import decode, looks_like_libsvm
 from core.datasets.files.table_file import TableFile, TextFile, open_table
+from core.datasets.sampling.taking import Part
 from core.errors import UnusableError
 
 _HOW = (
@@ -38,7 +39,16 @@ def read_rows(file: str, card: dict[str, Any]) -> pd.DataFrame | sparse.csr_matr
     Raises:
         UnusableError: unreadable, another kind of file, or a column is missing.
     """
-    opened = open_table(file)
+    return rows_of(Part(open_table(file)), card)
+
+
+def rows_of(part: Part, card: dict[str, Any]) -> pd.DataFrame | sparse.csr_matrix:
+    """The same of a part of a file.
+
+    Raises:
+        UnusableError: as `read_rows`.
+    """
+    opened = part.file
     pairs = isinstance(opened, TextFile) and (
         looks_like_libsvm(decode(opened.head)[1]) or _without_labels(opened.head)
     )
@@ -48,7 +58,7 @@ def read_rows(file: str, card: dict[str, Any]) -> pd.DataFrame | sparse.csr_matr
         return _table(opened, card)
     if not (pairs and isinstance(opened, TextFile)):
         raise _wrong_kind(opened.path, "LIBSVM lines (label index:value …)")
-    return _matrix(opened.path, opened.compression, opened.head, card)
+    return _matrix(opened, card, part.zero_based)
 
 
 def _wrong_kind(path: Path, wanted: str) -> UnusableError:
@@ -66,13 +76,24 @@ def _without_labels(head: bytes) -> bool:
     return bool(first) and all(_PAIR.fullmatch(word) for word in first)
 
 
-def _matrix(path: Path, compression: str, head: bytes, card: dict[str, Any]) -> sparse.csr_matrix:
-    """The rows, with the model's number of features; features it does not know are passed over."""
-    if _without_labels(head):
-        matrix, from_zero = _unlabelled(path, compression)
+def _matrix(
+    file: TextFile, card: dict[str, Any], zero_based: bool | None = None
+) -> sparse.csr_matrix:
+    """The rows, with the model's number of features; features it does not know are passed over.
+
+    Args:
+        file: the rows, perhaps only some of a larger file.
+        card: of the model.
+        zero_based: whether the larger file counts from 0; None where all of it is here.
+    """
+    path = file.path
+    if _without_labels(file.head):
+        matrix, from_zero = _unlabelled(path, file.compression)
     else:
-        rows = libsvm.read_rows(path, compression, head)
+        rows = libsvm.read_rows(path, file.compression, file.head)
         matrix, from_zero = rows.matrix, rows.zero_based
+    behind = int(bool(zero_based) and not from_zero)  # it counts from 0, and has no 0 here
+    from_zero = from_zero or bool(zero_based)
     wanted = bool(card["libsvm"].get("zero_based", False))
     if from_zero and not wanted:
         raise UnusableError(
@@ -83,7 +104,7 @@ def _matrix(path: Path, compression: str, head: bytes, card: dict[str, Any]) -> 
     shift = int(wanted and not from_zero)
     width = len(card["features"])
     entries = matrix.tocoo()
-    columns = entries.col + shift
+    columns = entries.col + shift + behind
     known = columns < width
     return sparse.csr_matrix(
         (entries.data[known], (entries.row[known], columns[known])), shape=(matrix.shape[0], width)

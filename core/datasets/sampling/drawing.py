@@ -137,7 +137,8 @@ def _label_of(form: Form) -> Callable[[bytes], bytes] | None:
 
     def cell(row: bytes) -> bytes:
         if quote in row:
-            return cells(row, delimiter, quote)[place].strip()
+            found = cells(row, delimiter, quote)
+            return found[place] if -len(found) <= place < len(found) else b""
         found = row.split(delimiter if delimiter.strip() or delimiter == b"\t" else None)
         return found[place].strip() if -len(found) <= place < len(found) else b""
 
@@ -145,11 +146,11 @@ def _label_of(form: Form) -> Callable[[bytes], bytes] | None:
 
 
 def cells(row: bytes, delimiter: bytes, quote: bytes) -> list[bytes]:
-    """The cells of a row with quotes; an empty one more, for rows that are too short."""
+    """The cells of a row with quotes, which open at the beginning of a cell alone."""
     found, start, inside = [], 0, False
     for at in range(len(row)):
         one = row[at : at + 1]
-        if one == quote:
+        if one == quote and (inside or not row[start:at].strip()):
             inside = not inside
         elif one == delimiter and not inside:
             found.append(row[start:at].strip().strip(quote))

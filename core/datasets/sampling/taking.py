@@ -35,7 +35,7 @@ FEWEST = 1000  # rows that are drawn at least
 _ENTRY = 12  # bytes of an entry of a sparse matrix
 _TEXT = 60  # bytes of a text beside its letters
 _PACKED = 5.0  # times that a compressed file is larger when it is unpacked
-_LINE = re.compile(r"\bline (\d[\d,]*)")
+_LINE = re.compile(r"\bline (\d+(?:,\d{3})*)")
 _ZEROS = (b" 0:", b"\t0:")
 
 
@@ -55,6 +55,41 @@ class Wanted:
 AS_FIT = Wanted()
 
 
+@dataclass
+class Lines:
+    """The rows that stand in a text of fewer rows, to name them in errors.
+
+    Attributes:
+        chosen: their numbers in the whole file, from 0; None where lines are its own.
+        before: lines before the first row.
+    """
+
+    chosen: np.ndarray | None = None
+    before: int = 0
+
+    def begin(self, chosen: np.ndarray, form: drawing.Form) -> None:
+        """From now on lines are those of a text with these rows."""
+        self.chosen, self.before = chosen, form.skip + int(form.header)
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Let errors name rows of the whole file.
+
+        Raises:
+            UnusableError: what was raised inside, at its place in the whole file.
+        """
+        try:
+            yield
+        except UnusableError as error:
+            where = error.where if self.chosen is None else _LINE.sub(self._row, error.where)
+            raise UnusableError(error.what, where=where, cure=error.cure) from error
+
+    def _row(self, found: re.Match[str]) -> str:
+        assert self.chosen is not None
+        at = int(found.group(1).replace(",", "")) - 1 - self.before
+        return f"row {self.chosen[at] + 1:,}" if 0 <= at < len(self.chosen) else found.group()
+
+
 @dataclass(frozen=True)
 class Part:
     """What is read of a file.
@@ -65,6 +100,7 @@ class Part:
         zero_based: whether the LIBSVM indices of the whole file begin with 0; None where all is
             read, which tells.
         path, compression: of the whole file.
+        lines: names rows of the whole file in errors.
     """
 
     file: TableFile
@@ -72,6 +108,7 @@ class Part:
     zero_based: bool | None = None
     path: Path = field(default_factory=Path)
     compression: str = ""
+    lines: Lines = field(default_factory=Lines)
 
     def told(self, dataset: Dataset) -> Dataset:
         """The dataset of the file's rows as that of a sample of the whole file."""
@@ -88,7 +125,8 @@ class Part:
                 source, read_csv=how, described=described, compression=self.compression
             )
         every = Proposal("Read all rows", "--rows all", fields={"rows": ALL})
-        finding = Finding(sample.sentence(self.path.name), serious=True, proposal=every)
+        proposal = None if sample.asked else every
+        finding = Finding(sample.sentence(self.path.name), serious=True, proposal=proposal)
         findings = (finding, *dataset.findings)
         return replace(dataset, source=source, findings=findings, sampled=sample)
 
@@ -121,8 +159,10 @@ def taken(file: TableFile, choices: Choices, wanted: Wanted) -> Iterator[Part]:
         yield _of_columns(file, choices, wanted, about)
     else:
         assert isinstance(file, TextFile)
-        with tempfile.TemporaryDirectory(prefix="tunescope-") as folder, _line_numbers() as lines:
-            yield _of_text(file, choices, wanted, about, Path(folder), lines)
+        with _folder() as folder:
+            part = _of_text(file, choices, wanted, about, folder)
+            with part.lines.named():
+                yield part
 
 
 def _check(wanted: Wanted) -> None:
@@ -209,14 +249,7 @@ def _of_columns(file: ColumnarFile, choices: Choices, wanted: Wanted, about: flo
     return Part(replace(file, chosen=chosen), sampled, path=file.path)
 
 
-def _of_text(
-    file: TextFile,
-    choices: Choices,
-    wanted: Wanted,
-    about: float,
-    folder: Path,
-    lines: _Lines,
-) -> Part:
+def _of_text(file: TextFile, choices: Choices, wanted: Wanted, about: float, folder: Path) -> Part:
     form, seen = form_of(file, _target_of(choices)), _Seen()
     with opened(file) as whole:
         total, codes = drawing.counted(seen.watched(drawing.rows_of(whole, form)), form)
@@ -225,9 +258,10 @@ def _of_text(
         return Part(file)
     chosen = drawing.drawn(total, size, wanted.seed, codes)
     copy = write_part(file, form, chosen, folder)
+    lines = Lines()
     lines.begin(chosen, form)
     sampled = Sampled(size, total, wanted.seed, codes is not None, wanted.rows is not None, chosen)
-    return Part(copy, sampled, seen.zero, file.path, file.compression)
+    return Part(copy, sampled, seen.zero, file.path, file.compression, lines)
 
 
 class _Seen:
@@ -279,51 +313,28 @@ def as_text(path: Path) -> TextFile:
     return copy
 
 
-@dataclass
-class _Lines:
-    """The rows that stand in a text of fewer rows, to name them in errors."""
-
-    chosen: np.ndarray | None = None
-    before: int = 0
-
-    def begin(self, chosen: np.ndarray, form: drawing.Form) -> None:
-        """From now on lines are those of a text with these rows."""
-        self.chosen, self.before = chosen, form.skip + int(form.header)
-
-    def named(self, where: str) -> str:
-        """A place with the row of the whole file, where it names a line of the smaller text."""
-        if self.chosen is None:
-            return where
-
-        def row(found: re.Match[str]) -> str:
-            at = int(found.group(1).replace(",", "")) - 1 - self.before
-            known = self.chosen is not None and 0 <= at < len(self.chosen)
-            return f"row {self.chosen[at] + 1:,}" if known else found.group()  # type: ignore[index]
-
-        return _LINE.sub(row, where)
-
-
-@contextmanager
-def _line_numbers() -> Iterator[_Lines]:
-    """Let errors name rows of the whole file.
-
-    Raises:
-        UnusableError: what was raised inside, at its place in the whole file.
-    """
-    lines = _Lines()
-    try:
-        yield lines
-    except UnusableError as error:
-        if lines.chosen is None:
-            raise
-        where = lines.named(error.where)
-        raise UnusableError(error.what, where=where, cure=error.cure) from error
-
-
 @contextmanager
 def _folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="tunescope-") as folder:
         yield Path(folder)
+
+
+def parts_that_fit(file: TableFile) -> Iterator[Part]:
+    """The whole file where it fits into memory; otherwise its rows in parts that do.
+
+    Raises:
+        UnusableError: it cannot be read, or parts of it not written.
+    """
+    if not _can_be_drawn(file) or (about := bytes_of(file, {})) <= most_bytes():
+        yield Part(file)
+        return
+    if isinstance(file, ColumnarFile):
+        total, _ = file.counted()
+    else:
+        assert isinstance(file, TextFile)
+        with opened(file) as whole:
+            total = sum(1 for _ in drawing.rows_of(whole, form_of(file)))
+    yield from in_parts(file, max(FEWEST, int(total * most_bytes() / about)))
 
 
 def in_parts(file: TableFile, size: int, without: np.ndarray | None = None) -> Iterator[Part]:
@@ -356,22 +367,35 @@ def in_parts(file: TableFile, size: int, without: np.ndarray | None = None) -> I
         zero = seen.zero
     with opened(file) as whole, _folder() as folder:
         before = drawing.preamble(whole, form)
-        for block in _blocks(drawing.records(whole, form), size, leave):
-            path = folder / file.path.name
-            path.write_bytes(b"".join([*before, *block]))
-            yield Part(as_text(path), None, zero, file.path, file.compression)
+        for numbers, block in _blocks(drawing.records(whole, form), size, leave):
+            path, lines = folder / file.path.name, Lines()
+            _write(path, [*before, *block])
+            lines.begin(np.array(numbers), form)
+            yield Part(as_text(path), None, zero, file.path, file.compression, lines)
 
 
-def _blocks(rows: Iterator[bytes], size: int, without: np.ndarray) -> Iterator[list[bytes]]:
+def _blocks(
+    rows: Iterator[bytes], size: int, without: np.ndarray
+) -> Iterator[tuple[list[int], list[bytes]]]:
+    """Rows with their numbers, so many at a time."""
     left_out = iter(without.tolist())
-    leave, block = next(left_out, -1), list[bytes]()
+    leave, numbers, block = next(left_out, -1), list[int](), list[bytes]()
     for number, row in enumerate(rows):
         if number == leave:
             leave = next(left_out, -1)
             continue
+        numbers.append(number)
         block.append(row if row.endswith(b"\n") else row + b"\n")
         if len(block) == size:
-            yield block
-            block = []
+            yield numbers, block
+            numbers, block = [], []
     if block:
-        yield block
+        yield numbers, block
+
+
+def _write(path: Path, lines: list[bytes]) -> None:
+    try:
+        with path.open("wb") as into:
+            into.writelines(lines)
+    except OSError as error:
+        raise cannot_write("a part of the file", str(path), error) from error
