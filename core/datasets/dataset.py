@@ -120,6 +120,7 @@ class Sampled:
         stratified: whether every class has its share among them.
         asked: whether a person asked for so many; otherwise more do not fit into memory.
         chosen: their numbers in the file, from 0, sorted.
+        form: how rows stand in a text (core.datasets.sampling.drawing.Form), plain values.
     """
 
     rows: int
@@ -128,6 +129,7 @@ class Sampled:
     stratified: bool
     asked: bool
     chosen: np.ndarray = field(compare=False, repr=False)
+    form: Mapping[str, Any] = field(default_factory=dict)
 
     def sentence(self, name: str) -> str:
         """What a person must know of it."""
@@ -143,7 +145,7 @@ class Sampled:
     def as_dict(self) -> dict[str, Any]:
         """The same in plain values, without the rows' numbers."""
         names = ("rows", "of", "seed", "stratified", "asked")
-        return {name: getattr(self, name) for name in names}
+        return {**{name: getattr(self, name) for name in names}, "form": dict(self.form)}
 
 
 @dataclass(frozen=True)

@@ -105,8 +105,7 @@ def _read_part(train: Dataset, part: Part) -> Dataset:
     assert isinstance(part.file, TextFile)
     width = train.matrix.shape[1]
     path, compression = part.file.path, part.file.compression
-    rows = libsvm.read_rows(path, compression, part.file.head)
-    rows = libsvm.counted_from(rows, part.zero_based)
+    rows = libsvm.read_rows(path, compression, part.file.head, part.zero_based)
     test = libsvm.with_test(train, rows, path, compression).test
     assert test is not None
     assert test.matrix is not None
@@ -123,8 +122,7 @@ def _from_libsvm(part: Part, choices: Choices, words: WordRules) -> Dataset:
             where=path.name,
             cure="give a CSV file, or another task",
         )
-    rows = libsvm.read_rows(path, file.compression, file.head)
-    rows = libsvm.counted_from(rows, part.zero_based)
+    rows = libsvm.read_rows(path, file.compression, file.head, part.zero_based)
     dataset = libsvm.from_rows(rows, path, file.compression, choices)
     if choices.latest:
         raise UnusableError(
@@ -193,8 +191,7 @@ def _with_libsvm_test(train: Dataset, file: str, wanted: Wanted) -> Dataset:
     with taken(opened, NO_CHOICES, wanted) as part:
         drawn = part.file
         assert isinstance(drawn, TextFile)
-        rows = libsvm.read_rows(drawn.path, drawn.compression, drawn.head)
-        rows = libsvm.counted_from(rows, part.zero_based)
+        rows = libsvm.read_rows(drawn.path, drawn.compression, drawn.head, part.zero_based)
         both = libsvm.with_test(train, rows, drawn.path, drawn.compression)
         assert both.test is not None
         return replace(both, test=part.told(both.test))

@@ -88,12 +88,10 @@ def _matrix(
     """
     path = file.path
     if _without_labels(file.head):
-        matrix, from_zero = _unlabelled(path, file.compression)
+        matrix, from_zero = _unlabelled(path, file.compression, zero_based)
     else:
-        rows = libsvm.read_rows(path, file.compression, file.head)
+        rows = libsvm.read_rows(path, file.compression, file.head, zero_based)
         matrix, from_zero = rows.matrix, rows.zero_based
-    behind = int(bool(zero_based) and not from_zero)  # it counts from 0, and has no 0 here
-    from_zero = from_zero or bool(zero_based)
     wanted = bool(card["libsvm"].get("zero_based", False))
     if from_zero and not wanted:
         raise UnusableError(
@@ -104,14 +102,16 @@ def _matrix(
     shift = int(wanted and not from_zero)
     width = len(card["features"])
     entries = matrix.tocoo()
-    columns = entries.col + shift + behind
+    columns = entries.col + shift
     known = columns < width
     return sparse.csr_matrix(
         (entries.data[known], (entries.row[known], columns[known])), shape=(matrix.shape[0], width)
     )
 
 
-def _unlabelled(path: Path, compression: str) -> tuple[sparse.csr_matrix, bool]:
+def _unlabelled(
+    path: Path, compression: str, zero_based: bool | None = None
+) -> tuple[sparse.csr_matrix, bool]:
     """LIBSVM lines without labels: indices from 0, and whether the file counted so."""
     with open_bytes(path, compression) as stream:
         lines = stream.read().splitlines()
@@ -120,7 +120,7 @@ def _unlabelled(path: Path, compression: str) -> tuple[sparse.csr_matrix, bool]:
         matrix = load_svmlight_file(io.BytesIO(text), zero_based=True)[0]
     except (ValueError, OverflowError) as error:
         raise libsvm_faults.explained(error, path, compression) from None
-    if matrix.nnz and matrix.indices.min() == 0:
+    if zero_based or (matrix.nnz and matrix.indices.min() == 0):
         return matrix, True
     return matrix[:, 1:], False
 

@@ -62,9 +62,13 @@ class ColumnarFile:
                 if name is None or len(known) > MOST_LABELS:
                     continue
                 batch.validate(full=True)
-                values = batch.column(0).to_pandas()
-                places, found = pd.factorize(values, use_na_sentinel=False)
+                values = batch.column(0)
+                if hasattr(values, "dictionary_decode"):
+                    values = values.dictionary_decode()
+                coded = values.dictionary_encode(null_encoding="encode")
+                found = coded.dictionary.to_pylist()
                 own = [known.setdefault(str(value), len(known)) for value in found]
+                places = coded.indices.to_numpy(zero_copy_only=False)
                 codes.extend(np.array([*own, 0], dtype=np.uint16)[places].tolist())
         if self.kind == "parquet" and total != (said := self._said()):
             raise UnusableError(

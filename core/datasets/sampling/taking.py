@@ -11,7 +11,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
@@ -260,7 +260,12 @@ def _of_text(file: TextFile, choices: Choices, wanted: Wanted, about: float, fol
     copy = write_part(file, form, chosen, folder)
     lines = Lines()
     lines.begin(chosen, form)
-    sampled = Sampled(size, total, wanted.seed, codes is not None, wanted.rows is not None, chosen)
+    asked = wanted.rows is not None
+    plain = {
+        name: value.decode("latin-1") if isinstance(value, bytes) else value
+        for name, value in asdict(form).items()
+    }
+    sampled = Sampled(size, total, wanted.seed, codes is not None, asked, chosen, plain)
     return Part(copy, sampled, seen.zero, file.path, file.compression, lines)
 
 

@@ -206,8 +206,8 @@ def _with_the_rest(problem: Problem, judged: Winner) -> tuple[Winner, tuple[str,
 def _goes_on(winner: Winner) -> bool:
     """Whether its model can learn more rows without those that it knows."""
     whole = winner.learned is None and winner.ensemble is None
-    pipeline = getattr(winner.pipeline, "estimator_", winner.pipeline)  # behind a threshold
-    return whole and isinstance(pipeline, Pipeline) and learns_in_parts(pipeline[-1])
+    model = winner.pipeline[-1]
+    return whole and learns_in_parts(getattr(model, "estimator_", model))  # behind a threshold
 
 
 def _on_drawn_rows(problem: Problem, winner: Winner) -> str:
