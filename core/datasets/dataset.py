@@ -133,13 +133,13 @@ class Sampled:
 
     def sentence(self, name: str) -> str:
         """What a person must know of it."""
-        shares = ", every class in its share" if self.stratified else ""
+        shares = ", every class in its share and rare ones with 20 rows" if self.stratified else ""
         why = "" if self.asked else f"{name} does not fit into the memory of this computer: "
-        file = name if self.asked else "it"
+        every = f"the {self.of:,} rows of {name}" if self.asked else f"its {self.of:,} rows"
         return (
-            f"{why}{self.rows:,} of the {self.of:,} rows of {file} were drawn at random (seed "
-            f"{self.seed}{shares}). Tuning, the test, scaling, gaps and categories go by these; a "
-            "category that only other rows have counts as unknown."
+            f"{why}{self.rows:,} of {every} were drawn at random (seed {self.seed}{shares}). "
+            "Tuning, the test, scaling, gaps and categories go by these; a category that only "
+            "other rows have counts as unknown."
         )
 
     def as_dict(self) -> dict[str, Any]:

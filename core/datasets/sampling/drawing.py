@@ -14,7 +14,7 @@ from typing import IO
 import numpy as np
 
 MOST_LABELS = 100  # different ones, beyond which they are no classes
-FEWEST_OF_A_CLASS = 2  # rows that every class keeps, if it has them
+FEWEST_OF_A_CLASS = 20  # rows that every class keeps, if it has them, to learn and to test it
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def drawn(total: int, size: int, seed: int, codes: np.ndarray | None = None) -> 
         size: how many to draw.
         seed: of the draw.
         codes: the class of every row, shape (total,): each class gets its share of the rows, and
-            at least two where it has them; None for no classes.
+            at least 20 where it has them; None for no classes.
     """
     random = np.random.default_rng([seed, 20_260_000])
     if codes is None:

@@ -31,20 +31,20 @@ def test_every_row_is_as_likely_as_any_other():
 
 
 def test_rows_of_a_class_are_as_likely_as_each_other_and_classes_have_their_shares():
-    codes = np.array([0] * 60 + [1] * 30 + [2] * 10)[np.random.default_rng(0).permutation(100)]
-    found = np.zeros(100)
+    codes = np.repeat([0, 1, 2], [600, 300, 100])[np.random.default_rng(0).permutation(1000)]
+    found = np.zeros(1000)
     for seed in range(2000):
-        rows = drawn(100, 20, seed, codes)
-        assert np.bincount(codes[rows]).tolist() == [12, 6, 2]
+        rows = drawn(1000, 200, seed, codes)
+        assert np.bincount(codes[rows]).tolist() == [120, 60, 20]
         found[rows] += 1
     # All three classes give a fifth of their rows, so that every row comes 400 times.
     assert np.abs(found - 400).max() < 5 * np.sqrt(2000 * 0.2 * 0.8)
 
 
-def test_a_rare_class_keeps_two_rows_and_the_number_stays():
-    codes = np.repeat([0, 1, 2], [9990, 8, 2])
-    rows = drawn(10_000, 50, 1, codes)
-    assert np.bincount(codes[rows]).tolist() == [46, 2, 2]
+def test_a_rare_class_keeps_twenty_rows_and_the_number_stays():
+    codes = np.repeat([0, 1, 2], [9900, 98, 2])
+    rows = drawn(10_000, 100, 1, codes)
+    assert np.bincount(codes[rows]).tolist() == [78, 20, 2]
     for size in (1, 3, 5, 9_999, 10_000):
         assert len(drawn(10_000, size, 1, codes)) == size
     np.testing.assert_array_equal(drawn(10, 10, 5), np.arange(10))
