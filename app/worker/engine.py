@@ -39,7 +39,7 @@ class Engine:
     """Keeps the dataset that was read last, and works on it."""
 
     def __init__(self) -> None:
-        self._data: DataPlan | None = None
+        self._data: tuple[DataPlan, ...] = ()  # as asked for, and with the number of rows settled
         self._dataset: Dataset | None = None
         self._chosen: tuple[tuple[str, int, str, bool], FinishedRun] | None = None
 
@@ -81,9 +81,8 @@ class Engine:
         dataset = read_data(data)
         summary = summarize(dataset)
         advice = advise(summary)
-        data = settled(data, dataset)
-        self._data, self._dataset = data, dataset
-        return m.Opened(data, summary, advice)
+        self._data, self._dataset = (data, settled(data, dataset)), dataset
+        return m.Opened(self._data[-1], summary, advice)
 
     def _summary_of_history(self, plan: Plan) -> dict[str, Any]:
         """How many earlier datasets can help a plan's model, and how many of them are alike."""
@@ -166,6 +165,6 @@ class Engine:
         return self._chosen[1]
 
     def _dataset_of(self, plan: Plan) -> Dataset:
-        if self._dataset is None or self._data != plan.data:
-            self._data, self._dataset = plan.data, read_data(plan.data)
+        if self._dataset is None or plan.data not in self._data:
+            self._data, self._dataset = (plan.data,), read_data(plan.data)
         return self._dataset

@@ -204,7 +204,7 @@ class ColumnarFile:
                 **({"dtype": dict.fromkeys(text, "str")} if text else {}),
             },
             {},
-            fingerprint(self.path),
+            "" if self.chosen is not None else fingerprint(self.path),  # a part is told by others
             f"{_TITLES[self.kind]}, {len(table.columns):,} columns",
             reading={"columns": self._kept} if len(self._kept) < len(self._schema) else {},
         )

@@ -16,7 +16,7 @@ from core.datasets.reading import read_part
 from core.datasets.sampling.taking import in_parts
 from core.errors import UnusableError
 
-MOST_AT_A_TIME = 100_000  # rows of a part
+MOST_AT_A_TIME = 500_000  # rows of a part
 
 
 @dataclass(frozen=True)
