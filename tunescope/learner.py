@@ -7,7 +7,8 @@
 | C | ``penalties_`` | (k,) | penalties, on the scale of ½ Σ_j C_j ‖w_j‖² beside −log p(y | X, w) |
 
 The loss is the log loss summed over rows, or (m/2) log ½‖y − Xw‖² for numbers, whose ridge
-penalties, scikit-learn's alpha, are σ² C_j.
+penalties, scikit-learn's alpha, are σ² C_j. A row with weight s counts s times: a whole number is
+that many equal rows, 0 is none.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from core.datasets.groups import penalty_groups
 from core.errors import UnusableError
@@ -35,6 +36,7 @@ from core.penalties.final_fit import final_fit
 from core.penalties.problem import Pairs, PenaltyProblem
 from core.penalties.step import Step
 
+Weights = np.ndarray | None
 Groups = str | Mapping[str, Sequence[str]] | Sequence[Any] | np.ndarray | None
 
 
@@ -52,15 +54,17 @@ class PenaltyLearner(BaseEstimator):
         """The steps of the method."""
         raise NotImplementedError
 
-    def _pairs(self, loss: TableLoss, X: Any, y: np.ndarray, k: int) -> Pairs | None:
+    def _pairs(
+        self, loss: TableLoss, X: Any, y: np.ndarray, weights: Weights, k: int
+    ) -> Pairs | None:
         """Parts to fit and to validate, for methods that hold rows out."""
         return None
 
-    def _learn(self, loss: TableLoss, X: Any, y: np.ndarray) -> np.ndarray:
+    def _learn(self, loss: TableLoss, X: Any, y: np.ndarray, weights: Weights) -> np.ndarray:
         """Learn penalties, set what all learners set, and give the weights at them, shape (n,)."""
         names, of_column = groups_of(self.groups, _names(self))
         groups = parameter_groups(loss, of_column)
-        pairs = self._pairs(loss, X, y, len(np.unique(groups[groups >= 0])))
+        pairs = self._pairs(loss, X, y, weights, len(np.unique(groups[groups >= 0])))
         seed = _seed(getattr(self, "random_state", 0))
         given = PenaltyProblem(loss, groups, len(names), holdout=pairs, seed=seed)
         (last,) = deque(self._steps(given), maxlen=1)
@@ -91,12 +95,13 @@ class PenaltyLearner(BaseEstimator):
 class LogisticLearner(ClassifierMixin, PenaltyLearner):
     """Logistic regression of two classes, multinomial of more, with learned penalties."""
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn penalties and weights.
 
         Args:
             X: dense or sparse, shape (m, p); standardized columns suit the penalties best.
             y: labels of two or more classes, shape (m,).
+            sample_weight: how many times every row counts, shape (m,); None for once.
 
         Raises:
             ValueError: what scikit-learn refuses, one class only, groups that do not fit X.
@@ -105,11 +110,11 @@ class LogisticLearner(ClassifierMixin, PenaltyLearner):
             self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2
         )
         check_classification_targets(y)
+        X, y, weights = _counted(X, y, sample_weight)
+        kind = "logistic" if len(np.unique(y)) == 2 else "multinomial"
         with sentences_as_value_errors():
-            loss = build(
-                "logistic" if len(np.unique(y)) == 2 else "multinomial", X, y, self.fit_intercept
-            )
-            w = self._learn(loss, X, y)
+            loss = build(kind, X, y, self.fit_intercept, weights)
+            w = self._learn(loss, X, y, weights)
         self.classes_ = np.asarray(loss.classes)
         self.coef_, self.intercept_ = loss.coefficients(w)
         return self
@@ -145,12 +150,13 @@ class RidgeLearner(RegressorMixin, PenaltyLearner):
 
     target_spread: float | None
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn penalties, noise variance and weights.
 
         Args:
             X: dense or sparse, shape (m, p); standardized columns suit the penalties best.
             y: numbers, shape (m,).
+            sample_weight: how many times every row counts, shape (m,); None for once.
 
         Raises:
             ValueError: what scikit-learn refuses, groups that do not fit X.
@@ -164,13 +170,17 @@ class RidgeLearner(RegressorMixin, PenaltyLearner):
             y_numeric=True,
             ensure_min_samples=2,
         )
-        y = np.asarray(y, dtype=np.float64)
-        unit = 1.0 if self.target_spread is None else float(y.std()) / self.target_spread or 1.0
+        X, y, weights = _counted(X, np.asarray(y, dtype=np.float64), sample_weight)
+        unit = 1.0
+        if self.target_spread is not None:
+            mean = np.average(y, weights=weights)
+            spread = float(np.sqrt(np.average((y - mean) ** 2, weights=weights)))
+            unit = spread / self.target_spread or 1.0
         y = y if unit == 1.0 else y / unit
         with sentences_as_value_errors():
-            loss = build("linear", X, y, self.fit_intercept)
+            loss = build("linear", X, y, self.fit_intercept, weights)
             assert isinstance(loss, LinearLoss)
-            w = self._learn(loss, X, y)
+            w = self._learn(loss, X, y, weights)
         coef, intercept = loss.coefficients(w)
         self.coef_, self.intercept_ = unit * coef, unit * float(intercept)
         variance = float(loss.noise_variance(w))
@@ -219,6 +229,23 @@ def sentences_as_value_errors() -> Iterator[None]:
         yield
     except UnusableError as error:
         raise ValueError(error.sentence) from error
+
+
+def _counted(X: Any, y: np.ndarray, sample_weight: Any) -> tuple[Any, np.ndarray, Weights]:
+    """The rows that count, and how many times each does; None where every one counts once.
+
+    Raises:
+        ValueError: a weight below 0, not as many as rows, or none above 0.
+    """
+    if sample_weight is None:
+        return X, y, None
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    some = weights > 0
+    if not some.any():
+        raise ValueError("every row has the weight 0; give some of them a weight above 0")
+    if not some.all():
+        X, y, weights = X[some], y[some], weights[some]
+    return X, y, None if (weights == 1.0).all() else weights
 
 
 def _names(model: Any) -> list[str]:

@@ -18,6 +18,7 @@ from tunescope.learner import (
     LogisticLearner,
     PenaltyLearner,
     RidgeLearner,
+    Weights,
     groups_of,
     sentences_as_value_errors,
 )
@@ -67,10 +68,11 @@ class _Gradient(PenaltyLearner):
     folds: int
     random_state: Any
 
-    def _pairs(self, loss: Any, X: Any, y: np.ndarray, k: int) -> Pairs:
-        from tunescope.holding_out import held_out_pairs  # imports much of a run
+    def _pairs(self, loss: Any, X: Any, y: np.ndarray, weights: Weights, k: int) -> Pairs:
+        from tunescope.holding_out import Rows, held_out_pairs  # imports much of a run
 
-        return held_out_pairs(loss, X, y, k, self.validation, self.folds, self.random_state)
+        rows = Rows(X, y, weights)
+        return held_out_pairs(loss, rows, k, self.validation, self.folds, self.random_state)
 
     def _steps(self, problem: PenaltyProblem) -> Iterator[Step]:
         return implicit_gradient.run(
@@ -176,7 +178,9 @@ class LogisticLOO(LogisticLearner):
     """Logistic regression whose penalties predict every row best by the model of all the others.
 
     Approximate leave-one-out (Rad and Maleki 2020); with several groups their ratios are the
-    evidence's. About the time of five fits. Arguments and attributes of `LogisticMM`.
+    evidence's. About the time of five fits. Arguments and attributes of `LogisticMM`. A row that
+    counts twice is left out once at a time, one that counts for less than one as a whole; on
+    tables too large for this, whole rows are held out in five folds.
 
     Args:
         groups, max_iter, fit_intercept: as there.
@@ -203,7 +207,8 @@ class LogisticLOO(LogisticLearner):
 class LogisticGradient(_Gradient, LogisticLearner):
     """Logistic regression whose penalties follow the gradient of the log loss of rows held out.
 
-    Do, Foo and Ng 2008, algorithm 1. Arguments and attributes of `LogisticMM`.
+    Do, Foo and Ng 2008, algorithm 1. Arguments and attributes of `LogisticMM`. Equal rows are held
+    out together, and a row with its whole weight: what is held out is new.
 
     Args:
         groups, fit_intercept: as there.
@@ -349,7 +354,7 @@ Kind = Literal["regression", "classification"]
 
 
 def learn_penalties(
-    X: Any, y: Any, groups: Groups = None, *, task: Kind | None = None
+    X: Any, y: Any, groups: Groups = None, *, task: Kind | None = None, sample_weight: Any = None
 ) -> LogisticLearner | RidgeLearner:
     """A fitted linear model whose penalties were learned by the recommended method.
 
@@ -358,11 +363,12 @@ def learn_penalties(
         y: numbers, or labels of two or more classes, shape (m,).
         groups: which columns share a penalty, as for `LogisticMM`.
         task: None to tell from y, as the program does: words and few whole numbers are classes.
+        sample_weight: how many times every row counts, shape (m,); None for once.
 
     Raises:
         ValueError: another task, or what the estimator's `fit` refuses.
     """
-    return recommended_learner(X, y, groups, task=task).fit(X, y)
+    return recommended_learner(X, y, groups, task=task).fit(X, y, sample_weight)
 
 
 def recommended_learner(

@@ -22,6 +22,7 @@ from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.results.conclude import conclude
+from core.tuning.rows_read import settled
 from core.tuning.runs.run_folder import RunFolder, new_folder, runs_root
 from core.tuning.tune import tune as tune_events
 from tunescope.runs import TunedRun, open_run
@@ -61,8 +62,9 @@ def tune(
         settings: the options of the command line: model, strategy, groups (single, each, column,
             prefix, {group: [columns]} or a JSON file), trials, minutes, seed, workers, folds,
             metric, evaluation (test or nested), refit, costs ({class: cost}), time_limit,
-            standardize, test_size, task, roles and kinds ({column: …}), latest, together, …; and
-            ``options``, a dict of those of the strategy.
+            standardize, rows (at most so many of each file, drawn at random with rows_seed; 0 for
+            all; as many as fit into memory where it is not given), test_size, task, roles and kinds
+            ({column: …}), latest, together, …; and ``options``, a dict of those of the strategy.
 
     Raises:
         UnusableError: data or settings that cannot be, in one sentence; no folder is left then.
@@ -76,6 +78,7 @@ def tune(
         given = {name: value for name, value in settings.items() if name in _OF_DATA}
         plan = Plan(DataPlan(file, target=target, test_file=test_file, **given), "", "")
         dataset = read_data(plan.data)
+        plan = plan.changed(data=settled(plan.data, dataset))
         plan = _with_settings(plan, dataset, settings)
         build_problem(plan, dataset)  # refuses before a folder is made
         begun = _begun(plan, dataset, None if run is None else Path(run), Path(scratch))

@@ -40,6 +40,9 @@ def data_of(given: argparse.Namespace) -> DataPlan:
         test_size=given.test_size,
         together=given.together,
         latest=given.test_latest,
+        rows=given.rows,
+        test_rows=given.rows,
+        rows_seed=given.seed,
         **_options_of_data(given),
     )
 

@@ -33,21 +33,22 @@ def add_to(commands: Any) -> None:
 def run(given: argparse.Namespace) -> int:
     """Write a table of predictions as CSV."""
     from core.export.choices import runs_code
-    from core.export.prediction import predict_file
+    from core.export.prediction import predict_into, predicted_parts
 
     model = Path(given.model)
     trust = given.trust or (runs_code(model) and model.is_file() and _asked(model))
     out = Path(given.out) if given.out else None
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
-        table = predict_file(model, given.file, out, _tell, trust=trust)
+        if out is not None:
+            count = predict_into(model, given.file, out, _tell, trust=trust)
+        else:
+            for at, table in enumerate(predicted_parts(model, given.file, _tell, trust=trust)):
+                table.to_csv(sys.stdout, index=False, header=at == 0)
     for sentence in dict.fromkeys(str(one.message) for one in told if one.category is UserWarning):
         print(f"tunescope: {sentence}", file=sys.stderr)
-    if out is None:
-        table.to_csv(sys.stdout, index=False)
-    else:
-        count = f"{len(table):,} prediction" + ("" if len(table) == 1 else "s")
-        print(f"{count}: {out}", file=sys.stderr)
+    if out is not None:
+        print(f"{count:,} prediction{'' if count == 1 else 's'}: {out}", file=sys.stderr)
     return 0
 
 

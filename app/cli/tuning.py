@@ -44,13 +44,14 @@ def run(given: argparse.Namespace) -> int:
     from core.tuning.guidance.power_words import power_of
     from core.tuning.history.store import History
     from core.tuning.problem import build_problem, read_data
+    from core.tuning.rows_read import settled
     from core.tuning.runs.run_folder import RunFolder
     from core.tuning.tune import tune
 
     data = data_of(given)
     dataset = read_data(data)
     refuse_role_of_target(data.roles, dataset.target_name)
-    plan = plan_of(given, wherever_from(data), dataset)
+    plan = plan_of(given, settled(wherever_from(data), dataset), dataset)
     for path in given.export:
         check_export(path, dataset.task, plan.model)
     problem = build_problem(plan, dataset)  # refuses before a folder is made

@@ -86,8 +86,11 @@ def headline(summary: Mapping[str, Any]) -> str:
     structured = summary.get("structured")
     if structured is not None:
         return _structured_headline(summary, structured)
+    rows, sampled = whole(summary["rows"]), summary.get("sampled")
+    if sampled:
+        rows = "{rows} of {all}".format(rows=rows, all=whole(sampled["of"]))
     return "{rows} rows · {columns} columns · predicting “{target}”, {what}".format(
-        rows=whole(summary["rows"]),
+        rows=rows,
         columns=whole(summary["features"]),
         target=summary["target"],
         what=_what(summary),

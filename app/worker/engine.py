@@ -21,7 +21,7 @@ from core.export.choices import TUNED
 from core.export.chosen import chosen_run
 from core.export.exporters import EXPORTERS, check_export, export_run
 from core.export.finished_run import FinishedRun, finished_run
-from core.export.prediction import predict_file
+from core.export.prediction import predict_into
 from core.tuning.events import Event, TrialExcluded
 from core.tuning.guidance.advice import advise, estimate
 from core.tuning.history.run_history import facts_of
@@ -29,6 +29,7 @@ from core.tuning.history.store import History, statistics_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.results.conclude import conclude, fit_best_again, pick
+from core.tuning.rows_read import settled
 from core.tuning.runs.best import may_open_best
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.strategies.registry import STRATEGIES
@@ -39,7 +40,7 @@ class Engine:
     """Keeps the dataset that was read last, and works on it."""
 
     def __init__(self) -> None:
-        self._data: DataPlan | None = None
+        self._data: tuple[DataPlan, ...] = ()  # as asked for, and with the number of rows settled
         self._dataset: Dataset | None = None
         self._chosen: tuple[tuple[str, int, str, bool], FinishedRun] | None = None
 
@@ -50,7 +51,8 @@ class Engine:
             {
                 **{"name": one.name, "ending": one.ending, "warning": one.warning},
                 **{"title": held.title, "sentence": held.sentence},
-                **{"form": form, "of_run": one.of_run},
+                **{"form": form, "of_run": one.of_run, "joins": one.joins},
+                "endings": dict(one.endings),
             }
             for one in EXPORTERS.values()
             for form, held in one.forms.items()
@@ -81,15 +83,15 @@ class Engine:
             case m.Export():
                 return self._export(asked)
             case m.Predict(model=model, file=file, out=out, trust=trust):
-                return m.Predicted(out, len(predict_file(model, file, out, trust=trust)))
+                return m.Predicted(out, predict_into(model, file, out, trust=trust))
 
     def _open(self, data: DataPlan) -> m.Opened:
         """What the data are; on an unusable file those read before stay."""
         dataset = read_data(data)
         summary = summarize(dataset)
         advice = advise(summary)
-        self._data, self._dataset = data, dataset
-        return m.Opened(data, summary, advice)
+        self._data, self._dataset = (data, settled(data, dataset)), dataset
+        return m.Opened(self._data[-1], summary, advice)
 
     def _summary_of_history(self, plan: Plan) -> dict[str, Any]:
         """How many earlier datasets can help a plan's model, and how many of them are alike."""
@@ -176,6 +178,6 @@ class Engine:
         return self._chosen[1]
 
     def _dataset_of(self, plan: Plan) -> Dataset:
-        if self._dataset is None or self._data != plan.data:
-            self._data, self._dataset = plan.data, read_data(plan.data)
+        if self._dataset is None or plan.data not in self._data:
+            self._data, self._dataset = (plan.data,), read_data(plan.data)
         return self._dataset

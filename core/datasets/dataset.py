@@ -110,6 +110,45 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Sampled:
+    """Which rows of a file were drawn at random, to stand for all of them.
+
+    Attributes:
+        rows: how many were drawn.
+        of: how many rows the file has.
+        seed: of the draw.
+        stratified: whether every class has its share among them.
+        asked: whether a person asked for so many; otherwise more do not fit into memory.
+        chosen: their numbers in the file, from 0, sorted.
+        form: how rows stand in a text (core.datasets.sampling.drawing.Form), plain values.
+    """
+
+    rows: int
+    of: int
+    seed: int
+    stratified: bool
+    asked: bool
+    chosen: np.ndarray = field(compare=False, repr=False)
+    form: Mapping[str, Any] = field(default_factory=dict)
+
+    def sentence(self, name: str) -> str:
+        """What a person must know of it."""
+        shares = ", every class in its share and rare ones with 20 rows" if self.stratified else ""
+        why = "" if self.asked else f"{name} does not fit into the memory of this computer: "
+        every = f"the {self.of:,} rows of {name}" if self.asked else f"its {self.of:,} rows"
+        return (
+            f"{why}{self.rows:,} of {every} were drawn at random (seed {self.seed}{shares}). "
+            "Tuning, the test, scaling, gaps and categories go by these; a category that only "
+            "other rows have counts as unknown."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same in plain values, without the rows' numbers."""
+        names = ("rows", "of", "seed", "stratified", "asked")
+        return {**{name: getattr(self, name) for name in names}, "form": dict(self.form)}
+
+
+@dataclass(frozen=True)
 class Dataset:
     """Rows with a known target, ready to be split.
 
@@ -141,6 +180,7 @@ class Dataset:
         left_out: the first rows of the columns that are neither feature nor target, to look at
             only; None where there are no such columns.
         words: which words of texts count.
+        sampled: which rows of the file these are; None for all.
     """
 
     name: str
@@ -160,6 +200,7 @@ class Dataset:
     test: Dataset | None = None
     left_out: pd.DataFrame | None = None
     words: WordRules = PAPER_RULES
+    sampled: Sampled | None = None
 
     @property
     def features(self) -> pd.DataFrame | sparse.csr_matrix:

@@ -13,6 +13,7 @@ from core.datasets.files.sniffing import MISSING
 from core.datasets.files.table_file import TableFile, TextFile, open_table
 from core.datasets.raw_table import NO_CHOICES, Choices, RawTable
 from core.datasets.samples.registry import SAMPLES
+from core.datasets.sampling.taking import AS_FIT, Part, Wanted, taken
 from core.datasets.splits.units import shared_finding, with_units
 from core.datasets.texts.vocabulary import USUAL_RULES, WordRules
 from core.datasets.understanding.assembling import assemble, assemble_test, roles_of_rows
@@ -28,6 +29,8 @@ def read_dataset(
     *,
     test_file: str = "",
     words: WordRules = USUAL_RULES,
+    wanted: Wanted = AS_FIT,
+    wanted_test: Wanted = AS_FIT,
 ) -> Dataset:
     """Read a dataset.
 
@@ -36,6 +39,7 @@ def read_dataset(
         choices: what a person decided.
         test_file: a second file to test on; of LIBSVM lines where the first one is.
         words: which words of texts count.
+        wanted, wanted_test: how many rows of the file, and of the second one.
 
     Raises:
         UnusableError: whatever makes the file unusable, in one sentence with place and cure.
@@ -55,14 +59,62 @@ def read_dataset(
         return with_words(_sample(file.removeprefix("sample:"), choices), words)
     opened = open_table(file)
     if isinstance(opened, TextFile) and opened.is_libsvm:
-        return _from_libsvm(opened, choices, words, test_file)
-    dataset = with_words(_from_table(opened, choices), words)
+        with taken(opened, choices, wanted) as part:
+            dataset = part.told(_from_libsvm(part, choices, words))
+        if test_file:
+            dataset = _tested(_with_libsvm_test(dataset, test_file, wanted_test))
+        return dataset
+    dataset = with_words(_drawn_table(opened, choices, wanted), words)
     if not test_file:
         return dataset
-    return _tested(replace(dataset, test=_table_test(dataset, test_file)))
+    return _tested(replace(dataset, test=_table_test(dataset, test_file, wanted_test)))
 
 
-def _from_libsvm(file: TextFile, choices: Choices, words: WordRules, test_file: str) -> Dataset:
+def _drawn_table(file: TableFile, choices: Choices, wanted: Wanted) -> Dataset:
+    """The dataset of a table, or of rows drawn from it; sequences are never taken apart.
+
+    Raises:
+        UnusableError: as `read_dataset`; or rows of sequences are to be drawn.
+    """
+    with taken(file, _trimmed(choices), wanted) as part:
+        dataset = part.told(_from_table(part.file, choices))
+    if dataset.sampled is None or dataset.task != "sequence":
+        return dataset
+    if wanted.rows is None:
+        return _from_table(file, choices)
+    raise UnusableError(
+        "the rows of a sequence belong together and cannot be drawn one by one",
+        where=file.path.name,
+        cure="read all rows, or a file of fewer sequences",
+    )
+
+
+def read_part(train: Dataset, part: Part) -> Dataset:
+    """Rows of the same file, or of another one, understood as a dataset's rows were.
+
+    Raises:
+        UnusableError: they are of another kind.
+    """
+    with part.lines.named():
+        return _read_part(train, part)
+
+
+def _read_part(train: Dataset, part: Part) -> Dataset:
+    if train.matrix is None:
+        return _assembled_test(train, part.file)
+    assert isinstance(part.file, TextFile)
+    width = train.matrix.shape[1]
+    path, compression = part.file.path, part.file.compression
+    rows = libsvm.read_rows(path, compression, part.file.head, part.zero_based)
+    test = libsvm.with_test(train, rows, path, compression).test
+    assert test is not None
+    assert test.matrix is not None
+    return replace(test, matrix=test.matrix[:, :width])
+
+
+def _from_libsvm(part: Part, choices: Choices, words: WordRules) -> Dataset:
+    file = part.file
+    assert isinstance(file, TextFile)
     path = file.path
     if choices.task in STRUCTURED:
         raise UnusableError(
@@ -70,14 +122,13 @@ def _from_libsvm(file: TextFile, choices: Choices, words: WordRules, test_file: 
             where=path.name,
             cure="give a CSV file, or another task",
         )
-    rows = libsvm.read_rows(path, file.compression, file.head)
+    rows = libsvm.read_rows(path, file.compression, file.head, part.zero_based)
     dataset = libsvm.from_rows(rows, path, file.compression, choices)
     if choices.latest:
         raise UnusableError(
             "a LIBSVM file has no dates", where=path.name, cure="test on rows drawn at random"
         )
-    dataset = with_units(with_words(dataset, words), choices.together)
-    return _tested(_with_libsvm_test(dataset, test_file)) if test_file else dataset
+    return with_units(with_words(dataset, words), choices.together)
 
 
 def _tested(dataset: Dataset) -> Dataset:
@@ -133,18 +184,30 @@ def _read_table(
     return file.read(kinds, missing, wanted)
 
 
-def _with_libsvm_test(train: Dataset, file: str) -> Dataset:
+def _with_libsvm_test(train: Dataset, file: str, wanted: Wanted) -> Dataset:
     opened = open_table(file)
     if not (isinstance(opened, TextFile) and opened.is_libsvm):
         raise _other_format(opened.path, "LIBSVM")
-    rows = libsvm.read_rows(opened.path, opened.compression, opened.head)
-    return libsvm.with_test(train, rows, opened.path, opened.compression)
+    with taken(opened, NO_CHOICES, wanted) as part:
+        drawn = part.file
+        assert isinstance(drawn, TextFile)
+        rows = libsvm.read_rows(drawn.path, drawn.compression, drawn.head, part.zero_based)
+        both = libsvm.with_test(train, rows, drawn.path, drawn.compression)
+        assert both.test is not None
+        return replace(both, test=part.told(both.test))
 
 
-def _table_test(train: Dataset, file: str) -> Dataset:
+def _table_test(train: Dataset, file: str, wanted: Wanted) -> Dataset:
     opened = open_table(file)
     if isinstance(opened, TextFile) and opened.is_libsvm:
         raise _other_format(opened.path, "a table with columns")
+    if train.task == "sequence":
+        return _assembled_test(train, opened)
+    with taken(opened, Choices(target=train.target_name), wanted) as part:
+        return part.told(_assembled_test(train, part.file))
+
+
+def _assembled_test(train: Dataset, opened: TableFile) -> Dataset:
     # Text stays text and numbers stay numbers, whatever this file's values look like.
     kinds = {
         column.name: "category" if column.kind not in ("number", "date") else column.kind

@@ -44,6 +44,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "target": dataset.target_name,
         "classes": _classes(dataset),
         "set_aside": dataset.set_aside,
+        "sampled": dataset.sampled.as_dict() if dataset.sampled else {},
         "test_rows": dataset.test.rows if dataset.test is not None else 0,
         "columns": [
             {

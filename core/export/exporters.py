@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,9 @@ class Exporter:
         warning: what to know before using it; "" if nothing.
         of_run: whether it tells of the whole run, not of the model that was chosen.
         extra: the optional part of the program that it needs (OPTIONAL_PARTS).
+        endings: {ending: what such a file is called} where there are several to choose from.
+        joins: whether what is written joins what a file holds already; `write` then is given the
+            destination itself, otherwise a draft that takes its place.
     """
 
     name: str
@@ -57,6 +60,14 @@ class Exporter:
     warning: str = ""
     of_run: bool = False
     extra: str = ""
+    endings: Mapping[str, str] = field(default_factory=dict)
+    joins: bool = False
+
+
+def _write_study(run: FinishedRun, path: Path) -> None:
+    from core.export.optuna_study import export_study  # Optuna takes a while to import
+
+    export_study(run.folder, path)
 
 
 _ROWS = (
@@ -202,6 +213,22 @@ _ROWS = (
         },
         of_run=True,
     ),
+    Exporter(
+        "optuna",
+        ".db",
+        dict.fromkeys(
+            forms_of(),
+            Form(
+                "Optuna study",
+                "Every trial of the run, for Optuna and optuna-dashboard. A file that holds other "
+                "studies keeps them.",
+                _write_study,
+            ),
+        ),
+        of_run=True,
+        endings={".db": "SQLite file", ".log": "Journal"},
+        joins=True,
+    ),
 )
 
 
@@ -210,8 +237,10 @@ def _check(entry: Any) -> None:
     check_kind(entry, Exporter)
     if not entry.forms.keys() & set(forms_of()):
         raise ValueError(f"it has none of the forms {', '.join(forms_of())}")
-    if taken := [one.name for one in _ROWS if one.ending == entry.ending]:
-        raise ValueError(f"the ending {entry.ending} is taken by {taken[0]}")
+    own = {entry.ending, *entry.endings}
+    for one in _ROWS:
+        if taken := own & {one.ending, *one.endings}:
+            raise ValueError(f"the ending {min(taken)} is taken by {one.name}")
 
 
 EXPORTERS: Registry[Exporter] = Registry("tunescope.exporters", _ROWS, _check)
@@ -248,7 +277,11 @@ def export_run(run: FinishedRun, path: Path | str, format: str | None = None) ->
     exporter = exporter_for(path, format, run.takeaway.task, run.plan.model)
     _check_model(exporter, path, run.which)
     (form,) = forms_of(run.takeaway.task, run.plan.model)
-    write_whole_file(path, lambda draft: exporter.forms[form].write(run, draft))
+    write = exporter.forms[form].write
+    if exporter.joins:
+        write(run, path)
+    else:
+        write_whole_file(path, lambda draft: write(run, draft))
     return path
 
 
@@ -328,15 +361,17 @@ def exporter_for(
         UnusableError: an ending or format that is unknown, or that such runs do not offer.
     """
 
-    def asked_by(exporter: Exporter) -> str:
-        return exporter.ending if format is None else exporter.name
+    def asked_by(exporter: Exporter) -> tuple[str, ...]:
+        own = exporter.ending, *exporter.endings
+        return tuple(dict.fromkeys(own)) if format is None else (exporter.name,)
 
     asked = path.suffix.lower() if format is None else format
-    offered = {asked_by(exporter): exporter for exporter in exporters_for(task, model).values()}
+    fitting = exporters_for(task, model).values()
+    offered = {word: exporter for exporter in fitting for word in asked_by(exporter)}
     if asked in offered:
         return offered[asked]
     *most, last = offered
-    known = next((one for one in EXPORTERS.values() if asked_by(one) == asked), None)
+    known = next((one for one in EXPORTERS.values() if asked in asked_by(one)), None)
     raise UnusableError(
         _unknown(path, format) if known is None else _not_for(known, task, model),
         where=str(path) if format is None else "",

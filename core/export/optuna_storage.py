@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import optuna
+from optuna.distributions import distribution_to_json
 from optuna.exceptions import DuplicatedStudyError, ExperimentalWarning
 from optuna.storages import BaseStorage, JournalStorage, RDBStorage
+from optuna.storages._rdb import models
 from optuna.storages.journal import JournalFileBackend, JournalRedisBackend
-from optuna.study import StudyDirection
+from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial
 from sqlalchemy import event
 
@@ -57,7 +59,8 @@ def write_study(
             for key, value in about.items():
                 if value is not None:
                     study.set_user_attr(key, value)
-            study.add_trials(trials)
+            with _undone(study):
+                _add(study, opened, trials)
     except DuplicatedStudyError:
         raise UnusableError(
             f"this storage holds a study “{name}” already",
@@ -75,6 +78,64 @@ def write_study(
             where=where,
             cure="give the path of a new file ending in .db or .log",
         ) from error
+
+
+@contextlib.contextmanager
+def _undone(study: Study) -> Iterator[None]:
+    """Take an incomplete study out again where its trials cannot be added."""
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(Exception):  # the first failure is the one to tell
+            optuna.delete_study(study_name=study.study_name, storage=study._storage)
+        raise
+
+
+def _add(study: Study, storage: BaseStorage, trials: Sequence[FrozenTrial]) -> None:
+    """Add trials to a new study; to a database in one transaction, since Optuna takes one a trial.
+
+    The rows are made by Optuna's own models, which know how this version keeps times and kinds.
+    """
+    if not isinstance(storage, RDBStorage):
+        study.add_trials(trials)
+        return
+    for trial in trials:
+        trial._validate()
+    with storage.scoped_session() as session, session.begin():
+        for number, trial in enumerate(trials):
+            session.add(_row(trial, number, study._study_id))
+
+
+def _row(trial: FrozenTrial, number: int, study: int) -> models.TrialModel:
+    """A trial with all that belongs to it, as Optuna keeps it."""
+    Value, Intermediate = models.TrialValueModel, models.TrialIntermediateValueModel
+    row = models.TrialModel(
+        number=number,
+        study_id=study,
+        state=trial.state,
+        datetime_start=trial.datetime_start,
+        datetime_complete=trial.datetime_complete,
+    )
+    for place, given in enumerate(trial.values or ()):
+        value, kind = Value.value_to_stored_repr(given)
+        row.values.append(Value(objective=place, value=value, value_type=kind))
+    for name, given in trial.params.items():
+        space = trial.distributions[name]
+        row.params.append(
+            models.TrialParamModel(
+                param_name=name,
+                param_value=space.to_internal_repr(given),
+                distribution_json=distribution_to_json(space),
+            )
+        )
+    for step, given in trial.intermediate_values.items():
+        stored, sort = Intermediate.intermediate_value_to_stored_repr(given)
+        one = Intermediate(step=step, intermediate_value=stored, intermediate_value_type=sort)
+        row.intermediate_values.append(one)
+    for name, given in trial.user_attrs.items():
+        said = models.TrialUserAttributeModel(key=name, value_json=json.dumps(given))
+        row.user_attributes.append(said)
+    return row
 
 
 @contextlib.contextmanager

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,17 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.files.opening import check_path
+from core.datasets.files.table_file import open_table
+from core.datasets.sampling.taking import parts_that_fit
 from core.errors import UnusableError
 from core.export.bundle import folder_file
 from core.export.bundle.structured_prediction import predict_rows
 from core.export.choices import runs_code
-from core.export.destination import write_whole_file
+from core.export.destination import check_destination, write_whole_file
 from core.export.files import joblib_file, json_model, npz_file, skops_file
 from core.export.files.model_card import card_of
 from core.export.onnx.file import OnnxModel
-from core.export.raw_rows import read_rows
+from core.export.raw_rows import rows_of
 from core.tuning.scores.scoring import in_a_sentence
 
 _LOADERS = {".skops": skops_file.load, ".joblib": joblib_file.load}
@@ -54,30 +57,92 @@ def predict_file(
     Raises:
         UnusableError: an unusable model or file, a missing column, or nowhere to write.
     """
-    path = check_path(str(model_path))
-    ending = path.suffix.lower()
-    if ending == ".zip" or (ending == ".npz" and folder_file.holds_model(path)):
-        table = folder_file.predict_rows(path, str(file), tell)
-    elif ending in _ARRAYS:
-        table = predict_rows(_ARRAYS[ending](path), str(file), tell)
-    elif ending == ".onnx":
-        model = OnnxModel(path)
-        said = model.outputs(read_rows(str(file), model.card))
-        table = _table(said["prediction"], said.get("probabilities"), model.classes_)
-    else:
-        pipeline, card = load_model(path, trust=trust)
-        rows = read_rows(str(file), card)
-        try:
-            table = predictions(pipeline, rows)
-        except (ValueError, TypeError, AttributeError, LookupError) as error:
-            raise UnusableError(
-                f"the model cannot predict these rows ({in_a_sentence(error)})",
-                where=str(path),
-                cure="export the model again, or give rows like those it was trained on",
-            ) from error
+    parts = list(predicted_parts(model_path, file, tell, trust=trust))
+    table = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     if out is not None:
         write_whole_file(Path(out).expanduser(), lambda path: table.to_csv(path, index=False))
     return table
+
+
+def predict_into(
+    model_path: Path | str,
+    file: Path | str,
+    out: Path | str,
+    tell: Callable[[int, int], None] = _nothing,
+    *,
+    trust: bool = False,
+) -> int:
+    """Write the predictions of a file of any size as CSV; how many there are.
+
+    Args:
+        model_path, file, tell, trust: as for `predict_file`.
+        out: where to write; the file appears whole or not at all.
+
+    Raises:
+        UnusableError: as `predict_file`.
+    """
+    path, count = Path(out).expanduser(), 0
+    check_destination(path)
+    parts = predicted_parts(model_path, file, tell, trust=trust)
+    first = next(parts)  # what is unusable is said before anything is written
+
+    def write(draft: Path) -> None:
+        nonlocal count
+        with draft.open("w", encoding="utf-8", newline="") as into:
+            for at, table in enumerate(chain([first], parts)):
+                table.to_csv(into, index=False, header=at == 0)
+                count += len(table)
+
+    write_whole_file(path, write)
+    return count
+
+
+def predicted_parts(
+    model_path: Path | str,
+    file: Path | str,
+    tell: Callable[[int, int], None] = _nothing,
+    *,
+    trust: bool = False,
+) -> Iterator[pd.DataFrame]:
+    """Tables of predictions as `predict_file` has them: one, or of a file past memory several.
+
+    Args:
+        model_path, file, tell, trust: as there.
+
+    Raises:
+        UnusableError: as there.
+    """
+    path = check_path(str(model_path))
+    ending = path.suffix.lower()
+    if ending == ".zip" or (ending == ".npz" and folder_file.holds_model(path)):
+        yield folder_file.predict_rows(path, str(file), tell)
+    elif ending in _ARRAYS:
+        yield predict_rows(_ARRAYS[ending](path), str(file), tell)
+    elif ending == ".onnx":
+        model = OnnxModel(path)
+        for rows in _rows_in_parts(str(file), model.card):
+            said = model.outputs(rows)
+            yield _table(said["prediction"], said.get("probabilities"), model.classes_)
+    else:
+        pipeline, card = load_model(path, trust=trust)
+        for rows in _rows_in_parts(str(file), card):
+            try:
+                table = predictions(pipeline, rows)
+            except (ValueError, TypeError, AttributeError, LookupError) as error:
+                raise UnusableError(
+                    f"the model cannot predict these rows ({in_a_sentence(error)})",
+                    where=str(path),
+                    cure="export the model again, or give rows like those it was trained on",
+                ) from error
+            yield table
+
+
+def _rows_in_parts(file: str, card: dict[str, Any]) -> Iterator[Any]:
+    """The raw rows of a file, all at once where they fit into memory."""
+    for part in parts_that_fit(open_table(file)):
+        with part.lines.named():
+            rows = rows_of(part, card)
+        yield rows
 
 
 def load_model(model_path: Path | str, *, trust: bool = False) -> tuple[Any, dict[str, Any]]:

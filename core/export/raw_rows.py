@@ -15,6 +15,7 @@ from core.datasets.files import libsvm, libsvm_faults
 from core.datasets.files.opening import open_bytes
 from core.datasets.files.sniffing import decode, looks_like_libsvm
 from core.datasets.files.table_file import TableFile, TextFile, open_table
+from core.datasets.sampling.taking import Part
 from core.errors import UnusableError
 
 _HOW = (
@@ -38,7 +39,16 @@ def read_rows(file: str, card: dict[str, Any]) -> pd.DataFrame | sparse.csr_matr
     Raises:
         UnusableError: unreadable, another kind of file, or a column is missing.
     """
-    opened = open_table(file)
+    return rows_of(Part(open_table(file)), card)
+
+
+def rows_of(part: Part, card: dict[str, Any]) -> pd.DataFrame | sparse.csr_matrix:
+    """The same of a part of a file.
+
+    Raises:
+        UnusableError: as `read_rows`.
+    """
+    opened = part.file
     pairs = isinstance(opened, TextFile) and (
         looks_like_libsvm(decode(opened.head)[1]) or _without_labels(opened.head)
     )
@@ -48,7 +58,7 @@ def read_rows(file: str, card: dict[str, Any]) -> pd.DataFrame | sparse.csr_matr
         return _table(opened, card)
     if not (pairs and isinstance(opened, TextFile)):
         raise _wrong_kind(opened.path, "LIBSVM lines (label index:value …)")
-    return _matrix(opened.path, opened.compression, opened.head, card)
+    return _matrix(opened, card, part.zero_based)
 
 
 def _wrong_kind(path: Path, wanted: str) -> UnusableError:
@@ -66,12 +76,21 @@ def _without_labels(head: bytes) -> bool:
     return bool(first) and all(_PAIR.fullmatch(word) for word in first)
 
 
-def _matrix(path: Path, compression: str, head: bytes, card: dict[str, Any]) -> sparse.csr_matrix:
-    """The rows, with the model's number of features; features it does not know are passed over."""
-    if _without_labels(head):
-        matrix, from_zero = _unlabelled(path, compression)
+def _matrix(
+    file: TextFile, card: dict[str, Any], zero_based: bool | None = None
+) -> sparse.csr_matrix:
+    """The rows, with the model's number of features; features it does not know are passed over.
+
+    Args:
+        file: the rows, perhaps only some of a larger file.
+        card: of the model.
+        zero_based: whether the larger file counts from 0; None where all of it is here.
+    """
+    path = file.path
+    if _without_labels(file.head):
+        matrix, from_zero = _unlabelled(path, file.compression, zero_based)
     else:
-        rows = libsvm.read_rows(path, compression, head)
+        rows = libsvm.read_rows(path, file.compression, file.head, zero_based)
         matrix, from_zero = rows.matrix, rows.zero_based
     wanted = bool(card["libsvm"].get("zero_based", False))
     if from_zero and not wanted:
@@ -90,7 +109,9 @@ def _matrix(path: Path, compression: str, head: bytes, card: dict[str, Any]) -> 
     )
 
 
-def _unlabelled(path: Path, compression: str) -> tuple[sparse.csr_matrix, bool]:
+def _unlabelled(
+    path: Path, compression: str, zero_based: bool | None = None
+) -> tuple[sparse.csr_matrix, bool]:
     """LIBSVM lines without labels: indices from 0, and whether the file counted so."""
     with open_bytes(path, compression) as stream:
         lines = stream.read().splitlines()
@@ -99,7 +120,7 @@ def _unlabelled(path: Path, compression: str) -> tuple[sparse.csr_matrix, bool]:
         matrix = load_svmlight_file(io.BytesIO(text), zero_based=True)[0]
     except (ValueError, OverflowError) as error:
         raise libsvm_faults.explained(error, path, compression) from None
-    if matrix.nnz and matrix.indices.min() == 0:
+    if zero_based or (matrix.nnz and matrix.indices.min() == 0):
         return matrix, True
     return matrix[:, 1:], False
 

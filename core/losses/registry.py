@@ -20,7 +20,13 @@ LOSSES: dict[str, Callable[..., TableLoss]] = {
 }
 
 
-def build(loss_name: str, X: Any, y: Any, fit_intercept: bool = True) -> TableLoss:
+def build(
+    loss_name: str,
+    X: Any,
+    y: Any,
+    fit_intercept: bool = True,
+    weights: np.ndarray | None = None,
+) -> TableLoss:
     """The loss of a matrix and a target.
 
     Args:
@@ -28,11 +34,13 @@ def build(loss_name: str, X: Any, y: Any, fit_intercept: bool = True) -> TableLo
         X: dense (m, p) or CSR; constant columns leave the model.
         y: numbers, or labels of two (logistic) or more classes, shape (m,).
         fit_intercept: whether there is an unpenalized intercept (one a class).
+        weights: how many times every row counts, above 0, shape (m,); None for once. A weight of 2
+            is the row twice.
 
     Raises:
         UnusableError: the target has the wrong number of classes.
     """
-    return LOSSES[loss_name](X, y, fit_intercept)
+    return LOSSES[loss_name](X, y, fit_intercept, weights)
 
 
 def parameter_groups(

@@ -115,8 +115,8 @@ class Loss(ABC):
 
     @property
     @abstractmethod
-    def examples(self) -> int:
-        """M, the number of training examples."""
+    def examples(self) -> float:
+        """M, the number of training examples; where they have weights, the sum of these."""
 
     @property
     @abstractmethod

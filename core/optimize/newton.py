@@ -157,7 +157,7 @@ class Newton:
         width = self.loss.score_size
         if width > _LARGEST_DENSE:
             return None
-        return point.blocks(max(1, self.loss.examples // max(20 * width, 1000)))
+        return point.blocks(max(1, int(self.loss.examples // max(20 * width, 1000))))
 
 
 def is_dense(loss: Loss, traces: bool = False) -> bool:

@@ -200,7 +200,7 @@ def _starting_ridges(
     target's variance. Neither depends on the target's unit.
     """
     marginal = GroupedMarginal(inner, grouped)
-    of_columns = inner.design.squares(np.ones(inner.examples))
+    of_columns = inner.design.squares(inner.counts)
     of_columns[: inner.design.columns] -= inner.examples * inner.means**2
     sums = np.maximum(grouped.sums(of_columns), np.finfo(float).tiny)
     shared = np.where(grouped.empty, 1.0, sums / inner.examples)
@@ -254,7 +254,7 @@ def _shared(inner: LinearLoss, grouped: Grouping) -> tuple[float, np.ndarray]:
     Unlike C = 1 this start depends neither on the target's unit nor on the number of columns.
     """
     total = inner.total / (np.count_nonzero(~grouped.empty) + 1)
-    columns = inner.design.squares(np.ones(inner.examples))[: inner.design.columns]
+    columns = inner.design.squares(inner.counts)[: inner.design.columns]
     columns -= inner.examples * inner.means**2
     columns = np.append(columns, np.zeros(inner.size - len(columns)))
     floor = max(inner.noise.floor, np.finfo(float).tiny)

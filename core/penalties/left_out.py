@@ -9,10 +9,15 @@
 | u_i | ``u`` | (K,) | S_i z_i − g_i, the weighted working response: Newton's scores are G u |
 | R_i | ``R`` | (K, n) | x_i V, where Vᵀ A V = 1 and Vᵀ diag(c) V = diag(d) |
 | d | ``prior_shares`` | (n,) | the prior's share of the precision along each column of V |
+| s_i | ``counts`` | (m,) | how many times row i counts; one, unless rows have weights |
 
 One Newton step from ŵ without row i moves its scores to z_i + G_i (I − S_i G_i)⁻¹ g_i (Beirami et
 al. 2017; Rad and Maleki 2020, theorem 1; for least squares it is exact, Allen's PRESS). One factor
 of A serves all rows, so that leaving every row out costs about as much as one Newton step.
+
+A row that counts s times is left out once at a time, of which there are s: s_i multiplies its loss,
+and in the formula g_i and S_i count a_i = min(s_i, 1) times. A row that counts for less than one is
+left out as a whole.
 
 Where A is small, V diagonalizes H + eᵗ diag(c) for every t: with the Hessian as it is at ŵ, G_i is
 R_i diag(1 / (1 + (eᵗ − 1) d)) R_iᵀ there, and the weights follow by the same division.
@@ -54,7 +59,7 @@ def is_of_classes(loss: object) -> TypeGuard[LogisticLoss | MultinomialLoss]:
 
 def has_one_factor(loss: LogisticLoss | MultinomialLoss) -> bool:
     """Whether the loss is small enough in its parameters or, with two classes, in its rows."""
-    small = min(loss.size, loss.examples) if isinstance(loss, LogisticLoss) else loss.size
+    small = min(loss.size, loss.design.rows) if isinstance(loss, LogisticLoss) else loss.size
     return small <= LARGEST
 
 
@@ -91,6 +96,7 @@ class LocalModel:
         prior_shares: d, shape (n,).
         response, gradient: Vᵀ H ŵ, and Vᵀ of the gradient of the loss, shape (n,).
         codes: the rows' classes, shape (m,).
+        counts: s, shape (m,).
         scale: the number of all rows over m.
         V: shape (n, n); None where the rows' matrix was used.
     """
@@ -100,6 +106,7 @@ class LocalModel:
     response: np.ndarray
     gradient: np.ndarray
     codes: np.ndarray
+    counts: np.ndarray
     scale: float
     V: np.ndarray | None
 
@@ -110,17 +117,19 @@ class LocalModel:
         if self.R.shape[1] == 1:
             P = expit(Z[:, :, 0])
             S = P * (1.0 - P)
-            return Fit(Z[:, :, 0], S, float(S.mean()))
+            return Fit(Z[:, :, 0], S, float(self._mean(S[:, 0])))
         P = _softmax(Z[:, :, 0])
-        return Fit(Z[:, :, 0], _multinomial_variances(P), 1.0 - float((P * P).sum(axis=1).mean()))
+        same = float(self._mean((P * P).sum(axis=1)))
+        return Fit(Z[:, :, 0], _multinomial_variances(P), 1.0 - same)
 
     def here(self) -> float:
         """The leave-one-out loss at t = 0, scaled up to all rows."""
         if self.R.shape[1] == 1:
             G = np.square(self.R[:, 0]).sum(axis=1)
-            value = float(_binary(self.fit.Z[:, 0], G, self.fit.S[:, 0], self.codes))
+            S = self.fit.S[:, 0]
+            value = float(_binary(self.fit.Z[:, 0], G, S, self.codes, self.counts))
         else:
-            value = _multinomial(self.fit.Z, self.R, self.fit.S, self.codes)
+            value = _multinomial(self.fit.Z, self.R, self.fit.S, self.codes, self.counts)
         return value * self.scale
 
     def values(self, t: np.ndarray) -> np.ndarray:
@@ -129,9 +138,11 @@ class LocalModel:
         W, D = self._coordinates(t, 0.5 * (1.0 + sigma)), self._variances(t, sigma)
         if self.R.shape[1] == 1:
             R, S = self.R[:, 0], np.multiply.outer(sigma, self.fit.S[:, 0])
-            return _binary(W @ R.T, D @ np.square(R).T, S, self.codes) * self.scale
+            G = D @ np.square(R).T
+            return _binary(W @ R.T, G, S, self.codes, self.counts) * self.scale
+        at, fit = (self.codes, self.counts), self.fit
         each = [
-            _multinomial(self.R @ w, self.R * np.sqrt(d), factor * self.fit.S, self.codes)
+            _multinomial(self.R @ w, self.R * np.sqrt(d), factor * fit.S, *at)
             for w, d, factor in zip(W, D, sigma, strict=True)
         ]
         return np.array(each) * self.scale
@@ -148,17 +159,22 @@ class LocalModel:
         step = max(1, len(self.R) // most)
         if step == 1:
             return self
-        scale = self.scale * len(self.R) / len(self.R[::step])
-        return replace(self, R=self.R[::step].copy(), codes=self.codes[::step], scale=scale)
+        codes, counts = self.codes[::step], self.counts[::step]
+        scale = self.scale * float(self.counts.sum() / counts.sum())
+        return replace(self, R=self.R[::step].copy(), codes=codes, counts=counts, scale=scale)
+
+    def _mean(self, of_rows: np.ndarray) -> np.ndarray:
+        """The mean over rows, as often as each counts, of numbers of shape (…, m)."""
+        return np.asarray(of_rows @ self.counts / self.counts.sum())
 
     def _sigma(self, t: np.ndarray) -> np.ndarray:
         """σ: the mean class variance after a Newton step to t over that at the fit, shape (T,)."""
         Z = np.moveaxis(self.R @ self._coordinates(t, np.ones(len(t))).T, -1, 0)
         if Z.shape[-1] == 1:
             P = expit(Z)
-            there = (P * (1.0 - P)).mean(axis=(1, 2))
+            there = self._mean((P * (1.0 - P))[:, :, 0])
         else:
-            there = 1.0 - np.square(_softmax(Z)).sum(axis=-1).mean(axis=1)
+            there = 1.0 - self._mean(np.square(_softmax(Z)).sum(axis=-1))
         return np.clip(there / self.fit.class_variance, 0.2, 5.0)
 
     def _coordinates(self, t: np.ndarray, sigma: np.ndarray) -> np.ndarray:
@@ -180,7 +196,8 @@ def left_out(loss: LogisticLoss | MultinomialLoss, w: np.ndarray, penalties: np.
         w: ŵ, near the minimizer of loss + ½ Σ c_i w_i², shape (n,).
         penalties: c, shape (n,), 0 for intercepts.
     """
-    if isinstance(loss, LogisticLoss) and loss.size > min(loss.examples, LARGEST):
+    few = loss.design.rows <= LARGEST
+    if isinstance(loss, LogisticLoss) and few and loss.size > min(loss.examples, LARGEST):
         return _by_rows(loss, w, penalties)
     return _by_columns(loss, w, penalties)
 
@@ -192,24 +209,30 @@ def _by_columns(
     V, prior_shares = _directions(dense_exact(loss, loss.at(w), penalties), penalties)
     response = V.T @ loss.design.back(_weighted_scores(loss, w)).ravel()
     gradient = V.T @ loss.at(w).gradient
-    rows = _some_rows(loss.examples)
+    rows, counts, codes = _some_rows(loss.design.rows), _counts(loss), loss.codes
+    scale = loss.examples / float(counts[rows].sum())
     total, parts = 0.0, 0
     for own, R in _scored(loss, V, rows):
-        scale = loss.examples / len(rows)
-        part = LocalModel(R, prior_shares, response, gradient, loss.codes[own], scale, V)
+        of_rows = codes[own], counts[own]
+        part = LocalModel(R, prior_shares, response, gradient, *of_rows, scale, V)
         total, parts = total + part.here(), parts + 1
     model = part if parts == 1 and len(V) <= _DECOMPOSED else None
     return LeftOut(total, V @ (response - gradient), model)
 
 
 def _weighted_scores(loss: LogisticLoss | MultinomialLoss, w: np.ndarray) -> np.ndarray:
-    """S_i z_i of every row, shape (m,), or (K, m) with several classes."""
+    """s_i S_i z_i of every row, shape (m,), or (K, m) with several classes."""
     if isinstance(loss, LogisticLoss):
         z, S = _binary_variances(loss, w)
-        return S * z
+        return _counts(loss) * S * z
     Z = loss.design.scores(w.reshape(loss.K, -1))
     P = _softmax(Z.T).T
-    return np.asarray(P * (Z - (P * Z).sum(axis=0)))
+    return np.asarray(_counts(loss) * P * (Z - (P * Z).sum(axis=0)))
+
+
+def _counts(loss: LogisticLoss | MultinomialLoss) -> np.ndarray:
+    """S of every row, shape (m,)."""
+    return np.ones(loss.design.rows) if loss.weights is None else loss.weights
 
 
 def _binary_variances(loss: LogisticLoss, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -231,17 +254,19 @@ def _directions(A: np.ndarray, penalties: np.ndarray) -> tuple[np.ndarray, np.nd
 def _by_rows(loss: LogisticLoss, w: np.ndarray, penalties: np.ndarray) -> LeftOut:
     """By the (m, m) matrix S^½ X C⁻¹ Xᵀ S^½ of the rows, with eigenvalues λ and eigenvectors Q.
 
-    There R = S^−½ Q diag(λ / (λ + 1))^½ and d = 1 / (λ + 1).
+    There R = S^−½ Q diag(λ / (λ + 1))^½ and d = 1 / (λ + 1); S and g are those of all s_i copies.
     """
-    z, S = _binary_variances(loss, w)
-    g = expit(z) - 0.5 * (1.0 + loss.sign)
+    z, one = _binary_variances(loss, w)
+    counts = _counts(loss)
+    S, g = counts * one, counts * (expit(z) - 0.5 * (1.0 + loss.sign))
     roots = np.sqrt(S)
     B = roots[:, None] * _kernel(loss.design, penalties) * roots
     if len(B) <= _DECOMPOSED:
         values, Q = np.linalg.eigh(B)
         values = np.maximum(values, 0.0)
         R, shares = Q * np.sqrt(values / (values + 1.0)) / roots[:, None], 1.0 / (values + 1.0)
-        model = LocalModel(R[:, None], shares, R.T @ (S * z), R.T @ g, loss.codes, 1.0, None)
+        of_rows = loss.codes, counts
+        model = LocalModel(R[:, None], shares, R.T @ (S * z), R.T @ g, *of_rows, 1.0, None)
         return LeftOut(model.here(), None, model)
     B.flat[:: len(B) + 1] += 1.0
     inverse = solve_triangular(cholesky(B), np.eye(len(B)), lower=True)
@@ -249,7 +274,7 @@ def _by_rows(loss: LogisticLoss, w: np.ndarray, penalties: np.ndarray) -> LeftOu
     G = (1.0 - np.square(inverse).sum(axis=0)) / S
     u = S * z - g
     z = (u - roots * (inverse.T @ (inverse @ (u / roots)))) / S
-    return LeftOut(float(_binary(z, G, S, loss.codes)), None, None)
+    return LeftOut(float(_binary(z, G, one, loss.codes, counts)), None, None)
 
 
 def _kernel(design: Design, penalties: np.ndarray) -> np.ndarray:
@@ -265,20 +290,25 @@ def _kernel(design: Design, penalties: np.ndarray) -> np.ndarray:
     return K + variances[p] if design.intercept else K
 
 
-def _binary(z: np.ndarray, G: np.ndarray, S: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Σ −log p of each row's class once it is left out; z, G and S of shape (…, m)."""
+def _binary(
+    z: np.ndarray, G: np.ndarray, S: np.ndarray, codes: np.ndarray, counts: np.ndarray
+) -> np.ndarray:
+    """Σ −s log p of each row's class once it is left out; z, G and S of shape (…, m)."""
+    G = G * np.minimum(counts, 1.0)
     moved = z + G * (expit(z) - codes) / np.maximum(1.0 - G * S, 1e-6)
-    return np.logaddexp(0.0, (1.0 - 2.0 * codes) * moved).sum(axis=-1)
+    return np.asarray(np.logaddexp(0.0, (1.0 - 2.0 * codes) * moved) @ counts)
 
 
-def _multinomial(Z: np.ndarray, root: np.ndarray, S: np.ndarray, codes: np.ndarray) -> float:
+def _multinomial(
+    Z: np.ndarray, root: np.ndarray, S: np.ndarray, codes: np.ndarray, counts: np.ndarray
+) -> float:
     """The same by scores (m, K), a square root of G (m, K, n) and S (m, K, K)."""
-    G = root @ root.transpose(0, 2, 1)
+    G = root @ root.transpose(0, 2, 1) * np.minimum(counts, 1.0)[:, None, None]
     g, at = _softmax(Z), np.arange(len(Z))
     g[at, codes] -= 1.0
     inner = np.linalg.solve(np.eye(Z.shape[1]) - S @ G, g[:, :, None])
     moved = Z + (G @ inner)[:, :, 0]
-    return float((np.logaddexp.reduce(moved, axis=1) - moved[at, codes]).sum())
+    return float((np.logaddexp.reduce(moved, axis=1) - moved[at, codes]) @ counts)
 
 
 def _softmax(Z: np.ndarray) -> np.ndarray:

@@ -115,9 +115,8 @@ class GroupedMarginal:
         self._of_column = grouped.groups[:p]
         self._X: np.ndarray | None = None
         if not _by_columns(loss):
-            X = loss.design.X
-            self._X = np.asfortranarray(X.toarray() if loss.design.is_sparse else X) - loss.means
-            self._y = loss.y - loss.y_mean
+            X, self._y = loss.centred()
+            self._X = np.asfortranarray(X)
 
     @staticmethod
     def serves(loss: LinearLoss, grouped: Grouping) -> bool:

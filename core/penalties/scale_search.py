@@ -225,7 +225,11 @@ def log_prior_variance(loss: LogisticLoss | MultinomialLoss, penalties: np.ndarr
     """Log V of penalties c, shape (n,)."""
     X, K = loss.design.X, loss.K if isinstance(loss, MultinomialLoss) else 1
     squares = X.multiply(X) if loss.design.is_sparse else np.square(X)
-    variances = np.asarray(squares.mean(axis=0) - np.square(X.mean(axis=0))).ravel()
+    if loss.weights is None:
+        variances = np.asarray(squares.mean(axis=0) - np.square(X.mean(axis=0))).ravel()
+    else:
+        shares = loss.weights / loss.examples
+        variances = np.asarray(squares.T @ shares - np.square(X.T @ shares)).ravel()
     each = penalties.reshape(K, -1)[:, : len(variances)]
     return math.log(float((variances / each).sum()) / K + 1e-300)
 

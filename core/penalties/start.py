@@ -23,7 +23,7 @@ def first_point(loss: Loss, penalties: np.ndarray, newton: Newton) -> Solution:
     """
     w, iterations = loss.start(), 0
     scale = 1.0 + abs(loss.at(w).value)
-    step = loss.examples // max(_ROWS_A_COLUMN * loss.score_size, _FEWEST_ROWS)
+    step = int(loss.examples // max(_ROWS_A_COLUMN * loss.score_size, _FEWEST_ROWS))
     if step >= 3:
         part = loss.every(step)
         if part is not None:

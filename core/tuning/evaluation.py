@@ -95,7 +95,8 @@ def _measured(facts: Mapping[str, Any]) -> str:
 def _fitted(facts: Mapping[str, Any]) -> str:
     if facts["fitted"] != "all":
         return "" if facts["kind"] == "nested" else "The model is the one that was tested."
-    rows = f"the model that is kept is fitted on all {facts['rows']:,} {facts['units']}."
+    drawn = "drawn " if facts.get("drawn") else ""
+    rows = f"the model that is kept is fitted on all {facts['rows']:,} {drawn}{facts['units']}."
     if facts["kind"] == "nested":
         return rows[0].upper() + rows[1:]
     return f"The score was measured on a model fitted without the test {facts['units']}; {rows}"

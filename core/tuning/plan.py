@@ -35,6 +35,9 @@ class DataPlan:
         together: whether equal rows, and molecules of one family, stay on one side of every split;
             off in plans of before, whose runs go on with the rows they began with.
         latest: the column by whose times the latest rows test; "" to draw them at random.
+        rows, test_rows: at most so many rows of the file, and of the second file, drawn at random;
+            0 for all, None for all that fit into memory.
+        rows_seed: of that draw.
     """
 
     file: str
@@ -48,6 +51,9 @@ class DataPlan:
     stop_words: str = "auto"
     together: bool = True
     latest: str = ""
+    rows: int | None = None
+    test_rows: int | None = None
+    rows_seed: int = 0
 
     def share_tested(self, units: int) -> float:
         """The share of rows (sequences, molecules, texts) held out for the test.

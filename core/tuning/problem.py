@@ -15,6 +15,7 @@ from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names, preparation
 from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
+from core.datasets.sampling.taking import Wanted
 from core.datasets.splits.splitting import folds
 from core.datasets.texts.documents import refuse_too_few
 from core.datasets.texts.vocabulary import chosen_rules
@@ -300,7 +301,9 @@ def read_data(data: DataPlan) -> Dataset:
     """The dataset of a data plan. Raises UnusableError as `read_dataset` does."""
     given = Choices(data.target, data.task, data.roles, data.kinds, data.together, data.latest)
     words = chosen_rules(data.vocabulary, data.stop_words)
-    return read_dataset(data.file, given, test_file=data.test_file, words=words)
+    rows, test = (Wanted(most, data.rows_seed) for most in (data.rows, data.test_rows))
+    file, other = data.file, data.test_file
+    return read_dataset(file, given, test_file=other, words=words, wanted=rows, wanted_test=test)
 
 
 def build_problem(plan: Plan, dataset: Dataset) -> Problem:

@@ -79,6 +79,13 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     tune.add_argument(
         "--seed", type=int, default=0, metavar="K", help="of everything random (default: 0)"
     )
+    tune.add_argument(
+        "--rows",
+        type=_rows,
+        metavar="N|all",
+        help="read at most N rows of each file, drawn at random with the seed, or all (default: as"
+        " many as fit into memory)",
+    )
     testing = tune.add_mutually_exclusive_group()
     testing.add_argument("--test", default="", metavar="FILE", help="a second file to test on")
     testing.add_argument(
@@ -144,6 +151,19 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     return tune
 
 
+def _rows(text: str) -> int:
+    """How many rows; 0 for all.
+
+    Raises:
+        argparse.ArgumentTypeError: it is neither a number above 0 nor "all".
+    """
+    if text == "all":
+        return 0
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"“{text}” is neither a number of rows nor all")
+    return int(text)
+
+
 def add_ending(parser: argparse.ArgumentParser) -> None:
     """The arguments that say what is done with the result."""
     parser.add_argument(
@@ -152,7 +172,8 @@ def add_ending(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="PATH",
         help="save the result: .skops .joblib .onnx .json .py .html; for sequences and molecules "
-        ".npz .json .py .html; for topics and deep latent Gaussian models .zip .json .html",
+        ".npz .json .py .html; for topics and deep latent Gaussian models .zip .json .html; of any "
+        "run .db or .log, all its trials as a study of Optuna",
     )
     add_examples(parser)
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")

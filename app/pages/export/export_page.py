@@ -46,7 +46,7 @@ class ExportCard(Card):
         self.folder_button.hide()
         row.addWidget(self.folder_button)
         row.addStretch(1)
-        row.addWidget(label(exporter["ending"], "caption"))
+        row.addWidget(label(" ".join(_endings(exporter)), "caption"))
         self.body.addLayout(row)
         self._path: Path | None = None
 
@@ -115,23 +115,30 @@ class ExportPage(Page):
     def save(self, name: str) -> None:
         """Ask for a place and save this kind of file there."""
         exporter = self.cards[name].exporter
-        path = self._ask_path(exporter)
+        path, ending = self._ask_path(exporter)
         if not path:
             return
         if not Path(path).suffix:
-            path += exporter["ending"]
+            path += ending
         settings.remember(FOLDER_KEY, str(Path(path).parent))
         self.cards[name].show_saved(None)
         self._saving[Path(path)] = name
         which = TUNED if exporter["of_run"] else self.chooser.which
         self.session.export(name, path, which, not self.without.isChecked())
 
-    def _ask_path(self, exporter: dict[str, Any]) -> str:
+    def _ask_path(self, exporter: dict[str, Any]) -> tuple[str, str]:
+        """Where to, and the ending of the kind of file that was chosen."""
         folder = settings.text(FOLDER_KEY, str(Path.home()))
         proposed = str(Path(folder) / (self._file_name() + exporter["ending"]))
-        kind = f"{exporter['title']} (*{exporter['ending']})"
+        kinds = {f"{name} (*{ending})": ending for ending, name in _endings(exporter).items()}
         title = "Save {title}".format(title=exporter["title"])
-        return QFileDialog.getSaveFileName(self, title, proposed, kind)[0]
+        options = QFileDialog.Option(0)
+        if exporter.get("joins"):  # nothing is replaced
+            options = QFileDialog.Option.DontConfirmOverwrite
+        path, kind = QFileDialog.getSaveFileName(
+            self, title, proposed, ";;".join(kinds), options=options
+        )
+        return path, kinds.get(kind, exporter["ending"])
 
     def _file_name(self) -> str:
         plan, summary = self.session.plan, self.session.summary
@@ -256,3 +263,8 @@ class ExportPage(Page):
         self._saving.clear()
         for card in self.cards.values():
             card.show_saved(None)
+
+
+def _endings(exporter: dict[str, Any]) -> dict[str, str]:
+    """{ending: what such a file is called}, the usual one first."""
+    return exporter.get("endings") or {exporter["ending"]: exporter["title"]}

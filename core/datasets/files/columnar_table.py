@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from core.datasets.files.packages import check_package
 from core.datasets.files.plain_columns import plain_columns
 from core.datasets.files.sniffing import MISSING
 from core.datasets.raw_table import RawTable
+from core.datasets.sampling.drawing import MOST_LABELS
 from core.errors import UnusableError
 
 _LEAST_BOUND = 2**30  # bytes that any file may unpack to: equal values take no room in it
@@ -37,10 +39,74 @@ class ColumnarFile:
     Attributes:
         path: the file.
         kind: parquet or feather.
+        chosen: the numbers of the rows that are read, from 0, sorted; None for all.
     """
 
     path: Path
     kind: str
+    chosen: np.ndarray | None = field(default=None, compare=False, repr=False)
+
+    def counted(self, name: str | None = None) -> tuple[int, np.ndarray | None]:
+        """How many rows there are, and the code of every row's value of a column.
+
+        The codes are None for no column, or where it has more than `MOST_LABELS` values.
+
+        Raises:
+            UnusableError: damaged, or not as many rows as the file says.
+        """
+        column = self._kept[0] if name is None else name
+        known, codes, total = dict[Any, int](), array("H"), 0
+        with _library_faults(self.path.name):
+            for batch in _batches(self.path, self.kind, [column]):
+                total += batch.num_rows
+                if name is None or len(known) > MOST_LABELS:
+                    continue
+                batch.validate(full=True)
+                values = batch.column(0)
+                if hasattr(values, "dictionary_decode"):
+                    values = values.dictionary_decode()
+                coded = values.dictionary_encode(null_encoding="encode")
+                found = coded.dictionary.to_pylist()
+                own = [known.setdefault(str(value), len(known)) for value in found]
+                places = coded.indices.to_numpy(zero_copy_only=False)
+                codes.extend(np.array([*own, 0], dtype=np.uint16)[places].tolist())
+        if self.kind == "parquet" and total != (said := self._said()):
+            raise UnusableError(
+                f"the file is damaged (it says that it has {said:,} rows, and has {total:,})",
+                where=self.path.name,
+                cure="write it again, or save the table as CSV",
+            )
+        sound = name is not None and len(known) <= MOST_LABELS
+        return total, np.frombuffer(codes, dtype=np.uint16) if sound and total else None
+
+    def bytes_of_rows(self) -> float:
+        """About the memory that all rows take as pandas has them."""
+        with _library_faults(self.path.name):
+            first = next(_batches(self.path, self.kind, self._kept), None)
+            if first is None or first.num_rows == 0:
+                return 0.0
+            head = first.slice(0, _HEAD_ROWS)
+            head.validate(full=True)
+            table = head.to_pandas()
+            each = max(float(table.memory_usage(deep=True, index=False).sum()), 8.0 * table.size)
+            rows = self._said() if self.kind == "parquet" else self.counted()[0]
+        return each / len(table) * rows
+
+    def _said(self) -> int:
+        """How many rows the file says that it has."""
+        from pyarrow.parquet import ParquetFile
+
+        with ParquetFile(self.path) as file:
+            return int(file.metadata.num_rows)
+
+    def column_named(self, name: str) -> str | None:
+        """A column by its name without blanks at the ends, as the file has it."""
+        return next((one for one in self._kept if one.strip() == name), None)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns that can be read, without blanks at the ends."""
+        return [name.strip() for name in self._kept]
 
     @cached_property
     def _schema(self) -> Any:
@@ -87,7 +153,7 @@ class ColumnarFile:
         most = max(_LEAST_BOUND, most_unpacked(self.path.stat().st_size))
         with _library_faults(self.path.name):
             read = _parquet_table if self.kind == "parquet" else _arrow_table
-            table = read(self.path, self._kept, most).to_pandas()
+            table = read(self.path, self._kept, most, self.chosen).to_pandas()
         if table.columns.nlevels > 1:
             table.columns = pd.Index([str(name) for name in table.columns])
         if table.empty:
@@ -138,7 +204,7 @@ class ColumnarFile:
                 **({"dtype": dict.fromkeys(text, "str")} if text else {}),
             },
             {},
-            fingerprint(self.path),
+            "" if self.chosen is not None else fingerprint(self.path),  # a part is told by others
             f"{_TITLES[self.kind]}, {len(table.columns):,} columns",
             reading={"columns": self._kept} if len(self._kept) < len(self._schema) else {},
         )
@@ -204,7 +270,9 @@ def _is_nested(kind: Any) -> bool:
     return not any(test(kind) for test in plain)
 
 
-def _parquet_table(path: Path, columns: list[str], most: int) -> Any:
+def _parquet_table(
+    path: Path, columns: list[str], most: int, chosen: np.ndarray | None = None
+) -> Any:
     """The columns, a pyarrow.Table; texts are kept once each, with a number in every row."""
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
@@ -215,16 +283,26 @@ def _parquet_table(path: Path, columns: list[str], most: int) -> Any:
         about = file.metadata
         groups = [about.row_group(i) for i in range(about.num_row_groups)]
         unpacked = sum(group.total_byte_size for group in groups)
-        if max(unpacked, 8 * about.num_rows * len(columns)) > most:
+        if chosen is None and max(unpacked, 8 * about.num_rows * len(columns)) > most:
             raise too_much(path)
-        batches = _bounded(file.iter_batches(_BATCH, columns=columns), path, most)
+        every = file.iter_batches(_BATCH, columns=columns)
+        if chosen is not None:
+            sizes = np.array([group.num_rows for group in groups])
+            firsts = np.cumsum(sizes) - sizes
+            held = np.searchsorted(chosen, firsts + sizes) > np.searchsorted(chosen, firsts)
+            chosen = _within(chosen, firsts, sizes, held)
+            wanted = np.flatnonzero(held).tolist()
+            every = file.iter_batches(_BATCH, row_groups=wanted, columns=columns)
+        batches = _bounded(every, path, most, chosen)
         if not batches:
             return schema.empty_table()
         # What pandas wrote about the index: the batches have lost it.
         return pa.Table.from_batches(batches).replace_schema_metadata(schema.metadata)
 
 
-def _arrow_table(path: Path, columns: list[str] | None, most: int) -> Any:
+def _arrow_table(
+    path: Path, columns: list[str] | None, most: int, chosen: np.ndarray | None = None
+) -> Any:
     """The columns, a pyarrow.Table; without any columns named, one that only has a schema."""
     import pyarrow as pa
 
@@ -235,14 +313,49 @@ def _arrow_table(path: Path, columns: list[str] | None, most: int) -> Any:
         options = pa.ipc.IpcReadOptions(included_fields=places)
     with pa.OSFile(str(path)) as source, pa.ipc.open_file(source, options=options) as file:
         every = (file.get_batch(i) for i in range(file.num_record_batches))
-        batches = _bounded(every, path, most)
+        batches = _bounded(every, path, most, chosen)
         return pa.Table.from_batches(batches, file.schema).select(columns)
 
 
-def _bounded(batches: Iterator[Any], path: Path, most: int) -> list[Any]:
+def _batches(path: Path, kind: str, columns: list[str]) -> Iterator[Any]:
+    """Some columns of all rows, a pyarrow.RecordBatch after the other."""
+    import pyarrow as pa
+
+    if kind == "parquet":
+        from pyarrow.parquet import ParquetFile
+
+        with ParquetFile(path) as file:
+            yield from file.iter_batches(_BATCH, columns=columns)
+        return
+    with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as file:
+        places = [file.schema.names.index(name) for name in columns]
+    options = pa.ipc.IpcReadOptions(included_fields=places)
+    with pa.OSFile(str(path)) as source, pa.ipc.open_file(source, options=options) as file:
+        for number in range(file.num_record_batches):
+            yield file.get_batch(number)
+
+
+def _within(
+    chosen: np.ndarray, firsts: np.ndarray, sizes: np.ndarray, held: np.ndarray
+) -> np.ndarray:
+    """The numbers of rows where only the groups of rows that hold some of them are read."""
+    left_out = np.cumsum(np.where(held, 0, sizes))
+    return chosen - left_out[np.searchsorted(firsts + sizes, chosen, side="right")]
+
+
+def _bounded(
+    batches: Iterator[Any], path: Path, most: int, chosen: np.ndarray | None = None
+) -> list[Any]:
     """The batches of rows, as long as they do not hold more bytes than the file may."""
-    kept, held = [], 0
+    import pyarrow as pa
+
+    kept, held, first = [], 0, 0
     for batch in batches:
+        if chosen is not None:
+            here = chosen[slice(*np.searchsorted(chosen, (first, first + batch.num_rows)))] - first
+            first += batch.num_rows
+            batch.validate(full=True)
+            batch = batch.take(pa.array(here))
         held += batch.nbytes
         if held > most:
             raise too_much(path)

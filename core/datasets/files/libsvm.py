@@ -35,8 +35,14 @@ class LibsvmRows:
     digest: str
 
 
-def read_rows(path: Path, compression: str, head: bytes) -> LibsvmRows:
+def read_rows(
+    path: Path, compression: str, head: bytes, zero_based: bool | None = None
+) -> LibsvmRows:
     """Read the file in one pass; only if that fails is it searched for the place.
+
+    Args:
+        path, compression, head: of a text file.
+        zero_based: whether a larger file, of which these are rows, counts from 0; None to tell.
 
     Raises:
         UnusableError: a label or pair that is none, indices out of order, infinite values.
@@ -58,10 +64,11 @@ def read_rows(path: Path, compression: str, head: bytes) -> LibsvmRows:
         raise UnusableError("there is no row", where=path.name, cure="choose a file with rows")
     if matrix.shape[1] > libsvm_faults.MOST_FEATURES + 1 or not np.isfinite(matrix.data).all():
         libsvm_faults.check_lines(path, compression)
-    zero_based = bool(matrix.nnz and matrix.indices.min() == 0)
-    if zero_based:
-        _refuse_stray_zeros(matrix, path, compression)
-    elif matrix.nnz:
+    if zero_based is None:
+        zero_based = bool(matrix.nnz and matrix.indices.min() == 0)
+        if zero_based:
+            _refuse_stray_zeros(matrix, path, compression)
+    if not zero_based and matrix.nnz:
         matrix.indices -= 1
         matrix = _with_width(matrix, matrix.shape[1] - 1)
     return LibsvmRows(matrix, target, loaded[2] if has_queries else None, zero_based, digest)

@@ -53,6 +53,7 @@ def _card(run: FinishedRun) -> dict[str, Any]:
         "validation": run.results.get("validation", {}),
         "test": run.results.get("test", {}),
         "fitted_rows": takeaway.kept_rows,
+        **({"sampled": takeaway.sampled} if takeaway.sampled else {}),
         "evaluation": run.results.get("evaluation", {}),
         "versions": takeaway.versions,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,14 @@ from sklearn.model_selection import train_test_split
 from core.errors import UnusableError
 from core.export.finished_run import FinishedRun, file_of
 from core.export.script.constructor import Code, list_code, wrapped_list
-from core.export.script.reading import missing_words, parameter, read_lines, reading_functions
+from core.export.script.drawn import drawing_functions, drawn_text
+from core.export.script.reading import (
+    missing_words,
+    parameter,
+    read_lines,
+    reading_functions,
+    unpacked,
+)
 from core.export.script.samples import sample_lines
 from core.tuning.problem import read_data
 
@@ -23,12 +31,20 @@ def checked(path, fingerprint):
         print(f"{path} has changed since the tuning: scores will differ.", file=sys.stderr)
     return path
 '''
-_OPENED = {
-    "gzip": ("gzip", "gzip.open({})"),
-    "bz2": ("bz2", "bz2.open({})"),
-    "xz": ("lzma", "lzma.open({})"),
-    "zip": ("zipfile", "(lambda z: z.open(z.namelist()[0]))(zipfile.ZipFile({}))"),
-}
+
+
+_STREAMED = """    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while chunk := file.read(2**22):
+            digest.update(chunk)
+    if digest.hexdigest() != fingerprint:"""
+
+
+def _check_lines(sources: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The function that looks whether a file is the same; a large one is not read at once."""
+    whole = next(line for line in _CHECK.splitlines() if "read_bytes" in line)
+    large = any(one.get("sampled") for one in sources)
+    return (_CHECK.replace(whole, _STREAMED) if large else _CHECK).splitlines()
 
 
 def data_block(run: FinishedRun, code: Code) -> str:
@@ -80,17 +96,20 @@ def _table(run: FinishedRun, code: Code) -> list[str]:
         *_table_constants(run, code),
         *missing_words(sources),
         "",
-        *_CHECK.splitlines(),
+        *_check_lines(sources),
+        *drawing_functions(sources, code),
         *reading_functions(sources, _target_type(run), code),
-        *read_lines("X, y", "DATA", sources[0], sources),
-        *(read_lines("X_test, y_test", "TEST", sources[1], sources) if sources[1:] else ()),
+        *read_lines("X, y", "DATA", sources[0], sources, code),
+        *(read_lines("X_test, y_test", "TEST", sources[1], sources, code) if sources[1:] else ()),
     ]
 
 
 def _libsvm(run: FinishedRun, code: Code) -> list[str]:
     takeaway = run.takeaway
     code.imports.setdefault("sklearn.datasets", set()).add("load_svmlight_file")
-    lines = ["", *_CHECK.splitlines(), "", "", *_loading("X, y", "DATA", takeaway.source, code)]
+    sources = [one for one in (takeaway.source, takeaway.test_source) if one]
+    lines = ["", *_check_lines(sources), *(drawing_functions(sources, code) or ["", ""])]
+    lines += _loading("X, y", "DATA", takeaway.source, code)
     if takeaway.set_aside:
         lines.append("X, y = X[np.isfinite(y)], y[np.isfinite(y)]  # a target is needed")
     if takeaway.test_source:
@@ -100,10 +119,10 @@ def _libsvm(run: FinishedRun, code: Code) -> list[str]:
 
 def _loading(names: str, path: str, source: dict[str, Any], code: Code) -> list[str]:
     opened = f"checked({path}, {_said(source['fingerprint'])})"
-    if source.get("compression"):
-        module, form = _OPENED[source["compression"]]
-        code.modules.add(f"import {module}")
-        opened = form.format(opened)
+    if source.get("compression") or source.get("sampled"):
+        opened = unpacked(opened, source, code)
+    if source.get("sampled"):
+        opened = drawn_text(opened, source)
     told = {parameter(n): v for n, v in source["libsvm"].items() if v is not False}
     given = "".join(f"    {n}={_said(v)},\n" for n, v in told.items())
     if source["libsvm"].get("zero_based") is False:

@@ -55,6 +55,7 @@ def _said_of_tuned(run: FinishedRun) -> list[str]:
     body += "."
     if run.takeaway.refitted:
         body += " Then it fits the tuned model on all rows."
+    body += _of_drawn_rows(run)
     return [first, body]
 
 
@@ -68,7 +69,25 @@ def _said_of_chosen(run: FinishedRun) -> list[str]:
     if metric in run.results["test"]:
         body += f": {score_said(run.results['test'][metric])}"
     last = " Then it fits the model on all rows." if run.takeaway.refitted else ""
+    last += _of_drawn_rows(run)
     return [first, f"{body}.{last} {run.results['remarks'][0]}"]
+
+
+def _of_drawn_rows(run: FinishedRun) -> str:
+    """That the rows are some of a larger file, and what the program's own model learned beyond."""
+    about = run.takeaway.sampled
+    if not about:
+        return ""
+    said = (
+        f" The rows are {about['rows']:,} of the file's {about['of']:,}, drawn at random with the"
+    )
+    said += f" seed {about['seed']}, as Tunescope drew them."
+    if run.takeaway.taught:
+        said += (
+            f" Tunescope's own model then learned from {run.takeaway.taught:,} others of the file"
+            " in parts; this program leaves that out."
+        )
+    return said
 
 
 def chosen_name(run: FinishedRun) -> str:

@@ -10,11 +10,18 @@ from core.datasets.files import filling, plain_columns
 from core.errors import UnusableError
 from core.export.bundle.modules import bundle
 from core.export.script.constructor import Code, wrapped_list
+from core.export.script.drawn import drawn_table, drawn_text
 from core.export.without_examples import common_words
 
 _SHEETS, _COLUMNS = ("xlsx", "ods"), ("parquet", "feather")
 _USUAL = (("encoding", "utf-8"), ("compression", None), ("sep", ","))
 _PACKAGES = {"xlsx": "openpyxl", "ods": "odfpy", "parquet": "pyarrow", "feather": "pyarrow"}
+_OPENED = {
+    "gzip": ("gzip", "gzip.open({})"),
+    "bz2": ("bz2", "bz2.open({})"),
+    "xz": ("lzma", "lzma.open({})"),
+    "zip": ("zipfile", "(lambda z: z.open(z.namelist()[0]))(zipfile.ZipFile({}))"),
+}
 Sources = Sequence[Mapping[str, Any]]
 
 
@@ -96,7 +103,18 @@ def _carried(module: Any, code: Code) -> list[str]:
     return below.strip("\n").splitlines()
 
 
-def read_lines(names: str, path: str, source: Mapping[str, Any], sources: Sources) -> list[str]:
+def unpacked(path: str, source: Mapping[str, Any], code: Code) -> str:
+    """Code for the unpacked bytes of a text; `path` is code for where it lies."""
+    if not source.get("compression"):
+        return f'open({path}, "rb")'
+    module, form = _OPENED[source["compression"]]
+    code.modules.add(f"import {module}")
+    return form.format(path)
+
+
+def read_lines(
+    names: str, path: str, source: Mapping[str, Any], sources: Sources, code: Code
+) -> list[str]:
     """Lines that read a file.
 
     Args:
@@ -104,6 +122,7 @@ def read_lines(names: str, path: str, source: Mapping[str, Any], sources: Source
         path: the variable that holds the path.
         source: how the file was read, as the takeaway has it.
         sources: all files.
+        code: is told what they import.
     """
     opened = f"checked({path}, {_said(source['fingerprint'])})"
     common, kind = _common_words(sources[0]), source["format"]
@@ -115,9 +134,15 @@ def read_lines(names: str, path: str, source: Mapping[str, Any], sources: Source
         text = wrapped_list(list(how.get("dtype", {})), 4)
         missing = _missing_code(how.get("na_values", []), common)
         table = f"pd.read_{kind}({opened}{reading})"
+        if source.get("sampled"):
+            table = drawn_table(opened, source)
         body = "".join(f"    {part},\n" for part in (table, f"text={text}", f"missing={missing}"))
         return [f"{names} = parts(plain_columns(\n{body}))"]
-    given = [f"{parameter(n)}={c}" for n, c in _arguments(_how(source), common).items()]
+    how = _how(source)
+    if source.get("sampled"):
+        opened = drawn_text(unpacked(opened, source, code), source)
+        how = {name: value for name, value in how.items() if name != "compression"}
+    given = [f"{parameter(n)}={c}" for n, c in _arguments(how, common).items()]
     if strays := source.get("strays"):
         given.append(f"converters=dict.fromkeys({Code().expression(strays, 4)}, number)")
     if kind in _SHEETS and source.get("merged"):

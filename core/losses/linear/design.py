@@ -171,6 +171,18 @@ def design_of(X: Any, fit_intercept: bool) -> Design:
     return Design(_take(X, kept), kept, int(X.shape[1]), bool(fit_intercept))
 
 
+def total_weight(rows: int | np.ndarray, weights: np.ndarray | None) -> float:
+    """How many rows count: their weights' sum, or their number where weights are None.
+
+    Args:
+        rows: how many there are, or a boolean mask of those to sum over.
+        weights: s, shape (m,), or None.
+    """
+    if weights is None:
+        return int(np.sum(rows))
+    return float(weights.sum() if isinstance(rows, int) else weights[rows].sum())
+
+
 def _is_sparse(X: Any) -> bool:
     return bool(sparse.issparse(X))
 

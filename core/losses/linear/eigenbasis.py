@@ -49,8 +49,8 @@ class EigenbasisLoss(Loss):
         self.noise, self.floor_share = whole.noise, whole.floor_share
 
     @property
-    def examples(self) -> int:
-        """How many examples there are (m)."""
+    def examples(self) -> float:
+        """How many examples count (m)."""
         return self.whole.examples
 
     @property
@@ -153,9 +153,9 @@ def _decomposed(whole: LinearLoss) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         sound = values > 1e-13 * max(float(values[-1]), np.finfo(float).tiny)
         V = V[:, sound]
         return values[sound], V, V.T @ b
-    X = whole.design.X - whole.means
+    X, y = whole.centred()
     values, U = np.linalg.eigh(X @ X.T)
     sound = values > 1e-13 * max(float(values[-1]), np.finfo(float).tiny)
     values, U = values[sound], U[:, sound]
     roots = np.sqrt(values)
-    return values, (X.T @ U) / roots, roots * (U.T @ (whole.y - whole.y_mean))
+    return values, (X.T @ U) / roots, roots * (U.T @ y)

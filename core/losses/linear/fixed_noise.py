@@ -30,8 +30,8 @@ class FixedNoise(Loss):
         self.is_diagonal = linear.is_diagonal
 
     @property
-    def examples(self) -> int:
-        """How many examples there are (m)."""
+    def examples(self) -> float:
+        """How many examples count (m)."""
         return self.linear.examples
 
     @property
@@ -97,7 +97,7 @@ class _WholeAt(_QuadraticAt):
 
     def diagonal(self) -> np.ndarray:
         """The diagonal of H."""
-        return self._linear.design.squares(np.ones(self._linear.examples)) / self._variance
+        return self._linear.design.squares(self._linear.counts) / self._variance
 
 
 class _EigenbasisAt(_QuadraticAt):

@@ -8,11 +8,13 @@
 | r | | (m,) | residuals y − Xw − intercept |
 | R | ``rss`` | | Σ r² |
 | F | ``floor`` | | m times the smallest noise variance that is allowed |
+| s | ``weights`` | (m,) | how many times an example counts; None for once |
 
 loss = φ(R) with φ(R) = (m/2) log(R/2) for R ≥ F, and its tangent at F below: where m ≤ n the
 residuals can vanish, and the logarithm would have no lower bound. φ is concave, so that
 (φ'(R_t)) R majorizes it up to a constant: with σ² = max(R, F)/m each step of a penalty learner is a
-ridge regression with penalties σ² C_j (Foo 2009, section 4, "Linear regression").
+ridge regression with penalties σ² C_j (Foo 2009, section 4, "Linear regression"). With weights all
+sums over examples are weighted, and m is Σ s.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from core.losses.linear.design import Design, design_of
+from core.losses.linear.design import Design, design_of, total_weight
 from core.optimize.loss import Correction, Costs, Loss, LossAt
 
 # The noise variance is kept above these fractions of var(y): the first where the parameters are
@@ -40,7 +43,7 @@ _LARGEST_GRAM = 2000
 class Noise:
     """φ and its derivatives: the loss as a function of the residual sum of squares R."""
 
-    examples: int
+    examples: float
     floor: float
 
     def value(self, rss: float) -> float:
@@ -64,28 +67,54 @@ class LinearLoss(Loss):
         design: the examples.
         y: the target, shape (m,).
         floor_share: the fraction of var(y) that σ² is kept above; None for the usual one.
+        weights: s, shape (m,), above 0.
     """
 
     classes: np.ndarray | None = None
 
-    def __init__(self, design: Design, y: np.ndarray, floor_share: float | None = None) -> None:
-        self.design, self.y = design, y
-        self.means = design.back(np.ones(design.rows))[: design.columns] / max(design.rows, 1)
-        self.y_mean = float(y.mean())
+    def __init__(
+        self,
+        design: Design,
+        y: np.ndarray,
+        floor_share: float | None = None,
+        weights: np.ndarray | None = None,
+    ) -> None:
+        self.design, self.y, self.weights = design, y, weights
+        self._examples = total_weight(design.rows, weights)
+        self.means = design.back(self.counts)[: design.columns] / (self._examples or 1)
+        self.y_mean = float(y.mean() if weights is None else weights @ y / self._examples)
         if not design.intercept:
             self.means, self.y_mean = np.zeros(design.columns), 0.0
         centred = y - self.y_mean
-        self.total = float(centred @ centred)
+        self.total = float(centred @ self._counted(centred))
         if floor_share is None:
-            floor_share = WIDE_FLOOR if design.rows <= design.width else TALL_FLOOR
+            floor_share = WIDE_FLOOR if self._examples <= design.width else TALL_FLOOR
         self.floor_share = floor_share
-        self.noise = Noise(design.rows, max(floor_share * self.total, _TINIEST))
+        self.noise = Noise(self._examples, max(floor_share * self.total, _TINIEST))
         self._gram: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
-    def examples(self) -> int:
-        """How many examples there are (m)."""
-        return self.design.rows
+    def examples(self) -> float:
+        """How many examples count (m)."""
+        return self._examples
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How many times every row counts, shape (rows,)."""
+        return np.ones(self.design.rows) if self.weights is None else self.weights
+
+    def _counted(self, of_rows: np.ndarray) -> np.ndarray:
+        """Numbers of every row, shape (…, rows), times s."""
+        return of_rows if self.weights is None else of_rows * self.weights
+
+    def centred(self) -> tuple[np.ndarray, np.ndarray]:
+        """Dense rows and targets less their means, times √s: their products are G and b."""
+        X = self.design.X.toarray() if self.design.is_sparse else self.design.X
+        X, y = X - self.means, self.y - self.y_mean
+        if self.weights is None:
+            return X, y
+        roots = np.sqrt(self.weights)
+        return X * roots[:, None], y * roots
 
     @property
     def size(self) -> int:
@@ -126,7 +155,8 @@ class LinearLoss(Loss):
         p = self.design.columns
         if not self.has_gram:
             r = self.y - self.design.scores(w)
-            return float(r @ r), self.design.back(r)
+            counted = self._counted(r)
+            return float(r @ counted), self.design.back(counted)
         G, b = self.gram()
         inner = b - G @ w[:p]
         rss = max(self.total - float((b + inner) @ w[:p]), 0.0)
@@ -159,7 +189,7 @@ class LinearLoss(Loss):
     def square_product(self, v: np.ndarray) -> np.ndarray:
         """AᵀA v, for v (q,) or each row of (r, q)."""
         if not self.has_gram:
-            products = self.design.back(self.design.scores(np.atleast_2d(v)))
+            products = self.design.back(self._counted(self.design.scores(np.atleast_2d(v))))
             return products.reshape(v.shape)
         p, (G, _) = self.design.columns, self.gram()
         out = np.empty_like(v)
@@ -187,9 +217,10 @@ class LinearLoss(Loss):
         """Whether the noise variance is held up by its floor."""
         return self.rss_and_slope(w)[0] <= self.noise.floor
 
-    def on(self, X: Any, y: Any) -> LinearLoss:
+    def on(self, X: Any, y: Any, weights: np.ndarray | None = None) -> LinearLoss:
         """The same columns, on other rows."""
-        return LinearLoss(self.design.on(X), np.asarray(y, dtype=np.float64), self.floor_share)
+        y = np.asarray(y, dtype=np.float64)
+        return LinearLoss(self.design.on(X), y, self.floor_share, weights)
 
     def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """coef_ (given columns,) and intercept_ () as scikit-learn has them."""
@@ -201,13 +232,13 @@ class LinearLoss(Loss):
         return self.y_mean - float(self.means @ coef)
 
     def _form_gram(self) -> tuple[np.ndarray, np.ndarray]:
-        X, m, centred = self.design.X, self.examples, self.y - self.y_mean
-        raw = X.T @ X
+        X, m, centred = self.design.X, self.examples, self._counted(self.y - self.y_mean)
+        raw = X.T @ (X if self.weights is None else _scaled(X, self.weights))
         raw = raw.toarray() if self.design.is_sparse else raw
         variances = np.diagonal(raw) - m * self.means**2
         if (m * self.means**2 > 1e8 * variances).any() and not self.design.is_sparse:
-            X = X - self.means  # the difference below would lose half of the digits
-            return X.T @ X, X.T @ centred
+            X, y = self.centred()  # the difference below would lose half of the digits
+            return X.T @ X, X.T @ y
         raw -= m * np.outer(self.means, self.means)
         return raw, X.T @ centred
 
@@ -238,7 +269,7 @@ class LinearAt(LossAt):
 
     def diagonal(self) -> np.ndarray:
         """The diagonal of B."""
-        return self._weight * self._loss.design.squares(np.ones(self._loss.examples))
+        return self._weight * self._loss.design.squares(self._loss.counts)
 
     def majorizer_product(self, v: np.ndarray) -> np.ndarray:
         """B v."""
@@ -261,6 +292,14 @@ def rank_one(slope: np.ndarray, excess: float) -> Correction | None:
     return Correction(slope[:, None], np.array([excess])) if excess > 0.0 else None
 
 
-def build_linear(X: Any, y: Any, fit_intercept: bool = True) -> LinearLoss:
-    """The loss of a matrix and a numeric target."""
-    return LinearLoss(design_of(X, fit_intercept), np.asarray(y, dtype=np.float64))
+def _scaled(X: Any, weights: np.ndarray) -> Any:
+    """The rows times their weights."""
+    return X.multiply(weights[:, None]).tocsr() if sparse.issparse(X) else X * weights[:, None]
+
+
+def build_linear(
+    X: Any, y: Any, fit_intercept: bool = True, weights: np.ndarray | None = None
+) -> LinearLoss:
+    """The loss of a matrix and a numeric target, each row counted as its weight says."""
+    y = np.asarray(y, dtype=np.float64)
+    return LinearLoss(design_of(X, fit_intercept), y, weights=weights)

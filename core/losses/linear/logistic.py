@@ -7,8 +7,9 @@
 | w | ``w`` | (q,) | coefficients, the intercept last |
 | z | | (m,) | the margins y ∘ A w |
 | u | | (m,) | σ(−z), the probability of the wrong class |
+| s | ``weights`` | (m,) | how many times an example counts; None for once |
 
-loss = Σ log(1 + exp(−z)), gradient = −Aᵀ(y ∘ u), Hessian = Aᵀ diag(u (1 − u)) A
+loss = Σ s log(1 + exp(−z)), gradient = −Aᵀ(s ∘ y ∘ u), Hessian = Aᵀ diag(s u (1 − u)) A
 (Foo 2009, section 4, "Logistic regression").
 """
 
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from core.losses.labels import codes_of, two_or_more
-from core.losses.linear.design import Design, design_of
+from core.losses.linear.design import Design, design_of, total_weight
 from core.optimize.loss import Costs, Loss, LossAt
 
 
@@ -32,15 +33,24 @@ class LogisticLoss(Loss):
         design: the examples.
         sign: −1 or +1, shape (m,).
         classes: the two labels, the first one coded −1.
+        weights: s, shape (m,), above 0.
     """
 
-    def __init__(self, design: Design, sign: np.ndarray, classes: np.ndarray) -> None:
+    def __init__(
+        self,
+        design: Design,
+        sign: np.ndarray,
+        classes: np.ndarray,
+        weights: np.ndarray | None = None,
+    ) -> None:
         self.design, self.sign, self.classes = design, sign, classes
+        self.weights = weights
+        self._examples = total_weight(design.rows, weights)
 
     @property
-    def examples(self) -> int:
-        """How many examples there are (m)."""
-        return self.design.rows
+    def examples(self) -> float:
+        """How many examples count (Σ s)."""
+        return self._examples
 
     @property
     def size(self) -> int:
@@ -55,22 +65,23 @@ class LogisticLoss(Loss):
     @property
     def costs(self) -> Costs:
         """Of a weighted Gram matrix, and of two products with the examples."""
-        return Costs(float(self.examples) * self.size**2, 2.0 * self.design.entries)
+        return Costs(float(self.design.rows) * self.size**2, 2.0 * self.design.entries)
 
     def start(self) -> np.ndarray:
         """Zeros, and the intercept that gives the classes their shares."""
         w = np.zeros(self.size)
         if self.design.intercept:
-            second = float(np.count_nonzero(self.sign > 0))
+            second = float(total_weight(self.sign > 0, self.weights))
             w[-1] = np.log((second + 0.5) / (self.examples - second + 0.5))
         return w
 
     def _at(self, w: np.ndarray) -> LogisticAt:
         return LogisticAt(self, w)
 
-    def on(self, X: Any, y: Any) -> LogisticLoss:
+    def on(self, X: Any, y: Any, weights: np.ndarray | None = None) -> LogisticLoss:
         """The same columns and classes, on other rows."""
-        return LogisticLoss(self.design.on(X), _signs(codes_of(y, self.classes)), self.classes)
+        sign = _signs(codes_of(y, self.classes))
+        return LogisticLoss(self.design.on(X), sign, self.classes, weights)
 
     @property
     def codes(self) -> np.ndarray:
@@ -79,11 +90,13 @@ class LogisticLoss(Loss):
 
     def part(self, rows: np.ndarray) -> LogisticLoss:
         """The loss of the examples of a boolean mask, or of indices."""
-        return LogisticLoss(self.design.part(rows), self.sign[rows], self.classes)
+        weights = None if self.weights is None else self.weights[rows]
+        return LogisticLoss(self.design.part(rows), self.sign[rows], self.classes, weights)
 
     def every(self, step: int) -> LogisticLoss:
         """The loss of every ``step``-th example."""
-        return LogisticLoss(self.design.every(step), self.sign[::step], self.classes)
+        weights = None if self.weights is None else self.weights[::step]
+        return LogisticLoss(self.design.every(step), self.sign[::step], self.classes, weights)
 
     def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """coef_ (1, given columns) and intercept_ (1,) as scikit-learn has them."""
@@ -99,12 +112,15 @@ class LogisticAt(LossAt):
         z = loss.design.scores(w)
         z *= loss.sign
         small = np.exp(-np.abs(z))
-        super().__init__(w, float(np.log1p(small).sum() - np.minimum(z, 0.0).sum()))
+        super().__init__(w, _value(z, small, loss.weights))
         # σ(−z) = small/(1 + small) for z ≥ 0 and 1/(1 + small) for z < 0.
         one = 1.0 / (1.0 + small)
         other = small * one
         self._residual = -loss.sign * np.where(z >= 0.0, other, one)
         self._weights = one * other
+        if loss.weights is not None:
+            self._residual *= loss.weights
+            self._weights *= loss.weights
 
     @cached_property
     def gradient(self) -> np.ndarray:
@@ -135,14 +151,23 @@ class LogisticAt(LossAt):
         return self._design.single.gram(self._weights, step)[None]
 
 
-def build_logistic(X: Any, y: Any, fit_intercept: bool = True) -> LogisticLoss:
-    """The loss of a matrix and labels of two classes.
+def _value(z: np.ndarray, small: np.ndarray, weights: np.ndarray | None) -> float:
+    """Σ s log(1 + exp(−z)), by exp(−|z|)."""
+    if weights is None:
+        return float(np.log1p(small).sum() - np.minimum(z, 0.0).sum())
+    return float(weights @ np.log1p(small) - weights @ np.minimum(z, 0.0))
+
+
+def build_logistic(
+    X: Any, y: Any, fit_intercept: bool = True, weights: np.ndarray | None = None
+) -> LogisticLoss:
+    """The loss of a matrix and labels of two classes, each counted as its weight says.
 
     Raises:
         UnusableError: the labels are not of two classes.
     """
     classes, codes = two_or_more(y, exactly_two=True)
-    return LogisticLoss(design_of(X, fit_intercept), _signs(codes), classes)
+    return LogisticLoss(design_of(X, fit_intercept), _signs(codes), classes, weights)
 
 
 def _signs(codes: np.ndarray) -> np.ndarray:

@@ -8,9 +8,10 @@
 | Z | | (K, m) | scores W Aᵀ |
 | P | | (K, m) | probabilities, the softmax of Z over the classes |
 | Y | | (K, m) | 1 where the example is of the class |
+| s | ``weights`` | (m,) | how many times an example counts; None for once |
 
-loss = Σ log Σ_k exp(z_k) − z_y, gradient = (P − Y) A,
-Hessian product with V = (P ∘ (V Aᵀ − 1 Σ_k P_k ∘ (V Aᵀ)_k)) A
+loss = Σ s (log Σ_k exp(z_k) − z_y), gradient = (s ∘ (P − Y)) A,
+Hessian product with V = (s ∘ P ∘ (V Aᵀ − 1 Σ_k P_k ∘ (V Aᵀ)_k)) A
 (Foo 2009, section 4, "Multinomial logistic regression").
 """
 
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from core.losses.labels import codes_of, two_or_more
-from core.losses.linear.design import Design, design_of
+from core.losses.linear.design import Design, design_of, total_weight
 from core.optimize.loss import Costs, Loss, LossAt
 
 # Multiplications that separate blocks of the Hessian may cost as a preconditioner.
@@ -37,10 +38,19 @@ class MultinomialLoss(Loss):
         design: the examples.
         codes: the class of every example, 0 … K − 1, shape (m,).
         classes: the K labels.
+        weights: s, shape (m,), above 0.
     """
 
-    def __init__(self, design: Design, codes: np.ndarray, classes: np.ndarray) -> None:
+    def __init__(
+        self,
+        design: Design,
+        codes: np.ndarray,
+        classes: np.ndarray,
+        weights: np.ndarray | None = None,
+    ) -> None:
         self.design, self.codes, self.classes = design, codes, classes
+        self.weights = weights
+        self._examples = total_weight(design.rows, weights)
         self.rows = np.arange(len(codes))
 
     @property
@@ -49,9 +59,9 @@ class MultinomialLoss(Loss):
         return len(self.classes)
 
     @property
-    def examples(self) -> int:
-        """How many examples there are (m)."""
-        return self.design.rows
+    def examples(self) -> float:
+        """How many examples count (Σ s)."""
+        return self._examples
 
     @property
     def size(self) -> int:
@@ -66,7 +76,7 @@ class MultinomialLoss(Loss):
     @property
     def costs(self) -> Costs:
         """Of K²/2 weighted Gram matrices, and of 2 K products with the examples."""
-        dense = 0.5 * self.examples * self.size * (self.size + self.design.width)
+        dense = 0.5 * self.design.rows * self.size * (self.size + self.design.width)
         return Costs(dense, 2.0 * self.K * self.design.entries)
 
     @property
@@ -79,24 +89,28 @@ class MultinomialLoss(Loss):
         """Zeros, and intercepts that give the classes their shares."""
         W = np.zeros((self.K, self.design.width))
         if self.design.intercept:
-            shares = np.log(np.bincount(self.codes, minlength=self.K) + 0.5)
+            counts = np.bincount(self.codes, self.weights, minlength=self.K)
+            shares = np.log(counts + 0.5)
             W[:, -1] = shares - shares.mean()
         return W.ravel()
 
     def _at(self, w: np.ndarray) -> MultinomialAt:
         return MultinomialAt(self, w)
 
-    def on(self, X: Any, y: Any) -> MultinomialLoss:
+    def on(self, X: Any, y: Any, weights: np.ndarray | None = None) -> MultinomialLoss:
         """The same columns and classes, on other rows."""
-        return MultinomialLoss(self.design.on(X), codes_of(y, self.classes), self.classes)
+        codes = codes_of(y, self.classes)
+        return MultinomialLoss(self.design.on(X), codes, self.classes, weights)
 
     def part(self, rows: np.ndarray) -> MultinomialLoss:
         """The loss of the examples of a boolean mask, or of indices."""
-        return MultinomialLoss(self.design.part(rows), self.codes[rows], self.classes)
+        weights = None if self.weights is None else self.weights[rows]
+        return MultinomialLoss(self.design.part(rows), self.codes[rows], self.classes, weights)
 
     def every(self, step: int) -> MultinomialLoss:
         """The loss of every ``step``-th example."""
-        return MultinomialLoss(self.design.every(step), self.codes[::step], self.classes)
+        weights = None if self.weights is None else self.weights[::step]
+        return MultinomialLoss(self.design.every(step), self.codes[::step], self.classes, weights)
 
     def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """coef_ (K, given columns) and intercept_ (K,) as scikit-learn has them."""
@@ -112,25 +126,31 @@ class MultinomialAt(LossAt):
         self._loss, self._design = loss, loss.design
         Z = loss.design.scores(w.reshape(loss.K, -1))
         Z -= Z.max(axis=0)
-        of_own_class = Z[loss.codes, loss.rows].sum()
+        own, s = Z[loss.codes, loss.rows], loss.weights
         P = np.exp(Z, out=Z)
         total = P.sum(axis=0)
-        super().__init__(w, float(np.log(total).sum() - of_own_class))
+        logs = np.log(total)
+        value = logs.sum() - own.sum() if s is None else s @ logs - s @ own
+        super().__init__(w, float(value))
         P /= total
-        self._P = P
+        self._P, self._s = P, s
 
     @cached_property
     def gradient(self) -> np.ndarray:
         """The gradient."""
         residual = self._P.copy()
         residual[self._loss.codes, self._loss.rows] -= 1.0
-        return self._design.back(residual).ravel()
+        return self._design.back(self._counted(residual)).ravel()
+
+    def _counted(self, of_rows: np.ndarray) -> np.ndarray:
+        """Numbers of every row, shape (…, m), times s."""
+        return of_rows if self._s is None else of_rows * self._s
 
     def product(self, v: np.ndarray) -> np.ndarray:
         """H v, shape (K q,); several v as rows, shape (r, K q)."""
         if v.ndim == 2:
-            return np.array([_product(self._design, self._P, row) for row in v])
-        return _product(self._design, self._P, v)
+            return np.array([_product(self._design, self._P, self._s, row) for row in v])
+        return _product(self._design, self._P, self._s, v)
 
     def dense(self) -> np.ndarray | None:
         """H (K q, K q), or None above 4,000 parameters."""
@@ -142,7 +162,7 @@ class MultinomialAt(LossAt):
             # The sum over classes of a block row vanishes, so that every block off the diagonal
             # is minus a Gram matrix and the diagonal is what balances them.
             for other in range(k):
-                block = self._design.gram(P[k] * P[other])
+                block = self._design.gram(self._counted(P[k] * P[other]))
                 H[k, :, other] = H[other, :, k] = -block
                 H[k, :, k] += block
                 H[other, :, other] += block
@@ -150,13 +170,14 @@ class MultinomialAt(LossAt):
 
     def diagonal(self) -> np.ndarray:
         """The diagonal of H, shape (K q,)."""
-        return self._design.squares(self._P * (1.0 - self._P)).ravel()
+        return self._design.squares(self._counted(self._P * (1.0 - self._P))).ravel()
 
     def rough_product(self) -> Callable[[np.ndarray], np.ndarray]:
         """The product with H in single precision, for directions that are checked."""
         design = self._design.single
         P = self._P.astype(design.X.dtype)
-        return lambda v: _product(design, P, v.astype(P.dtype))
+        s = None if self._s is None else self._s.astype(P.dtype)
+        return lambda v: _product(design, P, s, v.astype(P.dtype))
 
     def blocks(self, step: int) -> np.ndarray:
         """The classes' diagonal blocks from every ``step``-th example, shape (K, q, q).
@@ -164,23 +185,27 @@ class MultinomialAt(LossAt):
         Where K of them would cost too much, their mean alone, shape (1, q, q).
         """
         P, single, K, q = self._P, self._design.single, self._loss.K, self._design.width
-        if K * q**2 * (self._loss.examples // step) > _DEAREST_BLOCKS:
-            return single.gram((P * (1.0 - P)).mean(axis=0), step)[None]
-        return np.array([single.gram(row * (1.0 - row), step) for row in P])
+        if K * q**2 * (self._design.rows // step) > _DEAREST_BLOCKS:
+            return single.gram(self._counted((P * (1.0 - P)).mean(axis=0)), step)[None]
+        return np.array([single.gram(self._counted(row * (1.0 - row)), step) for row in P])
 
 
-def _product(design: Design, P: np.ndarray, v: np.ndarray) -> np.ndarray:
+def _product(design: Design, P: np.ndarray, s: np.ndarray | None, v: np.ndarray) -> np.ndarray:
     T = design.scores(v.reshape(len(P), -1))
     T *= P
     T -= P * T.sum(axis=0)
+    if s is not None:
+        T *= s
     return design.back(T).ravel()
 
 
-def build_multinomial(X: Any, y: Any, fit_intercept: bool = True) -> MultinomialLoss:
-    """The loss of a matrix and labels of two or more classes.
+def build_multinomial(
+    X: Any, y: Any, fit_intercept: bool = True, weights: np.ndarray | None = None
+) -> MultinomialLoss:
+    """The loss of a matrix and labels of two or more classes, each counted as its weight says.
 
     Raises:
         UnusableError: the labels are all the same.
     """
     classes, codes = two_or_more(y)
-    return MultinomialLoss(design_of(X, fit_intercept), codes, classes)
+    return MultinomialLoss(design_of(X, fit_intercept), codes, classes, weights)

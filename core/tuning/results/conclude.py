@@ -234,6 +234,7 @@ def _evaluation(problem: Problem, *, refitted: bool, repeated: bool) -> dict[str
         "fitted": "all" if refitted or every else "train",
         "rows": dataset.rows,
         "units": _UNITS.get(dataset.task, "rows"),
+        "drawn": dataset.sampled is not None,
     }
 
 
@@ -289,10 +290,14 @@ def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> 
     other = judged.learned if last is not judged else None
     takeaway = replace(
         takeaway,
+        source=_with_sample(takeaway.source, dataset),
+        test_source=_with_sample(takeaway.test_source, dataset.test),
         standardize=problem.plan.standardize,
         threshold=judged.threshold.value if judged.threshold else None,
         judged=_penalties(other).as_dict() if other else {},
         refitted=last is not judged,
+        sampled=dataset.sampled.as_dict() if dataset.sampled else {},
+        taught=last.taught,
         versions=versions(problem.model.extra),
     )
     keep_best(folder, last.pipeline)
@@ -301,6 +306,12 @@ def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> 
     except OSError as error:
         cure = "make room and resume the run; no trial is lost"
         raise cannot_write("the model", folder.path, error, cure, room=cure) from error
+
+
+def _with_sample(source: dict[str, Any], dataset: Dataset | None) -> dict[str, Any]:
+    """A file as the takeaway describes it, with how its rows were drawn."""
+    sampled = dataset.sampled if dataset is not None else None
+    return source if sampled is None else {**source, "sampled": sampled.as_dict()}
 
 
 def _penalties(learned: Learned | None) -> Penalties:

@@ -54,6 +54,9 @@ class Takeaway:
         findings: what a person should know about the data, sentences.
         set_aside: rows without a target, left out.
         versions: {library: version} that fitted the model.
+        sampled: where rows of a larger file were drawn: how many, of how many, with which seed, as
+            of the dataset; empty otherwise.
+        taught: other rows of the file that the pipeline that is kept learned from, in parts.
     """
 
     dataset: str
@@ -80,11 +83,14 @@ class Takeaway:
     findings: list[str] = field(default_factory=list)
     set_aside: int = 0
     versions: dict[str, str] = field(default_factory=dict)
+    sampled: dict[str, Any] = field(default_factory=dict)
+    taught: int = 0
 
     @property
     def kept_rows(self) -> int:
         """How many rows the pipeline that is kept was fitted on."""
-        return self.rows if self.refitted else len(self.fitted_rows or self.train_rows)
+        fitted = self.rows if self.refitted else len(self.fitted_rows or self.train_rows)
+        return fitted + self.taught
 
     def as_json(self) -> str:
         """One JSON document; `read_takeaway` reads it from the folder."""

@@ -11,12 +11,15 @@ from sklearn.pipeline import Pipeline
 
 from core.errors import UnusableError
 from core.estimators.fitting import fit
+from core.estimators.registry import MODELS
+from core.estimators.settings import own_setting
 from core.space import Setting
 from core.tuning.averaging.averaged_model import averaged_model, refitted_average
 from core.tuning.learning.pair_tradeoff import choose_gamma, with_gamma
 from core.tuning.learning.run import Learned, recorded, relearned
 from core.tuning.problem import Problem
 from core.tuning.results.candidates import AVERAGE, BEST, Candidate, best_whole, picked
+from core.tuning.results.parts import learns_in_parts, taught
 from core.tuning.results.threshold import Threshold, choose_threshold, with_threshold
 from core.tuning.runs.state import RunState
 from core.tuning.scores.scoring import in_a_sentence
@@ -32,6 +35,7 @@ class Winner:
         threshold: between two classes, where mistakes have costs.
         gamma: of a folding model, where it was chosen on training molecules.
         kind: which candidate it is (core.tuning.results.candidates); "" for a learner's model.
+        taught: rows of the file that it learned from in parts, beyond those that were drawn.
     """
 
     pipeline: Pipeline
@@ -43,6 +47,7 @@ class Winner:
     threshold: Threshold | None = None
     gamma: float | None = None
     kind: str = ""
+    taught: int = 0
 
     @property
     def members(self) -> tuple[int, ...]:
@@ -155,16 +160,65 @@ def taken_away(problem: Problem, judged: Winner) -> tuple[Winner, tuple[str, ...
     """
     rows = problem.fitted_rows
     part = problem.keeps and problem.judged == "validation"  # of the training rows, so far
+    sampled = problem.dataset.sampled is not None
     if not problem.plan.refit or (len(rows) == len(problem.train_rows) and not part):
-        return judged, ()
+        if sampled and problem.plan.refit and _goes_on(judged):
+            return _with_the_rest(problem, judged)
+        return judged, (_on_drawn_rows(problem, judged),) if sampled else ()
     if judged.ensemble is not None and problem.model.costly:
         said = "The members of the average are not fitted again on all rows: of this kind of model"
         return judged, (f"{said} that would take as long as their trials.",)
+    if sampled:
+        return _with_the_rest(problem, judged)
     try:
         return _decided(problem, _fitted_again(problem.on(rows, rows[:0]), judged)), ()
     except (ValueError, ArithmeticError, np.linalg.LinAlgError, UnusableError) as error:
         said = "The model could not be fitted on all rows; the tested one is kept."
         return judged, (f"{said} {in_a_sentence(error)}",)
+
+
+def _with_the_rest(problem: Problem, judged: Winner) -> tuple[Winner, tuple[str, ...]]:
+    """The model fitted on all rows that were drawn, and taught the others where it can be."""
+    rows = problem.fitted_rows
+    try:
+        again = _fitted_again(problem.on(rows, rows[:0]), judged)
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError, UnusableError) as error:
+        said = "The model could not be fitted on all rows; the tested one is kept."
+        return judged, (f"{said} {in_a_sentence(error)}",)
+    if not _goes_on(again):
+        return _decided(problem, again), (_on_drawn_rows(problem, again),)
+    try:
+        more = taught(again.pipeline, problem.dataset)
+    except (ValueError, ArithmeticError, OSError, UnusableError) as error:
+        said = "The model that is kept was fitted on the drawn rows alone: the others could not be"
+        return _decided(problem, again), (f"{said} learned. {in_a_sentence(error)}",)
+    said = (
+        f"Once fitted on the {problem.dataset.rows:,} drawn rows, the model that is kept learned "
+        f"from {more.rows:,} others of the file too, in parts and from each once; columns are "
+        "prepared as in the drawn rows."
+    )
+    if more.strange:
+        said += f" {more.strange:,} rows of classes that the drawn rows lack were left out."
+    winner = replace(again, pipeline=more.pipeline, taught=more.rows)
+    return _decided(problem, winner), (said,)
+
+
+def _goes_on(winner: Winner) -> bool:
+    """Whether its model can learn more rows without those that it knows."""
+    whole = winner.learned is None and winner.ensemble is None
+    model = winner.pipeline[-1]
+    return whole and learns_in_parts(getattr(model, "estimator_", model))  # behind a threshold
+
+
+def _on_drawn_rows(problem: Problem, winner: Winner) -> str:
+    """Why the model that is kept knows the drawn rows alone."""
+    said = "The model that is kept was fitted on the drawn rows alone"
+    if not problem.plan.refit:
+        return f"{said}: it is the one that was tested."
+    if winner.ensemble is not None:
+        return f"{said}: an average cannot learn the others in parts."
+    name = own_setting(problem.plan.model, winner.setting)[0]
+    return f"{said}: {MODELS[name].noun} cannot learn the others in parts."
 
 
 def _fitted_again(whole: Problem, judged: Winner) -> Winner:

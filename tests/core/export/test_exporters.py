@@ -20,9 +20,9 @@ from core.export.exporters import EXPORTERS, check_export, export, exporters_for
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
 
-TABLES = ["skops", "joblib", "onnx", "json", "script", "report"]
-FOLDERS = ["folder", "json", "report"]
-STRUCTURED = ["npz", "json", "script", "report"]
+TABLES = ["skops", "joblib", "onnx", "json", "script", "report", "optuna"]
+FOLDERS = ["folder", "json", "report", "optuna"]
+STRUCTURED = ["npz", "json", "script", "report", "optuna"]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,8 @@ def test_every_kind_says_what_it_is_for() -> None:
         (
             "sequence",
             "model.skops",
-            "a run on sequences has no skops export; end the name in .npz, .json, .py or .html.",
+            "a run on sequences has no skops export; end the name in .npz, .json, .py, .html, "
+            ".db or .log.",
         ),
         ("structure", "model.joblib", "a run on molecules has no joblib export"),
         ("binary", "model.npz", "a run on a table has no npz export; end the name in .skops,"),

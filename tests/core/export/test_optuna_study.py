@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 from datetime import datetime, timedelta
 
 import optuna
 import pytest
+import sqlalchemy
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState
 
 from app.__main__ import main
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
+from core.export import optuna_storage
+from core.export.exporters import check_export, export
 from core.export.optuna_study import export_study
 from core.space import Axis, default_setting
 from core.tuning.events import (
@@ -29,6 +33,7 @@ from core.tuning.events import (
 from core.tuning.history.optuna_studies import studies_as_records
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
+from core.tuning.runs.state import folded
 
 SPACE = (
     Axis("C", "", "float", 1e-3, 1e3, True, default=1.0),
@@ -155,6 +160,71 @@ def test_parameters_of_several_models_do_not_collide(tmp_path):
     assert trials[2].params["knn.n_neighbors"] == 5
 
 
+def test_a_database_holds_what_optuna_itself_would_have_written(trials, tmp_path, monkeypatch):
+    """Rows are added in one transaction; Optuna's add_trials writes one trial after the other."""
+    ours, theirs = (f"sqlite:///{tmp_path}/{name}.db" for name in ("ours", "theirs"))
+    export_study(trials, ours)
+    monkeypatch.setattr(optuna_storage, "_add", lambda study, _, trials: study.add_trials(trials))
+    export_study(trials, theirs)
+
+    def rows(path):
+        with sqlite3.connect(path.removeprefix("sqlite:///")) as database:
+            tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            names = [name for (name,) in tables.fetchall()]
+            return {
+                name: sorted(tuple(r)[1:] for r in database.execute(f"SELECT * FROM {name}"))
+                if name.startswith("trial_")
+                else database.execute(f"SELECT * FROM {name}").fetchall()
+                for name in names
+            }
+
+    mine = rows(ours)
+    assert len(mine["trials"]) == 5
+    assert len(mine["trial_params"]) == 15
+    assert mine == rows(theirs)
+    one, other = (optuna.load_study(study_name="a run", storage=where) for where in (ours, theirs))
+    assert one.trials == other.trials
+
+
+def test_a_study_whose_trials_cannot_be_added_is_taken_out_again(trials, tmp_path, monkeypatch):
+    where = f"sqlite:///{tmp_path}/all.db"
+    export_study(folder_of(tmp_path / "other", [TrialFinished(1, 0, {}, 0.5, [0.5])]), where)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(optuna_storage, "_row", full)
+        with pytest.raises(UnusableError, match="the disk is full"):
+            export_study(trials, where)
+    assert optuna.get_all_study_names(where) == ["other"]
+    export_study(trials, where)
+    assert len(optuna.load_study(study_name="a run", storage=where).trials) == 5
+
+
+def test_a_database_of_many_trials_is_written_in_one_transaction(tmp_path, monkeypatch):
+    commits = []
+    events = [
+        TrialFinished(1.0 + k, k, setting(1.0 + k, 1 + k % 9), 0.5, [0.4, 0.6]) for k in range(60)
+    ]
+    spaces = [axis.as_dict() for axis in SPACE]
+    few = folder_of(tmp_path / "few", events[:2], space=spaces)
+    many = folder_of(tmp_path / "many", events, space=spaces)
+    opened = optuna_storage._database
+
+    @contextlib.contextmanager
+    def counted(url):
+        with opened(url) as storage:
+            sqlalchemy.event.listen(storage.engine, "commit", commits.append)
+            yield storage
+
+    monkeypatch.setattr(optuna_storage, "_database", counted)
+    export_study(few, tmp_path / "few.db")
+    before = len(commits)
+    export_study(many, tmp_path / "many.db")
+    assert len(commits) == 2 * before
+
+
 @pytest.mark.parametrize("held_out", [False, True])
 def test_steps_of_a_penalty_learner_are_trials(tmp_path, held_out):
     steps = [
@@ -236,3 +306,26 @@ def test_on_the_command_line(trials, tmp_path, capsys):
     assert main([*command[:-1], str(tmp_path / "out.log"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["exports"] == [str(tmp_path / "out.log")]
     assert main(["export", str(trials.path), "--out", str(where)]) == 2
+
+
+@pytest.mark.parametrize("name", ["out.db", "out.log"])
+def test_it_is_an_export_like_any_other(make_run, tmp_path, name):
+    """What the window and `--export` write; a second run joins the file of the first."""
+    made = make_run()
+    check_export(tmp_path / name, "binary", "logistic")
+    with pytest.raises(UnusableError, match="whole run, not of one model"):
+        check_export(tmp_path / name, which="default")
+    where = export(made.folder, tmp_path / name)
+    backend = optuna.storages.journal.JournalFileBackend(str(where))
+    storage = (
+        optuna.storages.JournalStorage(backend) if name.endswith("log") else f"sqlite:///{where}"
+    )
+    (study,) = optuna.get_all_study_names(storage)
+    trials = optuna.load_study(study_name=study, storage=storage).trials
+    assert len(trials) == len(folded(made.folder.events()).trials)
+    other = folder_of(tmp_path / "other", [TrialFinished(1, 0, {}, 0.5, [0.5])])
+    export_study(other, where)
+    assert set(optuna.get_all_study_names(storage)) == {study, "other"}
+    with pytest.raises(UnusableError, match="already"):
+        export(made.folder, where)
+    assert len(optuna.get_all_study_names(storage)) == 2

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QLabel
@@ -29,7 +31,7 @@ def test_saving_confirms_the_path_and_opens_its_folder(opened, qtbot, tmp_path, 
     page.show()
     finished(opened, qtbot)
     where = tmp_path / "my numbers"
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a: (str(where), ""))
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, **_k: (str(where), ""))
     card = page.cards["json"]
     with qtbot.waitSignal(opened.exported, timeout=20_000):
         card.save_button.click()
@@ -67,7 +69,7 @@ def test_a_dialog_that_was_cancelled_saves_nothing(opened, qtbot, monkeypatch):
     page = ExportPage(opened)
     qtbot.addWidget(page)
     finished(opened, qtbot)
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a: ("", ""))
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, **_k: ("", ""))
     page.primary.click()
     assert not page._saving
 
@@ -80,7 +82,7 @@ def test_a_place_that_cannot_be_written_leaves_no_confirmation(
     page.show()
     finished(opened, qtbot)
     nowhere = tmp_path / "no" / "such" / "folder.json"
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a: (str(nowhere), ""))
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, **_k: (str(nowhere), ""))
     with qtbot.waitSignal(opened.problem, timeout=20_000):
         page.cards["json"].save_button.click()
     assert not page.cards["json"]._saved.isVisible()
@@ -99,6 +101,34 @@ def test_a_warning_is_part_of_the_card(still, qtbot):
     qtbot.addWidget(page)
     texts = [label.text() for label in page.cards["joblib"].findChildren(QLabel)]
     assert warned["warning"] in texts
+
+
+def test_a_study_is_saved_as_the_kind_of_file_that_was_chosen(opened, qtbot, tmp_path, monkeypatch):
+    """A file that is there is joined, so that nobody is asked whether to replace it."""
+    kinds = {".db": "SQLite file", ".log": "Journal"}
+    study = {**offer("optuna", of_run=True), "ending": ".db", "endings": kinds, "joins": True}
+    opened.exporters = [offer("json"), study]
+    page = ExportPage(opened)
+    qtbot.addWidget(page)
+    finished(opened, qtbot)
+    asked, sent = [], []
+
+    def ask(_page, _title, proposed, filters, options):
+        asked.append((Path(proposed).suffix, filters, options))
+        return str(tmp_path / "study"), filters.split(";;")[-1]
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", ask)
+    monkeypatch.setattr(opened, "export", lambda *given: sent.append(given))
+    page.cards["optuna"].save_button.click()
+    page.cards["json"].save_button.click()
+    assert asked[0][0] == ".db"
+    assert asked[0][1] == "SQLite file (*.db);;Journal (*.log)"
+    assert asked[0][2] == QFileDialog.Option.DontConfirmOverwrite
+    assert asked[1][2] == QFileDialog.Option(0)
+    assert [given[:3] for given in sent] == [
+        ("optuna", str(tmp_path / "study.log"), "tuned"),
+        ("json", str(tmp_path / "study.json"), "tuned"),
+    ]
 
 
 def test_the_cards_are_those_that_fit_the_task_of_the_run(still, qtbot):
@@ -176,7 +206,7 @@ def ended(still, qtbot, monkeypatch, tmp_path):
     asked = []
     monkeypatch.setattr(still, "export", lambda *given: asked.append(given))
     monkeypatch.setattr(
-        QFileDialog, "getSaveFileName", lambda *given: asked.append(given[2]) or ("", "")
+        QFileDialog, "getSaveFileName", lambda *given, **_: asked.append(given[2]) or ("", "")
     )
     return page, asked
 
@@ -219,7 +249,7 @@ def test_the_chosen_model_is_asked_for_and_the_report_stays_that_of_the_run(
     assert asked.pop().endswith("default.skops")
     for name, which in (("skops", "default"), ("report", "tuned")):
         path = str(tmp_path / name) + page.cards[name].exporter["ending"]
-        monkeypatch.setattr(page, "_ask_path", lambda _, path=path: path)
+        monkeypatch.setattr(page, "_ask_path", lambda _, path=path: (path, ""))
         page.save(name)
         assert asked.pop() == (name, path, which, True)
 
@@ -248,7 +278,7 @@ def test_the_tick_leaves_rows_and_examples_out(opened, qtbot, tmp_path, monkeypa
     finished(opened, qtbot)
     assert not page.without.isHidden()
     where, asked = tmp_path / "page.json", []
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a: (str(where), ""))
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, **_k: (str(where), ""))
     monkeypatch.setattr(opened, "export", lambda *given: asked.append(given[3]))
     for tick in (False, True):
         page.without.setChecked(tick)
