@@ -35,7 +35,8 @@ PARTS = (tuning, predicting, past, picking, exporting, history, listing, reprodu
 USAGE = """tunescope                 open the window
        tunescope FILE            open the window on a table, a model or sample:NAME
        tunescope COMMAND …       work without a window
-       tunescope COMMAND --help  what a command takes"""
+       tunescope COMMAND --help  what a command takes
+       tunescope --self-test     try whether this installation works, in some two minutes"""
 DESCRIPTION = "Tune machine-learning models while watching."
 
 

@@ -49,6 +49,14 @@ def test_the_first_paint_needs_nothing_heavy(tmp_path):
     assert done.stdout.strip() == "[]"
 
 
+def test_the_worker_is_ready_without_compilers_and_columns():
+    code = "import sys, app.worker.engine; app.worker.engine.Engine().warm(); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert not {"numba", "llvmlite", "openpyxl", "sqlalchemy"} & set(done.stdout.split())
+
+
 def test_known_commands_go_to_the_command_line(monkeypatch):
     import app.cli
 
