@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
-
-if TYPE_CHECKING:
-    from app.window.window import Window
+from PySide6.QtCore import QTimer, SignalInstance
+from PySide6.QtWidgets import QMainWindow
 
 VARIABLE = "TUNESCOPE_START_TIMES"  # a file that takes a word at each mark
 
 
-def tell_painted(window: Window) -> None:
+def tell_painted(window: QMainWindow, worker_ready: SignalInstance) -> None:
     """Say that the window has been painted, and later that the worker is ready; then close it.
 
     Nothing is done where nobody measures.
+
+    Args:
+        window: which is shown.
+        worker_ready: tells when the worker is.
     """
     path = os.environ.get(VARIABLE)
     if not path:
@@ -28,7 +29,7 @@ def tell_painted(window: Window) -> None:
         _say(path, "ready")
         QTimer.singleShot(0, window.close)
 
-    window.session.exporters_changed.connect(ready)
+    worker_ready.connect(ready)
 
 
 def _say(path: str, word: str) -> None:

@@ -348,7 +348,7 @@ def _shown(app: QCoreApplication, window: Window, file: str) -> int:
 
 
 def _after_first_paint(window: Window, faults: FaultFile, crashes: _Crashes, file: str) -> None:
-    tell_painted(window)
+    tell_painted(window, window.session.exporters_changed)
     window.show_runs()
     window.pages["start"].visited()
     if left := faults.left_behind():

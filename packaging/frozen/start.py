@@ -16,11 +16,13 @@ import shutil
 import sys
 import tarfile
 import tempfile
+import time
 import weakref
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+A_DAY = 86400.0  # seconds
 ARCHIVES = Path(getattr(sys, "_MEIPASS", "")) / "archives"
 
 
@@ -62,6 +64,8 @@ def unpack(archive: Path, folder: Path) -> None:
     try:
         with tarfile.open(archive) as packed:
             packed.extractall(draft, filter="data")
+        if hasattr(os, "sync"):
+            os.sync()  # or a loss of power could leave empty files under the final name
         try:
             draft.rename(folder)
         except OSError:  # another process was quicker
@@ -69,10 +73,18 @@ def unpack(archive: Path, folder: Path) -> None:
                 raise
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+    remove_old(folder)
+
+
+def remove_old(folder: Path) -> None:
+    """Remove what other versions unpacked there, and what was broken off more than a day ago."""
     package = folder.name.partition("-")[0]
-    for old in folder.parent.glob(f"{package}-*"):
-        if old != folder and "." not in old.suffix[-9:]:
-            shutil.rmtree(old, ignore_errors=True)
+    for other in folder.parent.glob(f"{package}-*"):
+        with contextlib.suppress(OSError):
+            is_draft = "." in other.name
+            is_new = time.time() - other.stat().st_mtime < A_DAY
+            if other != folder and not (is_draft and is_new):
+                shutil.rmtree(other, ignore_errors=True)
 
 
 def for_now(archive: Path) -> Path:
