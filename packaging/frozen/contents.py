@@ -66,7 +66,10 @@ FILES = re.compile(
     | (PySide6/Qt/lib/)?libQt6(EglFS|Network|Test|OpenGLWidgets)
     | scipy/io/_fast_matrix_market/_fmm_core
     | numba/np/ufunc/(tbbpool|omppool)
-    | (.*/)?(tests|testing/tests)/
+    | (.*/)?tests/
+    | alembic/testing/
+    | .*\.(pyi|pyx|pxd)$
+    | [^/]+\.dist-info/(direct_url\.json|RECORD|REQUESTED|INSTALLER|sboms/)  # of the build machine
     | lib(X11|Xau|Xdmcp|Xext|Xrender|atk-1|blkid|bsd|cairo|cap|com_err|datrie|dbus-1|expat
         |fontconfig|freetype|fribidi|gcc_s|gcrypt|gdk_pixbuf|gio-2|glib-2|gmodule-2|gobject-2
         |gpg-error|graphite2|gssapi|gthread-2|harfbuzz|jpeg|k5crypto|keyutils|krb5|lz4|md

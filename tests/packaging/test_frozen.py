@@ -107,6 +107,8 @@ def test_pandas_does_not_find_arrow_while_it_is_imported(archives, monkeypatch):
         ("libpython3.11.so.1.0", False),
         ("libcrypto.so.3", False),
         ("sklearn/datasets/tests/data/x.gz", True),
+        ("tunescope-0.1.0.dist-info/direct_url.json", True),
+        ("tunescope-0.1.0.dist-info/METADATA", False),
         ("resources/icons/tunescope.svg", False),
     ],
 )
