@@ -61,6 +61,10 @@ def start(arguments: "Sequence[str] | None" = None) -> int:
 
     multiprocessing.freeze_support()
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if given == ["--self-test"]:
+        from app.self_test.main import main as test_itself
+
+        return test_itself()
     if given and (given[0] in COMMANDS or given[0].startswith("-")):
         from app.cli import main as run_command
 

@@ -16,8 +16,8 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "xgboost": ("xgboost>=2.1",),
     "catboost": ("catboost>=1.2.7",),
     "more": ("lightgbm>=4.5", "xgboost>=2.1", "catboost>=1.2.7"),
-    "sheets": ("openpyxl>=3.1", "odfpy>=1.4"),
-    "columnar": ("pyarrow>=15",),
+    "sheets": ("openpyxl>=3.1.5", "odfpy>=1.4"),
+    "columnar": ("pyarrow>=19",),
     "cluster": ("distributed>=2024.8", "cryptography>=42"),
 }
 
@@ -30,7 +30,9 @@ def install_command(extra: str) -> str:
 def own_command() -> str:
     """How this very program is called: by its name, or by its path where the name is another's."""
     if getattr(sys, "frozen", False):
-        return shlex.quote(sys.executable)
+        found = shutil.which("tunescope")  # of a package a link to the program
+        same = found is not None and os.path.realpath(found) == os.path.realpath(sys.executable)
+        return "tunescope" if same else shlex.quote(sys.executable)
     ending = ".exe" if sys.platform == "win32" else ""
     own = Path(sys.executable).with_name(f"tunescope{ending}")
     if not own.exists():

@@ -15,7 +15,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SCRIPTS = ("packaging/run", "packaging/test", ".ci/run")
+SCRIPTS = (
+    *("packaging/run", "packaging/test", "packaging/build", "packaging/release"),
+    *("packaging/test-wheel", "packaging/linux/install", "packaging/linux/uninstall"),
+    *("packaging/linux/refresh", ".ci/run"),
+)
 TOOLS = (
     *("sh", "env", "dirname", "readlink", "cat", "cksum", "find", "head", "ldd", "rm", "sed"),
     *("sort", "tr", "tail", "uname"),

@@ -47,7 +47,8 @@ PARTS = (
 USAGE = """tunescope                 open the window
        tunescope FILE            open the window on a table, a model or sample:NAME
        tunescope COMMAND …       work without a window
-       tunescope COMMAND --help  what a command takes"""
+       tunescope COMMAND --help  what a command takes
+       tunescope --self-test     try whether this installation works, in a minute or two"""
 DESCRIPTION = "Tune machine-learning models while watching."
 
 

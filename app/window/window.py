@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.diagnostics.crash_reports import FaultFile, Reporter
+from app.diagnostics.start_times import tell_painted
 from app.look import appearance, icons
 from app.pages.page import Page
 from app.pages.start.start_page import TOURED
@@ -384,6 +385,7 @@ def _shown(app: QCoreApplication, window: Window, file: str) -> int:
 
 
 def _after_first_paint(window: Window, faults: FaultFile, crashes: _Crashes, file: str) -> None:
+    tell_painted(window, window.session.exporters_changed)
     window.show_runs()
     window.pages["start"].visited()
     if left := faults.left_behind():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import pandas as pd
 
@@ -48,4 +49,7 @@ def date_format(values: pd.Series) -> str:
 
 
 def _fits(texts: pd.Series, form: str) -> bool:
-    return bool(pd.to_datetime(texts, format=form, errors="coerce", utc=True).notna().all())
+    with warnings.catch_warnings():
+        # From Python 3.13 on: a day without a year, as of syslog, is one of 1900, never a leap day.
+        warnings.filterwarnings("ignore", "Parsing dates involving a day", DeprecationWarning)
+        return bool(pd.to_datetime(texts, format=form, errors="coerce", utc=True).notna().all())

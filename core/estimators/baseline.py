@@ -7,6 +7,8 @@
 | sequences | the most frequent label of a token's value in the most telling column |
 | structures | no base pair; all structures equally likely |
 | topics | every word by its share of all words |
+
+What only molecules and topics need is imported by them: it brings numba, which takes a second.
 """
 
 from __future__ import annotations
@@ -21,11 +23,6 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.pipeline import Pipeline
 
 from core.datasets.molecules import bracket_pairs
-from core.estimators.lda.likelihood import HALVES, halves
-from core.estimators.structured.rna_folder import letters_of
-from core.losses.rna.decode import GAMMAS
-from core.losses.rna.loss import build_rna
-from core.losses.rna.parameters import NAMES
 
 WORDS = {
     "regression": "the mean",
@@ -138,16 +135,24 @@ class NoPairs(BaseEstimator):
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
         """Dots, as many as a molecule has letters."""
+        from core.estimators.structured.rna_folder import letters_of
+
         return np.array(["." * len(letters) for letters in letters_of(X)], dtype=object)
 
     def pair_counts(self, X: pd.DataFrame, y: Any) -> np.ndarray:
         """Pairs rightly called, called (none), and true at every γ, as a folder gives them."""
+        from core.losses.rna.decode import GAMMAS
+
         counts = np.zeros((len(X), len(GAMMAS) + 1, 3), dtype=np.int64)
         counts[:, :, 2] = np.array([len(bracket_pairs(truth)) for truth in y])[:, None]
         return counts
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
         """−log p(structure) of every molecule in nats, shape (molecules,)."""
+        from core.estimators.structured.rna_folder import letters_of
+        from core.losses.rna.loss import build_rna
+        from core.losses.rna.parameters import NAMES
+
         return build_rna(letters_of(X), list(y)).log_losses(np.zeros(len(NAMES)))
 
 
@@ -166,5 +171,7 @@ class WordShares(BaseEstimator):
 
     def completion(self, X: Any) -> np.ndarray:
         """Log p(second half) of documents, and its words, (n, 2); halved as for every model."""
+        from core.estimators.lda.likelihood import HALVES, halves
+
         _, held = halves(X, HALVES)
         return np.stack([held @ self.log_shares_, np.asarray(held.sum(axis=1)).ravel()], axis=1)

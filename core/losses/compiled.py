@@ -44,6 +44,9 @@ _FREEDOM = {"reassoc", "contract", "nsz", "arcp"}
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function as machine code, compiled when it is first called."""
+    if getattr(sys, "frozen", False):  # its code says "core/…", which numba would seek where we are
+        place = str(sys.modules[function.__module__].__file__)
+        function.__code__ = function.__code__.replace(co_filename=place)
     choices: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": _FREEDOM}
     try:
         return njit(cache=True, **choices)(function)

@@ -49,6 +49,22 @@ def test_the_first_paint_needs_nothing_heavy(tmp_path):
     assert done.stdout.strip() == "[]"
 
 
+def test_the_worker_is_ready_and_reads_without_compilers_and_columns():
+    code = """
+import sys
+from app.worker import engine, messages
+from core.tuning.plan import DataPlan
+made = engine.Engine()
+made.warm()
+made.answer(messages.Open(DataPlan("sample:iris")))
+print(*sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert not {"numba", "llvmlite", "openpyxl", "sqlalchemy"} & set(done.stdout.split())
+
+
 def test_known_commands_go_to_the_command_line(monkeypatch):
     import app.cli
 

@@ -22,7 +22,6 @@ from core.samplers.responses import Scale, scale_of
 from core.samplers.search_space import SearchSpace
 from core.samplers.transfer.history import TuningHistory
 from core.samplers.transfer.joint_surrogate import JointSurrogateSampler, Responses, usable_trials
-from core.samplers.transfer.ranking import rankings, solve_ranking
 from core.space import Axis
 
 FEATURES = 5  # purpose of the random numbers that features are drawn with
@@ -66,6 +65,9 @@ class ScotSampler(JointSurrogateSampler):
 
     def respond(self, observed: Observations) -> Responses:
         """Latent scores of all trials, ranked anew."""
+        # It brings numba, which takes a second, and every other strategy is read without it.
+        from core.samplers.transfer.ranking import rankings, solve_ranking
+
         everyone = self._everyone
         sign = 1.0 if observed.maximize else -1.0
         X = np.vstack([self._ranked_earlier, self._featured(observed.points, 0)])

@@ -48,7 +48,7 @@ def test_the_extras_are_those_of_the_distribution():
 def test_pip_gets_the_specifiers_in_this_environment(pip, capsys):
     assert main(["install", "lightgbm", "columnar", "more"]) == 0
     (command,) = pip
-    wanted = ["lightgbm>=4.5", "pyarrow>=15", "xgboost>=2.1", "catboost>=1.2.7"]
+    wanted = ["lightgbm>=4.5", "pyarrow>=19", "xgboost>=2.1", "catboost>=1.2.7"]
     assert command == [sys.executable, "-m", "pip", "install", *wanted]
     told = capsys.readouterr().out
     assert "Installed: lightgbm, columnar, more." in told

@@ -1,0 +1,1 @@
+"""What the frozen program is made of, and what it does first when it starts."""

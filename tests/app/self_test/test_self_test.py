@@ -1,0 +1,104 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import app.__main__ as program
+from app.self_test import files, main
+from app.self_test.program import Program, StepFailedError
+from app.self_test.tuning import Tried, compare
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def own_environment(monkeypatch):
+    for name in ("QT_QPA_PLATFORM", "TUNESCOPE_RUNS", "TUNESCOPE_HISTORY", "TUNESCOPE_KEY"):
+        monkeypatch.setenv(name, os.environ.get(name, ""))
+
+
+def test_the_option_starts_it(monkeypatch):
+    monkeypatch.setattr(main, "main", lambda: 1)
+    assert program.main(["--self-test"]) == 1
+
+
+def test_a_sample_is_tuned_exported_and_predicted(tmp_path):
+    code = 'import sys; from app.self_test.main import main; sys.exit(main(["mm"], ["csv"]))'
+    environment = {**os.environ, "TUNESCOPE_RUNS": str(tmp_path / "kept")}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    said = done.stdout.splitlines()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert said[-1] == "All is well."
+    taken = [line.removeprefix("ok").strip().rpartition(" (")[0] for line in said[1:-1]]
+    for step in ("the window opens", "tunes with mm", "predicts as the run does, by skops"):
+        assert step in taken
+    assert not (tmp_path / "kept").exists()  # nothing of the person's
+
+
+def test_what_fails_is_said_and_the_rest_goes_on(monkeypatch, tmp_path, capsys):
+    class Nothing:
+        def __init__(self, folder):
+            pass
+
+        def close(self):
+            pass
+
+    def break_down(self, parts, formats):
+        self._steps.take("first", lambda: 1 / 0)
+        self._steps.take("second", lambda: None)
+
+    monkeypatch.setattr("app.self_test.program.Program", Nothing)
+    monkeypatch.setattr(Tried, "all", break_down)
+    assert main.main() == 1
+    said = capsys.readouterr().out
+    assert "FAILED  first: Traceback" in said
+    assert "ok      second" in said
+    assert said.endswith("1 of 5 steps failed.\n")
+
+
+def test_a_problem_that_the_window_tells_fails_a_step(qapp, look, tmp_path, monkeypatch):
+    opened = Program(tmp_path)
+    try:
+        with pytest.raises(StepFailedError, match="no such file"):
+            opened.open(tmp_path / "absent.csv")
+    finally:
+        opened.close()
+
+
+PEOPLE = pd.DataFrame({"prediction": ["a", "b"], "probability of a": [0.75, 0.25]})
+
+
+def test_equal_predictions_are_taken():
+    compare(PEOPLE, PEOPLE.copy(), 0.0)
+    compare(PEOPLE, PEOPLE.assign(**{"probability of a": [0.75, 0.26]}), 0.02)
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        (PEOPLE.head(1), "2 rows were predicted, not 1"),
+        (PEOPLE.assign(prediction=["a", "a"]), "1 of 2 predictions differ"),
+        (PEOPLE.assign(**{"probability of a": [0.75, 0.5]}), "differs from the run's by 0.25"),
+    ],
+)
+def test_other_predictions_are_refused(other, why):
+    with pytest.raises(StepFailedError, match=why):
+        compare(PEOPLE, other, 0.2)
+
+
+@pytest.mark.parametrize("ending", files.readable())
+def test_the_files_are_read_alike(ending, tmp_path):
+    from core.datasets.reading import read_dataset
+
+    table = files.people().head(30)
+    files.write(table, tmp_path / f"people.{ending}")
+    read = read_dataset(str(tmp_path / f"people.{ending}"))
+    numbers = table.drop(columns=read.target_name).to_numpy(dtype=float)
+    assert read.table is not None
+    assert abs(read.table.to_numpy(dtype=float) - numbers).max() < 1e-12
