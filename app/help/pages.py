@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parents[2] / "resources" / "help"
 # In the order of the list; pages made from descriptions follow the topic that they belong to.
 TOPICS = (
     *("start", "data", "groups", "model", "strategy", "tune", "results", "scores", "export"),
-    *("history", "words", "keyboard"),
+    *("history", "cluster", "words", "keyboard"),
 )
 MADE = ("scores", "words")  # of the topics
 _PLACE = re.compile(r"\{#([\w.-]+)\}")
