@@ -6,7 +6,7 @@ import contextlib
 import difflib
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ import pandas as pd
 from core.datasets.dataset import Dataset
 from core.datasets.groups import groups_from_file
 from core.errors import UnusableError
+from core.tuning.cluster.address import place_of
+from core.tuning.cluster.connection import Connection
 from core.tuning.events import Event, RunFailed, RunFinished
 from core.tuning.guidance.choosing import chosen_or_recommended
 from core.tuning.history.store import History
@@ -24,6 +26,7 @@ from core.tuning.problem import build_problem, read_data
 from core.tuning.results.conclude import conclude
 from core.tuning.rows_read import settled
 from core.tuning.runs.run_folder import RunFolder, new_folder, runs_root
+from core.tuning.trials.executors import Executing, Executor
 from core.tuning.tune import tune as tune_events
 from tunescope.runs import TunedRun, open_run
 
@@ -42,6 +45,7 @@ def tune(
     run: str | Path | None = None,
     callback: Callback | None = None,
     history: bool = True,
+    cluster: str | Mapping[str, str] = "",
     **settings: Any,
 ) -> TunedRun:
     """Tune a model, test it, and keep it in a run folder, as ``tunescope tune`` does.
@@ -59,6 +63,9 @@ def tune(
         callback: is told every event (core.tuning.events) as it happens; where it returns True the
             tuning ends, and what was best until then is tested and kept.
         history: whether the history of earlier datasets may be read and added to.
+        cluster: where trials run instead of here: the address of a dask.distributed scheduler, or
+            "local"; with certificates {"address", "ca", "certificate", "key"}. Of what learns
+            penalties, which is one fit, nothing runs there.
         settings: the options of the command line: model, strategy, groups (single, each, column,
             prefix, {group: [columns]} or a JSON file), trials, minutes, seed, workers, folds,
             metric, evaluation (test or nested), refit, costs ({class: cost}), time_limit,
@@ -80,10 +87,18 @@ def tune(
         dataset = read_data(plan.data)
         plan = plan.changed(data=settled(plan.data, dataset))
         plan = _with_settings(plan, dataset, settings)
-        build_problem(plan, dataset)  # refuses before a folder is made
-        begun = _begun(plan, dataset, None if run is None else Path(run), Path(scratch))
+        problem = build_problem(plan, dataset)  # refuses before a folder is made
+        where = cluster if problem.strategy.kind == "trials" else ""
+        stack = contextlib.ExitStack()
+        executor = _executor(stack, where, settings.get("workers"))
+        try:
+            begun = _begun(plan, dataset, None if run is None else Path(run), Path(scratch))
+        except BaseException:
+            stack.close()
+            raise
     try:
-        last = _followed(begun, callback, history)
+        with stack:
+            last = _followed(begun, callback, history, executor)
     except UnusableError:
         for path in begun.moved:
             path.unlink(missing_ok=True)
@@ -142,11 +157,27 @@ def _as_file(data: str | Path | pd.DataFrame, draft: Path) -> str:
     return str(draft)
 
 
-def _followed(run: _Begun, callback: Callback | None, history: bool) -> Event:
+def _executor(
+    stack: contextlib.ExitStack, cluster: str | Mapping[str, str], workers: int | None
+) -> Callable[..., Executing]:
+    """What runs the trials: processes here, or a cluster that is left when the stack closes."""
+    if not cluster:
+        return Executor
+    place = place_of(cluster) if isinstance(cluster, str) else place_of(**cluster)
+    return stack.enter_context(Connection(place, workers)).executor
+
+
+def _followed(
+    run: _Begun,
+    callback: Callback | None,
+    history: bool,
+    executor: Callable[..., Executing],
+) -> Event:
     """The last event of a run that is followed to its end, or stopped on the way."""
     plan, dataset, folder = run.plan, run.dataset, run.folder
     tell = callback or (lambda event: False)
-    stream = tune_events(plan, dataset, folder=folder, history=History if history else None)
+    kept = History if history else None
+    stream = tune_events(plan, dataset, folder=folder, history=kept, executor=executor)
     because = "it was interrupted"
     try:
         with contextlib.closing(stream):

@@ -83,7 +83,7 @@ def _resume(given: argparse.Namespace) -> int:
     from core.tuning.results.conclude import conclude, fit_best_again
     from core.tuning.runs.run_folder import RunFolder
     from core.tuning.strategies.registry import STRATEGIES
-    from core.tuning.tune import tune
+    from core.tuning.tune import Past, tune
 
     if given.trials and given.stop:
         raise UnusableError("--trials and --stop do not go together", cure="give one of them")
@@ -116,8 +116,7 @@ def _resume(given: argparse.Namespace) -> int:
                 plan,
                 dataset,
                 folder=folder,
-                past=past,
-                more_trials=given.trials,
+                past=Past(past, given.trials),
                 requests=requests,
                 history=History,
                 **cluster.executing(connection),

@@ -41,8 +41,8 @@ def data_of(given: argparse.Namespace) -> DataPlan:
         together=given.together,
         latest=given.test_latest,
         rows=given.rows,
-        test_rows=given.rows,
-        rows_seed=given.seed,
+        test_rows=given.rows if given.test_rows is None else given.test_rows,
+        rows_seed=given.seed if given.rows_seed is None else given.rows_seed,
         **_options_of_data(given),
     )
 

@@ -33,7 +33,7 @@ from core.tuning.rows_read import settled
 from core.tuning.runs.best import may_open_best
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.strategies.registry import STRATEGIES
-from core.tuning.tune import tune
+from core.tuning.tune import Past, tune
 
 
 class Engine:
@@ -132,8 +132,7 @@ class Engine:
                 request.plan,
                 self._dataset_of(request.plan),
                 folder=run,
-                past=run.events(),
-                more_trials=request.more_trials,
+                past=Past(run.events(), request.more_trials),
                 requests=requests,
                 history=History,
                 executor=executor,

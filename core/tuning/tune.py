@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -43,13 +43,20 @@ from core.tuning.trials.executors import Executing, Executor
 from core.tuning.trials.run import TrialRun, extended
 
 
+@dataclass(frozen=True)
+class Past:
+    """What was recorded of a run that goes on, for so many trials beyond its budget."""
+
+    events: Sequence[Event]
+    more_trials: int = 0
+
+
 def tune(
     plan: Plan,
     dataset: Dataset,
     *,
     folder: RunFolder | None = None,
-    past: Sequence[Event] = (),
-    more_trials: int = 0,
+    past: Sequence[Event] | Past = (),
     requests: deque[Event] | None = None,
     history: Callable[[], History] | None = None,
     executor: Callable[..., Executing] = Executor,
@@ -62,7 +69,7 @@ def tune(
         folder: where every event is recorded before it is given out, and the fitted best is kept;
             None keeps nothing.
         past: the recorded events of the run to go on with; trials that had begun are begun again.
-        more_trials: that many trials beyond the budget of `past`.
+            As a `Past`, that many trials beyond its budget.
         requests: what a person asks for while it runs (TrialExcluded, RunResumed with a new
             total, EvaluationShortened); taken from the left and made part of the stream.
         history: opens the history of earlier datasets, where trials are kept for later runs
@@ -77,12 +84,14 @@ def tune(
         UnusableError: plan and data do not fit, the data has changed since, the folder is another
             program's. Where the disk is full or gone, the run says so and waits.
     """
+    before = past if isinstance(past, Past) else Past(past)
+    past = before.events
     state = folded(past)
     problem = as_begun(build_problem(plan, dataset), state.started if past else None)
     _check_same_data(state, dataset)
     clock = Clock(state.seconds)
     course = Course(state, clock, read_before(past), deque() if requests is None else requests)
-    stream = _stream(problem, course, past, more_trials, folder, history, executor)
+    stream = _stream(problem, course, before, folder, history, executor)
     if folder is None:
         yield from clock.stamped(stream)
         return
@@ -103,13 +112,12 @@ def _recorded(folder: RunFolder, event: Event, state: RunState) -> Generator[Eve
 def _stream(
     problem: Problem,
     course: Course,
-    past: Sequence[Event],
-    more_trials: int,
+    before: Past,
     folder: RunFolder | None,
     history: Callable[[], History] | None,
     executor: Callable[..., Executing],
 ) -> Generator[Event, None, None]:
-    state = course.state
+    state, past = course.state, before.events
     name = state.started.remembered_as
     place = folder.path if folder is not None else None
     told = RunHistory(problem, history, name, place, fresh=not past)
@@ -120,7 +128,7 @@ def _stream(
         else:
             run = LearningRun(problem, state, course.clock, course.requests)
         fresh = started(problem, run.groups, folder, run_history.name)
-        first = extended(state, more_trials) if past else fresh
+        first = extended(state, before.more_trials) if past else fresh
         state.consume(first)
         yield first
         with contextlib.closing(run.events(past)) as events:

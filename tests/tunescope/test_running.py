@@ -16,6 +16,7 @@ from sklearn.datasets import load_iris
 
 import tunescope
 from app.__main__ import main
+from core.errors import UnusableError
 
 
 @pytest.fixture(autouse=True)
@@ -216,3 +217,11 @@ def test_a_run_ends_where_every_setting_was_tried(tmp_path):
     )
     assert len(found.trials) <= 4
     assert "every setting of the grid" in found.results["stopped_because"]
+
+
+def test_a_cluster_that_cannot_be_is_refused_before_a_folder_is_made(tmp_path):
+    for cluster in ("nowhere", {"address": "tls://a:1", "ca": str(tmp_path / "none.pem")}):
+        with pytest.raises(UnusableError, match=r"option (cluster|tls-ca): "):
+            tunescope.tune("sample:iris", model="svm", strategy="random", trials=2,
+                           run=tmp_path / "run", cluster=cluster)  # fmt: skip
+        assert not (tmp_path / "run").exists()

@@ -86,6 +86,12 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         help="read at most N rows of each file, drawn at random with the seed, or all (default: as"
         " many as fit into memory)",
     )
+    tune.add_argument(
+        "--rows-seed", type=int, metavar="K", help="of that draw alone (default: that of --seed)"
+    )
+    tune.add_argument(
+        "--test-rows", type=_rows, metavar="N|all", help="of the file of --test (default: --rows)"
+    )
     testing = tune.add_mutually_exclusive_group()
     testing.add_argument("--test", default="", metavar="FILE", help="a second file to test on")
     testing.add_argument(

@@ -78,6 +78,7 @@ def _of_data(plan: Plan) -> Iterator[tuple[str, str]]:
         yield "--test", anywhere(data.test_file)
     elif "test_size" in said:
         yield "--test-size", _word(data.test_size)
+    yield from _rows(plan)
     if not data.together:
         yield "", "--no-together"
     if data.latest:
@@ -85,6 +86,17 @@ def _of_data(plan: Plan) -> Iterator[tuple[str, str]]:
     for name in ("vocabulary", "stop_words"):
         if name in said and has_words(plan):
             yield "--option", f"{name}={_word(said[name])}"
+
+
+def _rows(plan: Plan) -> Iterator[tuple[str, str]]:
+    """How many rows are read, and by which seed they are drawn where that is not the run's."""
+    data = plan.data
+    if data.rows is not None:
+        yield "--rows", str(data.rows or "all")
+    if data.test_file and data.test_rows not in (None, data.rows):
+        yield "--test-rows", str(data.test_rows or "all")
+    if (data.rows or data.test_rows) and data.rows_seed != plan.seed:
+        yield "--rows-seed", str(data.rows_seed)
 
 
 def _of_plan(plan: Plan) -> Iterator[tuple[str, str]]:

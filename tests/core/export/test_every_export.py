@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import optuna
 import pandas as pd
 import pytest
 
@@ -29,6 +30,7 @@ from core.export.exporters import export_run, exporters_for
 from core.export.finished_run import finished_run
 from core.export.prediction import predict_file
 from core.export.report.results import score_words
+from core.tuning.events import TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
 from core.tuning.runs.best import best_of
@@ -293,8 +295,17 @@ def check_folder(case: Case, path: Path) -> None:
     np.testing.assert_allclose(said.iloc[:, 1:].to_numpy()[known], ours, atol=1e-5)
 
 
+def check_study(case: Case, path: Path) -> None:
+    """Optuna itself reads every trial with its score."""
+    study = optuna.load_study(study_name=None, storage=f"sqlite:///{path}")
+    told = {e.number: e.score for e in case.folder.events() if isinstance(e, TrialFinished)}
+    found = {trial.number: trial.value for trial in study.trials if trial.value is not None}
+    assert found == pytest.approx(told)
+
+
 CHECKS: dict[str, Callable[[Case, Path], None]] = {
-    "onnx": check_onnx, "json": check_json, "report": check_report, "folder": check_folder
+    "onnx": check_onnx, "json": check_json, "report": check_report, "folder": check_folder,
+    "optuna": check_study,
 }  # fmt: skip
 
 

@@ -41,7 +41,7 @@ from core.tuning.results.conclude import conclude
 from core.tuning.runs.best import best_of, has_best
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.strategies.registry import STRATEGIES
-from core.tuning.tune import tune
+from core.tuning.tune import Past, tune
 
 IRIS = DataPlan("sample:iris")
 QUICK = Plan(IRIS, "logistic", "gp", trials=8, folds=3, seed=5)
@@ -193,7 +193,7 @@ def test_more_trials_go_on_after_the_end(iris, tmp_path):
     short, long = QUICK.changed(trials=5), QUICK.changed(trials=8)
     folder = RunFolder.create(short, path=tmp_path / "run")
     first = list(tune(short, iris, folder=folder))
-    more = list(tune(short, iris, folder=folder, past=folder.events(), more_trials=3))
+    more = list(tune(short, iris, folder=folder, past=Past(folder.events(), 3)))
     assert [event.number for event in of(TrialFinished, more)] == [5, 6, 7]
     assert settings(first) | settings(more) == settings(list(tune(long, iris)))
     assert more[-1].results["trials"] == 8
@@ -294,7 +294,7 @@ def test_a_kill_costs_the_trial_under_way_and_nothing_else(iris, tmp_path):
     script = (
         "from core.tuning.problem import read_data\n"
         "from core.tuning.runs.run_folder import RunFolder\n"
-        "from core.tuning.tune import tune\n"
+        "from core.tuning.tune import Past, tune\n"
         f"folder = RunFolder({str(folder.path)!r})\n"
         "for event in tune(folder.plan, read_data(folder.plan.data), folder=folder): pass\n"
     )

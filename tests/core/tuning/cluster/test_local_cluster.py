@@ -47,6 +47,15 @@ def test_the_scores_are_those_of_this_machine(cluster, tmp_path):
     assert isinstance(there[-1], RunFinished)
 
 
+def test_the_python_interface_uses_it(tmp_path):
+    import tunescope
+
+    asked = {"model": "svm", "strategy": "random", "trials": 3, "history": False}
+    here = tunescope.tune("sample:iris", run=tmp_path / "a", **asked)
+    there = tunescope.tune("sample:iris", run=tmp_path / "b", cluster="local", workers=2, **asked)
+    assert set(here.trials["score"]) == set(there.trials["score"])  # in the order of their ends
+
+
 def test_two_trials_are_pending_at_a_time(cluster):
     pending, most = set(), 0
     for event in tune(PLAN, read_data(PLAN.data), executor=cluster.executor):

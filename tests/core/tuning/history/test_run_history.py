@@ -29,7 +29,7 @@ from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Implementation, Strategy
-from core.tuning.tune import tune
+from core.tuning.tune import Past, tune
 
 
 class Follower(ProposingSampler):
@@ -193,9 +193,7 @@ def test_what_a_kill_left_out_of_the_history_is_added_when_the_run_goes_on(iris,
         lost = database.execute("DELETE FROM trials WHERE number = 1").rowcount
         database.commit()
     assert lost == 1
-    list(
-        tune(folder.plan, iris, folder=folder, past=folder.events(), more_trials=1, history=opened)
-    )
+    list(tune(folder.plan, iris, folder=folder, past=Past(folder.events(), 1), history=opened))
     with contextlib.closing(opened()) as history:
         assert {entry.id: entry.trials for entry in history.entries()} == {name: 3}
 

@@ -30,7 +30,7 @@ from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.standings import standings
 from core.tuning.runs.state import folded
 from core.tuning.trials.asker import Asker
-from core.tuning.tune import tune
+from core.tuning.tune import Past, tune
 
 NAMES = ("logistic", "svm")
 
@@ -239,9 +239,7 @@ def test_a_resume_completes_the_history_and_records_nothing_twice(first, opened,
         database.execute("DELETE FROM trials WHERE number > 4")
         database.commit()
     for more in (0, 1):
-        past += drained(
-            tune(plan(data), read_data(data), past=past, more_trials=more, history=opened)
-        )
+        past += drained(tune(plan(data), read_data(data), past=Past(past, more), history=opened))
     assert rows(path, "SELECT count(*) FROM datasets") == [(2,)]
     kept = rows(path, "SELECT model, score FROM trials JOIN datasets ON dataset = datasets.number")
     ended = {one.number: one for one in of(TrialFinished, past) if not one.behind}

@@ -33,7 +33,7 @@ from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import folded
 from core.tuning.scores.scoring import Outcome, Task, score, score_setting
 from core.tuning.trials.executors import Executor
-from core.tuning.tune import tune
+from core.tuning.tune import Past, tune
 
 WINE = DataPlan("sample:wine")
 PLAN = Plan(WINE, "auto", "race", trials=20, folds=3, seed=2)
@@ -261,7 +261,7 @@ def test_a_person_picks_another_one(finished, wine, tmp_path, kind):
     assert state.results["taken"] == kind
     assert state.finished == folded(events).finished
     # Going on with the run forgets the pick.
-    more = list(tune(PLAN, wine, folder=copy, past=copy.events(), more_trials=1))
+    more = list(tune(PLAN, wine, folder=copy, past=Past(copy.events(), 1)))
     assert of(RunFinished, more)[0].results["taken"] in ("best", "average")
 
 

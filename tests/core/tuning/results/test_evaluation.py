@@ -39,7 +39,7 @@ from core.tuning.runs.clock import Clock
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState
 from core.tuning.strategies.registry import STRATEGIES
-from core.tuning.tune import tune
+from core.tuning.tune import Past, tune
 
 ROWS, WIDTH, SEED = 90, 4, 7
 
@@ -282,7 +282,7 @@ def test_a_run_that_goes_on_has_not_ended(tmp_path):
     dataset, folder = read_data(plan.data), RunFolder.create(plan, path=tmp_path / "run")
     list(tune(plan, dataset, folder=folder))
     with contextlib.closing(
-        tune(plan, dataset, folder=folder, past=folder.events(), more_trials=2)
+        tune(plan, dataset, folder=folder, past=Past(folder.events(), 2))
     ) as stream:
         next(event for event in stream if isinstance(event, TrialStarted))
     assert isinstance(conclude(plan, dataset, folder.events()), RunStopped)
