@@ -6,6 +6,7 @@ where the keyboard is; it takes no room of its own. What it opens is the glossar
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,7 @@ class TermHelp(QObject):
         self._window = window
         self._rests: QWidget | None = None
         self._about: QWidget | None = None
+        self._focused: weakref.ref[QWidget] | None = None
         self.entries: list[Entry] = []
         self.popover: TermPopover | None = None
         self.button = QToolButton(window)
@@ -64,7 +66,6 @@ class TermHelp(QObject):
         self._timer = QTimer(self, interval=LOOK)
         self._timer.timeout.connect(self._look)
         window.installEventFilter(self)
-        QApplication.instance().focusChanged.connect(self._focus_moved)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """It looks only while the window is in use."""
@@ -81,6 +82,13 @@ class TermHelp(QObject):
     # Where the “?” is -------------------------------------------------------------------------
 
     def _look(self) -> None:
+        # Asked, not told: the application tells of a focus that is lost in the middle of the
+        # collection of a window, and what it tells then may be half gone.
+        now = QApplication.focusWidget()
+        before = self._focused() if self._focused is not None else None
+        if now is not before:
+            self._focused = None if now is None else weakref.ref(now)
+            self._focus_moved(now)
         at = QCursor.pos()
         under = QApplication.widgetAt(at)
         if under is self.button or under is None or under.window() is not self._window:
@@ -133,9 +141,9 @@ class TermHelp(QObject):
         most = QPoint(self._window.width() - SIZE, self._window.height() - SIZE)
         return QPoint(max(0, min(corner.x(), most.x())), max(0, min(corner.y(), most.y())))
 
-    def _focus_moved(self, _old: QWidget | None, now: QWidget | None) -> None:
+    def _focus_moved(self, now: QWidget | None) -> None:
         by_key = now is not None and now.window() is self._window
-        if by_key and now is not self.button and self.popover is None and self._timer.isActive():
+        if by_key and now is not self.button and self.popover is None:
             self.point_at(now)
 
     # What it opens ----------------------------------------------------------------------------
