@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-import time
-import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from app.self_test.files import FORMATS
+from app.self_test.steps import Steps
 
 PARTS = ("mm", "gp", "eb-hyp", "sequences")
 
@@ -69,39 +68,3 @@ def _import() -> None:
     import app.cli.commands
     import app.window.window
     import app.worker.engine  # noqa: F401
-
-
-class Steps:
-    """Takes steps and says how each came out.
-
-    Attributes:
-        taken: how many.
-        failed: the titles of those that failed.
-    """
-
-    def __init__(self) -> None:
-        self.taken = 0
-        self.failed: list[str] = []
-
-    def take(self, title: str, act: Callable[[], object]) -> bool:
-        """Do it; whether it came out as it must."""
-        begun = time.monotonic()
-        self.taken += 1
-        try:
-            act()
-        except Exception as error:
-            self.failed.append(title)
-            sys.stdout.write(f"FAILED  {title}: {_told(error)}\n")
-        else:
-            sys.stdout.write(f"ok      {title} ({time.monotonic() - begun:.1f} s)\n")
-        sys.stdout.flush()
-        return title not in self.failed
-
-
-def _told(error: Exception) -> str:
-    from app.self_test.program import StepFailedError
-    from core.errors import UnusableError
-
-    if isinstance(error, (StepFailedError, UnusableError)):
-        return str(error)
-    return "".join(traceback.format_exception(error)).strip()

@@ -12,16 +12,13 @@ from PySide6.QtWidgets import QApplication
 
 from app.look import appearance
 from app.preferences import preferences
+from app.self_test.steps import StepFailedError
 from app.session.session import Session
 from app.window.window import Window
 
 # The platform without a display says this of itself.
 OF_NO_DISPLAY = "This plugin does not support propagateSizeHints"
 PATIENCE = 300.0  # seconds; the first run of sequences compiles its loops
-
-
-class StepFailedError(Exception):
-    """A step of the self-test did not come out as it must; the message says how."""
 
 
 def _hear(_kind: QtMsgType, _context: object, said: str) -> None:

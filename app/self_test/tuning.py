@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.self_test import files
-from app.self_test.program import Program, StepFailedError
+from app.self_test.program import Program
+from app.self_test.steps import StepFailedError
 from app.worker.messages import Predict
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from app.self_test.main import Steps
+    from app.self_test.steps import Steps
 
 # {strategy: (the model that it tunes, how many trials)}
 RUNS = {"mm": ("logistic", None), "gp": ("svm", 6), "eb-hyp": ("logistic", 12)}

@@ -8,7 +8,8 @@ import pytest
 
 import app.__main__ as program
 from app.self_test import files, main
-from app.self_test.program import Program, StepFailedError
+from app.self_test.program import Program
+from app.self_test.steps import StepFailedError
 from app.self_test.tuning import Tried, compare
 
 ROOT = Path(__file__).parents[3]
