@@ -6,12 +6,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.text.copying.command import as_command
 from app.text.copying.snippet import as_python
 from app.widgets.buttons import LinkButton
-from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import label
 from core.errors import UnusableError
 from core.tuning.plan import Plan
@@ -37,10 +36,12 @@ class CopyRow(QWidget):
     ) -> None:
         super().__init__(parent)
         self._plan, self._tell = plan, tell
-        row = FlowLayout(self, gap=8)
-        words = label(what, "muted")
-        words.setWordWrap(False)
-        row.addWidget(words)
+        whole, row = QVBoxLayout(self), QHBoxLayout()
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(2)
+        row.setSpacing(8)
+        whole.addWidget(label(what, "muted"))
+        whole.addLayout(row)
         self.command = self._button(
             "Copy as command",
             "Copy the line that tunes the same in a terminal.",
@@ -53,6 +54,7 @@ class CopyRow(QWidget):
         )
         row.addWidget(self.command)
         row.addWidget(self.python)
+        row.addStretch(1)
 
     def _button(self, title: str, tip: str, write: Callable[[Plan], str]) -> LinkButton:
         made = LinkButton(title, lambda: self._copy(made, title, write), "copy")

@@ -87,23 +87,11 @@ class Tried:
                 self._steps.take(
                     f"predicts as the run does, by {name}", lambda path=path: self._predict(path)
                 )
-        if part in RUNS and part != "mm":
-            self._steps.take("exports optuna", lambda: self._export_study(part))
 
     def _export(self, name: str, path: Path) -> None:
         self._program.export(name, path)
         if path.suffix == ".py":
             compile(path.read_text(encoding="utf-8"), path.name, "exec")
-
-    def _export_study(self, part: str) -> None:
-        from core.export.optuna_study import export_study
-        from core.tuning.runs.run_folder import RunFolder
-
-        folder = self._program.session.run_folder
-        path = self._folder / f"{part}.db"
-        export_study(RunFolder.open(str(folder)), str(path))
-        if not path.is_file():
-            raise StepFailedError(f"{path.name} was not written")
 
     def _predict(self, model: Path) -> None:
         """The worker predicts with the file; the run's own model must say the same."""
