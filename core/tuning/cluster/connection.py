@@ -19,6 +19,7 @@ from core.tuning.trials.scratch import Scratch
 
 ANSWERS = 10.0  # seconds within which a scheduler answers
 COMES = 30.0  # seconds within which the first worker comes
+TELLS = 30.0  # seconds more, within which one that came tells what it has installed
 LEAVES = 5.0  # seconds
 
 
@@ -90,9 +91,9 @@ class Connection:
     def _await_workers(self) -> None:
         end = time.monotonic() + COMES
         while not self._watching.threads:
-            if self._watching.said:
+            if self._watching.said and not self._watching.asks:
                 versions.refuse(self._watching.said)
-            if time.monotonic() > end:
+            if time.monotonic() > end + (TELLS if self._watching.asks else 0.0):
                 raise UnusableError(
                     f"no worker came within {COMES:g} seconds",
                     where=self.place.address,

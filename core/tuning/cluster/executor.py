@@ -7,24 +7,29 @@ strategy knows where its trials run: as many are under way as there are threads 
 from __future__ import annotations
 
 import math
+import pickle
 import queue
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from core.errors import UnusableError
 from core.space import Setting
-from core.tuning.cluster.on_worker import forget, run_trial
+from core.tuning.cluster import versions
+from core.tuning.cluster.asking import Question
+from core.tuning.cluster.on_worker import forget, run_trial, shorten
 from core.tuning.cluster.watching import Watching
 from core.tuning.events import Event
 from core.tuning.runs.clock import AWAKE
 from core.tuning.scores.scoring import Outcome, Task, Work, in_a_sentence
 
 MOST_LOST = 3  # how often a trial is begun anew after the worker with it, or its data, was lost
-GRACE = 5.0  # seconds for the way there and back, above a limit that changed meanwhile
+AGAIN = 1.0  # seconds until a worker that did not answer is told a shorter limit again
+ANSWERS = 5.0  # seconds within which a worker answers
 PATIENCE = 20.0  # seconds without the scheduler, after which the run stops
+KILLS = "Every worker that ran it was lost: it may be what ends them."
 
 
 @dataclass
@@ -34,6 +39,8 @@ class _Busy:
     since: float
     limit: float | None = None  # of its own, in place of the executor's
     lost: int = 0
+    told: float = math.inf  # the limit that its worker keeps
+    allowed: frozenset[str] | None = None  # the only workers that it may go to
 
 
 class ClusterExecutor:
@@ -48,6 +55,9 @@ class ClusterExecutor:
 
     Attributes:
         limit: the same; it may be changed while trials run.
+
+    Raises:
+        UnusableError: no worker has what this run needs.
     """
 
     def __init__(
@@ -58,17 +68,35 @@ class ClusterExecutor:
         limit: float | None = None,
         watching: Watching | None = None,
     ) -> None:
-        self._client, self._plain, self._most, self.limit = client, work, most, limit
+        self._client, self._most, self.limit = client, most, limit
+        self._packed = pickle.dumps(work, protocol=5)
         self._run = uuid.uuid4().hex[:12]
         self._watching = watching or Watching(client)
         self._busy: dict[str, _Busy] = {}
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._gone_since: float | None = None
-        self._begun = 0
-        self._work = self._sent()
+        self._begun, self._tells = 0, 0.0
+        self._homeless: list[_Busy] = []  # they wait for a worker
+        self._watching.need(versions.needed_by(work.model, work.task))
+        if not self._watching.threads and self._watching.said:
+            versions.refuse(self._watching.said)
+        self._work: Any = None
 
     def _sent(self) -> Any:
-        return self._client.scatter(self._plain, broadcast=True, hash=False)
+        """The data on the workers, sent there where it is not.
+
+        Raises:
+            OSError, TimeoutError: nobody takes it now.
+        """
+        if self._work is None or self._work.status != "finished":
+            workers = sorted(self._watching.usable)
+            try:
+                self._work = self._client.scatter(
+                    self._packed, workers=workers, broadcast=True, hash=False
+                )
+            except (OSError, TimeoutError, KeyError, ValueError):  # one of them has just gone
+                self._work = self._client.scatter(self._packed, broadcast=False, hash=False)
+        return self._work
 
     @property
     def workers(self) -> int:
@@ -84,7 +112,7 @@ class ClusterExecutor:
     @property
     def running(self) -> int:
         """How many trials are under way."""
-        return len(self._busy)
+        return len(self._busy) + len(self._homeless)
 
     def submit(self, number: int, setting: Setting) -> None:
         """Begin a trial; `free` must be above 0."""
@@ -100,19 +128,23 @@ class ClusterExecutor:
         self._begin(_Busy(task, None, AWAKE.seconds, limit))
 
     def _begin(self, busy: _Busy) -> None:
+        """Send it to a worker; where there is none it waits for the next one to come."""
+        limit = self.limit if busy.limit is None else busy.limit
+        allowed = self._watching.allowed
+        try:
+            if not self._watching.usable:
+                raise TimeoutError
+            work = self._sent()
+        except (OSError, TimeoutError):
+            self._homeless.append(busy)
+            return
         self._begun += 1
         key = f"tunescope-{self._run}-{self._begun}"
-        limit = self.limit if busy.limit is None else busy.limit
         busy.future = self._client.submit(
-            run_trial,
-            self._work,
-            self._run,
-            busy.task,
-            limit,
-            key=key,
-            pure=False,
-            workers=self._watching.allowed,
+            run_trial, work, self._run, busy.task, limit, key=key, pure=False, workers=allowed
         )
+        busy.told = math.inf if limit is None else limit
+        busy.allowed = None if allowed is None else frozenset(allowed)
         self._busy[key] = busy
         self._watching.trials[key] = busy.task.number
         busy.future.add_done_callback(lambda future: self._ended.put(future.key))
@@ -124,11 +156,26 @@ class ClusterExecutor:
             UnusableError: the scheduler has gone and does not come back.
         """
         self._check_scheduler()
+        self._move()
         outcomes = []
         for key in self._keys_of_ended(min(seconds, self._until_overdue())):
             if (outcome := self._received(key)) is not None:
                 outcomes.append(outcome)
-        return outcomes or self._overdue()
+        self._tell_limits()
+        return outcomes
+
+    def _move(self) -> None:
+        """Begin what waits for a worker, and anew what may only go to workers that have gone."""
+        if self._client.status != "running" or not self._watching.threads:
+            return
+        usable = self._watching.usable
+        for key, busy in list(self._busy.items()):
+            if busy.allowed is not None and busy.allowed.isdisjoint(usable):
+                self._over(key).future.cancel(force=True)
+                self._homeless.append(busy)
+        waiting, self._homeless = self._homeless, []
+        for busy in waiting:
+            self._begin(replace(busy, since=AWAKE.seconds))
 
     def news(self) -> Sequence[Event]:
         """What the workers do now, where it changed since it was last asked."""
@@ -154,23 +201,29 @@ class ClusterExecutor:
         task = busy.task
         try:
             outcome: Outcome = busy.future.result(timeout=60)
-        except Exception as error:  # whatever a worker met
-            return Outcome(task.number, task.setting, (), took, _failure(error))
-        finally:
+        except (
+            Exception
+        ) as error:  # what a trial meets is told in its outcome: this is the worker's
             busy.future.release()
+            if type(error).__name__ == "KilledWorker":
+                return Outcome(task.number, task.setting, (), took, KILLS)
+            self._watching.look_again()  # it may be one that was not asked yet what it has
+            return self._anew(busy, key, in_a_sentence(error))
+        busy.future.release()
         return outcome
 
     def _lost(self, key: str, why: str) -> Outcome | None:
+        return self._anew(self._over(key), key, why)
+
+    def _anew(self, busy: _Busy, key: str, why: str) -> Outcome | None:
         """Begin it anew, where the scheduler is there and it was not lost too often."""
-        busy = self._over(key)
         if self._client.status != "running":
             self._busy[key] = busy  # begun anew once the scheduler is there again
             return None
         if busy.lost >= MOST_LOST:
             task, took = busy.task, AWAKE.seconds - busy.since
+            why = why.removesuffix(".")
             return Outcome(task.number, task.setting, (), took, f"It was given up: {why}.")
-        if self._work.status != "finished":
-            self._work = self._sent()
         self._begin(replace(busy, lost=busy.lost + 1, since=AWAKE.seconds))
         return None
 
@@ -195,51 +248,63 @@ class ClusterExecutor:
 
     def _begin_all_anew(self) -> None:
         # A scheduler that was started again knows nothing of what it was asked before.
-        self._work = self._sent()
+        self._work = None
         for key in list(self._busy):
             self._begin(replace(self._over(key), since=AWAKE.seconds))
 
     def _limit_of(self, busy: _Busy) -> float:
         limit = self.limit if busy.limit is None else busy.limit
-        return math.inf if limit is None else limit + GRACE
+        return math.inf if limit is None else limit
 
     def _until_overdue(self) -> float:
-        ends = [busy.since + self._limit_of(busy) for busy in self._busy.values()]
-        return max(0.0, min(ends, default=math.inf) - AWAKE.seconds)
+        ends = [
+            busy.since + self._limit_of(busy)
+            for busy in self._busy.values()
+            if self._limit_of(busy) < busy.told
+        ]
+        return max(0.0, min(ends, default=math.inf) - AWAKE.seconds, self._tells - AWAKE.seconds)
 
-    def _overdue(self) -> list[Outcome]:
-        # The worker keeps the limit that a trial began with; a shorter one of later is kept here.
-        late = []
-        for key, busy in list(self._busy.items()):
-            took, limit = AWAKE.seconds - busy.since, self._limit_of(busy)
-            if took >= limit and self._is_running(key):
-                self._over(key)
-                busy.future.cancel(force=True)
-                why = f"It took longer than the time limit of {limit - GRACE:g} s."
-                late.append(Outcome(busy.task.number, busy.task.setting, (), took, why))
-            elif took >= limit:
-                busy.since = AWAKE.seconds  # it waits for a worker
-        return late
+    def _tell_limits(self) -> None:
+        """Tell workers the limits that were shortened since their trials began.
 
-    def _is_running(self, key: str) -> bool:
-        return key in self._watching.processing()
+        Only they know when a trial began: it may have waited, or have been begun anew elsewhere.
+        """
+        limits = {
+            key: self._limit_of(busy)
+            for key, busy in self._busy.items()
+            if self._limit_of(busy) < busy.told
+            and AWAKE.seconds - busy.since >= self._limit_of(busy)
+        }
+        if not limits or AWAKE.seconds < self._tells or self._client.status != "running":
+            return
+        self._tells = AWAKE.seconds + AGAIN
+        at = self._watching.processing()
+        workers = sorted({at[key] for key in limits if key in at})
+        if workers:
+            for key in _keys(self._asked(shorten, limits, workers=workers)):
+                if key in self._busy:
+                    self._busy[key].told = limits[key]
+
+    def _asked(self, function: Callable[..., Any], *given: Any, **where: Any) -> Any:
+        """What workers answer; None where they do not within some seconds."""
+        asked = Question(lambda: self._client.run(function, *given, on_error="ignore", **where))
+        return asked.answer(ANSWERS)
 
     def close(self) -> None:
         """Give up what is under way, and end the processes of this run on every worker."""
         futures: Sequence[Any] = [busy.future for busy in self._busy.values()]
-        self._busy = {}
+        self._busy, self._homeless = {}, []
         if self._client.status != "running":
             return
         try:
             if futures:
                 self._client.cancel(list(futures), force=True)
-            self._client.run(forget, self._run, on_error="ignore")
-            self._work.release()
+            self._asked(forget, self._run, workers=sorted(self._watching.usable))
+            if self._work is not None:
+                self._work.release()
         except Exception:  # a cluster that is gone has nothing to be ended
             return
 
 
-def _failure(error: BaseException) -> str:
-    if type(error).__name__ == "KilledWorker":
-        return "Every worker that ran it was lost: it may be what ends them."
-    return in_a_sentence(error)
+def _keys(answers: Any) -> list[str]:
+    return [key for keys in answers.values() for key in keys] if isinstance(answers, dict) else []

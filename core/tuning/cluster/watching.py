@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from core.tuning.cluster.asking import Question
 from core.tuning.cluster.versions import difference, sent_whole, versions_here
 from core.tuning.events import Event, Noticed, WorkersSeen
 
 BETWEEN = 1.0  # seconds between two looks
+AT_ONCE = 0.3  # seconds that a look waits for what new workers have installed; else the next tells
 
 
 class Watching:
@@ -17,6 +20,7 @@ class Watching:
     Attributes:
         trials: {key of a future: number of its trial} of what is under way.
         allowed: the addresses of workers that may run trials; None for all.
+        usable: the addresses of those of them that are there now.
         said: sentences about workers that have not been given out yet.
     """
 
@@ -25,26 +29,42 @@ class Watching:
         self.trials: dict[str, int] = {}
         self.allowed: list[str] | None = None
         self.said: list[str] = []
+        self.usable: frozenset[str] = frozenset()
+        self._needed: tuple[str, ...] = ()
+        self._found: dict[str, Mapping[str, str]] = {}  # {address: what is installed there}
         self._checked: dict[str, bool] = {}  # {address: whether it may be used}
+        self._question: tuple[list[str], Question] | None = None
         self._workers: dict[str, dict[str, Any]] = {}
         self._processing: dict[str, tuple[str, ...]] = {}
         self._looked, self._shown = -BETWEEN, WorkersSeen()
+
+    def need(self, packages: Sequence[str]) -> None:
+        """Use no worker that lacks packages which this run needs besides those of every run."""
+        if tuple(packages) != self._needed:
+            self._needed = tuple(packages)
+            self._checked, self.said = {}, []
+            self._judge()
 
     @property
     def threads(self) -> int:
         """How many trials the workers can run at the same time."""
         self._look()
-        return sum(
-            int(worker.get("nthreads", 1))
-            for address, worker in self._workers.items()
-            if self._checked.get(address)
-        )
+        return sum(int(self._workers[address].get("nthreads", 1)) for address in self.usable)
 
-    def processing(self) -> set[str]:
-        """The keys of futures that a worker is at, as of now."""
+    @property
+    def asks(self) -> bool:
+        """Whether a worker has not told yet what it has installed."""
+        return self._question is not None
+
+    def processing(self) -> dict[str, str]:
+        """{key of a future: address of the worker that has it}, as it is now."""
+        self.look_again()
+        return {key: address for address, keys in self._processing.items() for key in keys}
+
+    def look_again(self) -> None:
+        """See how the workers are now, however short the last look is ago."""
         self._looked = -BETWEEN
         self._look()
-        return {key for keys in self._processing.values() for key in keys}
 
     def news(self) -> list[Event]:
         """What the workers do, where that changed, and what was found of new ones."""
@@ -84,26 +104,46 @@ class Watching:
                 address: tuple(map(str, keys))
                 for address, keys in self._client.processing().items()
             }
-            self._check(sorted(set(self._workers) - set(self._checked)))
         except (OSError, TimeoutError):
             return  # the next look will tell
+        self._ask()
+        self._judge()
 
-    def _check(self, addresses: list[str]) -> None:
-        """See what workers that are new have installed; those that differ get no trial."""
-        if not addresses:
+    def _ask(self) -> None:
+        """Ask workers that are new what they have installed, and take what was answered."""
+        new = sorted(set(self._workers) - set(self._found))
+        if self._question is None and new:
+            self._question = (
+                new,
+                Question(lambda: self._client.run(sent_whole(), workers=new, on_error="return")),
+            )
+        if self._question is None:
             return
-        here = versions_here()
-        there = self._client.run(sent_whole(), workers=addresses, on_error="return")
+        addresses, question = self._question
+        if (answer := question.answer(AT_ONCE)) is None:
+            return
+        self._question = None
         for address in addresses:
-            found = there.get(address)
-            if not isinstance(found, dict):
-                found = {"fault": f"{type(found).__name__}: {found}" if found else "no answer"}
-            sentence, usable = difference(self._name(address), found, here)
+            found = answer.get(address) if isinstance(answer, dict) else answer
+            if isinstance(found, dict):
+                self._found[address] = found
+            elif not isinstance(found, OSError | TimeoutError):  # those have gone, or are slow
+                why = f"{type(found).__name__}: {found}" if found else "no answer"
+                self._found[address] = {"fault": why}
+
+    def _judge(self) -> None:
+        """Which workers may be used; those that differ get no trial."""
+        here = versions_here()
+        for address in sorted(set(self._found) & set(self._workers) - set(self._checked)):
+            sentence, usable = difference(
+                self._name(address), self._found[address], here, self._needed
+            )
             self._checked[address] = usable
             if sentence:
                 self.said.append(sentence)
-        good = [address for address, usable in self._checked.items() if usable]
-        self.allowed = good if len(good) < len(self._checked) else None
+        there = [address for address in self._workers if self._checked.get(address)]
+        self.usable = frozenset(there)
+        self.allowed = None if len(there) == len(self._workers) else sorted(there)
 
 
 def _info(client: Any) -> dict[str, Any]:

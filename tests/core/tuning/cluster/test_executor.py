@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from core.errors import UnusableError
-from core.tuning.cluster import executor as room
 from core.tuning.cluster import watching
 from core.tuning.cluster.executor import MOST_LOST, ClusterExecutor
+from core.tuning.cluster.versions import versions_here
 from core.tuning.events import Noticed, WorkersSeen
-from core.tuning.scores.scoring import Task
+from core.tuning.scores.scoring import Task, Work
 from tests.core.tuning.cluster.fake_cluster import FakeClient
+
+WORK = Work("svm", "binary", "accuracy", 0, (), ())
 
 
 @pytest.fixture(autouse=True)
@@ -21,8 +23,8 @@ def at_once(monkeypatch):
 
 def test_as_many_trials_as_threads_and_no_more_than_asked():
     client = FakeClient(threads=(2, 3))
-    assert ClusterExecutor(client, "work").free == 5
-    executor = ClusterExecutor(client, "work", most=4)
+    assert ClusterExecutor(client, WORK).free == 5
+    executor = ClusterExecutor(client, WORK, most=4)
     assert executor.free == 4
     for number in range(3):
         executor.submit(number, {"C": number})
@@ -31,7 +33,7 @@ def test_as_many_trials_as_threads_and_no_more_than_asked():
 
 def test_the_work_is_sent_once_and_every_trial_names_it():
     client = FakeClient()
-    executor = ClusterExecutor(client, "work")
+    executor = ClusterExecutor(client, WORK)
     for number in range(5):
         executor.submit(number, {})
     assert len(client.scattered) == 1
@@ -41,7 +43,7 @@ def test_the_work_is_sent_once_and_every_trial_names_it():
 
 def test_workers_that_come_and_go_change_how_many_are_free():
     client = FakeClient(threads=(1,))
-    executor = ClusterExecutor(client, "work")
+    executor = ClusterExecutor(client, WORK)
     assert executor.free == 1
     client.workers["tcp://10.0.0.9:1"] = {"name": "late", "host": "10.0.0.9", "nthreads": 2}
     assert executor.free == 3
@@ -51,7 +53,7 @@ def test_workers_that_come_and_go_change_how_many_are_free():
 
 def test_outcomes_come_as_they_end():
     client = FakeClient()
-    executor = ClusterExecutor(client, "work")
+    executor = ClusterExecutor(client, WORK)
     executor.submit(0, {"C": 1.0})
     executor.submit(1, {"C": 2.0})
     assert executor.wait(0.0) == []
@@ -64,7 +66,7 @@ def test_outcomes_come_as_they_end():
 
 def test_a_trial_whose_worker_was_lost_is_begun_anew_and_given_up_in_the_end():
     client = FakeClient()
-    executor = ClusterExecutor(client, "work")
+    executor = ClusterExecutor(client, WORK)
     executor.submit(7, {"C": 1.0})
     for times in range(MOST_LOST):
         client.futures[-1].end("lost")
@@ -79,7 +81,7 @@ def test_a_trial_whose_worker_was_lost_is_begun_anew_and_given_up_in_the_end():
 
 def test_data_that_was_lost_is_sent_again():
     client = FakeClient()
-    executor = ClusterExecutor(client, "work")
+    executor = ClusterExecutor(client, WORK)
     executor.submit(0, {})
     client.scattered[0].status = "lost"
     client.futures[0].end("lost")
@@ -93,7 +95,7 @@ def test_what_ends_its_workers_fails_alone():
         pass
 
     client = FakeClient()
-    executor = ClusterExecutor(client, "work")
+    executor = ClusterExecutor(client, WORK)
     executor.submit(0, {})
     client.futures[0].end("error", KilledWorker("task", "worker"))
     (ended,) = executor.wait(0.0)
@@ -102,28 +104,103 @@ def test_what_ends_its_workers_fails_alone():
 
 def test_a_worker_gets_the_limit_of_its_trial():
     client = FakeClient()
-    executor = ClusterExecutor(client, "work", limit=30.0)
+    executor = ClusterExecutor(client, WORK, limit=30.0)
     executor.begin(Task(0, {}))
     executor.begin(Task(1, {}), limit=2.0)
     assert [future.given[2] for future in client.futures] == [30.0, 2.0]
 
 
-def test_a_limit_that_was_shortened_meanwhile_ends_a_trial_that_runs(monkeypatch):
-    monkeypatch.setattr(room, "GRACE", 0.0)
+def test_a_limit_that_was_shortened_meanwhile_is_told_to_the_worker_that_has_the_trial():
     client = FakeClient()
-    executor = ClusterExecutor(client, "work", limit=None)
+    executor = ClusterExecutor(client, WORK, limit=None)
     executor.submit(0, {})
     executor.limit = 1e-6
-    assert executor.wait(0.0) == []  # it waits for a worker: nothing has run too long
-    client.at = {"tcp://10.0.0.0:1": (client.futures[0].key,)}
-    (ended,) = executor.wait(0.0)
-    assert ended.failure.startswith("It took longer than the time limit of")
+    assert executor.wait(0.0) == []
+    assert client.told == []  # it waits for a worker, and has not begun
+    key = client.futures[0].key
+    client.at = {"tcp://10.0.0.1:1": (key,)}
+    executor._tells = 0.0  # a second later
+    assert executor.wait(0.0) == []
+    assert client.told == [(("tcp://10.0.0.1:1",), {key: 1e-6})]
+    executor._tells = 0.0
+    executor.wait(0.0)
+    assert len(client.told) == 1  # it knows
+    assert not client.futures[0].cancelled  # and it ends the trial, whose begin it knows
+
+
+def test_a_trial_that_was_begun_anew_has_all_of_its_time():
+    """One that waited, or whose worker died, is not ended by the time since it was asked for."""
+    client = FakeClient()
+    executor = ClusterExecutor(client, WORK, limit=1e-6)
+    executor.submit(0, {})
+    client.at = {"tcp://10.0.0.1:1": (client.futures[0].key,)}
+    assert executor.wait(0.01) == []
+    assert client.told == []
+    assert executor.running == 1
+
+
+def test_what_a_worker_could_not_even_begin_is_tried_elsewhere():
+    client = FakeClient()
+    executor = ClusterExecutor(client, WORK)
+    executor.submit(0, {})
+    client.futures[0].end("error", ModuleNotFoundError("No module named 'core'"))
+    assert executor.wait(0.0) == []
+    client.end(0, 0.5)
+    assert [ended.score for ended in executor.wait(0.0)] == [0.5]
+    executor.submit(1, {})
+    for _ in range(MOST_LOST + 1):
+        client.futures[-1].end("error", OSError(28, "No space left on device"))
+        ended = executor.wait(0.0)
+    assert "No space left on device" in ended[0].failure
+
+
+def test_trials_wait_for_a_worker_where_the_last_one_went():
+    client = FakeClient(threads=(1,))
+    executor = ClusterExecutor(client, WORK)
+    executor.submit(0, {})
+    workers = dict(client.workers)
+    client.workers.clear()
+    client.scattered[0].status = "lost"
+    client.futures[0].end("lost")
+    assert executor.wait(0.0) == []
+    assert (executor.running, executor.free, len(client.futures)) == (1, 0, 1)
+    client.workers.update(workers)
+    assert executor.wait(0.0) == []
+    assert len(client.scattered) == 2
+    client.end(0, 0.5)
+    assert [ended.score for ended in executor.wait(0.0)] == [0.5]
+
+
+def test_a_trial_that_only_a_worker_that_went_may_do_goes_to_the_next():
+    """A worker that its nanny starts again has another address."""
+    client = FakeClient()
+    client.there = {"tcp://10.0.0.1:1": {"python": "3.9"}}
+    executor = ClusterExecutor(client, WORK)
+    executor.submit(0, {})
+    assert client.futures[0].given[3] == ["tcp://10.0.0.0:1"]
+    client.workers["tcp://10.0.0.0:2"] = client.workers.pop("tcp://10.0.0.0:1")
+    assert executor.wait(0.0) == []
     assert client.futures[0].cancelled
+    assert client.futures[1].given[3] == ["tcp://10.0.0.0:2"]
+    client.end(0, 0.5)
+    assert [ended.score for ended in executor.wait(0.0)] == [0.5]
+
+
+def test_workers_need_what_the_model_needs():
+    client = FakeClient()
+    needs = Work("lightgbm", "binary", "accuracy", 0, (), ())
+    lacks = {**versions_here(), "lightgbm": "0.1"}
+    client.there = {"tcp://10.0.0.1:1": lacks}
+    assert ClusterExecutor(client, WORK).free == 2
+    assert ClusterExecutor(client, needs).free == 1
+    client.there = dict.fromkeys(client.workers, lacks)
+    with pytest.raises(UnusableError, match="no worker of the cluster can be used: Worker w0 has"):
+        ClusterExecutor(client, needs)
 
 
 def test_a_scheduler_that_comes_back_is_asked_everything_again():
     client = FakeClient()
-    executor = ClusterExecutor(client, "work")
+    executor = ClusterExecutor(client, WORK)
     executor.submit(0, {})
     client.status = "connecting"
     client.futures[0].end("cancelled")
@@ -138,7 +215,7 @@ def test_a_scheduler_that_comes_back_is_asked_everything_again():
 
 def test_a_scheduler_that_is_gone_stops_the_run_with_a_sentence():
     client = FakeClient()
-    executor = ClusterExecutor(client, "work")
+    executor = ClusterExecutor(client, WORK)
     executor.submit(0, {})
     client.status = "closed"
     executor.wait(0.0)
@@ -149,7 +226,7 @@ def test_a_scheduler_that_is_gone_stops_the_run_with_a_sentence():
 
 def test_the_end_gives_up_what_is_under_way():
     client = FakeClient()
-    executor = ClusterExecutor(client, "work")
+    executor = ClusterExecutor(client, WORK)
     executor.submit(0, {})
     executor.close()
     assert client.futures[0].cancelled
@@ -159,7 +236,7 @@ def test_the_end_gives_up_what_is_under_way():
 
 def test_what_workers_do_is_told_when_it_changes():
     client = FakeClient(threads=(2, 1))
-    executor = ClusterExecutor(client, "work")
+    executor = ClusterExecutor(client, WORK)
     executor.submit(4, {})
     client.at = {"tcp://10.0.0.0:1": (client.futures[0].key, "of-somebody-else")}
     (seen,) = executor.news()
@@ -174,7 +251,7 @@ def test_a_worker_with_other_versions_gets_no_trial():
     client = FakeClient()
     other = {"python": "3.9", "tunescope": "0"}
     client.there = {"tcp://10.0.0.1:1": other}
-    executor = ClusterExecutor(client, "work")
+    executor = ClusterExecutor(client, WORK)
     assert executor.free == 1
     executor.submit(0, {})
     assert client.futures[0].given[3] == ["tcp://10.0.0.0:1"]

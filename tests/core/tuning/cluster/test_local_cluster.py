@@ -17,7 +17,7 @@ from core.tuning.events import RunFinished, TrialFailed, TrialFinished, WorkersS
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.scores.scoring import Outcome
+from core.tuning.scores.scoring import Outcome, Work
 from core.tuning.tune import tune
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the versions of dask that are installed
@@ -81,7 +81,9 @@ def lives(pid):
 
 def held(work, run, task, limit):
     """In place of a trial: tell the process, and take a while the first time."""
-    with open(work, "a+", encoding="ascii") as file:
+    import pickle
+
+    with open(pickle.loads(work).metric, "a+", encoding="ascii") as file:
         file.write(f"{os.getpid()}\n")
         file.seek(0)
         first = len(file.readlines()) == 1
@@ -101,7 +103,7 @@ def test_a_trial_whose_worker_dies_is_tried_elsewhere(cluster, tmp_path, monkeyp
     held.__module__ = "__main__"
     monkeypatch.setattr(room, "run_trial", held)
     place = tmp_path / "told"
-    executor = cluster.executor(str(place))
+    executor = cluster.executor(Work("svm", "binary", str(place), 0, (), ()))
     try:
         executor.submit(0, {"C": 1.0})
         end = time.monotonic() + 30
