@@ -107,7 +107,7 @@ class ClusterExecutor:
     @property
     def free(self) -> int:
         """How many more trials may be submitted now."""
-        return self.workers - self.running
+        return max(0, self.workers - self.running)  # workers may go with trials under way
 
     @property
     def running(self) -> int:

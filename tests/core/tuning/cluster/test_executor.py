@@ -51,6 +51,21 @@ def test_workers_that_come_and_go_change_how_many_are_free():
     assert executor.free == 1  # one waits for the next worker, so that the run does not end
 
 
+def test_nothing_more_is_asked_for_while_more_trials_are_under_way_than_threads():
+    client = FakeClient(threads=(1, 1, 1))
+    executor = ClusterExecutor(client, WORK)
+    for number in range(3):
+        executor.submit(number, {})
+    client.workers.popitem()
+    assert (executor.workers, executor.running, executor.free) == (2, 3, 0)
+    client.end(0, 0.5)
+    executor.wait(0.0)
+    assert executor.free == 0
+    client.end(1, 0.5)
+    executor.wait(0.0)
+    assert executor.free == 1
+
+
 def test_outcomes_come_as_they_end():
     client = FakeClient()
     executor = ClusterExecutor(client, WORK)
