@@ -246,6 +246,27 @@ class Session(Known):
         self.busy_changed.emit("Reading the run …")
         self.reading.start(Path(folder))
 
+    def plan_again(self, folder: str | Path, seed: int) -> None:
+        """Plan a past run once more with another seed, which divides the rows anew.
+
+        The data are opened, and `plan_changed` tells; nothing is tuned yet.
+        """
+        from core.tuning.runs.run_folder import RunFolder
+
+        if self._is_tuning():
+            self.problem.emit("A run is going on. Stop it first, then plan another.")
+            return
+        try:
+            plan = RunFolder.open(folder).plan.changed(seed=seed)
+        except UnusableError as error:
+            self.problem.emit(error.sentence)
+            return
+        self.stop_reading()
+        self._show_run([], None)
+        self.busy_changed.emit("Reading the data …")
+        self._plan_to_restore, self._is_given = plan, False
+        self._asked.ask(m.Open(plan.data))
+
     def stop_reading(self) -> None:
         """Leave a past run that is being read."""
         if self.reading.goes_on:
@@ -263,6 +284,7 @@ class Session(Known):
         """End the worker and wait for that (some seconds where it hangs)."""
         self.leave()
         self.reading.shutdown()
+        self.runs.shutdown()
         self._worker.close()
         self._evaluator.shutdown()
 
@@ -277,13 +299,6 @@ class Session(Known):
         self._keeps_best = keep
         self._asked.tell(m.Stop(keep))
         self._set_state("stopping")
-
-    def _root(self) -> Path:
-        if self._runs_root is None:
-            from core.tuning.runs.run_folder import runs_root
-
-            self._runs_root = runs_root()
-        return self._runs_root
 
 
 def chosen_cluster() -> m.Cluster | None:

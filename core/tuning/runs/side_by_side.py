@@ -119,6 +119,15 @@ def settings_of(plan: Plan, best: Mapping[str, Any]) -> dict[str, Any]:
     return {**{f"data {n}": v for n, v in data.items()}, **plain, **flat, **last, **found}
 
 
+def draws_test_rows(values: Mapping[str, Any]) -> bool:
+    """Whether another seed gives other test rows.
+
+    Args:
+        values: of the plan, as `settings_of` gives them.
+    """
+    return not values.get("data test_file") and not values.get("data latest")
+
+
 def differing(columns: Sequence[Mapping[str, Any]]) -> list[str]:
     """What is not the same in all columns, in the order in which it first comes."""
     names = dict.fromkeys(name for column in columns for name in column)
