@@ -226,13 +226,14 @@ class RunsTable(PlainTable):
     def _keeping(self, change: Callable[[], None]) -> None:
         """Make a change after which the same runs are chosen, as far as they are there."""
         chosen, current = set(self.chosen_paths()), self.current_path()
-        row, scrolled = self.currentIndex().row(), self.verticalScrollBar().value()
+        at, scrolled = self.currentIndex(), self.verticalScrollBar().value()
+        row, column = at.row(), max(at.column(), NAME)
         change()
-        self.choose(chosen, current, row)
+        self.choose(chosen, current, row, column)
         self.verticalScrollBar().setValue(scrolled)
         self.chosen.emit()
 
-    def choose(self, chosen: set[str], current: str = "", row: int = 0) -> None:
+    def choose(self, chosen: set[str], current: str = "", row: int = 0, column: int = NAME) -> None:
         """Choose the rows of these folders; the current one is that of `current`, else `row`."""
         paths = [self.runs.runs[at].path for at in self.runs.rows]
         selection = QItemSelection()
@@ -242,7 +243,7 @@ class RunsTable(PlainTable):
         at = paths.index(current) if current in paths else min(row, len(paths) - 1)
         flags = QItemSelectionModel.SelectionFlag
         if at >= 0:
-            self.selectionModel().setCurrentIndex(self._at(at), flags.NoUpdate)
+            self.selectionModel().setCurrentIndex(self._at(at, column), flags.NoUpdate)
         self.selectionModel().select(selection, flags.ClearAndSelect)
 
     def show_fitting(self, text: str) -> int:

@@ -75,7 +75,14 @@ class RunCurves(ResultView):
 
     def show_curves(self, curves: Sequence[Curve], names: Sequence[str]) -> None:
         """Draw these, each under its name."""
-        self.show_results({"curves": list(curves)[:MOST], "names": list(names)[:MOST]})
+        both = list(zip(curves, names, strict=True))[:MOST]
+        without = [name for curve, name in both if curve.steps and not curve.best]
+        makes = "makes" if len(without) == 1 else "make"
+        said = (
+            f" {', '.join(without)} {makes} steps instead of trials: no curve." if without else ""
+        )
+        self.set_words(self.title, self.question + said)
+        self.show_results({"curves": [c for c, _ in both], "names": [n for _, n in both]})
 
     def _named(self) -> list[tuple[int, Curve, str]]:
         """(colour, curve, name) of the runs that have one."""
