@@ -64,6 +64,7 @@ class Known(QObject):
     exported = Signal(str)
     model_given = Signal(str)  # a file that holds a model, where data were looked for
     predicted = Signal(str, int)  # where the predictions are, and how many
+    used = Signal(object)  # what the model says of new rows, messages.Used
     evaluated = Signal(object)  # the answer to `evaluate`
     exporters_changed = Signal()
     problem = Signal(str)
@@ -259,6 +260,9 @@ class Known(QObject):
             case m.Predicted():
                 self.busy_changed.emit("")
                 self.predicted.emit(answer.path, answer.count)
+            case m.Used():
+                self.busy_changed.emit("")
+                self.used.emit(answer)
             case m.Refused():
                 opening = kind is m.Open
                 self.other_targets = answer.columns if opening else ()

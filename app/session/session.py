@@ -201,6 +201,26 @@ class Session(Known):
             wanted = m.Export(str(self.run_folder), format, str(path), which, examples)
             self._asked.ask(wanted)
 
+    def use(self, file: str | Path) -> None:
+        """Predict the rows of a file with the model of the run that is shown; `used` tells."""
+        if self.run_folder is not None and self.results and not self._is_tuning():
+            self.busy_changed.emit("Predicting …")
+            self._asked.ask(m.Use(str(self.run_folder), str(file)))
+
+    def use_pasted(self, text: str) -> None:
+        """The same of rows that were copied elsewhere, with their header."""
+        from core.datasets.files.pasted import keep_pasted
+
+        try:
+            self.use(keep_pasted(text, self._root() / PASTED))
+        except UnusableError as error:
+            self.problem.emit(error.sentence)
+
+    def save_used(self, path: str | Path) -> None:
+        """Save all that `used` told last as CSV; `predicted` tells when it is done."""
+        if not self._is_tuning():
+            self._asked.ask(m.SaveUsed(str(path)))
+
     def predict(self, wanted: m.Predict) -> None:
         """Predict rows with a model file; `predicted` tells when it is done."""
         if self._is_tuning():

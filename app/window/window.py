@@ -44,6 +44,7 @@ PAGES = {
     "results": ("app.pages.results.results_page", "ResultsPage"),
     "export": ("app.pages.export.export_page", "ExportPage"),
     "history": ("app.pages.history.history_page", "HistoryPage"),
+    "use": ("app.pages.use.use_page", "UsePage"),
     "runs": ("app.pages.runs.runs_page", "RunsPage"),
 }
 SMALLEST = (1024, 700)

@@ -32,6 +32,7 @@ NAME, DATE, NOTE = 0, 8, 10
 NUMBERS = (5, 6, 7, 9)  # columns that stand to the right
 LEAST_ROWS, MOST_ROWS = 5, 14  # that are seen without scrolling
 SHARES = {NAME: 5, 1: 2, 2: 3, 3: 3, NOTE: 3}  # of the width that texts have
+ARROW = 14  # pixels of the mark beside the head of the sorted column
 LEAST = {NAME: 130, 1: 60, 2: 96, 3: 96, NOTE: 64}  # pixels of them at the usual text size
 
 
@@ -191,6 +192,7 @@ class RunsTable(PlainTable):
         self.runs = RunsModel(self)
         self._later: list[RunSummary] | None = None  # the list that came while a name was typed
         self.setModel(self.runs)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names begin and end alike
         self.setAccessibleName("Past runs")
         self.setAccessibleDescription(
             "Enter opens a run, F2 renames it, Delete puts what is chosen into the bin. Choose "
@@ -229,6 +231,9 @@ class RunsTable(PlainTable):
         at, scrolled = self.currentIndex(), self.verticalScrollBar().value()
         row, column = at.row(), max(at.column(), NAME)
         change()
+        there = [self.runs.runs[one].path for one in self.runs.rows]
+        if there and chosen and not chosen & set(there):  # such as deleted: the next one is chosen
+            chosen = {there[max(0, min(row, len(there) - 1))]}
         self.choose(chosen, current, row, column)
         self.verticalScrollBar().setValue(scrolled)
         self.chosen.emit()
@@ -253,6 +258,7 @@ class RunsTable(PlainTable):
 
     def _sort(self, column: int, order: Qt.SortOrder) -> None:
         self._keeping(lambda: self.runs.sort(column, order))
+        self.fit()
 
     def _at(self, row: int, column: int = NAME) -> QModelIndex:
         return self.runs.index(row, column)
@@ -331,7 +337,12 @@ class RunsTable(PlainTable):
 
     def _widths(self) -> list[int]:
         """Numbers have what they need; texts share the rest, and end in … where it is little."""
-        heads = [self.horizontalHeader().sectionSizeHint(at) for at in range(len(HEADS))]
+        head = self.horizontalHeader()
+        spared = appearance.pixels(ARROW)  # only the sorted column has an arrow
+        heads = [
+            head.sectionSizeHint(at) - (spared if at != head.sortIndicatorSection() else 0)
+            for at in range(len(HEADS))
+        ]
         needed = [max(heads[at], self.sizeHintForColumn(at) + 6) for at in range(len(HEADS))]
         spare = self.viewport().width() - sum(needed[at] for at in range(len(HEADS))
                                               if at not in SHARES)  # fmt: skip
