@@ -201,18 +201,21 @@ class Session(Known):
             wanted = m.Export(str(self.run_folder), format, str(path), which, examples)
             self._asked.ask(wanted)
 
-    def use(self, file: str | Path) -> None:
-        """Predict the rows of a file with the model of the run that is shown; `used` tells."""
-        if self.run_folder is not None and self.results and not self._is_tuning():
+    def use(self, file: str | Path, model: str = "", trust: bool = False) -> None:
+        """Predict the rows of a file with the run that is shown, or a model file; `used` tells."""
+        if self._is_tuning():
+            self.problem.emit("A run is going on. Stop it first, then predict.")
+        elif model or (self.run_folder is not None and self.results):
+            folder = "" if model else str(self.run_folder)
             self.busy_changed.emit("Predicting …")
-            self._asked.ask(m.Use(str(self.run_folder), str(file)))
+            self._asked.ask(m.Use(folder, str(file), model, trust))
 
-    def use_pasted(self, text: str) -> None:
+    def use_pasted(self, text: str, model: str = "", trust: bool = False) -> None:
         """The same of rows that were copied elsewhere, with their header."""
         from core.datasets.files.pasted import keep_pasted
 
         try:
-            self.use(keep_pasted(text, self._root() / PASTED))
+            self.use(keep_pasted(text, self._root() / PASTED), model, trust)
         except UnusableError as error:
             self.problem.emit(error.sentence)
 

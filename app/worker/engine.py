@@ -25,7 +25,7 @@ from core.export.destination import write_whole_file
 from core.export.exporters import EXPORTERS, check_export, export_run
 from core.export.finished_run import FinishedRun, finished_run
 from core.export.prediction import predict_into
-from core.export.use import use_run
+from core.export.use import Used, use_file, use_run
 from core.tuning.events import Event, TrialExcluded
 from core.tuning.guidance.advice import advise, estimate
 from core.tuning.history.run_history import facts_of
@@ -99,17 +99,24 @@ class Engine:
                 return m.Predicted(out, predict_into(model, file, out, trust=trust))
 
     def _use(self, request: m.Use) -> m.Used:
-        """What a run's model says of new rows; the whole table is kept."""
+        """What a model says of new rows; the whole table is kept."""
+        used = (
+            self._used_by_run(request)
+            if request.folder
+            else use_file(request.model, request.file, trust=request.trust)
+        )
+        self._used = table = used.table
+        rows = table.head(SHOWN_ROWS).astype(object)
+        shown = rows.where(rows.notna(), None).to_numpy().tolist()
+        return m.Used(list(map(str, table.columns)), shown, len(table), used.marked, used.said)
+
+    def _used_by_run(self, request: m.Use) -> Used:
         run = finished_run(RunFolder.open(request.folder))
         try:
             dataset = self._dataset_of(run.plan)
         except UnusableError:  # the file is gone: the model predicts without it
             dataset = None
-        used = use_run(run, request.file, dataset)
-        self._used = table = used.table
-        rows = table.head(SHOWN_ROWS).astype(object)
-        shown = rows.where(rows.notna(), None).to_numpy().tolist()
-        return m.Used(list(map(str, table.columns)), shown, len(table), used.marked, used.said)
+        return use_run(run, request.file, dataset)
 
     def _save_used(self, path: str) -> m.Predicted:
         assert self._used is not None

@@ -131,10 +131,18 @@ class Predict:
 
 @dataclass(frozen=True)
 class Use:
-    """Say what the model of a run says of the rows of a file; its table is kept for `SaveUsed`."""
+    """Say what a model says of the rows of a file; its table is kept for `SaveUsed`.
+
+    Attributes:
+        folder: of the run whose model is meant; "" for that of a file.
+        file: the rows.
+        model: a model file; trust: whether one is opened that can run code.
+    """
 
     folder: str
     file: str
+    model: str = ""
+    trust: bool = False
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,18 @@ def use_run(run: FinishedRun, file: str, dataset: Dataset | None) -> Used:
     return Used(table, "", sum(map(bool, words)))
 
 
+def use_file(model: str, file: str, *, trust: bool = False) -> Used:
+    """What a model file says of the rows of another file.
+
+    Args:
+        model, file, trust: as for `core.export.prediction.predict_file`.
+
+    Raises:
+        UnusableError: as there.
+    """
+    return Used(predict_file(model, file, trust=trust), NOT_KNOWN)
+
+
 def _training_rows(run: FinishedRun, dataset: Dataset | None) -> pd.DataFrame | None:
     """The rows that the model was fitted on, their numbers and categories; None if unknown."""
     takeaway = run.takeaway

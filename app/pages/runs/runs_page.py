@@ -102,7 +102,8 @@ class RunsPage(Page):
         self.rename = PlainButton("Rename", self._rename)
         self.delete = PlainButton("Delete", self.delete_chosen, "discard")
         self.bin_button = PlainButton("Bin", self._toggle_bin)
-        for button in (self.rename, self.delete, self.bin_button):
+        self.use = PlainButton("Use a model on new rows", lambda: self.step_wanted.emit("use"))
+        for button in (self.rename, self.delete, self.bin_button, self.use):
             buttons.addWidget(button)
         card.body.addWidget(holder)
         return card

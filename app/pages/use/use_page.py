@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.dialogs.predicting import trust_question
 from app.look import appearance
 from app.pages.page import Page
 from app.preferences import preferences as settings
@@ -17,6 +18,7 @@ from app.widgets.card import Card
 from app.widgets.drop_area import ask_for_file, local_file
 from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import label, tip
+from core.export.choices import MODEL_ENDINGS, runs_code
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -33,14 +35,16 @@ MEASURE = (
 
 
 class UsePage(Page):
-    """What the model of the run that is shown says of new rows."""
+    """What the model of the run that is shown, or of a file, says of new rows."""
 
     topic = "export"
     wide: ClassVar[bool] = True
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        self._file = ""
+        self._file = self._model = ""
+        self._trust = False
+        self.model_button = self.add_button("Use a model file…", self._choose_model, "file")
         self.paste_button = self.add_button("Paste rows", self.paste)
         self.primary = self.add_primary("Open a file of rows…", self._open, "open")
         self.body.addWidget(self._make_answer())
@@ -49,7 +53,7 @@ class UsePage(Page):
         keys.activated.connect(self.paste)
         session.used.connect(self._show)
         session.run_changed.connect(self._refresh)
-        session.run_replaced.connect(self._forget)
+        session.run_replaced.connect(lambda: self.take_model(""))
         self._refresh()
 
     def _make_answer(self) -> Card:
@@ -77,7 +81,7 @@ class UsePage(Page):
     # Showing it -------------------------------------------------------------------------------
 
     def _forget(self) -> None:
-        """Another run: what was predicted is not of its model."""
+        """Another model: what was predicted is not of it."""
         self._file = ""
         self.empty.show()
         self.card.set_words("Predictions")
@@ -92,13 +96,15 @@ class UsePage(Page):
     def _refresh(self) -> None:
         ended = self.session.results is not None
         name = self.session.run_folder.name if ended and self.session.run_folder else ""
-        self.set_head("Use the model", f"Run: {name}" if name else "No run is open.")
+        from_file = f"Model file: {Path(self._model).name}" if self._model else ""
+        from_run = f"Run: {name}" if name else "Open a run that has ended, or choose a model file."
+        self.set_head("Use the model", from_file or from_run)
         if self.table.model().rowCount() == 0 and not self._file:
             self.table.hide()
             self.save.hide()
             self.said.hide()
         for button in (self.primary, self.paste_button):
-            button.allow(ended, "Open a run that has ended, or let this one end.")
+            button.allow(ended or bool(self._model), "There is no model yet.")
 
     def _show(self, used: Used) -> None:
         self.empty.hide()
@@ -121,6 +127,26 @@ class UsePage(Page):
 
     # What a person does -----------------------------------------------------------------------
 
+    def take_model(self, model: str, trust: bool = False) -> None:
+        """Use a model file from now on; "" for the run that is shown."""
+        self._model, self._trust = model, trust
+        self._forget()
+
+    def _choose_model(self) -> None:
+        endings = " ".join(f"*{ending}" for ending in (*MODEL_ENDINGS, ".json", ".zip"))
+        folder = settings.text(FOLDER_KEY, str(Path.home()))
+        kinds = f"Models ({endings})"
+        path, _ = QFileDialog.getOpenFileName(self, "Choose a model file", folder, kinds)
+        if not path:
+            return
+        trust = runs_code(path)
+        if trust:
+            box, opens = trust_question(path, self)
+            box.exec()
+            if box.clickedButton() is not opens:
+                return
+        self.take_model(path, trust)
+
     def _open(self) -> None:
         if file := ask_for_file(self):
             self.use(file)
@@ -128,7 +154,7 @@ class UsePage(Page):
     def use(self, file: str) -> None:
         """Predict the rows of a file."""
         self._file = file
-        self.session.use(file)
+        self.session.use(file, self._model, self._trust)
 
     def paste(self) -> None:
         """Predict the rows that were copied: a file, or the cells of a table."""
@@ -139,7 +165,7 @@ class UsePage(Page):
             self.use(file)
         else:
             self._file = ""
-            self.session.use_pasted(clipboard.text())
+            self.session.use_pasted(clipboard.text(), self._model, self._trust)
 
     def _save(self) -> None:
         folder = settings.text(FOLDER_KEY, str(Path.home()))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from app.window.window import Window
 from app.worker.messages import SaveUsed, Use, Used
@@ -66,3 +66,20 @@ def test_what_is_not_known_is_said(page, still):
     still.used.emit(Used(["prediction"], [["a"]], 2000, 0, "Not known."))
     assert page.said.text() == "Not known."
     assert "The first 1 are shown" in page.card.accessibleDescription()
+
+
+def test_a_model_file_is_used_alone(window, still, monkeypatch):
+    page = window.pages["use"]
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("/m.skops", ""))
+    page.model_button.click()
+    assert page.primary.isEnabled()
+    page.use("/rows.csv")
+    assert still.worker.asked[-1] == Use("", "/rows.csv", "/m.skops")
+
+
+def test_a_model_file_that_can_run_code_is_used_only_after_a_question(window, monkeypatch):
+    page = window.pages["use"]
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("/m.joblib", ""))
+    monkeypatch.setattr(QMessageBox, "exec", lambda box: None)
+    page.model_button.click()
+    assert not page.primary.isEnabled()

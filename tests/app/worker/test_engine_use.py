@@ -37,7 +37,7 @@ def test_new_rows_are_told_and_saved_whole(ended, monkeypatch):
 
 
 def test_a_run_whose_file_is_gone_still_predicts(ended):
-    engine, folder, place = ended
+    _, folder, place = ended
     pd.DataFrame({"x": [1]}).to_csv(place / "rows.csv", index=False)
     (place / "data.csv").unlink()
     told = Engine().answer(m.Use(folder, str(place / "rows.csv")))

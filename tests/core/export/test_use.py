@@ -6,7 +6,7 @@ import pytest
 from core.export.exporters import export_run
 from core.export.finished_run import finished_run
 from core.export.prediction import predict_file
-from core.export.use import NOT_KNOWN, UNLIKE, use_run
+from core.export.use import NOT_KNOWN, UNLIKE, use_file, use_run
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
 from core.tuning.runs.run_folder import RunFolder
@@ -33,6 +33,9 @@ def test_a_run_predicts_as_its_file_and_marks_what_is_unlike(ended):
     used = use_run(run, str(place / "rows.csv"), dataset)
     told = predict_file(export_run(run, place / "m.skops"), place / "rows.csv")
     pd.testing.assert_frame_equal(used.table[list(told.columns)], told)
+    alone = use_file(str(place / "m.skops"), str(place / "rows.csv"))
+    pd.testing.assert_frame_equal(alone.table, told)
+    assert alone.said == NOT_KNOWN
     first, second, third = used.table[UNLIKE]
     assert first == ""
     assert second.startswith("town was never “new”")
