@@ -16,7 +16,14 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QHeaderView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemDelegate,
+    QAbstractItemView,
+    QHeaderView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
 from app.look import appearance
 from app.text.runs_list import HEADS, TIPS, cells_of, keys_of, tip_of
@@ -33,7 +40,7 @@ NUMBERS = (5, 6, 7, 9)  # columns that stand to the right
 LEAST_ROWS, MOST_ROWS = 5, 14  # that are seen without scrolling
 SHARES = {NAME: 5, 1: 2, 2: 3, 3: 3, NOTE: 3}  # of the width that texts have
 ARROW = 14  # pixels of the mark beside the head of the sorted column
-LEAST = {NAME: 130, 1: 60, 2: 96, 3: 96, NOTE: 64}  # pixels of them at the usual text size
+LEAST = {NAME: 130, 1: 72, 2: 96, 3: 96, NOTE: 64}  # pixels of them at the usual text size
 
 
 class _Told(NamedTuple):
@@ -172,6 +179,15 @@ def _side(column: int) -> Qt.AlignmentFlag:
     return side | Qt.AlignmentFlag.AlignVCenter
 
 
+class _Name(QStyledItemDelegate):
+    """A name, of which the middle gives way: those of folders all begin with a date."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        """As any cell, but for the place of the …."""
+        super().initStyleOption(option, index)
+        option.textElideMode = Qt.TextElideMode.ElideMiddle
+
+
 class RunsTable(PlainTable):
     """The table. Enter opens a run, F2 renames it, Delete deletes what is chosen.
 
@@ -192,7 +208,7 @@ class RunsTable(PlainTable):
         self.runs = RunsModel(self)
         self._later: list[RunSummary] | None = None  # the list that came while a name was typed
         self.setModel(self.runs)
-        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names begin and end alike
+        self.setItemDelegateForColumn(NAME, _Name(self))
         self.setAccessibleName("Past runs")
         self.setAccessibleDescription(
             "Enter opens a run, F2 renames it, Delete puts what is chosen into the bin. Choose "
