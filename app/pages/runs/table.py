@@ -219,6 +219,7 @@ class RunsTable(PlainTable):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         head = self.horizontalHeader()
         head.setHighlightSections(False)
+        head.setResizeContentsPrecision(60)  # rows that are looked at for a width
         head.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         head.setAccessibleName("Columns of the table; a click sorts by one")
         head.setSortIndicatorShown(True)
