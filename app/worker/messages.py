@@ -130,6 +130,21 @@ class Predict:
 
 
 @dataclass(frozen=True)
+class Explain:
+    """Answer a question about a run that ended (core.tuning.why.answers).
+
+    Attributes:
+        folder: of the run.
+        question: rows, importance, dependence or learning.
+        options: of the question: column, and of which class.
+    """
+
+    folder: str
+    question: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Pause:
     """Do nothing after the current trial until Resume."""
 
@@ -170,6 +185,7 @@ Work = (
     | Export
     | Predict
     | TryCluster
+    | Explain
 )
 
 
@@ -284,6 +300,23 @@ class Predicted:
 
 
 @dataclass(frozen=True)
+class Explained:
+    """The answer to a question about a run, or what is known of it so far.
+
+    Attributes:
+        asked: the question.
+        answer: plain data; {"problem": sentence} where there is none.
+        done: whether it is the last.
+        details: of a defect; no data in it.
+    """
+
+    asked: Explain
+    answer: dict[str, Any]
+    done: bool = True
+    details: str = ""
+
+
+@dataclass(frozen=True)
 class Refused:
     """Unusable input: one sentence that says what, where and what to do.
 
@@ -333,6 +366,7 @@ Answer = (
     | Exported
     | Predicted
     | ClusterTried
+    | Explained
     | Refused
     | Broke
     | Died

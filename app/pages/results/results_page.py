@@ -14,6 +14,7 @@ from app.pages.page import Page
 from app.pages.results.beside_default import BesideDefault
 from app.pages.results.candidates import CandidatesCard
 from app.pages.results.members import MembersCard
+from app.pages.results.questions import Questions
 from app.text.past_runs import SHOWN_RUNS, runs_of_one_dataset
 from app.text.results.averaging import members_of
 from app.text.results.candidates import candidates
@@ -21,9 +22,11 @@ from app.text.results.verdict import headline, in_plain_words, line
 from app.text.units import task_of
 from app.views.board import NARROW, places
 from app.views.penalties.group_penalties import GroupPenalties
+from app.views.results.calibration import Calibration
 from app.views.results.comparison import Comparison
 from app.views.results.result_view import ResultView
 from app.views.results.results_views import RESULT_VIEWS
+from app.views.why.why_view import WhyView
 from app.widgets.card import Card
 from app.widgets.labels import label
 from core.tuning.events import RunStarted
@@ -64,6 +67,9 @@ class ResultsPage(Page):
         self.comparison.hide()
         self.body.addWidget(self.comparison, 1)
         self.views: dict[str, ResultView] = {view.name: view() for view in RESULT_VIEWS}
+        calibration = self.views["calibration"]
+        assert isinstance(calibration, Calibration)
+        self.questions = Questions(self.session, calibration)
         self.penalties = GroupPenalties()
         self.setting, self.measures = BesideDefault(), BesideDefault()
         self.members = MembersCard()
@@ -80,8 +86,14 @@ class ResultsPage(Page):
             self.setting,
             self.views["confusion"],
             self.measures,
+            *self.questions.views.values(),
         ]
-        for view in (*self.views.values(), self.comparison, self.penalties):
+        for view in (
+            *self.views.values(),
+            *self.questions.views.values(),
+            self.comparison,
+            self.penalties,
+        ):
             view.problem.connect(self.session.problem)
         self._grid = QGridLayout()
         self._grid.setSpacing(GAP)
@@ -100,6 +112,7 @@ class ResultsPage(Page):
         """Bring everything up to date."""
         self._refresh()
         self._show_comparable()
+        self.questions.begin()
         QTimer.singleShot(0, self.penalties, self.penalties.redraw)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -126,6 +139,8 @@ class ResultsPage(Page):
         results = self.session.results
         self.candidates.setEnabled(self.session.state == "finished")
         if results is self._shown and results is not None:
+            if self.isVisible():
+                self.questions.begin()
             return
         self._shown = results
         self._nothing.setVisible(results is None)
@@ -142,6 +157,9 @@ class ResultsPage(Page):
         self._show_words(results, started)
         self._show_pictures(results, started)
         self._show_comparable()
+        self.questions.forget()
+        if self.isVisible():
+            self.questions.begin()
 
     def _show_words(self, results: dict[str, Any], started: RunStarted) -> None:
         rows = int(started.dataset.get("test_rows", 0))
@@ -150,7 +168,10 @@ class ResultsPage(Page):
 
     def _show_pictures(self, results: dict[str, Any], started: RunStarted) -> None:
         wanted: list[Card] = []
+        kept = self.session.run_folder is not None  # else there is nobody to ask
         for card in self._cards:
+            if isinstance(card, WhyView) and not kept:
+                continue
             if isinstance(card, ResultView) and card.suits(results):
                 card.show_results(results)
                 wanted.append(card)

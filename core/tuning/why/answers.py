@@ -76,7 +76,7 @@ def keep_answer(
     folder: RunFolder, results: Mapping[str, Any], question: str, answer: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Keep an answer beside the run where there is room; what is shown, in plain JSON."""
-    plain = dict(_plain(answer))
+    plain = dict(plain_answer(answer))
     text = json.dumps({"of": key_of(results), "answer": plain}, ensure_ascii=False)
     with contextlib.suppress(OSError):  # it can be worked out again
         if folder.path.is_dir():
@@ -87,16 +87,16 @@ def keep_answer(
 
 def key_of(results: Mapping[str, Any]) -> str:
     """What tells the results of a run from those with another of its models."""
-    text = json.dumps(_plain(results), sort_keys=True, default=str)
+    text = json.dumps(plain_answer(results), sort_keys=True, default=str)
     return hashlib.sha256(f"{_FORM} {text}".encode()).hexdigest()[:16]
 
 
-def _plain(value: Any) -> Any:
-    """The same without NaN and infinities, which JSON has not."""
+def plain_answer(value: Any) -> Any:
+    """An answer without NaN and infinities, which JSON has not."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return {str(key): plain_answer(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
+        return [plain_answer(inner) for inner in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
