@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.dataset import Dataset
+from core.datasets.files.opening import open_bytes
 from core.datasets.files.sniffing import MISSING
 from core.datasets.files.table_file import TextFile, open_table
 from core.datasets.raw_table import RawTable
@@ -59,6 +60,9 @@ def rows_in_file(dataset: Dataset, rows: Sequence[int] | np.ndarray) -> Quoted:
             return Quoted(*quoted[:2], lines, "line", quoted[2])
     numbers = [int(row) + 1 for row in rows]
     places = np.asarray(rows, dtype=int)
+    if (lines_of := _libsvm_lines(dataset)) is not None:
+        headers, cells, left_out = _of_matrix(dataset, places)
+        return Quoted(headers, cells, [lines_of[place] for place in places], "line", left_out)
     if dataset.table is not None:
         headers, cells, left_out = _quoted(dataset.table, places)
     else:
@@ -79,6 +83,22 @@ def _read_again(dataset: Dataset) -> RawTable | None:
         return opened.read({}, MISSING, dataset.target_name)
     except (OSError, UnusableError):
         return None
+
+
+def _libsvm_lines(dataset: Dataset) -> list[int] | None:
+    """The line of every row of a LIBSVM file; None of other data, or where rows were left out."""
+    source = dataset.source
+    if source.format != "libsvm" or not source.path or dataset.set_aside:
+        return None
+    try:
+        if Path(source.path).stat().st_size > LARGEST:
+            return None
+        with open_bytes(Path(source.path), source.compression) as file:
+            filled = (bool(line.partition(b"#")[0].strip()) for line in file)
+            found = [number for number, there in enumerate(filled, 1) if there]
+    except (OSError, UnusableError):
+        return None
+    return found if len(found) == dataset.rows else None
 
 
 def _known(dataset: Dataset, table: pd.DataFrame) -> np.ndarray:

@@ -124,7 +124,9 @@ class ColumnsView(WhyView, ScrolledBars):
         room = min(0.5, longest / max(self.canvas.inner_width(self.plot), 1.0))
         span = (high - low) or 1e-3
         self.plot.hold_x(low - 0.04 * span, low + span / (1 - room), exact=True)
-        self._caption.setText(f"{self.question} {columns_in_words(self.answer)}".strip())
+        self._caption.setText(
+            " ".join(filter(None, (self.question, columns_in_words(self.answer), self.of_folds())))
+        )
         self.show_window()
 
     def _mark(self, low: float, high: float) -> None:

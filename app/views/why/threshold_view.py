@@ -200,7 +200,7 @@ class ThresholdView(WhyView):
             f"under the right one {_with_interval(of['precision'])}, knowing nothing {plain(base)}",
         ]
         words = "; ".join(said) + "."
-        self._caption.setText(f"{self.question} {words}")
+        self._caption.setText(f"{self.question} {words} {self.of_folds()}".strip())
         return f"{words} {self.sentence.text()}"
 
     def rows(self) -> Table:

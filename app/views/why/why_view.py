@@ -76,6 +76,14 @@ class WhyView(ResultView):
         """What stands in place of the answer."""
         return self._said or super().waits_for()
 
+    def of_folds(self) -> str:
+        """How rows were asked about where every row was tested; "" of one test set."""
+        if not self.results.get("folds"):
+            return ""
+        return (
+            "Each row was asked of a model that was fitted without its fold, at the setting found."
+        )
+
     def _say(self, words: str, *, offers: bool) -> None:
         self._said = words
         if not self.answer:

@@ -3,7 +3,8 @@
 The setting (or the penalties) stays as the run found it; nothing is tuned again. Every part is
 scored on the same test rows. The interval of a mean holds the chance of the parts that were drawn
 and of the test rows: in every resample of the test rows, parts are drawn with replacement too.
-All rows are one part only, so its interval is of the test rows alone.
+All rows are one part only, so its interval is of the test rows alone. Of outer folds the first is
+taken.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from core.errors import UnusableError
 from core.evaluation.learning_curve import (
     SHARES,
     mean_of_parts,
@@ -54,13 +56,10 @@ def learning_curve(judged: Judged) -> Iterator[dict[str, Any]]:
     told: dict[str, Any] = {"metric": metric.name, "maximize": metric.maximize, "sizes": []}
     drawn_of: dict[float, np.ndarray] = {}
     for at, share in enumerate(SHARES):
-        models = [
-            judged.fitted(part.problem.on(rows[places[at]], part.problem.test_rows))
-            for places in (parts[:1] if share == 1 else parts)
-            if _enough(part.problem, rows[places[at]])
-        ]
-        if share == 1:
-            models = [part.pipeline]
+        models = [part.pipeline]
+        if share < 1:
+            tried = [_fitted(judged, part.problem, rows[places[at]]) for places in parts]
+            models = [model for model in tried if model is not None]
         if models:
             said = [_say(part, model) for model in models]
             scores = [metric.score(part.y, one) for one in said]
@@ -71,6 +70,16 @@ def learning_curve(judged: Judged) -> Iterator[dict[str, Any]]:
         yield {**told, "sizes": list(told["sizes"]), "done": share == 1, **_gain(told, drawn_of)}
 
 
+def _fitted(judged: Judged, problem: Problem, rows: np.ndarray) -> Any:
+    """The model on so few rows; None where it cannot be fitted to them."""
+    if not _enough(problem, rows):
+        return None
+    try:
+        return judged.fitted(problem.on(rows, problem.test_rows))
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError, UnusableError):
+        return None  # such as more neighbours than rows
+
+
 def _gain(told: dict[str, Any], drawn: dict[float, np.ndarray]) -> dict[str, Any]:
     if 1.0 not in drawn or 0.5 not in drawn:
         return {} if 1.0 not in drawn else {"answer": "unclear"}
@@ -78,12 +87,16 @@ def _gain(told: dict[str, Any], drawn: dict[float, np.ndarray]) -> dict[str, Any
     # Half and whole are scored on the same resamples of test rows.
     half = mean_of_parts(drawn[0.5], 1)
     low, high = middle(sign * (drawn[1.0][0] - half))
-    of = {size["rows"]: size["mean"] for size in told["sizes"]}
-    before, now = sorted(of)[-3], sorted(of)[-1]
-    mean = sign * (of[now] - of[before])
+    half_size, _, whole_size = told["sizes"][-3:] if 0.75 in drawn else _ends(told["sizes"])
+    before, now = half_size["rows"], whole_size["rows"]
+    mean = sign * (whole_size["mean"] - half_size["mean"])
     answer = "yes" if low > 0 else "no" if high <= 0 else "unclear"
     gain = {"mean": mean, "low": low, "high": high, "from": before, "to": now}
     return {"gain": gain, "answer": answer}
+
+
+def _ends(sizes: list[dict[str, Any]]) -> tuple[dict[str, Any], None, dict[str, Any]]:
+    return sizes[-2], None, sizes[-1]
 
 
 def _parts(problem: Problem, seed: int) -> list[np.ndarray]:
@@ -100,7 +113,8 @@ def _enough(problem: Problem, rows: np.ndarray) -> bool:
     if not problem.dataset.classes:
         return len(rows) >= 10
     every = len(np.unique(problem.dataset.target[problem.train_rows]))
-    return len(rows) >= 10 and len(np.unique(problem.dataset.target[rows])) == every
+    here = len(np.unique(problem.dataset.target[rows]))
+    return len(rows) >= max(10, 3 * every) and here == every
 
 
 def _say(part: Part, model: Any) -> Said:
