@@ -51,15 +51,18 @@ def rows_in_file(dataset: Dataset, rows: Sequence[int] | np.ndarray) -> Quoted:
         rows: their places in it.
     """
     read = _read_again(dataset) if dataset.table is not None else None
+    sampled = dataset.sampled
     if read is not None:
-        known = np.flatnonzero(_known(dataset, read.table))
-        if len(known) == dataset.rows:
+        whole = sampled is None or len(read.table) == sampled.of
+        known = _known(dataset, read.table) if sampled is None else sampled.chosen
+        if len(known) == dataset.rows and whole:
             places = known[np.asarray(rows, dtype=int)]
             quoted = _quoted(read.table, places)
             lines = [read.line_of(int(place)) for place in places]
             return Quoted(*quoted[:2], lines, "line", quoted[2])
-    numbers = [int(row) + 1 for row in rows]
     places = np.asarray(rows, dtype=int)
+    drawn = sampled is not None and len(sampled.chosen) == dataset.rows
+    numbers = [int(at) + 1 for at in (sampled.chosen[places] if drawn and sampled else places)]
     if (lines_of := _libsvm_lines(dataset)) is not None:
         headers, cells, left_out = _of_matrix(dataset, places)
         return Quoted(headers, cells, [lines_of[place] for place in places], "line", left_out)
@@ -88,7 +91,7 @@ def _read_again(dataset: Dataset) -> RawTable | None:
 def _libsvm_lines(dataset: Dataset) -> list[int] | None:
     """The line of every row of a LIBSVM file; None of other data, or where rows were left out."""
     source = dataset.source
-    if source.format != "libsvm" or not source.path or dataset.set_aside:
+    if source.format != "libsvm" or not source.path or dataset.set_aside or dataset.sampled:
         return None
     try:
         if Path(source.path).stat().st_size > LARGEST:
@@ -102,9 +105,10 @@ def _libsvm_lines(dataset: Dataset) -> list[int] | None:
 
 
 def _known(dataset: Dataset, table: pd.DataFrame) -> np.ndarray:
+    """The places of the rows with a target."""
     if dataset.target_name not in table.columns:
-        return np.ones(len(table), dtype=bool)
-    return table[dataset.target_name].notna().to_numpy()
+        return np.arange(len(table))
+    return np.flatnonzero(table[dataset.target_name].notna().to_numpy())
 
 
 def _quoted(table: pd.DataFrame, places: np.ndarray) -> tuple[list[str], list[list[Any]], int]:

@@ -110,8 +110,8 @@ class Calibration(ResultView):
         what = f"share that is “{self.which.currentText()}”" if self.of else "share that has it"
         self.plot.left.set_title(what)
         self._caption.setText(f"{self.question} {self.explained}" if self.of else self.question)
-        self.plot.hold_x(-0.03, 1.06, exact=True)
-        self.plot.hold_y(-0.03, 1.03, exact=True)
+        self.plot.hold_x(-0.03, 1.14, exact=True)
+        self.plot.hold_y(-0.05, 1.03, exact=True)
 
     def describe(self) -> str:
         """The largest distance from the diagonal."""

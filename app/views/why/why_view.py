@@ -49,8 +49,9 @@ class WhyView(ResultView):
 
     def offer(self, seconds: float) -> None:
         """Say how long the answer takes, and wait for a person."""
-        words = f"This takes about {duration_in_words(seconds)}. “{self.button_words}” begins."
-        self._say(words, offers=True)
+        lasts = duration_in_words(seconds)
+        about = lasts if lasts.startswith("less") else f"about {lasts}"
+        self._say(f"This takes {about}. “{self.button_words}” begins.", offers=True)
 
     def wait(self) -> None:
         """The answer is being worked out."""

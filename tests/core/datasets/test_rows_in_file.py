@@ -5,6 +5,8 @@ from __future__ import annotations
 from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.datasets.rows_in_file import rows_in_file
+from core.tuning.plan import DataPlan
+from core.tuning.problem import read_data
 
 
 def test_lines_count_rows_without_a_target_and_blank_ones(tmp_path):
@@ -46,3 +48,14 @@ def test_a_file_that_is_gone_still_shows_what_was_read(tmp_path):
     dataset = read_dataset(str(path), Choices(task="binary"))
     path.unlink()
     assert rows_in_file(dataset, [3]).counted == "row"
+
+
+def test_of_rows_that_were_drawn_the_lines_are_those_of_the_whole_file(tmp_path):
+    path = tmp_path / "data.csv"
+    lines = ["a,target", *(f"{at},{at % 2}" for at in range(400))]
+    path.write_text("\n".join(lines))
+    dataset = read_data(DataPlan(str(path), task="binary", rows=100))
+    assert dataset.rows == 100
+    found = rows_in_file(dataset, [0, 50, 99])
+    wanted = dataset.table["a"].iloc[[0, 50, 99]].tolist()
+    assert [lines[line - 1].split(",")[0] for line in found.lines] == [str(a) for a in wanted]
