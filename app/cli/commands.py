@@ -23,6 +23,7 @@ from app.cli import (
     picking,
     predicting,
     reproducing,
+    runs,
     tuning,
 )
 from app.cli.parsing.closing import places_in_words
@@ -35,6 +36,7 @@ DONE, FAILED, INTERRUPTED = 0, 1, 130
 PARTS = (
     tuning,
     predicting,
+    runs,
     past,
     picking,
     exporting,

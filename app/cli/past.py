@@ -1,13 +1,11 @@
-"""`tunescope runs | resume | replay | report`: what the run folders hold."""
+"""`tunescope resume | replay | report`: what the run folders hold."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +22,6 @@ if TYPE_CHECKING:
 
 def add_to(commands: Any) -> None:
     """Add the commands to the parser."""
-    runs = commands.add_parser("runs", help="list past runs")
-    runs.add_argument("--json", action="store_true", help="print as JSON")
-    runs.set_defaults(run=_runs)
-
     resume = commands.add_parser("resume", help="go on with an interrupted or finished run")
     resume.add_argument("folder", metavar="RUN", help="a name that tunescope runs shows, or a path")
     resume.add_argument(
@@ -52,27 +46,6 @@ def add_to(commands: Any) -> None:
     report.add_argument("--out", metavar="FILE.html", help="where to (default: RUN.html here)")
     add_examples(report)
     report.set_defaults(run=_report)
-
-
-def _runs(given: argparse.Namespace) -> int:
-    from core.tuning.runs.past_runs import list_runs
-
-    summaries, left_out = list_runs()
-    for sentence in left_out.values():
-        print(f"Left out: {sentence}", file=sys.stderr)
-    if given.json:
-        print(json.dumps([asdict(summary) for summary in summaries]))
-        return 0
-    if not summaries:
-        print("There are no runs yet. Start one with: tunescope tune FILE", file=sys.stderr)
-        return 0
-    width = max(len(summary.name) for summary in summaries)
-    print(f"{'run':{width}}  {'state':11}  {'test score':22}  gain")
-    for summary in summaries:
-        test = "" if summary.test is None else f"{summary.metric} {summary.test:.4g}"
-        gain = "" if summary.gain is None else f"{summary.gain:+.4g}"
-        print(f"{summary.name:{width}}  {summary.state:11}  {test:22}  {gain}".rstrip())
-    return 0
 
 
 def _resume(given: argparse.Namespace) -> int:

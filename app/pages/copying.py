@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.text.copying.command import as_command
 from app.text.copying.snippet import as_python
@@ -36,12 +36,10 @@ class CopyRow(QWidget):
     ) -> None:
         super().__init__(parent)
         self._plan, self._tell = plan, tell
-        whole, row = QVBoxLayout(self), QHBoxLayout()
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(2)
-        row.setSpacing(8)
-        whole.addWidget(label(what, "muted"))
-        whole.addLayout(row)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(label(what, "muted"))
         self.command = self._button(
             "Copy as command",
             "Copy the line that tunes the same in a terminal.",
@@ -52,9 +50,8 @@ class CopyRow(QWidget):
             "Copy a snippet of Python that tunes the same.",
             as_python,
         )
-        row.addWidget(self.command)
-        row.addWidget(self.python)
-        row.addStretch(1)
+        column.addWidget(self.command, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.python, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _button(self, title: str, tip: str, write: Callable[[Plan], str]) -> LinkButton:
         made = LinkButton(title, lambda: self._copy(made, title, write), "copy")

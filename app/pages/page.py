@@ -26,6 +26,7 @@ class Page(QWidget):
 
     Attributes:
         topic: the help text that "Read more" opens.
+        wide: whether it takes the place of the panel too.
         body: the layout that takes the page's content.
         words: title and sentences for the panel at the right.
 
@@ -33,6 +34,7 @@ class Page(QWidget):
         step_wanted: the key of the step to go to (data, model, strategy, tune, results, export).
         run_wanted: the folder of a past run to show.
         tour_wanted: a person wants to be shown around.
+        comparison_wanted: the folders of past runs to show side by side.
         told: `words` changed.
         head_changed: title and subtitle changed.
     """
@@ -40,10 +42,12 @@ class Page(QWidget):
     step_wanted = Signal(str)
     run_wanted = Signal(object)
     tour_wanted = Signal()
+    comparison_wanted = Signal(object)
     told = Signal()
     head_changed = Signal(str, str)
 
     topic: ClassVar[str] = "start"
+    wide: ClassVar[bool] = False
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -16,6 +16,7 @@ from app.session.plan import plan_for
 from app.session.reading import Reading
 from app.session.requests import PendingRequests
 from app.session.run import ShownRun
+from app.session.runs import SessionRuns
 from app.worker import messages as m
 from app.worker.evaluator import SurrogateEvaluator
 from app.worker.thread import WorkerThread
@@ -45,6 +46,7 @@ class Known(QObject):
         shown: the run that is shown: its events, and its state at every moment.
         history: of datasets, for the page about it.
         reading: reads a past run.
+        runs: the past runs, for the page about them and for lists.
         exporters: {name, title, sentence, warning, ending} of everything that can be saved.
     """
 
@@ -62,6 +64,7 @@ class Known(QObject):
     exported = Signal(str)
     model_given = Signal(str)  # a file that holds a model, where data were looked for
     predicted = Signal(str, int)  # where the predictions are, and how many
+    used = Signal(object)  # what the model says of new rows, messages.Used
     evaluated = Signal(object)  # the answer to `evaluate`
     explained = Signal(object)  # an Explained about the run that is shown
     exporters_changed = Signal()
@@ -98,6 +101,8 @@ class Known(QObject):
         self.reading = Reading(self)
         self.reading.done.connect(self._take_past)
         self.reading.refused.connect(self._refuse_past)
+        self.runs = SessionRuns(self._root, self)
+        self.runs.gone.connect(self._leave_deleted)
         self._worker = worker or WorkerThread()
         self._worker.arrived.connect(self._take)
         self._asked = PendingRequests(self._worker.ask)
@@ -187,6 +192,18 @@ class Known(QObject):
         self.run_opened.emit()
         self._asked.ask(m.Open(plan.data))
 
+    def _root(self) -> Path:
+        if self._runs_root is None:
+            from core.tuning.runs.run_folder import runs_root
+
+            self._runs_root = runs_root()
+        return self._runs_root
+
+    def _leave_deleted(self, folder: Path) -> None:
+        """Show a run that is in the bin now no longer: nothing could be saved of it."""
+        if self.run_folder == folder and not self._is_tuning():
+            self._show_run([], None)
+
     def _refuse_past(self, sentence: str) -> None:
         self.busy_changed.emit("")
         self.problem.emit(sentence)
@@ -246,6 +263,9 @@ class Known(QObject):
                 self.predicted.emit(answer.path, answer.count)
             case m.Explained():
                 self._tell_explained(answer)
+            case m.Used():
+                self.busy_changed.emit("")
+                self.used.emit(answer)
             case m.Refused():
                 opening = kind is m.Open
                 self.other_targets = answer.columns if opening else ()
@@ -318,7 +338,8 @@ class Known(QObject):
                 return
         if kind is m.Open and self._plan_to_restore is not None:
             self._plan_to_restore, self.other_targets, self.texts = None, (), ()
-            sentence = f"The run is shown without its data. {sentence}"
+            if self.events:
+                sentence = f"The run is shown without its data. {sentence}"
         if kind in (m.Tune, m.Conclude):
             self._set_state(self.shown.phase)
         self.problem.emit(sentence)

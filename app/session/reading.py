@@ -90,7 +90,7 @@ class _Reader(QThread):
 
         try:
             folder = RunFolder.open(self._folder)
-            with uncollected(), _taking_turns():
+            with uncollected(), taking_turns():
                 events = self._while_wanted(folder.read_events(beats=False))
                 self.found = ShownRun(events, self._folder), folder.plan
         except UnusableError as error:
@@ -105,7 +105,7 @@ class _Reader(QThread):
 
 
 @contextlib.contextmanager
-def _taking_turns() -> Iterator[None]:
+def taking_turns() -> Iterator[None]:
     """While inside, a thread that works leaves the interpreter to the others ten times as often."""
     sys.setswitchinterval(TURN)
     try:

@@ -201,6 +201,29 @@ class Session(Known):
             wanted = m.Export(str(self.run_folder), format, str(path), which, examples)
             self._asked.ask(wanted)
 
+    def use(self, file: str | Path, model: str = "", trust: bool = False) -> None:
+        """Predict the rows of a file with the run that is shown, or a model file; `used` tells."""
+        if self._is_tuning():
+            self.problem.emit("A run is going on. Stop it first, then predict.")
+        elif model or (self.run_folder is not None and self.results):
+            folder = "" if model else str(self.run_folder)
+            self.busy_changed.emit("Predicting …")
+            self._asked.ask(m.Use(folder, str(file), model, trust))
+
+    def use_pasted(self, text: str, model: str = "", trust: bool = False) -> None:
+        """The same of rows that were copied elsewhere, with their header."""
+        from core.datasets.files.pasted import keep_pasted
+
+        try:
+            self.use(keep_pasted(text, self._root() / PASTED), model, trust)
+        except UnusableError as error:
+            self.problem.emit(error.sentence)
+
+    def save_used(self, path: str | Path) -> None:
+        """Save all that `used` told last as CSV; `predicted` tells when it is done."""
+        if not self._is_tuning():
+            self._asked.ask(m.SaveUsed(str(path)))
+
     def predict(self, wanted: m.Predict) -> None:
         """Predict rows with a model file; `predicted` tells when it is done."""
         if self._is_tuning():
@@ -251,6 +274,27 @@ class Session(Known):
         self.busy_changed.emit("Reading the run …")
         self.reading.start(Path(folder))
 
+    def plan_again(self, folder: str | Path, seed: int) -> None:
+        """Plan a past run once more with another seed, which divides the rows anew.
+
+        The data are opened, and `plan_changed` tells; nothing is tuned yet.
+        """
+        from core.tuning.runs.run_folder import RunFolder
+
+        if self._is_tuning():
+            self.problem.emit("A run is going on. Stop it first, then plan another.")
+            return
+        try:
+            plan = RunFolder.open(folder).plan.changed(seed=seed)
+        except UnusableError as error:
+            self.problem.emit(error.sentence)
+            return
+        self.stop_reading()
+        self._show_run([], None)
+        self.busy_changed.emit("Reading the data …")
+        self._plan_to_restore, self._is_given = plan, False
+        self._asked.ask(m.Open(plan.data))
+
     def stop_reading(self) -> None:
         """Leave a past run that is being read."""
         if self.reading.goes_on:
@@ -268,6 +312,7 @@ class Session(Known):
         """End the worker and wait for that (some seconds where it hangs)."""
         self.leave()
         self.reading.shutdown()
+        self.runs.shutdown()
         self._worker.close()
         self._evaluator.shutdown()
 
@@ -282,13 +327,6 @@ class Session(Known):
         self._keeps_best = keep
         self._asked.tell(m.Stop(keep))
         self._set_state("stopping")
-
-    def _root(self) -> Path:
-        if self._runs_root is None:
-            from core.tuning.runs.run_folder import runs_root
-
-            self._runs_root = runs_root()
-        return self._runs_root
 
 
 def chosen_cluster() -> m.Cluster | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-SHOWN_RUNS = 12  # at most, in lists
+SHOWN_RUNS = 6  # at most, in the rail
 _STATES = {
     "running": "not finished",
     "interrupted": "not finished",
@@ -17,7 +17,7 @@ _STATES = {
 
 def run_in_words(run: Any) -> str:
     """A past run in one line: data, strategy, score on test rows, gain over the default."""
-    line = f"{_data(run)} · {strategy_title(run)} · {_score(run)}"
+    line = f"{_named(run)} · {strategy_title(run)} · {_score(run)}"
     if run.gain is None:
         return line
     share = _is_share(run)
@@ -28,7 +28,7 @@ def run_in_words(run: Any) -> str:
 def run_in_lines(run: Any) -> tuple[str, str, str]:
     """A past run for a narrow place: data, strategy, then score and gain."""
     gain = "" if run.gain is None else f" ({_gain(run)})"
-    return _data(run), strategy_title(run), f"{_score(run)}{gain}"
+    return _named(run), strategy_title(run), f"{_score(run)}{gain}"
 
 
 def runs_of_one_dataset(runs: Sequence[Any]) -> list[str]:
@@ -48,6 +48,11 @@ def runs_of_one_dataset(runs: Sequence[Any]) -> list[str]:
 def left_out_in_words(left_out: Iterable[str]) -> str:
     """The names of folders that are in no list because they cannot be read."""
     return f"Left out: {', '.join(left_out)}"
+
+
+def _named(run: Any) -> str:
+    """The name that a person gave the run, or that of its data."""
+    return str(getattr(run, "title", "")) or _data(run)
 
 
 def _data(run: Any) -> str:

@@ -112,11 +112,12 @@ class Rail(QFrame):
     Signals:
         step_pressed: the key of a step that is open.
         run_pressed: the folder of a past run.
-        history_pressed, help_pressed, settings_pressed.
+        runs_pressed, history_pressed, help_pressed, settings_pressed.
     """
 
     step_pressed = Signal(str)
     run_pressed = Signal(object)
+    runs_pressed = Signal()
     history_pressed = Signal()
     help_pressed = Signal()
     settings_pressed = Signal()
@@ -126,6 +127,7 @@ class Rail(QFrame):
         self.setObjectName("rail")
         self.setAccessibleName("Steps")
         self._here = ""
+        self._listed: object = None
         whole = QVBoxLayout(self)
         whole.setContentsMargins(14, 14, 6, 10)
         whole.setSpacing(2)
@@ -178,6 +180,9 @@ class Rail(QFrame):
         self._runs = QVBoxLayout()
         self._runs.setSpacing(0)
         self._column.addLayout(self._runs)
+        self.runs_button = LinkButton("All runs", self.runs_pressed.emit, "table")
+        self.runs_button.hide()
+        self._column.addWidget(self.runs_button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _make_foot(self) -> QHBoxLayout:
         foot = QHBoxLayout()
@@ -210,32 +215,48 @@ class Rail(QFrame):
         self._here = here
         for key, step in self.steps.items():
             step.show_state(states[key], here=key == here)
-        there = "You are here." if here == "history" else ""
-        self.history_button.setAccessibleDescription(there)
-        restyle(self.history_button, here=bool(there))
+        for key, button in (("history", self.history_button), ("runs", self.runs_button)):
+            there = "You are here." if here == key else ""
+            button.setAccessibleDescription(there)
+            restyle(button, here=bool(there))
 
-    def show_runs(self, runs: list[Any], left_out: Iterable[str] = ()) -> None:
-        """List the newest past runs with their best score and gain, then what is left out."""
+    def show_runs(
+        self, runs: list[Any], left_out: Iterable[str] = (), deleted: Iterable[Any] = ()
+    ) -> bool:
+        """List the newest past runs with their best score and gain, then what is left out.
+
+        Returns:
+            Whether anything is other than before.
+        """
+        shown = (runs[:SHOWN_RUNS], list(left_out), bool(runs or left_out or deleted))
+        if shown == self._listed:
+            return False
+        self._listed = shown
         clear(self._runs)
-        self._runs_title.setVisible(bool(runs or left_out))
-        for run in runs[:SHOWN_RUNS]:
-            button = PlainButton("", lambda folder=run.path: self.run_pressed.emit(folder))
-            name = run_in_words(run)
-            button.setProperty("run", True)
-            inner = QVBoxLayout(button)
-            inner.setContentsMargins(4, 3, 2, 3)
-            inner.setSpacing(0)
-            # The stylesheet has a height for buttons of one line.
-            inner.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
-            for line, voice in zip(run_in_lines(run), ("small", "caption", "caption"), strict=True):
-                words = OneLine(line, voice)
-                words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-                inner.addWidget(words)
-            button.setToolTip(tip(name))
-            button.setAccessibleName(f"Past run: {name}")
-            self._runs.addWidget(button)
+        self._runs_title.setVisible(shown[2])
+        self.runs_button.setVisible(shown[2])
+        for run in shown[0]:
+            self._runs.addWidget(self._run_button(run))
         if left_out:
             self._runs.addWidget(OneLine(left_out_in_words(left_out), "caption"))
+        return True
+
+    def _run_button(self, run: Any) -> PlainButton:
+        button = PlainButton("", lambda folder=run.path: self.run_pressed.emit(folder))
+        name = run_in_words(run)
+        button.setProperty("run", True)
+        inner = QVBoxLayout(button)
+        inner.setContentsMargins(4, 3, 2, 3)
+        inner.setSpacing(0)
+        # The stylesheet has a height for buttons of one line.
+        inner.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
+        for line, voice in zip(run_in_lines(run), ("small", "caption", "caption"), strict=True):
+            words = OneLine(line, voice)
+            words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            inner.addWidget(words)
+        button.setToolTip(tip(name))
+        button.setAccessibleName(f"Past run: {name}")
+        return button
 
     def changeEvent(self, event: QEvent) -> None:
         """The marks are pixmaps: other colours or another text size need other ones."""

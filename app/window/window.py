@@ -44,6 +44,8 @@ PAGES = {
     "results": ("app.pages.results.results_page", "ResultsPage"),
     "export": ("app.pages.export.export_page", "ExportPage"),
     "history": ("app.pages.history.history_page", "HistoryPage"),
+    "use": ("app.pages.use.use_page", "UsePage"),
+    "runs": ("app.pages.runs.runs_page", "RunsPage"),
 }
 SMALLEST = (1024, 700)
 RUNNING = ("running", "paused", "stopping")
@@ -97,6 +99,7 @@ class Window(QMainWindow):
         session = self.session
         self.rail.step_pressed.connect(self.go)
         self.rail.run_pressed.connect(self.open_run)
+        self.rail.runs_pressed.connect(lambda: self.go("runs"))
         self.rail.history_pressed.connect(lambda: self.go("history"))
         self.rail.help_pressed.connect(lambda: self.show_help("start"))
         self.rail.settings_pressed.connect(self.show_settings)
@@ -108,6 +111,7 @@ class Window(QMainWindow):
         session.run_changed.connect(self._run_changed)
         session.problem.connect(self._problem)
         session.run_opened.connect(self._run_opened)
+        session.runs.changed.connect(self._list_runs)
         session.busy_changed.connect(self._busy_changed)
         session.model_given.connect(self.predict)
         session.predicted.connect(self._predicted)
@@ -129,6 +133,7 @@ class Window(QMainWindow):
         key = "start" if key == "data" and not self.session.summary else key
         page = self._page(key)
         self.here = key
+        self.panel.setVisible(not page.wide)
         self.stack.setCurrentWidget(page)
         page.visited()
         self._show_words()
@@ -143,6 +148,7 @@ class Window(QMainWindow):
             page.step_wanted.connect(self.rail_press)
             page.run_wanted.connect(self.open_run)
             page.tour_wanted.connect(self.take_tour)
+            page.comparison_wanted.connect(self.compare_runs)
             page.told.connect(self._show_words)
             page.head_changed.connect(self._show_title)
             self.pages[key] = page
@@ -219,9 +225,18 @@ class Window(QMainWindow):
         self.notice.say(sentence, other if texts else predict, choose)
 
     def show_runs(self) -> None:
-        """List the past runs in the rail."""
-        self.rail.show_runs(*self.session.list_runs())
-        self._tabs.start()
+        """Read the past runs; the rail lists the newest of them."""
+        self.session.runs.look()
+
+    def _list_runs(self) -> None:
+        found = self.session.runs.found
+        if self.rail.show_runs(found.runs, found.left_out, found.deleted):
+            self._tabs.start()
+
+    def compare_runs(self, folders: list[str]) -> None:
+        """Show past runs side by side."""
+        self.go("runs")
+        self.pages["runs"].show_and_compare(folders)
 
     def open_run(self, folder: object) -> None:
         """Show a past run where it stands: its results, or its views if it has none."""

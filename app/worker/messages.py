@@ -145,6 +145,29 @@ class Explain:
 
 
 @dataclass(frozen=True)
+class Use:
+    """Say what a model says of the rows of a file; its table is kept for `SaveUsed`.
+
+    Attributes:
+        folder: of the run whose model is meant; "" for that of a file.
+        file: the rows.
+        model: a model file; trust: whether one is opened that can run code.
+    """
+
+    folder: str
+    file: str
+    model: str = ""
+    trust: bool = False
+
+
+@dataclass(frozen=True)
+class SaveUsed:
+    """Write what `Use` told last, all of its rows, as CSV."""
+
+    path: str
+
+
+@dataclass(frozen=True)
 class Pause:
     """Do nothing after the current trial until Resume."""
 
@@ -180,6 +203,8 @@ Work = (
     | Estimate
     | SummarizeHistory
     | ImportHistory
+    | Use
+    | SaveUsed
     | Tune
     | Conclude
     | Export
@@ -317,6 +342,23 @@ class Explained:
 
 
 @dataclass(frozen=True)
+class Used:
+    """What a run's model says of new rows: the first of them, and how many there are.
+
+    Attributes:
+        headers, rows: of the table of predictions.
+        marked: how many rows are unlike the training rows.
+        said: what is not known, a sentence.
+    """
+
+    headers: list[str]
+    rows: list[list[Any]]
+    count: int
+    marked: int
+    said: str = ""
+
+
+@dataclass(frozen=True)
 class Refused:
     """Unusable input: one sentence that says what, where and what to do.
 
@@ -365,6 +407,7 @@ Answer = (
     | Ended
     | Exported
     | Predicted
+    | Used
     | ClusterTried
     | Explained
     | Refused

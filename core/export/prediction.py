@@ -21,7 +21,7 @@ from core.export.destination import check_destination, write_whole_file
 from core.export.files import joblib_file, json_model, npz_file, skops_file
 from core.export.files.model_card import card_of
 from core.export.onnx.file import OnnxModel
-from core.export.raw_rows import rows_of
+from core.export.raw_rows import read_rows, rows_of
 from core.tuning.scores.scoring import in_a_sentence
 
 _LOADERS = {".skops": skops_file.load, ".joblib": joblib_file.load}
@@ -126,15 +126,33 @@ def predicted_parts(
     else:
         pipeline, card = load_model(path, trust=trust)
         for rows in _rows_in_parts(str(file), card):
-            try:
-                table = predictions(pipeline, rows)
-            except (ValueError, TypeError, AttributeError, LookupError) as error:
-                raise UnusableError(
-                    f"the model cannot predict these rows ({in_a_sentence(error)})",
-                    where=str(path),
-                    cure="export the model again, or give rows like those it was trained on",
-                ) from error
-            yield table
+            yield _predicted(pipeline, rows, str(path))
+
+
+def predictions_of(pipeline: Any, card: dict[str, Any], file: str) -> tuple[Any, pd.DataFrame]:
+    """The raw rows of a file that fits into memory, and what a pipeline says of them.
+
+    Args:
+        pipeline: with the card of `core.export.files.model_card`.
+        card: what the pipeline says about itself.
+        file: as for `predict_file`.
+
+    Raises:
+        UnusableError: as `predict_file`.
+    """
+    rows = read_rows(file, card)
+    return rows, _predicted(pipeline, rows, file)
+
+
+def _predicted(pipeline: Any, rows: Any, where: str) -> pd.DataFrame:
+    try:
+        return predictions(pipeline, rows)
+    except (ValueError, TypeError, AttributeError, LookupError) as error:
+        raise UnusableError(
+            f"the model cannot predict these rows ({in_a_sentence(error)})",
+            where=where,
+            cure="export the model again, or give rows like those it was trained on",
+        ) from error
 
 
 def _rows_in_parts(file: str, card: dict[str, Any]) -> Iterator[Any]:

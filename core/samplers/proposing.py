@@ -6,6 +6,7 @@ a run that is resumed by asking again for the same trials gets the same trials.
 
 from __future__ import annotations
 
+import threading
 import zlib
 from collections.abc import Sequence
 from typing import Any
@@ -21,6 +22,10 @@ from core.gp.domain import Domain
 from core.samplers.observations import Observations
 from core.samplers.search_space import SearchSpace, distributions
 from core.space import Axis, Setting
+
+# A study may ask from several threads (n_jobs), and an ask changes what the sampler holds. One for
+# all samplers of a process, so that a sampler can be pickled.
+_ASKING = threading.RLock()
 
 
 class ProposingSampler(BaseSampler):
@@ -72,10 +77,11 @@ class ProposingSampler(BaseSampler):
         if not search_space:
             note(study, trial, "random")
             return {}
-        if self._space is None or self._space.described != search_space:
-            self._space = SearchSpace(search_space)
-            self.exhausted, self.finished_reason = False, ""  # of another space
-        return self.propose(study, trial, self._space)
+        with _ASKING:
+            if self._space is None or self._space.described != search_space:
+                self._space = SearchSpace(search_space)
+                self.exhausted, self.finished_reason = False, ""  # of another space
+            return self.propose(study, trial, self._space)
 
     def propose(self, study: Study, trial: FrozenTrial, space: SearchSpace) -> Setting:
         """The setting to try, noted on the trial with its reason."""

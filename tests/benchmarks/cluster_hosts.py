@@ -54,6 +54,8 @@ def hosts() -> Iterator[None]:
         for host in HOSTS:
             kill(host)
             subprocess.run(["ip", "netns", "del", host], capture_output=True, check=False)
+        for at in range(1, len(HOSTS) + 1):  # the system takes a while to remove them itself
+            subprocess.run(["ip", "link", "del", f"tune-v{at}"], capture_output=True, check=False)
         subprocess.run(["ip", "link", "del", BRIDGE], capture_output=True, check=False)
 
 

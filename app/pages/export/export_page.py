@@ -80,6 +80,7 @@ class ExportPage(Page):
         super().__init__(session, parent)
         self.cards: dict[str, ExportCard] = {}
         self._saving: dict[Path, str] = {}  # where -> which kind of file
+        self.use_button = self.add_button("Use the model", lambda: self.step_wanted.emit("use"))
         self.primary = self.add_primary("Save the model…", self._save_first, "save")
         self.chooser = ModelChooser()
         self.chooser.changed.connect(self._chosen)
@@ -199,6 +200,7 @@ class ExportPage(Page):
             "Take the model away",
             "Everything is made on this computer and stays where you save it.",
         )
+        self.use_button.allow(ended, "There is no model before a run has ended, in step 4.")
         why_not = "There is nothing to save before a run has ended, in step 4."
         for button in [self.primary, *(card.save_button for card in self.cards.values())]:
             button.allow(ended and bool(self.cards), why_not)

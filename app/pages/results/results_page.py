@@ -15,7 +15,6 @@ from app.pages.results.beside_default import BesideDefault
 from app.pages.results.candidates import CandidatesCard
 from app.pages.results.members import MembersCard
 from app.pages.results.questions import Questions
-from app.text.past_runs import SHOWN_RUNS, runs_of_one_dataset
 from app.text.results.averaging import members_of
 from app.text.results.candidates import candidates
 from app.text.results.verdict import headline, in_plain_words, line
@@ -23,9 +22,9 @@ from app.text.units import task_of
 from app.views.board import NARROW, places
 from app.views.penalties.group_penalties import GroupPenalties
 from app.views.results.calibration import Calibration
-from app.views.results.comparison import Comparison
 from app.views.results.result_view import ResultView
 from app.views.results.results_views import RESULT_VIEWS
+from app.views.results.run_curves import MOST
 from app.views.why.why_view import WhyView
 from app.widgets.card import Card
 from app.widgets.labels import label
@@ -50,22 +49,19 @@ class ResultsPage(Page):
         self._shown: dict[str, Any] | None = None
         self._arranged: list[Card] = []
         self._single = False
-        self.compare_button = self.add_button("Compare runs", self.toggle_comparison, "history")
+        self.compare_button = self.add_button("Compare runs", self.compare, "table")
         self.primary = self.add_primary(
             "Export the model", lambda: self.step_wanted.emit("export"), "arrow-right"
         )
         self._make_cards()
         session.run_changed.connect(self._refresh)
         session.run_replaced.connect(self._refresh)
+        session.runs.changed.connect(self._show_comparable)
         self._refresh()
 
     def _make_cards(self) -> None:
         self._nothing = label("The results appear here when a run has ended, in step 4.", "muted")
         self.body.addWidget(self._nothing)
-        self.comparison = Comparison()
-        self.comparison.setMinimumHeight(ROW)
-        self.comparison.hide()
-        self.body.addWidget(self.comparison, 1)
         self.views: dict[str, ResultView] = {view.name: view() for view in RESULT_VIEWS}
         calibration = self.views["calibration"]
         assert isinstance(calibration, Calibration)
@@ -88,12 +84,7 @@ class ResultsPage(Page):
             self.measures,
             *self.questions.views.values(),
         ]
-        for view in (
-            *self.views.values(),
-            *self.questions.views.values(),
-            self.comparison,
-            self.penalties,
-        ):
+        for view in (*self.views.values(), *self.questions.views.values(), self.penalties):
             view.problem.connect(self.session.problem)
         self._grid = QGridLayout()
         self._grid.setSpacing(GAP)
@@ -122,18 +113,9 @@ class ResultsPage(Page):
             self._arrange(self._arranged)
         QTimer.singleShot(0, self.penalties, self.penalties.redraw)
 
-    def toggle_comparison(self) -> None:
-        """Show or hide the runs of the same data side by side."""
-        shown = self.comparison.isHidden()
-        if shown:
-            runs = self._same_data()
-            named = zip(runs, runs_of_one_dataset(runs), strict=True)
-            self.comparison.show_runs([_compared(run, name) for run, name in named])
-        self.comparison.setVisible(shown)
-        words = "Hide the comparison" if shown else "Compare runs"
-        self.compare_button.rename(words)
-        if shown:
-            self.scroll.ensureWidgetVisible(self.comparison)
+    def compare(self) -> None:
+        """Show this run beside the newest others of the same data, target and measure."""
+        self.comparison_wanted.emit([run.path for run in self._same_data()])
 
     def _refresh(self) -> None:
         results = self.session.results
@@ -146,8 +128,6 @@ class ResultsPage(Page):
         self._nothing.setVisible(results is None)
         self.primary.allow(results is not None, "There is no result yet.")
         self.copying.setVisible(results is not None)
-        if not self.comparison.isHidden():
-            self.toggle_comparison()
         started = next((e for e in self.session.events if isinstance(e, RunStarted)), None)
         if results is None or started is None:
             self._arrange([])
@@ -227,29 +207,16 @@ class ResultsPage(Page):
     # Other runs -------------------------------------------------------------------------------
 
     def _same_data(self) -> list[RunSummary]:
-        """The newest runs of these data and this metric that have a test score."""
-        started = next((e for e in self.session.events if isinstance(e, RunStarted)), None)
-        if started is None:
+        """This run and the newest of its data, target and measure that have a test score."""
+        from core.tuning.runs.side_by_side import comparable
+
+        runs, folder = self.session.runs.found.runs, str(self.session.run_folder)
+        shown = next((run for run in runs if run.path == folder), None)
+        if shown is None:
             return []
-        about = (started.dataset.get("fingerprint", ""), started.metric)
-        runs = self.session.past_runs()
-        same = [r for r in runs if (r.fingerprint, r.metric) == about and r.test is not None]
-        return same[:SHOWN_RUNS]
+        others = [r for r in runs if r is not shown and r.test is not None and comparable(r, shown)]
+        return [shown, *others][:MOST]
 
     def _show_comparable(self) -> None:
         enough = len(self._same_data()) > 1
         self.compare_button.allow(enough, "There is no other run of these data yet.")
-
-
-def _compared(run: RunSummary, name: str) -> dict[str, Any]:
-    """A run as the comparison takes it."""
-    return {
-        "name": name,
-        "strategy": run.strategy,
-        "fits": run.fits,
-        "seconds": run.seconds,
-        "test": run.test,
-        "gain": run.gain,
-        "metric": run.metric,
-        "interval": run.interval,
-    }

@@ -124,7 +124,7 @@ class StartPage(Page):
 
     def _show_last(self) -> None:
         clear(self._continue.body)
-        runs = self.session.past_runs()
+        runs = self.session.runs.found.runs
         files = [file for file in settings.recent_files() if file_exists(file)]
         if runs:
             self._continue.body.addWidget(self._run_button(runs[0]))

@@ -7,14 +7,13 @@ from typing import Any
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.look import appearance
-from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import label, tip
 
 MOST = 24  # workers that are shown one by one; of more the rest is counted
-WIDTH = 170  # pixels of one, at the usual text size
+COLUMNS, WIDTH = 4, 150  # side by side; pixels of one, at the usual text size
 
 
 def headline(workers: Sequence[Mapping[str, Any]]) -> str:
@@ -56,7 +55,9 @@ class Workers(QFrame):
         self.rest = label("", "muted")
         self.tiles: list[_Tile] = []
         inner = QWidget()
-        self._flow = FlowLayout(inner, gap=8, column_width=WIDTH)
+        self._grid = QGridLayout(inner)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(8)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 4, 0, 2)
         column.setSpacing(4)
@@ -73,8 +74,8 @@ class Workers(QFrame):
             " ".join([said, *(f"{worker['name']}: {does(worker)}." for worker in workers[:MOST])])
         )
         while len(self.tiles) < min(len(workers), MOST):
-            self.tiles.append(_Tile())
-            self._flow.addWidget(self.tiles[-1])
+            self._grid.addWidget(tile := _Tile(), *divmod(len(self.tiles), COLUMNS))
+            self.tiles.append(tile)
         for at, tile in enumerate(self.tiles):
             tile.setVisible(at < len(workers))
             if at < len(workers):

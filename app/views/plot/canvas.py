@@ -46,6 +46,7 @@ class Canvas(Ringed, pg.GraphicsLayoutWidget):
         self.zoom: Zoom | None = None
         self._dots: list[tuple[Plot, np.ndarray, np.ndarray, np.ndarray]] = []
         self._telling: Any = None
+        self.viewport().setObjectName("qt_scrollarea_viewport")  # pyqtgraph's own has no name
         self.ci.layout.setContentsMargins(*EDGES)
         self.ci.layout.setSpacing(2)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import time
+import warnings
 from types import TracebackType
 from typing import Any
 
@@ -167,7 +168,9 @@ def _unreachable(place: Place, error: Exception) -> UnusableError:
 
 def _silence() -> None:
     # What matters is said in sentences; its own lines would stand between them.
-    import distributed  # noqa: F401 - gives its loggers their levels
+    from distributed.versions import VersionMismatchWarning  # gives its loggers their levels
+
+    warnings.simplefilter("ignore", VersionMismatchWarning)  # which is said in a sentence
 
     for name in [*logging.Logger.manager.loggerDict, "distributed"]:
         if name.split(".")[0] in ("distributed", "dask"):

@@ -29,6 +29,7 @@ MOST_LOST = 3  # how often a trial is begun anew after the worker with it, or it
 AGAIN = 1.0  # seconds until a worker that did not answer is told a shorter limit again
 ANSWERS = 5.0  # seconds within which a worker answers
 PATIENCE = 20.0  # seconds without the scheduler, after which the run stops
+CALM = 0.05  # seconds in which no trial ends, after which every worker has one
 KILLS = "Every worker that ran it was lost: it may be what ends them."
 
 
@@ -76,6 +77,7 @@ class ClusterExecutor:
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._gone_since: float | None = None
         self._begun, self._tells = 0, 0.0
+        self._watching.prefix = f"tunescope-{self._run}-"
         self._homeless: list[_Busy] = []  # they wait for a worker
         self._watching.need(versions.needed_by(work.model, work.task))
         if not self._watching.threads and self._watching.said:
@@ -107,7 +109,7 @@ class ClusterExecutor:
     @property
     def free(self) -> int:
         """How many more trials may be submitted now."""
-        return self.workers - self.running
+        return max(0, self.workers - self.running)  # workers may go with trials under way
 
     @property
     def running(self) -> int:
@@ -139,7 +141,7 @@ class ClusterExecutor:
             self._homeless.append(busy)
             return
         self._begun += 1
-        key = f"tunescope-{self._run}-{self._begun}"
+        key = f"{self._watching.prefix}{self._begun}"
         busy.future = self._client.submit(
             run_trial, work, self._run, busy.task, limit, key=key, pure=False, workers=allowed
         )
@@ -158,7 +160,11 @@ class ClusterExecutor:
         self._check_scheduler()
         self._move()
         outcomes = []
-        for key in self._keys_of_ended(min(seconds, self._until_overdue())):
+        keys = self._keys_of_ended(min(seconds, CALM))
+        if not keys:
+            self._watching.look_in_calm()
+            keys = self._keys_of_ended(min(seconds - CALM, self._until_overdue()))
+        for key in keys:
             if (outcome := self._received(key)) is not None:
                 outcomes.append(outcome)
         self._tell_limits()

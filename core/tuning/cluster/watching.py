@@ -11,6 +11,7 @@ from core.tuning.cluster.versions import difference, sent_whole, versions_here
 from core.tuning.events import Event, Noticed, WorkersSeen
 
 BETWEEN = 1.0  # seconds between two looks
+CALM = 0.8  # of these: after which time a calm moment is taken for the next look
 AT_ONCE = 0.3  # seconds that a look waits for what new workers have installed; else the next tells
 
 
@@ -19,6 +20,7 @@ class Watching:
 
     Attributes:
         trials: {key of a future: number of its trial} of what is under way.
+        prefix: what the keys of this run begin with, and no other's.
         allowed: the addresses of workers that may run trials; None for all.
         usable: the addresses of those of them that are there now.
         said: sentences about workers that have not been given out yet.
@@ -27,6 +29,7 @@ class Watching:
     def __init__(self, client: Any) -> None:
         self._client = client
         self.trials: dict[str, int] = {}
+        self.prefix = ""
         self.allowed: list[str] | None = None
         self.said: list[str] = []
         self.usable: frozenset[str] = frozenset()
@@ -36,6 +39,7 @@ class Watching:
         self._question: tuple[list[str], Question] | None = None
         self._workers: dict[str, dict[str, Any]] = {}
         self._processing: dict[str, tuple[str, ...]] = {}
+        self._numbers: dict[str, list[int]] = {}  # of the trials that each was at, at the last look
         self._looked, self._shown = -BETWEEN, WorkersSeen()
 
     def need(self, packages: Sequence[str]) -> None:
@@ -49,7 +53,7 @@ class Watching:
     def threads(self) -> int:
         """How many trials the workers can run at the same time."""
         self._look()
-        return sum(int(self._workers[address].get("nthreads", 1)) for address in self.usable)
+        return sum(_threads(self._workers[address]) for address in self.usable)
 
     @property
     def asks(self) -> bool:
@@ -60,6 +64,14 @@ class Watching:
         """{key of a future: address of the worker that has it}, as it is now."""
         self.look_again()
         return {key: address for address, keys in self._processing.items() for key in keys}
+
+    def look_in_calm(self) -> None:
+        """See how the workers are while every one has its trial, a little before others ask.
+
+        Whoever asks when a trial has just ended sees its worker idle.
+        """
+        if time.monotonic() - self._looked >= CALM * BETWEEN:
+            self.look_again()
 
     def look_again(self) -> None:
         """See how the workers are now, however short the last look is ago."""
@@ -83,14 +95,17 @@ class Watching:
 
     def _plain(self, address: str) -> dict[str, Any]:
         worker = self._workers[address]
-        threads, keys = int(worker.get("nthreads", 1)), self._processing.get(address, ())
-        numbers = [self.trials.get(key) for key in keys]
+        threads, numbers = _threads(worker), self._numbers.get(address, [])
+        others = self._processing.get(address, ())
+        if self.prefix:
+            others = tuple(key for key in others if not key.startswith(self.prefix))
+        at_work = len(numbers) + len(others)
         return {
             "name": self._name(address),
             "host": str(worker.get("host", "")),
             "threads": threads,
-            "load": round(min(1.0, len(keys) / threads), 2),
-            "trials": sorted(number for number in numbers if number is not None),
+            "load": round(min(1.0, at_work / threads), 2),
+            "trials": sorted(numbers),
             "usable": self._checked.get(address, False),
         }
 
@@ -106,8 +121,16 @@ class Watching:
             }
         except (OSError, TimeoutError):
             return  # the next look will tell
+        self._numbers = {
+            address: self._begun(keys, _threads(self._workers.get(address, {})))
+            for address, keys in self._processing.items()
+        }
         self._ask()
         self._judge()
+
+    def _begun(self, keys: Sequence[str], threads: int) -> list[int]:
+        """The numbers of this run's trials among the first keys; later ones wait for a thread."""
+        return [self.trials[key] for key in keys[:threads] if key in self.trials]
 
     def _ask(self) -> None:
         """Ask workers that are new what they have installed, and take what was answered."""
@@ -144,6 +167,10 @@ class Watching:
         there = [address for address in self._workers if self._checked.get(address)]
         self.usable = frozenset(there)
         self.allowed = None if len(there) == len(self._workers) else sorted(there)
+
+
+def _threads(worker: Mapping[str, Any]) -> int:
+    return int(worker.get("nthreads", 1))
 
 
 def _info(client: Any) -> dict[str, Any]:

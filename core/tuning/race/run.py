@@ -88,7 +88,7 @@ class RaceRun(TrialRun):
         fit_rows = min(look_rows, len(self._problem.splits[0][0]))
         begun: dict[int, Look] = {}
         while waiting or executor.running:
-            while waiting and executor.free:
+            while waiting and executor.free > 0:
                 look = waiting.popleft()
                 limit = self._asker.time_to_look(look, self._longest_look)
                 if limit > 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import stat
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from core.errors import UnusableError
 from core.tuning.event_lines import from_json
 from core.tuning.events import Event, RunFailed, RunFinished, RunStarted, RunStopped
 from core.tuning.plan import Plan
+from core.tuning.runs.labels import read_label
 from core.tuning.runs.run_folder import EVENTS, PLAN, RunFolder, runs_root
 
 TAIL = 1 << 18  # bytes that are read of a run's end at first, where its last results are
@@ -29,6 +31,10 @@ class RunSummary:
         test: the tuned model's test score in `metric`; None without results.
         gain: its difference to the default setting's, in the metric's own units.
         interval: of the test score, low and high; None where it is not known.
+        title, note: what a person wrote to it; "" for nothing.
+        target: the column that is predicted; "" for the usual one.
+        default, baseline: the test scores of the default setting and of knowing nothing.
+        split: what decides which rows test; equal texts mean the same rows of the same file.
     """
 
     path: str
@@ -47,6 +53,17 @@ class RunSummary:
     trials: int = 0
     fits: int = 0
     seconds: float = 0.0
+    title: str = ""
+    note: str = ""
+    target: str = ""
+    default: float | None = None
+    baseline: float | None = None
+    split: str = ""
+
+    @property
+    def called(self) -> str:
+        """The name that a person gave it, or that of its folder."""
+        return self.title or self.name
 
 
 class PastRuns(NamedTuple):
@@ -111,6 +128,7 @@ def summarize_run(folder: RunFolder) -> RunSummary:
     results = last.results if isinstance(last, (RunFinished, RunStopped)) else {}
     metric = _text(results.get("metric", first.metric))  # the test's; trials may have another
     interval = results.get("test_interval")
+    label = read_label(folder.path)
     return RunSummary(
         path=str(folder.path),
         name=_text(folder.name),
@@ -128,12 +146,27 @@ def summarize_run(folder: RunFolder) -> RunSummary:
         trials=int(_amount(results.get("trials", 0))),
         fits=int(_amount(results.get("fits", 0))),
         seconds=float(_amount(results.get("seconds", last.seconds if last else 0.0))),
+        title=label.name,
+        note=label.note,
+        target=_text(first.dataset.get("target", plan.data.target)),
+        default=_number(results.get("default_test", {}).get(metric)),
+        baseline=_number((results.get("baseline_test") or {}).get(metric)),
+        split=_split(plan, first),
     )
+
+
+def _split(plan: Plan, first: RunStarted) -> str:
+    """What decides which rows test: equal for runs that are tested on the same rows."""
+    data = plan.data
+    drawn = (plan.seed, data.test_size, data.together, data.latest, data.test_file)
+    counted = (first.dataset.get("test_rows"), first.dataset.get("outer_folds"))
+    return _text(json.dumps([*drawn, *counted]))
 
 
 def _just_begun(folder: RunFolder, plan: Plan) -> RunSummary:
     """A run without an event: it begins now, or was killed as it began."""
     made = datetime.fromtimestamp((folder.path / PLAN).stat().st_mtime, UTC)
+    label = read_label(folder.path)
     return RunSummary(
         path=str(folder.path),
         name=_text(folder.name),
@@ -145,6 +178,9 @@ def _just_begun(folder: RunFolder, plan: Plan) -> RunSummary:
         started_at=made.isoformat(timespec="seconds"),
         metric=plan.metric,
         maximize=True,
+        title=label.name,
+        note=label.note,
+        target=_text(plan.data.target),
     )
 
 

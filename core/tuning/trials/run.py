@@ -108,7 +108,7 @@ class TrialRun:
         while self.ensemble is not None and (waiting or executor.running):
             if self._time_is_up:
                 waiting.clear()
-            while waiting and executor.free:
+            while waiting and executor.free > 0:
                 executor.submit(*waiting.popleft())
             for outcome in executor.wait(BEAT):
                 self.ensemble.repeat(outcome)
@@ -146,7 +146,7 @@ class TrialRun:
             yield event
 
     def _started(self, executor: Executing) -> Generator[Event, None, None]:
-        while executor.free and self._may_ask(executor):
+        while executor.free > 0 and self._may_ask(executor):
             yield from self._begun(executor)
 
     def _begun(self, executor: Executing) -> Generator[Event, None, None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -105,12 +104,9 @@ def test_bounded_intervals_stay_within_zero_and_one():
     )
 
 
-def test_300_000_rows_take_a_fraction_of_a_second():
+def test_of_300_000_rows_no_pairs_are_made():
+    """All pairs of rows of either class would be some 21 GB of truth values."""
     generator = np.random.default_rng(5)
     positive, score = generator.random(300_000) < 0.4, generator.normal(size=300_000)
-    fastest = math.inf
-    for _ in range(5):
-        begun = time.process_time()
-        of_area(positive, score)
-        fastest = min(fastest, time.process_time() - begun)
-    assert fastest < 0.1
+    area, _ = of_area(positive, score)
+    assert area == pytest.approx(roc_auc_score(positive, score), abs=1e-12)

@@ -84,24 +84,23 @@ def test_another_run_takes_the_results_away(page, still):
     assert page.title == "Results"
 
 
-def test_runs_of_the_same_data_stand_side_by_side(page, still, tmp_path, qtbot):
+def test_runs_of_the_same_data_are_wanted_side_by_side(page, still, tmp_path, qtbot):
     from core.tuning.runs.run_folder import RunFolder
 
     still._runs_root = tmp_path
+    folders = []
     for score, strategy in ((0.8, "random"), (0.9, "gp")):
         folder = RunFolder.create(Plan(DataPlan("x.csv"), "svm", strategy), root=tmp_path)
         for event in ended({**RESULTS, "test": {"accuracy": score}}):
             folder.append(event)
         folder.close()
-    still._show_run(ended(), None)
-    page.visited()
-    page.compare_button.click()
-    assert page.comparison.isVisible()
-    assert [run["test"] for run in page.comparison.runs] == [0.9, 0.8]
-    assert page.comparison.names() == ["Gaussian process", "Random search"]
-    assert page.compare_button.text() == "Hide the comparison"
-    page.compare_button.click()
-    assert not page.comparison.isVisible()
+        folders.append(folder.path)
+    still._show_run(ended(), folders[0])
+    still.runs.look()
+    qtbot.waitUntil(page.compare_button.isEnabled)
+    with qtbot.waitSignal(page.comparison_wanted) as wanted:
+        page.compare_button.click()
+    assert wanted.args == [[str(folder) for folder in folders]]
 
 
 def test_a_lone_run_has_nothing_to_be_compared_with(page, still, tmp_path):

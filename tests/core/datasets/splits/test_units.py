@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -247,7 +246,7 @@ def test_a_sparse_file(tmp_path: Path) -> None:
     assert read_dataset(str(path), Choices(together=False)).units is None
 
 
-def test_many_rows_and_many_groups_are_quick() -> None:
+def test_many_rows_and_many_groups_are_divided() -> None:
     rng = np.random.default_rng(6)
     rows = 100_000
     table = pd.DataFrame(rng.normal(size=(rows, 50)), columns=[f"x{k}" for k in range(50)])
@@ -263,14 +262,11 @@ def test_many_rows_and_many_groups_are_quick() -> None:
         task="binary",
         classes=("a", "b"),
     )
-    start = time.process_time()
     dataset = with_units(plain)
-    found = time.process_time()
-    train, _ = hold_out(dataset, 0.3, 0)
-    folds(dataset, train, 5, 0)
-    assert dataset.units is not None
-    assert found - start < 1.5
-    assert time.process_time() - found < 2
+    train, test = hold_out(dataset, 0.3, 0)
+    twins = np.arange(2500)
+    for part in (test, *(valid for _, valid in folds(dataset, train, 5, 0))):
+        assert (np.isin(twins, part) == np.isin(twins + 2500, part)).all()
 
 
 # Sequences, molecules, texts ------------------------------------------------------------------

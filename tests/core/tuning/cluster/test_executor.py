@@ -51,6 +51,21 @@ def test_workers_that_come_and_go_change_how_many_are_free():
     assert executor.free == 1  # one waits for the next worker, so that the run does not end
 
 
+def test_nothing_more_is_asked_for_while_more_trials_are_under_way_than_threads():
+    client = FakeClient(threads=(1, 1, 1))
+    executor = ClusterExecutor(client, WORK)
+    for number in range(3):
+        executor.submit(number, {})
+    client.workers.popitem()
+    assert (executor.workers, executor.running, executor.free) == (2, 3, 0)
+    client.end(0, 0.5)
+    executor.wait(0.0)
+    assert executor.free == 0
+    client.end(1, 0.5)
+    executor.wait(0.0)
+    assert executor.free == 1
+
+
 def test_outcomes_come_as_they_end():
     client = FakeClient()
     executor = ClusterExecutor(client, WORK)
@@ -245,6 +260,28 @@ def test_what_workers_do_is_told_when_it_changes():
     assert [worker["load"] for worker in seen.workers] == [1.0, 0.0]
     assert [worker["name"] for worker in seen.workers] == ["w0", "w1"]
     assert list(executor.news()) == []
+
+
+def test_a_worker_whose_trial_has_just_ended_works_for_nobody_else():
+    client = FakeClient(threads=(1, 1))
+    executor = ClusterExecutor(client, WORK)
+    executor.submit(0, {})
+    executor.submit(1, {})
+    client.at = {"tcp://10.0.0.0:1": (client.futures[0].key,), "tcp://10.0.0.1:1": ("other-1",)}
+    client.end(0, 0.5)
+    executor.wait(0.0)
+    (seen,) = executor.news()
+    assert [worker["load"] for worker in seen.workers] == [0.0, 1.0]
+
+
+def test_a_trial_that_waits_for_a_thread_is_not_told_as_done_there():
+    client = FakeClient(threads=(1,))
+    executor = ClusterExecutor(client, WORK)
+    for number in range(2):
+        executor.submit(number, {})
+    client.at = {"tcp://10.0.0.0:1": tuple(future.key for future in client.futures)}
+    (seen,) = executor.news()
+    assert seen.workers[0]["trials"] == [0]
 
 
 def test_a_worker_with_other_versions_gets_no_trial():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-import time
+import sys
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ from core.tuning.events import (
     TrialStarted,
 )
 from core.tuning.runs.competition import Growing, Rows
-from core.tuning.runs.state import RunState, folded
+from core.tuning.runs.state import folded
 
 NUMBERS = st.integers(0, 7)
 SCORES = st.one_of(
@@ -216,21 +216,32 @@ def test_a_predicted_response_becomes_a_score_once_the_dataset_has_a_mean(maximi
 
 
 def test_an_event_costs_the_same_in_a_long_run():
-    """Ten times the trials take some ten times as long, not a hundred times."""
+    """The interpreter's steps are counted: after 2,000 trials an event takes those of the 20th."""
 
-    def taken(trials):
-        events = [RunStarted()]
-        for number in range(trials):
-            events += trial(number, math.sin(number))
-        state, begun = RunState(), time.thread_time()
-        for event in events:
-            state.consume(event)
-            assert state.fits >= 0
-            assert state.without_improvement >= 0
-        return time.thread_time() - begun
+    def steps(trials):
+        state = folded([RunStarted(), *(e for n in range(trials) for e in trial(n, math.sin(n)))])
+        taken = 0
 
-    short = min(taken(2_000) for _ in range(3))
-    assert taken(20_000) < 30 * short
+        def count(frame, kind, _argument):
+            nonlocal taken
+            frame.f_trace_opcodes = True
+            taken += kind == "opcode"
+            return count
+
+        before = sys.gettrace()
+        sys.settrace(count)
+        try:
+            for event in trial(trials, -2.0):
+                state.consume(event)
+                assert state.fits >= 0
+                assert state.without_improvement >= 0
+        finally:
+            sys.settrace(before)
+        return taken
+
+    few = steps(20)
+    assert few > 100
+    assert steps(2_000) < 2 * few
 
 
 @pytest.mark.parametrize("width", [None, 3])

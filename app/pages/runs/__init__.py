@@ -1,0 +1,1 @@
+"""The past runs: a list, side by side, and the bin."""

@@ -1,0 +1,1 @@
+"""The model of a run, used on new rows."""
