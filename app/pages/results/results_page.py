@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from core.tuning.runs.past_runs import RunSummary
 
 ROW = 290  # pixels, the least height of a row of cards
+ROOMY = 1100  # pixels of the page at the usual text size, where half of it holds more classes
+MOST_BESIDE = 5  # classes of which right and wrong answers fit beside another card there
 
 
 class ResultsPage(Page):
@@ -48,7 +50,7 @@ class ResultsPage(Page):
         super().__init__(session, parent)
         self._shown: dict[str, Any] | None = None
         self._arranged: list[Card] = []
-        self._single = False
+        self._shape = (False, False)  # of the page: narrow, roomy
         self.compare_button = self.add_button("Compare runs", self.compare, "table")
         self.primary = self.add_primary(
             "Export the model", lambda: self.step_wanted.emit("export"), "arrow-right"
@@ -88,8 +90,8 @@ class ResultsPage(Page):
             view.problem.connect(self.session.problem)
         self._grid = QGridLayout()
         self._grid.setSpacing(GAP)
-        self._grid.setColumnStretch(0, 3)
-        self._grid.setColumnStretch(1, 2)
+        for column in (0, 1):
+            self._grid.setColumnStretch(column, 1)
         self.body.addLayout(self._grid, 2)
         self.copying = CopyRow(
             "This run again, elsewhere:", self._plan_of_run, self.session.problem.emit
@@ -109,7 +111,7 @@ class ResultsPage(Page):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The penalties leave room for their words, so they are drawn for their new size."""
         super().resizeEvent(event)
-        if self._single != self._is_narrow():
+        if self._shape != self._shape_now():
             self._arrange(self._arranged)
         QTimer.singleShot(0, self.penalties, self.penalties.redraw)
 
@@ -187,9 +189,14 @@ class ResultsPage(Page):
         for card in self._cards:
             self._grid.removeWidget(card)
             card.hide()
-        self._arranged, self._single = cards, self._is_narrow()
+        self._arranged, self._shape = cards, self._shape_now()
+        narrow, roomy = self._shape
+        confusion = self.views["confusion"]
+        if confusion in cards:  # its columns, one a class, are seen whole
+            labels = len(confusion.results["confusion"]["labels"])
+            confusion.wide = labels > (MOST_BESIDE if roomy else 2)
         drawn = set()
-        for card, (row, column, across) in zip(cards, places(cards, self._single), strict=True):
+        for card, (row, column, across) in zip(cards, places(cards, narrow), strict=True):
             self._grid.addWidget(card, row, column, 1, across)
             card.show()  # not before it has a parent: it would be a window of its own
             if not isinstance(card, (BesideDefault, MembersCard, CandidatesCard)):
@@ -198,8 +205,9 @@ class ResultsPage(Page):
             self._grid.setRowMinimumHeight(row, ROW if row in drawn else 0)
             self._grid.setRowStretch(row, 1 if row in drawn else 0)
 
-    def _is_narrow(self) -> bool:
-        return self.scroll.viewport().width() < appearance.pixels(NARROW)
+    def _shape_now(self) -> tuple[bool, bool]:
+        width = self.scroll.viewport().width()
+        return width < appearance.pixels(NARROW), width >= appearance.pixels(ROOMY)
 
     def _plan_of_run(self) -> Plan | None:
         return self.session.shown.plan if self.session.events else None

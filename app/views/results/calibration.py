@@ -10,11 +10,12 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.scores import score_in_words
 from app.text.units import task_of
-from app.views.plot.bar_words import BarWords
 from app.views.plot.data_table import Table
-from app.views.plot.items import Dots, Lines, pen
+from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
 from app.views.results.result_view import ResultView
 from app.widgets.quiet_controls import QuietComboBox
+
+FLOOR, TALL, BAR = -0.2, 0.14, 0.02  # of the bars of counts: where, how high, half their width
 
 
 class Calibration(ResultView):
@@ -24,7 +25,7 @@ class Calibration(ResultView):
     title = "Can its probabilities be trusted?"
     question = "On the dashed line, 70 % means 70 %."
     waiting = "A curve appears here when the test rows have been looked at."
-    explained = "Bars: 95\u00a0% confidence interval; numbers: test rows."
+    explained = "Bars: 95\u00a0% confidence interval; at the bottom: how many test rows."
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.of: dict[str, list[dict[str, Any]]] = {}  # {class: bins}
@@ -33,8 +34,8 @@ class Calibration(ResultView):
         self.plot.bottom.set_title("predicted probability")
         self.plot.left.set_title("share that has it")
         self.diagonal, self.curve, self.bands = Lines(), Lines(), Lines()
-        self.dots, self.counts = Dots("circle", 8), BarWords()
-        for item in (self.diagonal, self.bands, self.curve, self.dots, self.counts):
+        self.dots, self.counts = Dots("circle", 8), Band()
+        for item in (self.counts, self.diagonal, self.bands, self.curve, self.dots):
             self.plot.addItem(item)
 
     @classmethod
@@ -101,17 +102,22 @@ class Calibration(ResultView):
         self.dots.set_data(said, seen)
         ends = [np.nan if v is None else v for one in bins for v in (one["low"], one["high"], None)]
         self.bands.set_data(np.repeat(np.array(said, dtype=float), 3), ends)
-        words = [
-            (p, o, str(one["rows"]))
-            for p, o, one in zip(said, seen, bins, strict=True)
-            if one["rows"]
-        ]
-        self.counts.set_data(words)
+        self._draw_counts(bins)
         what = f"share that is “{self.which.currentText()}”" if self.of else "share that has it"
         self.plot.left.set_title(what)
         self._caption.setText(f"{self.question} {self.explained}" if self.of else self.question)
-        self.plot.hold_x(-0.03, 1.14, exact=True)
-        self.plot.hold_y(-0.05, 1.03, exact=True)
+        self.plot.hold_x(-0.03, 1.03, exact=True)
+        self.plot.hold_y(FLOOR, 1.03, exact=True)
+
+    def _draw_counts(self, bins: list[dict[str, Any]]) -> None:
+        """A bar at the bottom for the rows of every bin; without counts none."""
+        rows = np.array([one["rows"] or 0 for one in bins], dtype=float)
+        at = np.array([one["predicted"] for one in bins], dtype=float)
+        heights = TALL * rows / max(float(rows.max(initial=0.0)), 1.0)
+        places = np.column_stack([at - BAR, at - BAR, at + BAR, at + BAR]).ravel()
+        tops = np.column_stack([0 * rows, heights, heights, 0 * rows]).ravel()
+        self.counts.set_style(clear_colour(appearance.current().muted, 0.45))
+        self.counts.set_data(places, np.full(len(places), FLOOR), FLOOR + tops)
 
     def describe(self) -> str:
         """The largest distance from the diagonal."""
