@@ -85,6 +85,13 @@ _TERMS = (
         "confidence interval",
     ),
     _entry(
+        "Correlation",
+        "How closely two columns go along with each other: 1 where one tells the other, 0 where "
+        "it tells nothing. Of numbers it is that of their ranks.",
+        "correlation",
+        "correlations",
+    ),
+    _entry(
         "Confusion matrix",
         "A table of what is true against what the model says, in rows of the test set.",
         "where is it wrong",
@@ -248,6 +255,12 @@ _TERMS = (
         "Precision",
         "The share of a model's answers of a class that are right.",
         "precision",
+    ),
+    _entry(
+        "Residual",
+        "What the model says of a row minus what is true; above 0 it says too much.",
+        "residual",
+        "residuals",
     ),
     _entry("Recall", "The share of a class that the model finds.", "recall"),
     _entry(

@@ -66,6 +66,7 @@ class Known(QObject):
     predicted = Signal(str, int)  # where the predictions are, and how many
     used = Signal(object)  # what the model says of new rows, messages.Used
     evaluated = Signal(object)  # the answer to `evaluate`
+    explained = Signal(object)  # an Explained about the run that is shown
     exporters_changed = Signal()
     problem = Signal(str)
     busy_changed = Signal(str)  # what is waited for; "" for nothing
@@ -260,6 +261,8 @@ class Known(QObject):
             case m.Predicted():
                 self.busy_changed.emit("")
                 self.predicted.emit(answer.path, answer.count)
+            case m.Explained():
+                self._tell_explained(answer)
             case m.Used():
                 self.busy_changed.emit("")
                 self.used.emit(answer)
@@ -307,6 +310,18 @@ class Known(QObject):
         else:
             self._forget_run()
 
+    def _tell_explained(self, answer: m.Explained) -> None:
+        if answer.details:
+            self.details = answer.details
+            self.problem.emit(answer.answer["problem"])
+        if self.run_folder is not None and answer.asked.folder == str(self.run_folder):
+            self.explained.emit(answer)
+
+    def _leave_questions(self, sentence: str) -> None:
+        """The worker broke or is gone: whoever waits for an answer is told."""
+        for asked in self._asked.unanswered():
+            self._tell_explained(m.Explained(asked, {"problem": sentence}))
+
     def _take_refusal(self, kind: type | None, sentence: str) -> None:
         if kind is m.Estimate and not self.details:
             nothing = {"seconds": None, "trials": None}
@@ -332,6 +347,7 @@ class Known(QObject):
     def _take_death(self, died: m.Died) -> None:
         self.busy_changed.emit("")
         self.details = died.details
+        self._leave_questions(died.sentence)
         abandoned, self._abandons = self._abandons, False
         if self._asked.forget(m.ImportHistory):
             self.history.refuse(died.sentence)

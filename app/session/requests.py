@@ -8,7 +8,7 @@ from app.worker import messages as m
 
 
 class PendingRequests:
-    """Asks the worker; of every kind only the latest request counts, of exports each one.
+    """Asks the worker; the latest request of a kind counts, of exports and questions each.
 
     Args:
         send: hands a request to the worker.
@@ -21,13 +21,13 @@ class PendingRequests:
         self._send = send
         self.last = 0
         self._wanted: dict[type, int] = {}  # the latest request of each kind
-        self._exports: set[int] = set()  # all of them: none replaces another
+        self._each: dict[int, m.Export | m.Explain] = {}  # none of them replaces another
 
     def ask(self, what: m.Work) -> None:
         """Ask for something; an earlier request of its kind no longer counts."""
         self.last += 1
-        if isinstance(what, m.Export):
-            self._exports.add(self.last)
+        if isinstance(what, (m.Export, m.Explain)):
+            self._each[self.last] = what
         else:
             self._wanted[type(what)] = self.last
         self._send(m.Request(self.last, what))
@@ -51,8 +51,15 @@ class PendingRequests:
 
     def answered(self, message: m.Message) -> tuple[bool, type | None]:
         """Whether an answer counts, and what it answers; None for what nobody asked for."""
-        if message.id in self._exports:
-            self._exports.discard(message.id)
-            return True, m.Export
+        if message.id in self._each:
+            going_on = isinstance(message.answer, m.Explained) and not message.answer.done
+            asked = self._each[message.id] if going_on else self._each.pop(message.id)
+            return True, type(asked)
         kind = next((k for k, id in self._wanted.items() if id == message.id), None)
         return message.id == 0 or kind is not None, kind
+
+    def unanswered(self) -> list[m.Explain]:
+        """The questions about runs that nobody will answer any more; they are forgotten."""
+        lost = [what for what in self._each.values() if isinstance(what, m.Explain)]
+        self._each = {id: what for id, what in self._each.items() if what not in lost}
+        return lost

@@ -242,6 +242,11 @@ class Session(Known):
         else:
             self._asked.ask(m.TryCluster(cluster))
 
+    def explain(self, question: str, **options: Any) -> None:
+        """Ask a question about the run that is shown; `explained` brings the answer."""
+        if self.run_folder is not None and self.state == "finished":
+            self._asked.ask(m.Explain(str(self.run_folder), question, options))
+
     def evaluate(self, request: dict[str, Any]) -> None:
         """Evaluate a surrogate for a view; `evaluated` brings the answer."""
         self._evaluator.ask(request)

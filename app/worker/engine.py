@@ -36,8 +36,18 @@ from core.tuning.results.conclude import conclude, fit_best_again, pick
 from core.tuning.rows_read import settled
 from core.tuning.runs.best import may_open_best
 from core.tuning.runs.run_folder import RunFolder
+from core.tuning.runs.state import folded
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.tune import Past, tune
+from core.tuning.why.answers import (
+    DEPENDENCE,
+    answers,
+    keep_answer,
+    kept_answer,
+    key_of,
+    plain_answer,
+)
+from core.tuning.why.judged import Judged, judged_model
 
 SHOWN_ROWS = 1000  # of predictions, at most
 
@@ -48,6 +58,7 @@ class Engine:
     def __init__(self) -> None:
         self._data: tuple[DataPlan, ...] = ()  # as asked for, and with the number of rows settled
         self._dataset: Dataset | None = None
+        self._judged: tuple[tuple[str, str], Judged] | None = None
         self._used: pd.DataFrame | None = None  # the predictions that were told last
         self._chosen: tuple[tuple[str, int, str, bool], FinishedRun] | None = None
 
@@ -207,6 +218,29 @@ class Engine:
         elif not may_open_best(folder):
             said = fit_best_again(folder, self._dataset_of(folder.plan))
         return m.Exported(str(export_run(run, request.path, request.format)), said)
+
+    def explain(self, asked: m.Explain) -> Iterator[m.Explained]:
+        """The answer to a question about a run: the kept one, or what is worked out now."""
+        folder = RunFolder.open(asked.folder)
+        results = folded(folder.events()).results or {}
+        kept = kept_answer(folder, results, asked.question)
+        if kept is not None and asked.question != DEPENDENCE:
+            yield m.Explained(asked, kept)
+            return
+        for answer in answers(self._judged_model(folder, results), asked.question, asked.options):
+            if not answer.get("done", True):
+                yield m.Explained(asked, answer, done=False)
+            elif asked.question == DEPENDENCE:
+                yield m.Explained(asked, plain_answer(answer))
+            else:
+                yield m.Explained(asked, keep_answer(folder, results, asked.question, answer))
+
+    def _judged_model(self, folder: RunFolder, results: dict[str, Any]) -> Judged:
+        """The tested model of a run, which is fitted once for all its questions."""
+        key = (str(folder.path), key_of(results))
+        if self._judged is None or self._judged[0] != key:
+            self._judged = key, judged_model(folder, self._dataset_of(folder.plan))
+        return self._judged[1]
 
     def _chosen_run(self, run: FinishedRun, which: str) -> FinishedRun:
         """The run with another of its models, which is fitted once for several files."""

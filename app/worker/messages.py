@@ -130,6 +130,21 @@ class Predict:
 
 
 @dataclass(frozen=True)
+class Explain:
+    """Answer a question about a run that ended (core.tuning.why.answers).
+
+    Attributes:
+        folder: of the run.
+        question: rows, importance, dependence or learning.
+        options: of the question: column, and of which class.
+    """
+
+    folder: str
+    question: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Use:
     """Say what a model says of the rows of a file; its table is kept for `SaveUsed`.
 
@@ -195,6 +210,7 @@ Work = (
     | Export
     | Predict
     | TryCluster
+    | Explain
 )
 
 
@@ -309,6 +325,23 @@ class Predicted:
 
 
 @dataclass(frozen=True)
+class Explained:
+    """The answer to a question about a run, or what is known of it so far.
+
+    Attributes:
+        asked: the question.
+        answer: plain data; {"problem": sentence} where there is none.
+        done: whether it is the last.
+        details: of a defect; no data in it.
+    """
+
+    asked: Explain
+    answer: dict[str, Any]
+    done: bool = True
+    details: str = ""
+
+
+@dataclass(frozen=True)
 class Used:
     """What a run's model says of new rows: the first of them, and how many there are.
 
@@ -376,6 +409,7 @@ Answer = (
     | Predicted
     | Used
     | ClusterTried
+    | Explained
     | Refused
     | Broke
     | Died

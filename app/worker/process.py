@@ -179,8 +179,32 @@ class _Worker:
                 self._say(id, m.Concluding())
                 self._tell_all(id, engine.conclude(request.what))
                 self._say(id, m.Ended())
+            case m.Explain():
+                self._explain(engine, id, request.what)
             case what:
                 self._say(id, engine.answer(what))
+
+    def _explain(self, engine: Any, id: int, asked: m.Explain) -> None:
+        """A question about a run is left as soon as a person wants something else done."""
+        from core.errors import UnusableError
+
+        try:
+            with contextlib.closing(engine.explain(asked)) as answers:
+                for one in answers:
+                    self._say(id, one)
+                    if not one.done and self._is_hurried():
+                        self._say(id, m.Explained(asked, {"problem": INTERRUPTED}))
+                        return
+        except UnusableError as error:
+            self._say(id, m.Explained(asked, {"problem": error.sentence}))
+        except MemoryError:
+            self._say(id, m.Explained(asked, {"problem": NO_MEMORY}))
+        except Exception as error:
+            self._say(id, m.Explained(asked, {"problem": SORRY}, details=details_of(error)))
+
+    def _is_hurried(self) -> bool:
+        with self._told:
+            return any(not isinstance(one.what, PATIENT) for one in self._work)
 
     def _tune(self, engine: Any, id: int, request: m.Tune) -> None:
         folder = engine.folder(request)
@@ -250,8 +274,10 @@ OUTDATES: dict[type, tuple[type, ...]] = {
     m.Estimate: (m.Estimate,),
     m.SummarizeHistory: (m.SummarizeHistory,),
     m.Open: (m.Open, m.Estimate, m.SummarizeHistory),
-    m.Tune: (m.Estimate, m.SummarizeHistory),
+    m.Tune: (m.Estimate, m.SummarizeHistory, m.Explain),
 }
+PATIENT = (m.Estimate, m.SummarizeHistory, m.Explain)  # what waits for an answer to end
+INTERRUPTED = "This was left because something else was asked for meanwhile."
 NO_MEMORY = (
     "There is not enough memory for this; close other programs, or use fewer rows or columns."
 )

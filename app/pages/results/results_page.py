@@ -14,15 +14,18 @@ from app.pages.page import Page
 from app.pages.results.beside_default import BesideDefault
 from app.pages.results.candidates import CandidatesCard
 from app.pages.results.members import MembersCard
+from app.pages.results.questions import Questions
 from app.text.results.averaging import members_of
 from app.text.results.candidates import candidates
 from app.text.results.verdict import headline, in_plain_words, line
 from app.text.units import task_of
 from app.views.board import NARROW, places
 from app.views.penalties.group_penalties import GroupPenalties
+from app.views.results.calibration import Calibration
 from app.views.results.result_view import ResultView
 from app.views.results.results_views import RESULT_VIEWS
 from app.views.results.run_curves import MOST
+from app.views.why.why_view import WhyView
 from app.widgets.card import Card
 from app.widgets.labels import label
 from core.tuning.events import RunStarted
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from core.tuning.runs.past_runs import RunSummary
 
 ROW = 290  # pixels, the least height of a row of cards
+ROOMY = 1100  # pixels of the page at the usual text size, where half of it holds more classes
+MOST_BESIDE = 5  # classes of which right and wrong answers fit beside another card there
 
 
 class ResultsPage(Page):
@@ -45,7 +50,7 @@ class ResultsPage(Page):
         super().__init__(session, parent)
         self._shown: dict[str, Any] | None = None
         self._arranged: list[Card] = []
-        self._single = False
+        self._shape = (False, False)  # of the page: narrow, roomy
         self.compare_button = self.add_button("Compare runs", self.compare, "table")
         self.primary = self.add_primary(
             "Export the model", lambda: self.step_wanted.emit("export"), "arrow-right"
@@ -60,6 +65,9 @@ class ResultsPage(Page):
         self._nothing = label("The results appear here when a run has ended, in step 4.", "muted")
         self.body.addWidget(self._nothing)
         self.views: dict[str, ResultView] = {view.name: view() for view in RESULT_VIEWS}
+        calibration = self.views["calibration"]
+        assert isinstance(calibration, Calibration)
+        self.questions = Questions(self.session, calibration)
         self.penalties = GroupPenalties()
         self.setting, self.measures = BesideDefault(), BesideDefault()
         self.members = MembersCard()
@@ -76,13 +84,14 @@ class ResultsPage(Page):
             self.setting,
             self.views["confusion"],
             self.measures,
+            *self.questions.views.values(),
         ]
-        for view in (*self.views.values(), self.penalties):
+        for view in (*self.views.values(), *self.questions.views.values(), self.penalties):
             view.problem.connect(self.session.problem)
         self._grid = QGridLayout()
         self._grid.setSpacing(GAP)
-        self._grid.setColumnStretch(0, 3)
-        self._grid.setColumnStretch(1, 2)
+        for column in (0, 1):
+            self._grid.setColumnStretch(column, 1)
         self.body.addLayout(self._grid, 2)
         self.copying = CopyRow(
             "This run again, elsewhere:", self._plan_of_run, self.session.problem.emit
@@ -96,12 +105,13 @@ class ResultsPage(Page):
         """Bring everything up to date."""
         self._refresh()
         self._show_comparable()
+        self.questions.begin()
         QTimer.singleShot(0, self.penalties, self.penalties.redraw)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The penalties leave room for their words, so they are drawn for their new size."""
         super().resizeEvent(event)
-        if self._single != self._is_narrow():
+        if self._shape != self._shape_now():
             self._arrange(self._arranged)
         QTimer.singleShot(0, self.penalties, self.penalties.redraw)
 
@@ -113,6 +123,8 @@ class ResultsPage(Page):
         results = self.session.results
         self.candidates.setEnabled(self.session.state == "finished")
         if results is self._shown and results is not None:
+            if self.isVisible():
+                self.questions.begin()
             return
         self._shown = results
         self._nothing.setVisible(results is None)
@@ -127,6 +139,9 @@ class ResultsPage(Page):
         self._show_words(results, started)
         self._show_pictures(results, started)
         self._show_comparable()
+        self.questions.forget()
+        if self.isVisible():
+            self.questions.begin()
 
     def _show_words(self, results: dict[str, Any], started: RunStarted) -> None:
         rows = int(started.dataset.get("test_rows", 0))
@@ -135,7 +150,10 @@ class ResultsPage(Page):
 
     def _show_pictures(self, results: dict[str, Any], started: RunStarted) -> None:
         wanted: list[Card] = []
+        kept = self.session.run_folder is not None  # else there is nobody to ask
         for card in self._cards:
+            if isinstance(card, WhyView) and not kept:
+                continue
             if isinstance(card, ResultView) and card.suits(results):
                 card.show_results(results)
                 wanted.append(card)
@@ -171,9 +189,14 @@ class ResultsPage(Page):
         for card in self._cards:
             self._grid.removeWidget(card)
             card.hide()
-        self._arranged, self._single = cards, self._is_narrow()
+        self._arranged, self._shape = cards, self._shape_now()
+        narrow, roomy = self._shape
+        confusion = self.views["confusion"]
+        if confusion in cards:  # its columns, one a class, are seen whole
+            labels = len(confusion.results["confusion"]["labels"])
+            confusion.wide = labels > (MOST_BESIDE if roomy else 2)
         drawn = set()
-        for card, (row, column, across) in zip(cards, places(cards, self._single), strict=True):
+        for card, (row, column, across) in zip(cards, places(cards, narrow), strict=True):
             self._grid.addWidget(card, row, column, 1, across)
             card.show()  # not before it has a parent: it would be a window of its own
             if not isinstance(card, (BesideDefault, MembersCard, CandidatesCard)):
@@ -182,8 +205,9 @@ class ResultsPage(Page):
             self._grid.setRowMinimumHeight(row, ROW if row in drawn else 0)
             self._grid.setRowStretch(row, 1 if row in drawn else 0)
 
-    def _is_narrow(self) -> bool:
-        return self.scroll.viewport().width() < appearance.pixels(NARROW)
+    def _shape_now(self) -> tuple[bool, bool]:
+        width = self.scroll.viewport().width()
+        return width < appearance.pixels(NARROW), width >= appearance.pixels(ROOMY)
 
     def _plan_of_run(self) -> Plan | None:
         return self.session.shown.plan if self.session.events else None

@@ -1,4 +1,4 @@
-"""The pictures of the Results page: scores, calibration, predicted against actual."""
+"""The pictures of the Results page: scores, predicted against actual, and the others."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from app.views.plot.bar_words import AboveWords
 from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.scales import Scale
+from app.views.results.calibration import Calibration
 from app.views.results.confusion import Confusion
 from app.views.results.pairs_curve import PairsCurve
 from app.views.results.result_view import ResultView
@@ -119,60 +120,6 @@ class Scores(ResultView):
         """Who, score, low, high."""
         headers = ["setting", "score", "low", "high"]
         return headers, [list(entry) for entry in self.entries()]
-
-
-class Calibration(ResultView):
-    """Predicted probabilities against what happened."""
-
-    name = "calibration"
-    title = "Can its probabilities be trusted?"
-    question = "On the dashed line, 70 % means 70 %."
-    waiting = "A curve appears here for two classes, if the model gives probabilities."
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.plot = self.canvas.add_plot()
-        self.plot.bottom.set_title("predicted probability")
-        self.plot.left.set_title("share that has it")
-        self.diagonal, self.curve, self.dots = Lines(), Lines(), Dots("circle", 8)
-        for item in (self.diagonal, self.curve, self.dots):
-            self.plot.addItem(item)
-
-    @classmethod
-    def suits(cls, results: dict[str, Any]) -> bool:
-        """Two classes with probabilities."""
-        return bool((results.get("calibration") or {}).get("predicted"))
-
-    def draw(self) -> None:
-        """The curve and the diagonal."""
-        theme, curve = appearance.current(), self.results["calibration"]
-        self.diagonal.set_style(pen(theme.muted, 1.4, dashed=True))
-        self.diagonal.set_data([0.0, 1.0], [0.0, 1.0])
-        self.curve.set_style(pen(theme.model, 2.0))
-        self.dots.set_style(theme.model, theme.paper, 1.0)
-        self.curve.set_data(curve["predicted"], curve["observed"])
-        self.dots.set_data(curve["predicted"], curve["observed"])
-        self.plot.hold_x(-0.03, 1.03, exact=True)
-        self.plot.hold_y(-0.03, 1.03, exact=True)
-
-    def describe(self) -> str:
-        """The largest distance from the diagonal."""
-        curve = self.results["calibration"]
-        far = np.abs(np.array(curve["predicted"]) - np.array(curve["observed"]))
-        worst = int(np.argmax(far))
-        said = "Furthest off where it says {}: there {} have it."
-        return said.format(
-            score_in_words(curve["predicted"][worst], "accuracy"),
-            score_in_words(curve["observed"][worst], "accuracy"),
-        )
-
-    def rows(self) -> Table:
-        """Predicted, observed, rows."""
-        curve = self.results["calibration"]
-        counts = curve.get("counts") or [None] * len(curve["predicted"])
-        rows = zip(curve["predicted"], curve["observed"], counts, strict=True)
-        headers = ["predicted", "observed", "rows"]
-        return headers, [list(row) for row in rows]
 
 
 class Predicted(ResultView):

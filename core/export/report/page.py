@@ -16,6 +16,7 @@ from core.export.report.pictures import picture_sections
 from core.export.report.results import result_sections, score_words
 from core.export.report.structured import result_words, topic_sections, unit
 from core.export.report.style import style_sheet
+from core.export.report.why import why_sections
 from core.tuning.evaluation import evaluation_in_words
 from core.tuning.scores.cost_words import costs_in_words
 from core.tuning.scores.metrics import METRICS
@@ -33,7 +34,7 @@ def write(run: FinishedRun, path: Path) -> None:
 def page(run: FinishedRun) -> str:
     """The whole page as HTML text."""
     title = f"{headline(run)} – {run.takeaway.dataset}"
-    shown = (result_sections, topic_sections, picture_sections)
+    shown = (result_sections, why_sections, topic_sections, picture_sections)
     parts = (*shown, model_sections, average_sections, history_sections)
     cards = [_overview(run), *(card for part in parts for card in part(run))]
     return (

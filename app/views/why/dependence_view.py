@@ -1,0 +1,156 @@
+"""What one column does: partial dependence, single rows, and where the values are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.numbers import plain
+from app.views.plot.data_table import Table
+from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
+from app.views.plot.scales import Scale
+from app.views.why.why_view import WhyView, of_rows
+from app.widgets.quiet_controls import QuietComboBox
+
+HISTOGRAM = 0.16  # share of the height
+
+
+class DependenceView(WhyView):
+    """The mean over test rows as a thick line, single rows thin, a histogram at the bottom."""
+
+    name = "dependence"
+    title = "What does a column do?"
+    question = (
+        "What the model says if only this column changes. Thick: the mean over test rows with its "
+        "95\u00a0% confidence interval; thin: single rows; bottom: how many rows have the value."
+    )
+    waiting = "Choose a column at “Which columns matter?”."
+    asks = "dependence"
+    wide = True
+
+    column_wanted = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.plot = self.canvas.add_plot()
+        self.histogram, self.band = Band(), Band()
+        self.singles, self.mean, self.spans = Lines(), Lines(), Lines()
+        self.dots = Dots("circle", 9)
+        items = (self.histogram, self.singles, self.band, self.mean, self.spans, self.dots)
+        for item in items:
+            self.plot.addItem(item)
+
+    @classmethod
+    def suits(cls, results: dict[str, Any]) -> bool:
+        """Rows of a table."""
+        return of_rows(results)
+
+    def controls(self) -> list[QWidget]:
+        """The columns."""
+        self.which = QuietComboBox()
+        self.which.setAccessibleName("Column")
+        self.which.activated.connect(lambda _at: self.column_wanted.emit(self.which.currentText()))
+        self.which.hide()
+        return [self.which, *super().controls()]
+
+    def set_columns(self, names: list[str]) -> None:
+        """The columns to choose from, the most important first."""
+        self.which.clear()
+        self.which.addItems(names)
+        self.which.setVisible(bool(names))
+
+    def show_answer(self, answer: dict[str, Any], done: bool = True) -> None:
+        """The curves of a column; a sentence where it has none."""
+        at = self.which.findText(answer.get("name", ""))
+        if at >= 0:
+            self.which.setCurrentIndex(at)
+        if problem := answer.get("problem"):
+            self.answer = {}
+            self._say(problem, offers=False)
+            return
+        super().show_answer(answer, done)
+
+    def refuse(self, sentence: str) -> None:
+        """Why there is no answer: another column may have one."""
+        self.answer = {}
+        self._say(sentence, offers=False)
+
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        names = ("grid", "mean", "low", "high")
+        return tuple(np.array(self.answer[name], dtype=float) for name in names)
+
+    def draw(self) -> None:
+        """The curves over the values; words are dots with their intervals."""
+        theme, answer = appearance.current(), self.answer
+        x, mean, low, high = self._arrays()
+        numbers = answer["numbers"] and not answer["words"]
+        scale = Scale() if numbers else Scale("choice", tuple(answer["words"]))
+        self.plot.bottom.set_scale(scale)
+        self.plot.bottom.set_title(answer["name"])
+        self.plot.left.set_title(answer["answer"])
+        rows = np.array(answer["rows"], dtype=float)
+        every = np.concatenate([rows.ravel(), low, high, mean])
+        bottom, top = float(np.nanmin(every)), float(np.nanmax(every))
+        span = (top - bottom) or abs(top) or 1.0
+        floor = bottom - (HISTOGRAM + 0.06) * span
+        gap = np.full((len(rows), 1), np.nan)
+        self.singles.set_style(pen(clear_colour(theme.muted, 0.35), 1.0))
+        self.singles.set_data(
+            np.tile(np.append(x, np.nan), len(rows)), np.hstack([rows, gap]).ravel()
+        )
+        self.band.set_style(clear_colour(theme.model, 0.25))
+        self.mean.set_style(pen(theme.model, 3.0))
+        self.spans.set_style(pen(theme.model, 3.0))
+        self.dots.set_style(theme.model, theme.paper, 1.0)
+        nothing = np.empty(0)
+        if numbers:
+            self.band.set_data(x, low, high)
+            self.mean.set_data(x, mean)
+            self.spans.set_data(nothing, nothing)
+        else:
+            self.band.set_data(nothing, nothing, nothing)
+            self.mean.set_data(nothing, nothing)
+            gaps = np.full(len(x), np.nan)
+            self.spans.set_data(np.repeat(x, 3), np.column_stack([low, high, gaps]).ravel())
+        self.dots.set_data(*((nothing, nothing) if numbers and len(x) > 2 else (x, mean)))
+        left, right = self._draw_histogram(x, floor, HISTOGRAM * span)
+        self.plot.hold_x(left, right, exact=True)
+        self.plot.hold_y(floor, top + 0.05 * span, exact=True)
+
+    def _draw_histogram(self, x: np.ndarray, floor: float, tall: float) -> tuple[float, float]:
+        """Steps along the bottom; the ends of the axis."""
+        theme = appearance.current()
+        counts = np.array(self.answer["counts"], dtype=float)
+        edges = np.array(self.answer["edges"], dtype=float)
+        if not len(edges):
+            places = np.concatenate([[at - 0.3, at - 0.3, at + 0.3, at + 0.3] for at in x])
+            heights = np.concatenate([[0.0, count, count, 0.0] for count in counts])
+            ends = (-0.5, len(x) - 0.5)
+        else:
+            places, heights = np.repeat(edges, 2)[1:-1], np.repeat(counts, 2)
+            air = 0.03 * ((edges[-1] - edges[0]) or 1.0)
+            ends = (float(edges[0]) - air, float(edges[-1]) + air)
+        heights = floor + tall * heights / max(float(counts.max(initial=0.0)), 1.0)
+        self.histogram.set_style(clear_colour(theme.muted, 0.45))
+        self.histogram.set_data(places, np.full(len(places), floor), heights)
+        return ends
+
+    def describe(self) -> str:
+        """The ends of the mean."""
+        _, mean, _, _ = self._arrays()
+        said = "{}: the mean goes from {} to {} between its lowest and highest; {} test rows."
+        return said.format(
+            self.answer["name"], plain(float(mean.min())), plain(float(mean.max())),
+            self.answer["used"],
+        )  # fmt: skip
+
+    def rows(self) -> Table:
+        """Value, mean, low, high."""
+        x, mean, low, high = self._arrays()
+        values: list[Any] = self.answer["words"] or x.tolist()
+        triples = zip(values, mean.tolist(), low.tolist(), high.tolist(), strict=True)
+        return [self.answer["name"], "mean", "low", "high"], [list(row) for row in triples]

@@ -1,0 +1,71 @@
+"""Would more rows help: nested parts of the training rows, and what their scores say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
+
+
+def nested_parts(
+    labels: np.ndarray | None,
+    groups: np.ndarray | None,
+    rows: int,
+    shares: Sequence[float],
+    seed: int,
+) -> list[np.ndarray]:
+    """Places of the rows of each part, sorted; every part holds the smaller ones.
+
+    Args:
+        labels: codes of the classes, (rows,), each of which is in every part as far as its rows
+            go (two at least); None for numbers.
+        groups: codes of what stays together, (rows,); None where every row stands for itself.
+        rows: how many there are.
+        shares: growing, the last 1.
+        seed: of the order.
+    """
+    generator = np.random.default_rng(seed)
+    if groups is not None:
+        _, groups = np.unique(groups, return_inverse=True)
+        position = generator.permutation(int(groups.max()) + 1)[groups]
+        order = np.lexsort((np.arange(rows), position))
+    else:
+        order = generator.permutation(rows)
+    if labels is not None:
+        order = _spread(order, labels[order], keep=groups is not None)
+    return [np.sort(order[: max(2, round(share * rows))]) for share in shares]
+
+
+def _spread(order: np.ndarray, labels: np.ndarray, keep: bool) -> np.ndarray:
+    """The same rows, two of every class first, then every class evenly over the whole."""
+    rank, size = np.zeros(len(order)), np.zeros(len(order))
+    for code in np.unique(labels):
+        at = np.flatnonzero(labels == code)
+        rank[at], size[at] = np.arange(len(at)), len(at)
+    first = np.where(rank < 2, 0, 1)
+    place = np.arange(len(order)) if keep else (rank + 0.5) / size
+    return order[np.lexsort((place, first))]
+
+
+def mean_with_interval(drawn: np.ndarray, seed: int) -> tuple[float, float]:
+    """The 95 % interval of the mean over parts, for the chance of parts and of test rows alike.
+
+    Args:
+        drawn: scores of resampled test rows, shape (parts, resamples).
+        seed: of the parts that are drawn with every resample.
+    """
+    middle = mean_of_parts(drawn, seed)
+    known = middle[np.isfinite(middle)]
+    if not len(known):
+        return float("nan"), float("nan")
+    low, high = np.percentile(known, (2.5, 97.5))
+    return float(low), float(high)
+
+
+def mean_of_parts(drawn: np.ndarray, seed: int) -> np.ndarray:
+    """The mean over parts drawn with replacement, one draw a resample, shape (resamples,)."""
+    parts, resamples = drawn.shape
+    chosen = np.random.default_rng(seed).integers(parts, size=(parts, resamples))
+    return np.take_along_axis(drawn, chosen, axis=0).mean(axis=0)

@@ -1,0 +1,1 @@
+"""What people ask after the score: answers about the model that was tested, on its test rows."""

@@ -1,0 +1,239 @@
+"""The views of the questions after the score, on small answers worked by hand."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.pages.results.questions import Questions
+from app.pages.results.results_page import ResultsPage
+from app.text.results.why import columns_in_words, learning_in_words
+from app.views.results.calibration import Calibration
+from app.views.why.columns_view import ColumnsView
+from app.views.why.learning_view import LearningView
+from app.views.why.residuals_view import ResidualsView
+from app.views.why.threshold_view import ThresholdView
+from app.views.why.why_view import of_rows
+from app.views.why.wrong_rows import WrongRowsView
+from app.worker.messages import Explain, Explained
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.runs.run_folder import RunFolder
+
+CLASSES = {"confusion": {"labels": ["no", "yes"], "tuned": [[2, 1], [0, 1]]}}
+OF = {
+    # Scores 0.9 yes, 0.7 no, 0.6 yes, 0.2 no.
+    "positives": 2, "negatives": 2, "thresholds": [0.9, 0.7, 0.6, 0.2],
+    "true": [1, 1, 2, 2], "false": [0, 1, 1, 2],
+    "area": [0.75, None, None], "precision": [5 / 6, 0.5, 1.0],
+    "calibration": [{"predicted": 0.2, "observed": 0.0, "rows": 1, "low": 0.0, "high": 0.8}],
+}  # fmt: skip
+OTHER = OF | {"thresholds": [0.8, 0.4, 0.3, 0.1], "true": [1, 1, 2, 2]}
+WRONG = {
+    "headers": ["x"], "rows": [[3.5]], "lines": [7], "counted": "line", "left_out": 0,
+    "actual": ["no"], "said": ["yes"], "sure": [0.7], "wrong": 1,
+}  # fmt: skip
+ROWS = {
+    "rows": 4, "labels": ["yes", "no"], "second": "yes", "scale": "probability",
+    "chosen": 0.65, "by_costs": True, "of": {"yes": OF, "no": OTHER}, "wrong": WRONG,
+}  # fmt: skip
+COLUMNS = {
+    "metric": "accuracy", "rows": 4, "test_rows": 9, "repeats": 5, "total": 99, "screened": True,
+    "columns": [
+        {"names": ["a"], "mean": 0.2, "low": 0.1, "high": 0.3, "weight": -2.0},
+        {"names": ["b"], "mean": 0.0, "low": -0.1, "high": 0.1, "weight": 0.5},
+    ],
+    "groups": [{"names": ["a", "b"], "mean": 0.4, "low": 0.2, "high": 0.6}],
+    "alike": [{"names": ["a", "b"], "least": 0.953}],
+    "dependence": {"a": {
+        "name": "a", "answer": "probability of “yes”", "numbers": True, "grid": [0.0, 1.0],
+        "words": [], "mean": [0.3, 0.6], "low": [0.2, 0.5], "high": [0.4, 0.7],
+        "rows": [[0.1, 0.9]], "used": 4, "counts": [1, 3], "edges": [0.0, 0.5, 1.0],
+    }},
+}  # fmt: skip
+SIZES = [
+    {"rows": rows, "mean": mean, "low": mean - 0.1, "high": mean + 0.1, "repeats": 3}
+    for rows, mean in ((10, 0.6), (50, 0.7), (100, 0.8))
+]
+LEARNING = {
+    "metric": "accuracy", "maximize": True, "sizes": SIZES, "done": True, "answer": "yes",
+    "gain": {"mean": 0.1, "low": 0.02, "high": 0.18, "from": 50, "to": 100},
+}  # fmt: skip
+
+
+@pytest.fixture
+def shown(qtbot):
+    def show(kind, answer, results=CLASSES):
+        view = kind()
+        qtbot.addWidget(view)
+        view.resize(700, 420)
+        view.show()
+        view.show_results(results)
+        view.show_answer(answer)
+        return view
+
+    return show
+
+
+def test_the_threshold_begins_where_the_model_decides(shown):
+    view = shown(ThresholdView, ROWS)
+    assert view.at() == 1  # p >= 0.65: the rows with 0.9 and 0.7
+    assert view.counts[1, 1].text() == "1"
+    assert view.counts[2, 1].text() == "1"
+    assert "recall 50" in view.sentence.text()
+    assert "precision 50" in view.sentence.text()
+
+
+def test_an_arrow_key_moves_the_threshold_and_its_counts(shown, qtbot):
+    view = shown(ThresholdView, ROWS)
+    qtbot.keyClick(view.slider, Qt.Key.Key_Left)  # a lower threshold calls more rows
+    assert view.at() == 2
+    texts = [view.counts[place].text() for place in ((1, 1), (1, 2), (2, 1), (2, 2))]
+    assert texts == ["2", "0", "1", "1"]
+    assert "recall 100" in view.sentence.text()
+    assert "precision 67" in view.sentence.text()
+
+
+def test_the_mouse_moves_the_threshold_along_the_curve(shown, qtbot):
+    view = shown(ThresholdView, ROWS)
+    qtbot.waitExposed(view)
+    place = view.canvas.mapFromScene(view.roc.vb.mapViewToScene(view.roc.vb.viewRect().topLeft()))
+    corner = view.roc.vb.mapViewToScene(view.roc.vb.viewRect().bottomRight())  # 1, 1
+    at = view.canvas.mapFromScene(corner)
+    qtbot.mouseClick(view.canvas.viewport(), Qt.MouseButton.LeftButton, pos=(at + place - place))
+    assert view.at() == 3
+
+
+def test_areas_are_told_with_their_baselines(shown):
+    view = shown(ThresholdView, ROWS)
+    assert "0.833 (95\u00a0% confidence interval 0.500 to 1.000), knowing nothing 0.5" in (
+        view.describe()
+    )
+    assert view.rows()[1][2][:5] == [0.6, 2, 1, 0, 1]
+
+
+def test_columns_are_bars_with_intervals_and_weights(shown, qtbot):
+    view = shown(ColumnsView, COLUMNS)
+    assert view.rows()[1][0] == ["a", 0.2, 0.1, 0.3, -2.0]
+    said = view.describe()
+    assert "a and b say nearly the same" in said
+    assert "Of 99 columns the 2" in said
+    chosen = []
+    view.column_chosen.connect(chosen.append)
+    qtbot.keyClick(view.canvas, Qt.Key.Key_Down)
+    qtbot.keyClick(view.canvas, Qt.Key.Key_Return)
+    assert chosen == ["b"]
+    view.how.setCurrentIndex(1)
+    assert view.rows()[1] == [["a + b", 0.4, 0.2, 0.6, None]]
+
+
+def test_a_click_on_a_bar_chooses_its_column(shown, qtbot):
+    view = shown(ColumnsView, COLUMNS)
+    qtbot.waitExposed(view)
+    chosen = []
+    view.column_chosen.connect(chosen.append)
+    scene = view.plot.vb.mapViewToScene(view.plot.vb.viewRect().center())
+    scene.setY(view.plot.vb.mapViewToScene(type(scene)(0.0, 1.0)).y())
+    place = view.canvas.mapFromScene(scene)
+    qtbot.mouseClick(view.canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert chosen == ["b"]
+
+
+def test_more_rows_are_answered_in_a_sentence(shown):
+    view = shown(LearningView, LEARNING)
+    said = view.describe()
+    assert said.startswith("Yes, likely: from 50 to 100 training rows")
+    assert "10.0 points" in said
+    assert len(view.rows()[1]) == 3
+    unclear = learning_in_words(LEARNING | {"answer": "unclear"})
+    assert unclear.startswith("That cannot be told: from 50")
+    assert learning_in_words({"sizes": []}) == "More sizes are being tried …"
+
+
+def test_wrong_rows_have_their_lines(shown):
+    view = shown(WrongRowsView, ROWS)
+    assert view.rows() == (["line", "actual", "predicted", "sure", "x"],
+                           [[7, "no", "yes", "70\u00a0%", 3.5]])  # fmt: skip
+
+
+def test_nothing_wrong_is_a_sentence(shown):
+    view = shown(WrongRowsView, {"wrong": {"rows": []}})
+    assert not view.has_content()
+    assert "right about every" in view.waits_for()
+
+
+def test_residuals_over_predictions_and_words(shown):
+    bins = {"": [{"at": 2.0, "mean": 0.5, "low": 0.1, "high": 0.9, "rows": 2}],
+            "w": [{"at": "a", "mean": 1.0, "low": None, "high": None, "rows": 1},
+                  {"at": "b", "mean": 0.0, "low": None, "high": None, "rows": 1}]}  # fmt: skip
+    told = {"predicted": [1.0, 3.0], "residual": [1.0, 0.0], "rows": 2, "bins": bins,
+            "along": {"w": ["a", "b"]}}  # fmt: skip
+    view = shown(ResidualsView, {"residuals": told}, {"predictions": {"actual": [0.0, 3.0]}})
+    assert view.rows()[1] == [[1.0, 1.0], [3.0, 0.0]]
+    view.along.setCurrentIndex(1)
+    view.redraw()
+    assert view.rows()[1] == [["a", 1.0], ["b", 0.0]]
+    assert "Furthest off near w a" in view.describe()
+
+
+def test_calibration_has_bands_and_counts_once_they_are_known(shown):
+    view = shown(Calibration, ROWS)
+    assert view.rows() == (["predicted", "observed", "rows", "low", "high"],
+                           [[0.2, 0.0, 1, 0.0, 0.8]])  # fmt: skip
+    assert [view.which.itemText(at) for at in range(2)] == ["yes", "no"]
+
+
+def test_only_rows_of_a_table_are_asked_about():
+    assert of_rows(CLASSES)
+    assert not of_rows(CLASSES | {"sequences": {"tuned": 1}})
+    assert not of_rows({"pairs": {"tuned": {}}})
+    assert columns_in_words({"alike": []}) == ""
+
+
+@pytest.fixture
+def asking(still, qtbot, race, tmp_path):
+    folder = RunFolder.create(Plan(DataPlan("x.csv"), "auto", "race"), root=tmp_path)
+    folder.close()
+    still._show_run(list(race.run()), folder.path)
+    page = ResultsPage(still)
+    qtbot.addWidget(page)
+    page.resize(1000, 800)
+    page.show()
+    page.visited()
+    return page
+
+
+def asked(still):
+    return [what.question for what in still.worker.asked if isinstance(what, Explain)]
+
+
+def test_what_takes_seconds_is_asked_at_once_and_the_rest_offered(asking, still):
+    assert asked(still) == ["rows", "importance"]
+    learning = asking.questions.views["learning"]
+    assert learning.ask_button.isVisibleTo(learning)
+    assert "takes about" in learning.waits_for()
+    learning.ask_button.click()
+    assert asked(still)[-1] == "learning"
+    learning.asked.emit("learning")
+    assert asked(still).count("learning") == 1
+
+
+def test_answers_go_to_their_views_and_a_column_is_looked_at(asking, still):
+    folder = str(still.run_folder)
+    questions: Questions = asking.questions
+    still.explained.emit(Explained(Explain(folder, "importance"), COLUMNS))
+    assert questions.views["dependence"].answer["name"] == "a"
+    assert "importance" not in asked(still)[2:]
+    questions.look_at("b")
+    assert asked(still)[-1] == "dependence"
+    sentence = "the data have changed since this run"
+    told = Explained(Explain(folder, "dependence", {"column": "b"}), {"problem": sentence})
+    still.explained.emit(told)
+    assert questions.views["dependence"].waits_for() == sentence
+
+
+def test_why_there_is_no_answer_is_said_where_it_would_be(asking, still):
+    told = Explained(Explain(str(still.run_folder), "rows"), {"problem": "There is no such file."})
+    still.explained.emit(told)
+    view = asking.questions.views["threshold"]
+    assert view.waits_for() == "There is no such file."
+    assert view.ask_button.isVisibleTo(view)

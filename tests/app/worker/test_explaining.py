@@ -1,0 +1,110 @@
+"""Questions about a run that ended: answered once, kept, left when something else is asked."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app.session.requests import PendingRequests
+from app.worker import messages as m
+from app.worker.engine import Engine
+from app.worker.process import INTERRUPTED, _Worker
+from core.datasets.reading import read_dataset
+from core.errors import UnusableError
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.tune import tune
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    place = tmp_path_factory.mktemp("run")
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"a": rng.standard_normal(120), "b": rng.standard_normal(120)})
+    table["target"] = np.where(table["a"] > 0, "x", "y")
+    table.to_csv(place / "data.csv", index=False)
+    plan = Plan(DataPlan(str(place / "data.csv"), test_size=0.3), "logistic", "mm")
+    folder = RunFolder.create(plan, path=place / "run")
+    for _ in tune(plan, read_dataset(plan.data.file), folder=folder):
+        pass
+    folder.close()
+    return folder
+
+
+def test_a_past_run_is_answered_and_the_answer_kept_without_its_data(run):
+    asked = m.Explain(str(run.path), "rows")
+    (first,) = Engine().explain(asked)
+    assert first.done
+    assert first.answer["labels"] == ["y", "x"]
+    data = run.path.parent / "data.csv"
+    away = data.rename(data.with_suffix(".away"))
+    try:
+        (again,) = Engine().explain(asked)
+        assert again.answer == first.answer
+        with pytest.raises(UnusableError, match=r"data\.csv"):
+            list(Engine().explain(m.Explain(str(run.path), "importance")))
+    finally:
+        away.rename(data)
+
+
+def test_a_long_answer_comes_in_parts(run):
+    told = list(Engine().explain(m.Explain(str(run.path), "learning")))
+    assert [one.done for one in told] == [False] * 4 + [True]
+
+
+class Sent:
+    def __init__(self):
+        self.messages = []
+
+    def send(self, message):
+        self.messages.append(message.answer)
+
+
+class Long:
+    def explain(self, asked):
+        yield m.Explained(asked, {"sizes": [1]}, done=False)
+        yield m.Explained(asked, {"sizes": [1, 2]})
+
+
+class Broken:
+    def explain(self, asked):
+        raise KeyError("a value of the data")
+        yield
+
+
+def explained(engine, waiting=()):
+    pipe = Sent()
+    worker = _Worker(pipe, "")
+    worker._work = deque(m.Request(9, one) for one in waiting)
+    worker._explain(engine, 1, m.Explain("run", "learning"))
+    return pipe.messages
+
+
+def test_it_is_left_for_what_a_person_wants_now():
+    assert [one.done for one in explained(Long())] == [False, True]
+    tune_now = m.Tune(Plan(DataPlan("x.csv"), "logistic", "mm"))
+    assert explained(Long(), [tune_now])[-1].answer == {"problem": INTERRUPTED}
+    assert "problem" not in explained(Long(), [m.Explain("run", "rows")])[-1].answer
+
+
+def test_a_defect_is_told_without_a_value_of_the_data():
+    (told,) = explained(Broken())
+    assert told.done
+    assert "KeyError" in told.details
+    assert "a value" not in told.details + told.answer["problem"]
+
+
+def test_each_question_waits_for_its_own_answer():
+    sent = []
+    asked = PendingRequests(sent.append)
+    asked.ask(m.Explain("run", "rows"))
+    asked.ask(m.Explain("run", "importance"))
+    first, second = (one.id for one in sent)
+    part = m.Explained(sent[0].what, {}, done=False)
+    assert asked.answered(m.Message(first, part)) == (True, m.Explain)
+    assert asked.answered(m.Message(first, m.Explained(sent[0].what, {}))) == (True, m.Explain)
+    assert [one.question for one in asked.unanswered()] == ["importance"]
+    assert asked.answered(m.Message(second, part)) == (False, None)

@@ -1,0 +1,77 @@
+"""The report answers what people ask after the score, and quotes no row where none may leave."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.datasets.reading import read_dataset
+from core.export.finished_run import finished_run
+from core.export.report.page import page
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.tune import tune
+from core.tuning.why.answers import answers, keep_answer
+from core.tuning.why.judged import judged_model
+
+
+@pytest.fixture(scope="module", params=["logistic", "linear"])
+def folder(request, tmp_path_factory):
+    place = tmp_path_factory.mktemp(request.param)
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"size": rng.standard_normal(150), "noise": rng.standard_normal(150)})
+    table["ward"] = rng.choice(["<east>", "west"], 150)
+    target = table["size"] + 0.7 * rng.standard_normal(150)
+    table["target"] = target if request.param == "linear" else np.where(target > 0, "ill", "well")
+    path = place / "data.csv"
+    table.to_csv(path, index=False)
+    plan = Plan(DataPlan(str(path), test_size=0.3), request.param, "mm")
+    folder = RunFolder.create(plan, path=place / "run")
+    for _ in tune(plan, read_dataset(str(path)), folder=folder):
+        pass
+    folder.close()
+    return folder
+
+
+def titles(text):
+    return re.findall("<h2>(.*?)</h2>", text)
+
+
+def test_every_question_has_its_section_with_a_table(folder):
+    judged = judged_model(folder, read_dataset(folder.plan.data.file))
+    for answer in answers(judged, "learning", {}):
+        keep_answer(folder, judged.state.results, "learning", answer)
+    text = page(finished_run(folder))
+    found = titles(text)
+    assert {"Which columns matter?", "Which rows is it most wrong about?"} <= set(found)
+    assert "Would more rows help?" in found
+    assert "What does size do?" in found
+    own = "Where is it too high or too low?" if folder.plan.model == "linear" else (
+        "How well does it tell classes apart?"
+    )  # fmt: skip
+    assert own in found
+    assert "<east>" not in text  # words of a stranger's file are no markup
+
+
+def test_without_examples_no_row_is_quoted(folder):
+    text = page(finished_run(folder, examples=False))
+    assert "Which columns matter?" in titles(text)
+    assert "Which rows is it most wrong about?" not in titles(text)
+    assert "What does size do?" not in titles(text)
+    assert "west" not in text
+
+
+def test_without_its_data_a_report_says_what_is_missing(folder):
+    for kept in (folder.path / "answers").glob("*.json"):
+        kept.unlink()
+    data = folder.path.parent / "data.csv"
+    moved = data.rename(data.with_suffix(".away"))
+    try:
+        text = page(finished_run(folder))
+    finally:
+        moved.rename(data)
+    assert "What else could be asked" in titles(text)
+    assert "is not in this report" in text
