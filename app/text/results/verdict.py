@@ -256,7 +256,7 @@ def _what_it_took(results: dict[str, Any], started: RunStarted) -> str:
     words = "A grid search would have needed {needed}."
     if started.kind == "penalties" and len(started.groups) > 1:
         words = "A grid search for one common penalty would have needed {needed}."
-    return f"{said} {words.format(needed=f'{needed:,}'.replace(',', ' '))}"
+    return f"{said} {words.format(needed=f'{needed:,}')}"
 
 
 def grid_fits(started: RunStarted) -> int | None:

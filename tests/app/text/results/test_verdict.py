@@ -188,3 +188,8 @@ def test_a_test_file_and_nested_folds_are_called_that():
     )
     said = " ".join(in_plain_words(results(folds=5, rows=81), run()))
     assert "On all 81 rows, each tested once by 5-fold cross-validation, the tuned" in said
+
+
+def test_large_counts_are_grouped_as_everywhere(monkeypatch):
+    monkeypatch.setattr("app.text.results.verdict.grid_fits", lambda started: 5001)
+    assert "A grid search would have needed 5,001." in " ".join(in_plain_words(results(), run()))
