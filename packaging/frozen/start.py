@@ -63,7 +63,9 @@ def unpack(archive: Path, folder: Path) -> None:
     draft = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
     try:
         with tarfile.open(archive) as packed:
-            packed.extractall(draft, filter="data")
+            # Ours, as the program itself; before 3.11.4 nothing can be asked of extractall.
+            asked = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+            packed.extractall(draft, **asked)
         if hasattr(os, "sync"):
             os.sync()  # or a loss of power could leave empty files under the final name
         try:

@@ -66,6 +66,13 @@ def test_a_package_is_unpacked_by_its_first_import_alone(archives, tmp_path):
     assert (folder / "parcel" / "inner" / "__init__.py").is_file()
 
 
+def test_a_python_without_filters_unpacks_it_too(archives, monkeypatch):
+    usual = tarfile.TarFile.extractall
+    monkeypatch.delattr(tarfile, "data_filter", raising=False)  # as in 3.11.2
+    monkeypatch.setattr(tarfile.TarFile, "extractall", lambda self, path: usual(self, path))
+    assert importlib.import_module("parcel").VALUE == 42
+
+
 def test_an_older_version_is_removed_and_other_packages_stay(archives, tmp_path):
     parts = tmp_path / "cache" / "parts"
     for name in ("parcel-000000000000", "other-000000000000", "parcel-1.old", "parcel-1.new"):
