@@ -58,6 +58,12 @@ class PendingRequests:
         kind = next((k for k, id in self._wanted.items() if id == message.id), None)
         return message.id == 0 or kind is not None, kind
 
+    def leave(self, question: str) -> None:
+        """Let questions of a kind be answered no further."""
+        for id, what in self._each.items():
+            if isinstance(what, m.Explain) and what.question == question:
+                self._send(m.Request(id, m.LeaveQuestion()))
+
     def unanswered(self) -> list[m.Explain]:
         """The questions about runs that nobody will answer any more; they are forgotten."""
         lost = [what for what in self._each.values() if isinstance(what, m.Explain)]

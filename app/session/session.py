@@ -247,6 +247,10 @@ class Session(Known):
         if self.run_folder is not None and self.state == "finished":
             self._asked.ask(m.Explain(str(self.run_folder), question, options))
 
+    def leave_question(self, question: str) -> None:
+        """Let a question be answered no further."""
+        self._asked.leave(question)
+
     def evaluate(self, request: dict[str, Any]) -> None:
         """Evaluate a surrogate for a view; `evaluated` brings the answer."""
         self._evaluator.ask(request)

@@ -168,6 +168,11 @@ class SaveUsed:
 
 
 @dataclass(frozen=True)
+class LeaveQuestion:
+    """Work no further on the answer to the question of this id."""
+
+
+@dataclass(frozen=True)
 class Pause:
     """Do nothing after the current trial until Resume."""
 
@@ -197,7 +202,7 @@ class Abandon:
     """Do not wait for the results of a run: its process is ended, what was recorded is kept."""
 
 
-Control = Pause | Resume | Stop | Abandon | Exclude
+Control = Pause | Resume | Stop | Abandon | Exclude | LeaveQuestion
 Work = (
     Open
     | Estimate

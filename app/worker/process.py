@@ -87,9 +87,11 @@ class _Worker:
         self._lock = threading.Lock()  # of the writing end
         self._told = threading.Condition()
         self._run = 0  # the request whose run is going on
+        self._asked = 0  # the question that is being answered
         self._paused = False
         self._tests = False  # whether that run has come to its end and its winner is tested
         self._stop: dict[int, m.Stop] = {}
+        self._left: set[int] = set()  # questions that nobody waits for any more
         self._requests: deque[Event] = deque()
 
     # The listening thread -------------------------------------------------------------------
@@ -120,6 +122,8 @@ class _Worker:
                 self._stop[request.id] = request.what
                 if self._tests:
                     self._shorten(request.id)
+            case m.LeaveQuestion() if self._is_wanted(request.id) or request.id == self._asked:
+                self._left.add(request.id)
             case _ if request.id != self._run:
                 return
             case m.Pause():
@@ -162,13 +166,15 @@ class _Worker:
             with self._told:
                 self._told.wait_for(lambda: self._work)
                 request = self._work.popleft()
+                self._asked = request.id if isinstance(request.what, m.Explain) else 0
                 if isinstance(request.what, m.Tune):
                     self._run, self._paused, self._tests = request.id, False, False
                     self._requests.clear()
             self._guarded(request.id, lambda asked=request: self._do(engine, asked))
             with self._told:
-                self._run = 0  # also where it was refused
+                self._run = self._asked = 0  # also where it was refused
                 self._stop.pop(request.id, None)
+                self._left.discard(request.id)
 
     def _do(self, engine: Any, request: m.Request) -> None:
         id = request.id
@@ -192,8 +198,8 @@ class _Worker:
             with contextlib.closing(engine.explain(asked)) as answers:
                 for one in answers:
                     self._say(id, one)
-                    if not one.done and self._is_hurried():
-                        self._say(id, m.Explained(asked, {"problem": INTERRUPTED}))
+                    if not one.done and (why := self._why_left(id)):
+                        self._say(id, m.Explained(asked, {"problem": why}))
                         return
         except UnusableError as error:
             self._say(id, m.Explained(asked, {"problem": error.sentence}))
@@ -202,9 +208,13 @@ class _Worker:
         except Exception as error:
             self._say(id, m.Explained(asked, {"problem": SORRY}, details=details_of(error)))
 
-    def _is_hurried(self) -> bool:
+    def _why_left(self, id: int) -> str:
+        """Why a question is answered no further; "" where it is."""
         with self._told:
-            return any(not isinstance(one.what, PATIENT) for one in self._work)
+            if id in self._left:
+                return STOPPED
+            hurried = any(not isinstance(one.what, PATIENT) for one in self._work)
+            return INTERRUPTED if hurried else ""
 
     def _tune(self, engine: Any, id: int, request: m.Tune) -> None:
         folder = engine.folder(request)
@@ -277,6 +287,7 @@ OUTDATES: dict[type, tuple[type, ...]] = {
     m.Tune: (m.Estimate, m.SummarizeHistory, m.Explain),
 }
 PATIENT = (m.Estimate, m.SummarizeHistory, m.Explain)  # what waits for an answer to end
+STOPPED = "Stopped. What was worked out until then is shown."
 INTERRUPTED = "This was left because something else was asked for meanwhile."
 NO_MEMORY = (
     "There is not enough memory for this; close other programs, or use fewer rows or columns."

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,34 +21,33 @@ from scipy.stats import rankdata
 ALIKE = 0.9  # correlation from which on two columns say nearly the same
 
 
-def permuted(X: Any, columns: Sequence[int], orders: np.ndarray) -> Any:
+def permuted(X: sparse.csr_matrix, columns: np.ndarray, orders: np.ndarray) -> sparse.csr_matrix:
     """R copies of X below each other, some columns of each in another order of the rows.
 
     Columns that are permuted together keep their values of one row side by side.
 
     Args:
-        X: a table or a CSR matrix of n rows.
+        X: shape (n, p).
         columns: their places.
         orders: shape (R, n).
+
+    Returns:
+        Shape (R n, p).
     """
-    places, shuffled = np.tile(np.arange(X.shape[0]), len(orders)), orders.ravel()
-    if hasattr(X, "iloc"):
-        made = X.iloc[places].reset_index(drop=True)
-        for column in columns:
-            # The dtype stays: a category of text must not become anything else.
-            values = X.iloc[:, column].iloc[shuffled].reset_index(drop=True)
-            made.isetitem(column, values)
-        return made
-    by_column = X.tocsc()
-    before = X[places]
-    for column in columns:
-        values = np.asarray(by_column[:, [column]].todense()).ravel()
-        change = values[shuffled] - values[places]
-        moved = np.flatnonzero(change)
-        at = (change[moved], (moved, np.full(len(moved), column)))
-        before = before + sparse.csr_matrix(at, shape=before.shape)
-    before.eliminate_zeros()
-    return before.tocsr()
+    X = sparse.csr_matrix(X)
+    inside = np.zeros(X.shape[1], dtype=bool)
+    inside[columns] = True
+    held = inside[X.indices]
+    moved, staying = _kept(X, held), _kept(X, ~held)
+    return sparse.csr_matrix(
+        sparse.vstack([staying] * len(orders)) + moved[np.asarray(orders).ravel()]
+    )
+
+
+def _kept(X: sparse.csr_matrix, held: np.ndarray) -> sparse.csr_matrix:
+    """Some entries of X alone."""
+    ends = np.concatenate([[0], np.cumsum(held)])[X.indptr]
+    return sparse.csr_matrix((X.data[held], X.indices[held], ends), shape=X.shape)
 
 
 def alike_groups(

@@ -48,6 +48,7 @@ class Questions(QObject):
         self._fresh = False
         for view in self.views.values():
             view.asked.connect(self.ask)
+            view.left.connect(session.leave_question)
         columns, dependence = self._columns, self._dependence
         columns.column_chosen.connect(self.look_at)
         dependence.column_wanted.connect(self.look_at)
@@ -125,7 +126,7 @@ class Questions(QObject):
                 view.show_answer(answer, told.done)
             if question == "rows":
                 self._calibration.show_answer(answer)
-            if question == "importance":
+            if question == "importance" and told.done:
                 self._take_columns(answer)
 
     def _take_columns(self, answer: dict[str, Any]) -> None:

@@ -29,7 +29,9 @@ def columns_in_words(answer: dict[str, Any]) -> str:
             f"Of {total} columns the {shown} that its answers go along with most were shuffled."
         )
     if answer.get("rows", 0) < answer.get("test_rows", 0):
-        said.append(f"{answer['rows']} of {answer['test_rows']} test rows, drawn at random.")
+        said.append(f"{answer['rows']:,} of {answer['test_rows']:,} test rows, drawn at random.")
+    if not answer.get("done", True):
+        said.append(f"{answer['shuffled']:,} of {answer['asked']:,} columns shuffled so far.")
     return " ".join(said)
 
 

@@ -28,6 +28,7 @@ class WhyView(ResultView):
     button_words: ClassVar[str] = "Work it out"
 
     asked = Signal(str)  # the question, when a person wants it answered
+    left = Signal(str)  # the question, when a person wants no more of its answer
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.answer: dict[str, Any] = {}
@@ -37,10 +38,12 @@ class WhyView(ResultView):
             self.canvas.setMinimumHeight(TALL)
 
     def controls(self) -> list[QWidget]:
-        """The button that asks."""
+        """The button that asks, and the one that stops what is under way."""
         self.ask_button = PlainButton(self.button_words, lambda: self.asked.emit(self.asks))
-        self.ask_button.hide()
-        return [self.ask_button]
+        self.stop_button = PlainButton("Stop", lambda: self.left.emit(self.asks))
+        for button in (self.ask_button, self.stop_button):
+            button.hide()
+        return [self.ask_button, self.stop_button]
 
     def show_results(self, results: dict[str, Any]) -> None:
         """Other results: what was answered of earlier ones no longer counts."""
@@ -65,6 +68,7 @@ class WhyView(ResultView):
         """Draw an answer, or what is known of it so far."""
         self.answer, self._said = answer, ""
         self.ask_button.hide()
+        self.stop_button.setVisible(not done)
         for plot in self.canvas.plots if hasattr(self, "canvas") else []:
             plot.forget_ranges()
         self.redraw()
@@ -87,7 +91,8 @@ class WhyView(ResultView):
 
     def _say(self, words: str, *, offers: bool) -> None:
         self._said = words
-        if not self.answer:
+        self.stop_button.hide()
+        if not self.answer or not self.answer.get("done", True):
             self.ask_button.setVisible(offers)
         self.redraw()
 

@@ -51,7 +51,7 @@ def answers(judged: Judged, question: str, options: Mapping[str, Any]) -> Iterat
     if question == ROWS:
         yield look_at_test_rows(judged)
     elif question == IMPORTANCE:
-        yield importance(judged)
+        yield from importance(judged)
     elif question == DEPENDENCE:
         yield dependence(judged, str(options.get("column", "")), str(options.get("of", "")))
     elif question == LEARNING:

@@ -10,150 +10,147 @@ The importance of a column is s − mean_r s_r, its sign turned so that above 0 
 (Breiman 2001; Fisher, Rudin & Dominici 2019). Its interval is a bootstrap of the test rows, the
 same rows for s and every s_r, and not the spread of the repeats: that spread shrinks to nothing
 with more repeats and says nothing about how few test rows there are. In every resample R of the
-shufflings are drawn with replacement too, so that their chance is in the interval as well. The
+shufflings are drawn with replacement too, so that their chance is in the interval as well. With
+very many test rows the interval is normal, by the rows' influences on the same difference. The
 model is the one fitted without the test rows, and nothing but test rows is shuffled.
 
-With very many columns only those are shuffled that what the model says goes along with most (by
-the correlation of prepared columns and answers, on training rows, times the weight of a linear
-model), as many as some seconds allow.
+As many test rows are drawn as some seconds allow. With very many columns only those are shuffled
+that what the model says goes along with most (by the correlation of prepared columns and answers,
+on training rows, times the weight of a linear model), as many as the seconds allow.
 """
 
 from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from core.datasets.preparation import output_sources
-from core.evaluation.permutation import alike_groups, permuted
+from core.evaluation.permutation import alike_groups
 from core.tuning.problem import take
-from core.tuning.scores.bootstrap import middle, resampled_scores
-from core.tuning.scores.metric import Metric, Said
 from core.tuning.why.dependence import dependence
-from core.tuning.why.judged import Judged, Part, joined_said
+from core.tuning.why.judged import Judged, Part
+from core.tuning.why.shuffling import Shuffler, source_places
 
 REPEATS = 5
-MOST_ROWS = 2000  # test rows that are shuffled
-MOST_COLUMNS = 40
-SECONDS = 5.0  # that the shuffling may take, roughly
+FEWEST_ROWS = 2000  # test rows that are shuffled in any case, where there are so many
+MOST_ROWS = 100_000
+MOST_COLUMNS = 60
+SECONDS = 8.0  # that the shuffling may take, roughly
 SHOWN_ALONG = 3  # columns whose partial dependence comes with the answer
+_TOLD_EVERY = 0.3  # seconds
 _SCREENED = 2000  # training rows of the screen
-_CELLS = 4e6  # of one shuffled table
+_MOST_CELLS = 2e7  # of the prepared test rows
 
 
-def importance(judged: Judged) -> dict[str, Any]:
-    """The answer, plain data.
+def importance(judged: Judged) -> Iterator[dict[str, Any]]:
+    """What is known of the columns so far, several times, and the answer; plain data.
 
-    Returns:
+    Yields:
         ``metric``; ``rows`` used of ``test_rows``; ``repeats``; ``total`` columns, and ``screened``
-        where not all were shuffled; ``columns`` and ``groups``, each a list of {names, mean, low,
+        where not all are shuffled; ``columns`` and ``groups``, each a list of {names, mean, low,
         high} with the largest mean first, of columns also ``weight`` (of linear models, on the
         scaled column; the root of the sum of squares where it has several outputs or classes);
         ``alike``, [{names, least}] of columns that say nearly the same; ``signed``, whether
-        weights have a sign; ``dependence`` of the first columns.
+        weights have a sign; ``shuffled`` of ``asked``, how far it is; ``done``; in the last also
+        ``dependence`` of the first columns.
     """
-    parts = _limited(judged)
     names = [str(name) for name in judged.dataset.feature_names]
-    base = joined_said([part.say(part.X) for part in parts])
-    shuffler = _Shuffler(judged, parts, base)
-    chosen, alone = list(range(len(names))), {}
-    begun = time.monotonic()
-    if chosen:
-        shuffler.of([chosen[0]])
-    each = max(time.monotonic() - begun, 1e-4)
-    affordable = int(np.clip(SECONDS / each, 5, MOST_COLUMNS))
-    screened = len(names) > affordable
-    if screened:
-        strength = screen(judged.parts[0])
-        chosen = np.sort(np.argsort(-strength, kind="stable")[:affordable]).tolist()
-    alone = {column: shuffler.of([column]) for column in chosen}
+    shuffler, rows, chosen = _within_seconds(judged, len(names))
     alike = _alike(judged, chosen)
-    together = {tuple(group): shuffler.of(group) for group, _ in alike}
     weights = _weights(judged.parts[0])
-    columns: list[dict[str, Any]] = [
-        {"names": [names[column]], **alone[column], "weight": weights.get(column)}
-        for column in chosen
-    ]
-    columns.sort(key=lambda one: -one["mean"])
-    single = set(chosen) - {column for group in together for column in group}
-    groups: list[dict[str, Any]]
-    groups = [{"names": [names[column]], **alone[column]} for column in single]
-    groups += [{"names": [names[c] for c in group], **found} for group, found in together.items()]
-    groups.sort(key=lambda one: -one["mean"])
-    first = [one["names"][0] for one in columns[:SHOWN_ALONG]]
-    shown = {name: dependence(judged, name) for name in first}
-    return {
+    asked: list[tuple[int, ...]] = [(column,) for column in chosen]
+    asked += [tuple(group) for group, _ in alike]
+    about = {
         "metric": judged.metric.name,
-        "rows": int(sum(len(part.y) for part in parts)),
+        "rows": rows,
         "test_rows": len(judged.y),
         "repeats": REPEATS,
         "total": len(names),
-        "screened": screened,
-        "columns": columns,
-        "groups": groups,
+        "screened": len(chosen) < len(names),
         "alike": [{"names": [names[c] for c in g], "least": least} for g, least in alike],
-        "dependence": shown,
+        "asked": len(asked),
     }
+    found: dict[tuple[int, ...], dict[str, float]] = {}
+    told = time.monotonic()
+    for columns in asked:
+        found[columns] = shuffler.of(columns)
+        if time.monotonic() - told > _TOLD_EVERY and len(found) < len(asked):
+            yield {**about, **_ordered(found, names, weights), "done": False}
+            told = time.monotonic()
+    ordered = _ordered(found, names, weights)
+    first = [one["names"][0] for one in ordered["columns"][:SHOWN_ALONG]]
+    shown = {name: dependence(judged, name) for name in first}
+    yield {**about, **ordered, "dependence": shown, "done": True}
 
 
-def _limited(judged: Judged) -> list[Part]:
+def _ordered(
+    found: Mapping[tuple[int, ...], Mapping[str, float]],
+    names: Sequence[str],
+    weights: Mapping[int, float],
+) -> dict[str, Any]:
+    """Columns alone, and with those that say the same, the largest mean first."""
+    alone = {columns[0]: told for columns, told in found.items() if len(columns) == 1}
+    together = {columns: told for columns, told in found.items() if len(columns) > 1}
+    columns: list[dict[str, Any]] = [
+        {"names": [names[at]], **told, "weight": weights.get(at)} for at, told in alone.items()
+    ]
+    single = set(alone) - {column for group in together for column in group}
+    groups: list[dict[str, Any]] = [{"names": [names[c]], **alone[c]} for c in sorted(single)]
+    groups += [{"names": [names[c] for c in group], **told} for group, told in together.items()]
+    columns.sort(key=lambda one: -one["mean"])
+    groups.sort(key=lambda one: -one["mean"])
+    return {"columns": columns, "groups": groups, "shuffled": len(found)}
+
+
+def _within_seconds(judged: Judged, width: int) -> tuple[Shuffler, int, list[int]]:
+    """As many test rows and columns as can be shuffled in the seconds there are.
+
+    Columns go before rows: rows are more than the fewest only where every column is shuffled.
+
+    Returns:
+        What shuffles, how many rows it has, and the columns.
+    """
+    few = _limited(judged, FEWEST_ROWS)
+    shuffler, rows = Shuffler(judged, few, REPEATS), sum(len(part.y) for part in few)
+    each = _seconds_of_one(shuffler) if width else 0.0
+    affordable = int(np.clip(SECONDS / max(each, 1e-4), 5, MOST_COLUMNS))
+    if width > affordable:
+        strength = screen(judged.parts[0])
+        chosen = np.argsort(-strength, kind="stable")[:affordable]
+        return shuffler, rows, np.sort(chosen).tolist()
+    outputs = max(shuffler.width, 1)
+    most = int(min(len(judged.y), MOST_ROWS, max(_MOST_CELLS / outputs, FEWEST_ROWS)))
+    while rows < most and width * each < SECONDS:
+        # Seconds grow at most as rows do, so that a step that fits by this does fit.
+        more = int(min(most, rows * min(8.0, SECONDS / max(width * each, 1e-4))))
+        if more < 1.2 * rows:
+            break
+        parts = _limited(judged, more)
+        shuffler, rows = Shuffler(judged, parts, REPEATS), sum(len(part.y) for part in parts)
+        each = _seconds_of_one(shuffler)
+    return shuffler, rows, list(range(width))
+
+
+def _seconds_of_one(shuffler: Shuffler) -> float:
+    begun = time.monotonic()
+    shuffler.of([0])
+    return time.monotonic() - begun
+
+
+def _limited(judged: Judged, most: int) -> list[Part]:
     """The parts with so many test rows at most, drawn at random."""
     count, parts = len(judged.y), list(judged.parts)
-    if count <= MOST_ROWS:
+    if count <= most:
         return parts
     generator = np.random.default_rng(judged.problem.plan.seed)
-    kept = np.sort(generator.choice(count, MOST_ROWS, replace=False))
+    kept = np.sort(generator.choice(count, most, replace=False))
     ends = np.cumsum([0, *(len(part.y) for part in parts)])
     inside = [kept[(a <= kept) & (kept < b)] - a for a, b in itertools.pairwise(ends)]
     return [part.some(at) for part, at in zip(parts, inside, strict=True) if len(at)]
-
-
-class _Shuffler:
-    """Shuffles columns of test rows and tells how much worse the score becomes."""
-
-    def __init__(self, judged: Judged, parts: Sequence[Part], base: Said) -> None:
-        self._parts, self._base = parts, base
-        self._metric: Metric = judged.metric
-        self._seed = judged.problem.plan.seed
-        self._y = np.concatenate([part.y for part in parts])
-        dataset, rows = judged.dataset, np.concatenate([part.rows for part in parts])
-        self._groups = None
-        if dataset.test is None and dataset.row_groups is not None:
-            self._groups = dataset.row_groups[rows]
-        generator = np.random.default_rng(self._seed)
-        self._orders = [
-            np.array([generator.permutation(len(part.y)) for _ in range(REPEATS)]) for part in parts
-        ]
-
-    def of(self, columns: Sequence[int]) -> dict[str, float]:
-        """{mean, low, high} of columns that are shuffled together."""
-        said = [self._base, *self._shuffled(columns)]
-        sign = 1.0 if self._metric.maximize else -1.0
-        scores = [sign * self._metric.score(self._y, one) for one in said]
-        drawn = sign * resampled_scores(self._metric, self._y, said, self._seed, self._groups)
-        generator = np.random.default_rng(self._seed + 1)
-        places = 1 + generator.integers(REPEATS, size=(REPEATS, drawn.shape[1]))
-        worse = drawn[0] - np.take_along_axis(drawn, places, axis=0).mean(axis=0)
-        low, high = middle(worse)
-        mean = scores[0] - float(np.mean(scores[1:]))
-        return {"mean": mean, "low": min(low, mean), "high": max(high, mean)}
-
-    def _shuffled(self, columns: Sequence[int]) -> Iterator[Said]:
-        found: list[list[Said]] = []
-        for part, orders in zip(self._parts, self._orders, strict=True):
-            at_once = max(1, int(_CELLS / max(part.X.shape[0] * part.X.shape[1], 1)))
-            of_part: list[Said] = []
-            for first in range(0, REPEATS, at_once):
-                some = orders[first : first + at_once]
-                said = part.say(permuted(part.X, columns, some))
-                rows = np.arange(len(part.y))
-                of_part += [said.rows(rows + at * len(rows)) for at in range(len(some))]
-            found.append(of_part)
-        return (joined_said([of_part[r] for of_part in found]) for r in range(REPEATS))
 
 
 def screen(part: Part) -> np.ndarray:
@@ -176,17 +173,8 @@ def screen(part: Part) -> np.ndarray:
     if (w := _coefficients(part.pipeline)) is not None and w.shape[1] == len(along):
         along = along * np.abs(w).max(axis=0) * spread
     strength = np.zeros(len(names))
-    np.maximum.at(strength, _source_places(part, names), along)
+    np.maximum.at(strength, source_places(part), along)
     return strength
-
-
-def _source_places(part: Part, names: Sequence[str]) -> np.ndarray:
-    """The column of the table that every prepared column comes from."""
-    sources = output_sources(part.pipeline.named_steps["prepare"])
-    if part.problem.dataset.is_sparse:
-        return np.arange(len(sources))
-    place = {name: at for at, name in enumerate(names)}
-    return np.array([place[str(source)] for source in sources], dtype=int)
 
 
 def _deviations(Z: Any) -> np.ndarray:
@@ -212,12 +200,11 @@ def _weights(part: Part) -> dict[int, float]:
     w = _coefficients(part.pipeline)
     if w is None:
         return {}
-    names = [str(name) for name in part.problem.dataset.feature_names]
     rows = part.problem.train_rows[:_SCREENED]
     Z = part.pipeline[:-1].transform(take(part.problem.dataset.features, rows))
     if w.shape[1] != Z.shape[1]:
         return {}
-    scaled, places = w * _deviations(Z), _source_places(part, names)
+    scaled, places = w * _deviations(Z), source_places(part)
     found: dict[int, float] = {}
     for column in np.unique(places):
         own = scaled[:, places == column]

@@ -11,7 +11,7 @@ import pytest
 from app.session.requests import PendingRequests
 from app.worker import messages as m
 from app.worker.engine import Engine
-from app.worker.process import INTERRUPTED, _Worker
+from app.worker.process import INTERRUPTED, STOPPED, _Worker
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.tuning.plan import DataPlan, Plan
@@ -75,12 +75,27 @@ class Broken:
         yield
 
 
-def explained(engine, waiting=()):
+def explained(engine, waiting=(), left=()):
     pipe = Sent()
     worker = _Worker(pipe, "")
+    worker._left.update(left)
     worker._work = deque(m.Request(9, one) for one in waiting)
     worker._explain(engine, 1, m.Explain("run", "learning"))
     return pipe.messages
+
+
+def test_a_person_can_stop_it():
+    assert explained(Long(), left=[1])[-1].answer == {"problem": STOPPED}
+    assert "problem" not in explained(Long(), left=[2])[-1].answer
+
+
+def test_a_stop_is_heard_while_it_is_asked_or_waits_and_not_afterwards():
+    worker = _Worker(Sent(), "")
+    worker._asked = 3
+    worker._work = deque([m.Request(4, m.Explain("run", "rows"))])
+    for id in (2, 3, 4):
+        worker._hear(m.Request(id, m.LeaveQuestion()))
+    assert worker._left == {3, 4}
 
 
 def test_it_is_left_for_what_a_person_wants_now():

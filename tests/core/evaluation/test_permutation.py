@@ -10,17 +10,6 @@ from scipy.stats.contingency import association
 
 from core.evaluation.permutation import alike_groups, cramers_v, permuted
 
-ORDERS = np.array([[2, 0, 1], [1, 2, 0]])
-
-
-def test_a_table_is_shuffled_in_its_columns_alone():
-    table = pd.DataFrame({"a": [1, 2, 3], "b": ["x", None, "z"], "c": [0.1, 0.2, 0.3]})
-    made = permuted(table, [0, 1], ORDERS)
-    assert made["a"].tolist() == [3, 1, 2, 2, 3, 1]
-    assert made["b"].fillna("-").tolist() == ["z", "x", "-", "-", "z", "x"]
-    assert made["c"].tolist() == [0.1, 0.2, 0.3] * 2
-    assert (made.dtypes == table.dtypes).all()
-
 
 def test_a_sparse_matrix_is_shuffled_as_its_dense_form():
     rng = np.random.default_rng(1)

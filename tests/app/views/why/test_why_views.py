@@ -15,7 +15,7 @@ from app.views.why.residuals_view import ResidualsView
 from app.views.why.threshold_view import ThresholdView
 from app.views.why.why_view import of_rows
 from app.views.why.wrong_rows import WrongRowsView
-from app.worker.messages import Explain, Explained
+from app.worker.messages import Explain, Explained, LeaveQuestion
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
 
@@ -229,6 +229,27 @@ def test_answers_go_to_their_views_and_a_column_is_looked_at(asking, still):
     told = Explained(Explain(folder, "dependence", {"column": "b"}), {"problem": sentence})
     still.explained.emit(told)
     assert questions.views["dependence"].waits_for() == sentence
+
+
+def test_bars_appear_while_columns_are_shuffled_and_a_person_can_stop(asking, still):
+    asking.questions.ask("importance")
+    view = asking.questions.views["columns"]
+    sent = []
+    view.left.connect(sent.append)
+    begun = COLUMNS | {"done": False, "shuffled": 2, "asked": 40}
+    begun.pop("dependence", None)
+    still.explained.emit(Explained(Explain(str(still.run_folder), "importance"), begun, done=False))
+    assert "2 of 40 columns shuffled so far" in view._caption.text()
+    assert asked(still).count("dependence") == 0
+    assert view.stop_button.isVisibleTo(view)
+    view.stop_button.click()
+    assert sent == ["importance"]
+    assert isinstance(still.worker.asked[-1], LeaveQuestion)
+    told = Explained(Explain(str(still.run_folder), "importance"), {"problem": "Stopped."})
+    still.explained.emit(told)
+    assert not view.stop_button.isVisibleTo(view)
+    assert view.ask_button.isVisibleTo(view)
+    assert view.answer == begun
 
 
 def test_why_there_is_no_answer_is_said_where_it_would_be(asking, still):

@@ -15,9 +15,10 @@ from core.errors import UnusableError
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
-from core.tuning.why import importance
+from core.tuning.why import importance, shuffling
 from core.tuning.why.answers import answers, keep_answer, kept_answer
 from core.tuning.why.judged import judged_model
+from core.tuning.why.shuffling import Shuffler
 
 
 def made(tmp_path, table, model="logistic", test_size=0.3):
@@ -89,6 +90,59 @@ def test_importance_is_scikit_learns_up_to_the_chance_of_shuffling(two):
     for place, name in enumerate(dataset.feature_names):
         chance = 4 * theirs.importances_std[place] / np.sqrt(5) + 1e-9
         assert abs(found[name]["mean"] - theirs.importances_mean[place]) < chance
+
+
+def test_shuffling_what_was_prepared_is_preparing_what_was_shuffled(tmp_path):
+    rng = np.random.default_rng(5)
+    table = classes_table(200)
+    table["holes"] = np.where(rng.random(200) < 0.2, np.nan, rng.standard_normal(200))
+    table["day"] = pd.Series(pd.date_range("2021-01-01", periods=200)).astype(str)
+    table["note"] = [" ".join(rng.choice(list("abcdefgh"), 12)) + f" {i}" for i in range(200)]
+    folder, dataset = made(tmp_path, table)
+    (part,) = judged_model(folder, dataset).parts
+    judged = judged_model(folder, dataset)
+    shuffler = Shuffler(judged, [part], 2)
+    orders = shuffler._parts[0]._orders
+    for columns in [[at] for at in range(part.X.shape[1])] + [[0, 1, 3]]:
+        found = shuffler._parts[0].shuffled(columns)
+        for order, said in zip(orders, found, strict=True):
+            X = part.X.reset_index(drop=True).copy()
+            for column in columns:
+                values = X.iloc[:, column].iloc[order].reset_index(drop=True)
+                X.isetitem(column, values)
+            expected = part.pipeline.predict_proba(X)
+            np.testing.assert_allclose(said.probabilities, expected, atol=1e-12)
+
+
+def test_many_rows_have_the_normal_interval_of_the_resampled_one(numbers, monkeypatch):
+    _, _, judged = numbers
+    drawn = Shuffler(judged, judged.parts, 5).of([0])
+    monkeypatch.setattr(shuffling, "MANY", 10)
+    normal = Shuffler(judged, judged.parts, 5).of([0])
+    assert normal["mean"] == drawn["mean"]
+    width = drawn["high"] - drawn["low"]
+    assert abs(normal["low"] - drawn["low"]) < 0.2 * width
+    assert abs(normal["high"] - drawn["high"]) < 0.2 * width
+
+
+def test_more_rows_are_shuffled_where_there_is_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(importance, "FEWEST_ROWS", 50)
+    folder, dataset = made(tmp_path, classes_table(800))
+    judged = judged_model(folder, dataset)
+    assert answer(judged, "importance")["rows"] == len(judged.y) == 240
+    monkeypatch.setattr(importance, "SECONDS", 0.0)
+    found = answer(judged, "importance")
+    assert found["rows"] == 50
+    assert found["test_rows"] == 240
+
+
+def test_what_is_known_of_some_columns_is_told_before_all_are(two, monkeypatch):
+    _, _, judged = two
+    monkeypatch.setattr(importance, "_TOLD_EVERY", 0.0)
+    told = list(answers(judged, "importance", {}))
+    assert [one["shuffled"] for one in told] == list(range(1, told[-1]["asked"] + 1))
+    assert [one["done"] for one in told] == [False] * (len(told) - 1) + [True]
+    assert len(told[0]["columns"]) == 1
 
 
 def test_regression_importance_is_scikit_learns_too(numbers):
