@@ -62,10 +62,7 @@ def unpack(archive: Path, folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
     try:
-        with tarfile.open(archive) as packed:
-            # Ours, as the program itself; before 3.11.4 nothing can be asked of extractall.
-            asked = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
-            packed.extractall(draft, **asked)
+        extract(archive, draft)
         if hasattr(os, "sync"):
             os.sync()  # or a loss of power could leave empty files under the final name
         try:
@@ -89,12 +86,19 @@ def remove_old(folder: Path) -> None:
                 shutil.rmtree(other, ignore_errors=True)
 
 
+def extract(archive: Path, folder: Path) -> None:
+    """Everything in an archive of ours, into a folder."""
+    with tarfile.open(archive) as packed:
+        # Ours, as the program itself; before 3.11.4 nothing can be asked of extractall.
+        asked = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        packed.extractall(folder, **asked)
+
+
 def for_now(archive: Path) -> Path:
     """Unpack into a folder that goes with this process."""
     folder = Path(tempfile.mkdtemp(prefix="tunescope-"))
     weakref.finalize(sys, shutil.rmtree, folder, True)
-    with tarfile.open(archive) as packed:
-        packed.extractall(folder, filter="data")
+    extract(archive, folder)
     return folder
 
 

@@ -66,7 +66,10 @@ def test_a_package_is_unpacked_by_its_first_import_alone(archives, tmp_path):
     assert (folder / "parcel" / "inner" / "__init__.py").is_file()
 
 
-def test_a_python_without_filters_unpacks_it_too(archives, monkeypatch):
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_python_without_filters_unpacks_it_too(archives, tmp_path, monkeypatch, kept):
+    if not kept:
+        (tmp_path / "cache").write_text("a file where the folder would be")
     usual = tarfile.TarFile.extractall
     monkeypatch.delattr(tarfile, "data_filter", raising=False)  # as in 3.11.2
     monkeypatch.setattr(tarfile.TarFile, "extractall", lambda self, path: usual(self, path))
