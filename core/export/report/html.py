@@ -9,6 +9,8 @@ from typing import Any
 from core.export.cells import defused
 from core.export.report.svg import plain
 
+CROWDED = 10  # columns of a table beyond which it is set in small print
+
 
 def section(title: str, question: str, body: str, kind: str = "") -> str:
     """A card with a title, under it the question that it answers."""
@@ -61,7 +63,8 @@ def table(
         kind = ' class="best"' if r == best else ""
         body.append(f"<tr{kind}>{''.join(cells)}</tr>")
     named = f"<thead><tr>{head}</tr></thead>" if any(header) else ""
-    return f'<div class="scroll"><table>{named}<tbody>{"".join(body)}</tbody></table></div>'
+    kind = "scroll crowded" if len(header) > CROWDED else "scroll"
+    return f'<div class="{kind}"><table>{named}<tbody>{"".join(body)}</tbody></table></div>'
 
 
 def folded(summary: str, body: str) -> str:

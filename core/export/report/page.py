@@ -13,7 +13,7 @@ from core.export.report.history import history_sections
 from core.export.report.html import facts, paragraphs, section
 from core.export.report.models import model_sections
 from core.export.report.pictures import picture_sections
-from core.export.report.results import result_sections, score_words
+from core.export.report.results import TRUSTED, result_sections, score_words
 from core.export.report.structured import result_words, topic_sections, unit
 from core.export.report.style import style_sheet
 from core.export.report.why import why_sections
@@ -34,9 +34,8 @@ def write(run: FinishedRun, path: Path) -> None:
 def page(run: FinishedRun) -> str:
     """The whole page as HTML text."""
     title = f"{headline(run)} – {run.takeaway.dataset}"
-    shown = (result_sections, why_sections, topic_sections, picture_sections)
-    parts = (*shown, model_sections, average_sections, history_sections)
-    cards = [_overview(run), *(card for part in parts for card in part(run))]
+    parts = (topic_sections, picture_sections, model_sections, average_sections, history_sections)
+    cards = [_overview(run), *_answers(run), *(card for part in parts for card in part(run))]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_ALLOWED}">'
@@ -47,6 +46,14 @@ def page(run: FinishedRun) -> str:
         f"<footer>Made by Tunescope from the run {escape(run.name)}.</footer>"
         "</main></body></html>\n"
     )
+
+
+def _answers(run: FinishedRun) -> list[str]:
+    """What the run ended with, and what was asked of it; calibration with intervals where known."""
+    results, why = result_sections(run), why_sections(run)
+    if any(TRUSTED in card for card in why):
+        results = [card for card in results if TRUSTED not in card]
+    return [*results, *why]
 
 
 def headline(run: FinishedRun) -> str:

@@ -14,6 +14,7 @@ from core.export.report.structured import curve_section, example_sections, gamma
 from core.tuning.events import PenaltyStep
 from core.tuning.scores.metrics import METRICS
 
+TRUSTED = "Can its probabilities be trusted?"
 MOST_SPELT = 8  # labels with words beside them in the table of errors
 
 
@@ -93,7 +94,7 @@ def _calibration(run: FinishedRun, calibration: dict[str, Any]) -> str:
     as_table = table(("said", "seen", "rows"), [(round(p, 3), round(o, 3), n) for p, o, n in rows])
     question = "On the dashed line, 70 % means 70 %."
     body = drawn + folded("As a table", as_table)
-    return section("Can its probabilities be trusted?", question, body, "narrow")
+    return section(TRUSTED, question, body, "narrow")
 
 
 def _predictions(run: FinishedRun, predictions: dict[str, Any]) -> str:

@@ -34,6 +34,8 @@ tr.best td { font-weight: 600; }
 .fitted th, .fitted td { padding: 5px 10px 5px 0; } .fitted table { width: 100%; }
 .fitted tbody th { white-space: normal; }
 .tight th, .tight td { padding: 4px 6px; font-size: 12px; white-space: nowrap; }
+.crowded th, .crowded td { padding: 4px 8px 4px 0; font-size: 12px; }
+.crowded th { overflow-wrap: anywhere; min-width: 6ch; }
 .right { background: var(--selected); font-weight: 600; }
 details { margin-top: 10px; } summary { cursor: pointer; color: var(--accent); font-size: 14px; }
 summary:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
@@ -58,14 +60,22 @@ svg .token { fill: var(--canvas); stroke: var(--line); }
 svg .missed { fill: var(--canvas); stroke: var(--bad); stroke-width: 1.5; }
 svg .base { font: 11px ui-monospace, "DejaVu Sans Mono", monospace; fill: var(--ink); }
 svg .wrong { fill: var(--bad); font-weight: 600; }
-@media (max-width: 760px) { section.half, section.wide, section.narrow { flex-basis: 100%; } }
+@media screen and (max-width: 760px) {
+  section.half, section.wide, section.narrow { flex-basis: 100%; }
+}
 """
 
 _PRINT = """
 @page { margin: 15mm; }
 @media print {
-  body { background: #fff; font-size: 11pt; } main { max-width: none; padding: 0; }
+  body { background: #fff; font-size: 10pt; } main { max-width: none; padding: 0; }
+  main > .cards { display: block; } .cards > section { margin-bottom: 12px; }
+  .cards > div { flex: 1 1 40%; }
   section { break-inside: avoid; } section.long { break-inside: auto; }
+  section > svg { max-width: 460px; } h2, .question { break-after: avoid; }
+  .scroll { overflow: visible; } .scroll table { font-size: 8.5pt; }
+  .scroll th, .scroll td { padding: 3px 6px 3px 3px; font-size: inherit; }
+  .scroll.crowded table { font-size: 6.5pt; } .crowded th { white-space: normal; }
   tr { break-inside: avoid; } thead { display: table-header-group; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }

@@ -14,6 +14,7 @@ from core.export.choices import TUNED
 from core.export.finished_run import FinishedRun
 from core.export.report import why_figures as figures
 from core.export.report.html import folded, paragraphs, section, table
+from core.export.report.results import TRUSTED
 from core.export.report.svg import plain
 from core.tuning.problem import read_data
 from core.tuning.scores.metrics import METRICS
@@ -205,19 +206,24 @@ def _calibration(label: str, bins: list[dict[str, Any]]) -> str:
     rows = [tuple(one[key] for key in keys) for one in bins]
     body = figures.calibration(bins, label) + folded("As a table", table(keys, rows))
     question = "On the dashed line, 70 % means 70 %. Bars: 95 % confidence interval; numbers: rows."
-    return section("Can its probabilities be trusted?", question, body, "half")
+    return section(TRUSTED, question, body, "half")
 
 
 def _wrong(told: Mapping[str, Any]) -> str:
     wrong, number = told["wrong"], bool(told.get("residuals"))
-    header = (wrong["counted"], "actual", "predicted", "off by" if number else "sure")
+    how_far = any(sure is not None for sure in wrong["sure"])  # some models give no probabilities
+    header = [
+        wrong["counted"],
+        "actual",
+        "predicted",
+        *(["off by" if number else "sure"] * how_far),
+    ]
     cells = zip(wrong["lines"], wrong["actual"], wrong["said"], wrong["sure"], wrong["rows"],
                 strict=True)  # fmt: skip
-    rows = [
-        (str(line), actual, said, sure if number or sure is None else f"{100 * sure:.0f} %",
-         *row[:MOST_CELLS])
-        for line, actual, said, sure, row in cells
-    ]  # fmt: skip
+    rows = []
+    for line, actual, said, sure, row in cells:
+        far = sure if number or sure is None else f"{100 * sure:.0f}\u00a0%"
+        rows.append([str(line), actual, said, *([far] * how_far), *row[:MOST_CELLS]])
     body = table((*header, *wrong["headers"][:MOST_CELLS]), rows)
     if len(wrong["headers"]) > MOST_CELLS:
         body += paragraphs([f"The first {MOST_CELLS} columns."])

@@ -10,6 +10,7 @@ import pytest
 
 from core.datasets.reading import read_dataset
 from core.export.finished_run import finished_run
+from core.export.report.html import table
 from core.export.report.page import page
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
@@ -54,6 +55,17 @@ def test_every_question_has_its_section_with_a_table(folder):
     )  # fmt: skip
     assert own in found
     assert "<east>" not in text  # words of a stranger's file are no markup
+
+
+def test_no_section_stands_there_twice(folder):
+    found = titles(page(finished_run(folder)))
+    twice = {title for title in found if found.count(title) > 1}
+    assert twice <= {"How well does it tell classes apart?"}  # one a class
+
+
+def test_a_table_of_many_columns_is_set_small_enough_for_the_page():
+    assert 'class="scroll crowded"' in table(range(15), [range(15)])
+    assert "crowded" not in table(range(6), [range(6)])
 
 
 def test_without_examples_no_row_is_quoted(folder):
