@@ -70,10 +70,14 @@ class Choice:
     averages: bool = False
 
 
-def choices(state: RunState) -> list[Choice]:
+def choices(state: RunState, most: int | None = None) -> list[Choice]:
     """The models of a run that has ended: tuned, default, baseline, then trials, the best first.
 
     Sequences, molecules, topics and models that leave as folders have no baseline to export.
+
+    Args:
+        state: the run.
+        most: so many of its trials at most.
     """
     started, results = state.started, state.results
     if not results:
@@ -82,7 +86,7 @@ def choices(state: RunState) -> list[Choice]:
     model, task = started.plan.get("model"), started.dataset.get("task")
     if task and "table" in forms_of(task, model or ""):
         found.append(_baseline(results))
-    return [*found, *_trials(state, results.get("metric", ""))]
+    return [*found, *_trials(state, results.get("metric", ""), most)]
 
 
 def choice_named(state: RunState, name: str) -> Choice:
@@ -158,7 +162,7 @@ def _title(state: RunState, trial: Trial) -> str:
     return f"Trial {trial.number}, {of}" if of else f"Trial {trial.number}"
 
 
-def _trials(state: RunState, metric: str) -> list[Choice]:
+def _trials(state: RunState, metric: str, most: int | None) -> list[Choice]:
     started = state.started
     sign = -1 if started.maximize else 1
     trials = sorted(state.scored(), key=lambda trial: (sign * trial.score, trial.number))
@@ -176,5 +180,5 @@ def _trials(state: RunState, metric: str) -> list[Choice]:
             started.metric,
             trial.score,
         )
-        for trial in trials
+        for trial in trials[:most]
     ]

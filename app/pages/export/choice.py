@@ -15,6 +15,8 @@ from core.tuning.events import RunStarted
 from core.tuning.runs.competition import tunes_several
 from core.tuning.runs.state import RunState
 
+MOST_TRIALS = 200  # that are listed
+
 
 class ModelChooser(QWidget):
     """The tuned model, the default setting, the baseline, or a trial.
@@ -29,6 +31,7 @@ class ModelChooser(QWidget):
         super().__init__(parent)
         self._choices: list[Choice] = []
         self._started = RunStarted()
+        self._more = ""
         self.box = QuietComboBox()
         self.box.setMinimumContentsLength(30)
         self.box.setSizeAdjustPolicy(
@@ -65,7 +68,14 @@ class ModelChooser(QWidget):
 
     def show_choices(self, run: RunState | None) -> None:
         """Offer the models of a run; nothing before it has ended. A choice stays where it can."""
-        found = choices(run) if run is not None else []
+        found = choices(run, MOST_TRIALS) if run is not None else []
+        scored = len(run.scored()) if run is not None else 0
+        self._more = ""
+        if scored > MOST_TRIALS:
+            self._more = (
+                f"The list has the best {MOST_TRIALS:,} of {scored:,} trials; “tunescope export "
+                "RUN FILE --which NUMBER” takes any."
+            )
         self._started = run.started if run is not None else RunStarted()
         if found == self._choices:
             return
@@ -85,7 +95,8 @@ class ModelChooser(QWidget):
             return
         # An average has no setting; what it carries is that of its best member.
         setting = "" if chosen.averages else in_a_cell(self._started, chosen.setting)[1]
-        self._about.setText(" ".join([chosen.sentence, *([f"{setting}."] if setting else [])]))
+        words = [chosen.sentence, f"{setting}." if setting else "", self._more]
+        self._about.setText(" ".join(filter(None, words)))
         self.box.setAccessibleDescription(self._about.text())
         self.changed.emit()
 

@@ -55,11 +55,13 @@ class HistoryModel(QAbstractTableModel):
         super().__init__(parent)
         self.entries: list[Entry] = []
         self._titles: dict[str, str] = {}
+        self._told: dict[int, list[str]] = {}  # the cells of rows that were looked at
 
     def show_entries(self, entries: list[Entry], titles: dict[str, str]) -> None:
         """Show these; `titles` are those of the models."""
         self.beginResetModel()
         self.entries, self._titles = entries, titles
+        self._told = {}
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
@@ -97,7 +99,9 @@ class HistoryModel(QAbstractTableModel):
         if index.row() >= len(self.entries):
             return None
         entry = self.entries[index.row()]
-        text = self._cells(entry)[index.column()]
+        if index.row() not in self._told:
+            self._told[index.row()] = self._cells(entry)
+        text = self._told[index.row()][index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             return text
         if index.column() == BEST and entry.best is not None:
@@ -141,6 +145,7 @@ class HistoryTable(PlainTable):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._widths: dict[tuple[int, str], int] = {}
         self.model_of_entries = HistoryModel(self)
         self.setModel(self.model_of_entries)
         self.setAccessibleName("Datasets of the history")
@@ -153,6 +158,7 @@ class HistoryTable(PlainTable):
         head.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         head.setAccessibleName("Columns of the table")
         self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
+        self.model_of_entries.modelReset.connect(self._widths.clear)
         self.model_of_entries.modelReset.connect(self.fit)
 
     def show_entries(self, entries: list[Entry], titles: dict[str, str]) -> None:
@@ -181,8 +187,11 @@ class HistoryTable(PlainTable):
             self.setColumnWidth(column, width)
 
     def _wanted(self, column: int) -> int:
-        head = self.horizontalHeader().sectionSizeHint(column)
-        return max(head, self.sizeHintForColumn(column)) + 6
+        key = (column, self.font().key())  # the same at every width of the table
+        if key not in self._widths:
+            head = self.horizontalHeader().sectionSizeHint(column)
+            self._widths[key] = max(head, self.sizeHintForColumn(column)) + 6
+        return self._widths[key]
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Use the room there is."""

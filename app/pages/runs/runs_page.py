@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
@@ -49,12 +50,6 @@ class RunsPage(Page):
         self.note = NoteCard()
         self.note.written.connect(self.runs.write_note)
         self.body.addWidget(self.note)
-        self.side_by_side = SideBySide()
-        self.side_by_side.hide()
-        self.side_by_side.close_pressed.connect(self._close_comparison)
-        self.side_by_side.split_wanted.connect(self._plan_again)
-        self.side_by_side.picture.problem.connect(session.problem)
-        self.body.addWidget(self.side_by_side)
         self.bin = BinCard()
         self.bin.hide()
         self.bin.restore_pressed.connect(self.runs.restore)
@@ -65,6 +60,17 @@ class RunsPage(Page):
         self._show()
 
     # Making it --------------------------------------------------------------------------------
+
+    @cached_property
+    def side_by_side(self) -> SideBySide:
+        """The runs that are compared; made when there are some first."""
+        made = SideBySide()
+        made.hide()
+        made.close_pressed.connect(self._close_comparison)
+        made.split_wanted.connect(self._plan_again)
+        made.picture.problem.connect(self.session.problem)
+        self.body.insertWidget(self.body.indexOf(self.bin), made)
+        return made
 
     def _make_outcome(self) -> None:
         self._outcome = QWidget()
@@ -268,6 +274,8 @@ class RunsPage(Page):
 
     def _follow_comparison(self) -> None:
         """Runs that are gone are compared no longer; other names are shown."""
+        if not self._compared:
+            return
         card, runs = self.side_by_side, self._of_compared()
         if card.isHidden() or runs == card.runs:
             return

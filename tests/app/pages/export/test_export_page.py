@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QLabel
 
+from app.pages.export import choice
 from app.pages.export.export_page import ExportPage
 from app.session.run import ShownRun
 from core.tuning.events import RunFinished, RunStarted, TrialFinished
@@ -225,6 +226,16 @@ def test_the_default_the_baseline_and_trials_can_be_chosen(ended):
     box.setCurrentIndex(3)
     assert "The test set has not judged it." in page.chooser._about.text()
     assert "C = 30" in page.chooser._about.text()
+
+
+def test_of_very_many_trials_the_best_are_listed_and_the_rest_named(ended, monkeypatch):
+    page, _ = ended
+    monkeypatch.setattr(choice, "MOST_TRIALS", 1)
+    page.chooser.show_choices(page.session.shown.state)
+    box = page.chooser.box
+    trials = [box.itemText(at) for at in range(box.count()) if "Trial" in box.itemText(at)]
+    assert trials == ["Trial 1 · accuracy 90.0 % in validation"]
+    assert "the best 1 of 2 trials" in page.chooser._about.text()
 
 
 def test_an_average_is_not_described_by_the_setting_of_one_member(still, qtbot, monkeypatch):
