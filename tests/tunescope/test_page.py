@@ -9,7 +9,7 @@ import pytest
 
 import tunescope
 
-PAGE = (Path(__file__).parents[2] / "tunescope" / "README.md").read_text(encoding="utf-8")
+PAGE = (Path(tunescope.__file__).parent / "README.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, flags=re.MULTILINE | re.DOTALL))
 EXAMPLES = {
     title: "\n".join(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL))

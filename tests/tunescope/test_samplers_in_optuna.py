@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from optuna.testing.pytest_samplers import (
-    BasicSamplerTestCase,
-    RelativeSamplerTestCase,
-    SingleOnlySamplerTestCase,
-)
 
 import tunescope
 
+suites = pytest.importorskip("optuna.testing.pytest_samplers", reason="an Optuna without its suite")
+
 
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
-class _Suite(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+class _Suite(
+    suites.BasicSamplerTestCase, suites.RelativeSamplerTestCase, suites.SingleOnlySamplerTestCase
+):
     """Everything that Optuna asks of a sampler of one objective that proposes whole settings."""
 
 

@@ -298,3 +298,8 @@ def test_a_model_file_of_tables_does_not_fit_a_run_of_sequences(
         export(tagger.folder, tmp_path / "m.skops")
     with pytest.raises(UnusableError, match="has no joblib export; choose npz, json, script"):
         export(tagger.folder, tmp_path / "m.x", "joblib")
+
+
+def test_nothing_is_pickled_into_an_npz() -> None:
+    with pytest.raises(TypeError, match="objects"):
+        npz_file.packed({"kind": np.array([print], dtype=object)})
