@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -32,7 +33,7 @@ def best_so_far(
 ) -> str:
     """Every trial's score, the best so far as a staircase, the default setting as a dashed line."""
     better = max if maximize else min
-    best = [better(score for _, score in trials[: i + 1]) for i in range(len(trials))]
+    best = list(itertools.accumulate((score for _, score in trials), better))
     drawing = Drawing(
         "Best score so far",
         f"{plain(best[-1])} after {len(trials)} trials, first {plain(best[0])}.",
@@ -49,7 +50,8 @@ def best_so_far(
         drawing.line(axes.x.start, axes.y(default), axes.x.end, axes.y(default), "dashed")
     stairs = [(axes.x(trials[0][0]), axes.y(best[0]))]
     for (number, _), before, now in zip(trials[1:], best, best[1:], strict=False):
-        stairs += [(axes.x(number), axes.y(before)), (axes.x(number), axes.y(now))]
+        if now != before:
+            stairs += [(axes.x(number), axes.y(before)), (axes.x(number), axes.y(now))]
     drawing.path([*stairs, (axes.x.end, stairs[-1][1])], "curve c0")
     for number, score in trials:
         inside = low <= score <= high
