@@ -41,7 +41,9 @@ from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.tune import Past, tune
 from core.tuning.why.answers import (
     DEPENDENCE,
+    SETTINGS,
     answers,
+    answers_of_trials,
     keep_answer,
     kept_answer,
     key_of,
@@ -222,12 +224,17 @@ class Engine:
     def explain(self, asked: m.Explain) -> Iterator[m.Explained]:
         """The answer to a question about a run: the kept one, or what is worked out now."""
         folder = RunFolder.open(asked.folder)
-        results = folded(folder.events()).results or {}
+        state = folded(folder.events())
+        results = state.results or {}
         kept = kept_answer(folder, results, asked.question)
         if kept is not None and asked.question != DEPENDENCE:
             yield m.Explained(asked, kept)
             return
-        for answer in answers(self._judged_model(folder, results), asked.question, asked.options):
+        if asked.question == SETTINGS:
+            found = answers_of_trials(state)
+        else:
+            found = answers(self._judged_model(folder, results), asked.question, asked.options)
+        for answer in found:
             if not answer.get("done", True):
                 yield m.Explained(asked, answer, done=False)
             elif asked.question == DEPENDENCE:

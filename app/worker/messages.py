@@ -135,7 +135,7 @@ class Explain:
 
     Attributes:
         folder: of the run.
-        question: rows, importance, dependence or learning.
+        question: rows, importance, dependence, learning or settings.
         options: of the question: column, and of which class.
     """
 

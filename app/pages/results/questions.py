@@ -10,6 +10,7 @@ from app.views.why.columns_view import ColumnsView
 from app.views.why.dependence_view import DependenceView
 from app.views.why.learning_view import LearningView
 from app.views.why.residuals_view import ResidualsView
+from app.views.why.settings_view import SettingsView
 from app.views.why.threshold_view import ThresholdView
 from app.views.why.why_view import WhyView
 from app.views.why.wrong_rows import WrongRowsView
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
 WHY_VIEWS: tuple[type[WhyView], ...] = (
     ColumnsView,
     DependenceView,
+    SettingsView,
     ThresholdView,
     ResidualsView,
     WrongRowsView,
     LearningView,
 )
-BEGUN = ("rows", "importance")  # asked without a person's wish where it takes seconds
+BEGUN = ("rows", "importance", "settings")  # asked without a person's wish where it takes seconds
 
 
 class Questions(QObject):

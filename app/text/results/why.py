@@ -7,6 +7,7 @@ from typing import Any
 from app.text.numbers import fixed, percent, plain
 from app.text.scores import difference_in_words, metric_in_short
 
+FEW_TRIALS = 25
 MOST_ALIKE = 2  # groups of alike columns that are named
 
 
@@ -33,6 +34,17 @@ def columns_in_words(answer: dict[str, Any]) -> str:
     if not answer.get("done", True):
         said.append(f"{answer['shuffled']:,} of {answer['asked']:,} columns shuffled so far.")
     return " ".join(said)
+
+
+def settings_in_words(answer: dict[str, Any]) -> str:
+    """What settings explain together only, and which trials tell it."""
+    rest = percent(answer["together"])
+    said = [f"The other {rest} lies in several settings together, or in chance."]
+    trials, of = answer["trials"], answer["of"]
+    said.append(f"{trials:,} of {of:,} trials, drawn at random." if trials < of else "")
+    if trials < FEW_TRIALS:
+        said.append(f"{trials} trials tell little: see how long the lines are.")
+    return " ".join(filter(None, said))
 
 
 def learning_in_words(answer: dict[str, Any]) -> str:

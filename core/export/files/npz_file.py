@@ -6,6 +6,7 @@ import io
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,8 @@ def packed(arrays: Arrays) -> bytes:
     if any(np.asarray(array).dtype.hasobject for array in arrays.values()):
         raise TypeError("objects would be pickled, and nobody could read them")
     stream = io.BytesIO()
-    np.savez_compressed(stream, **arrays)
+    named: dict[str, Any] = dict(arrays)
+    np.savez_compressed(stream, **named)
     return stream.getvalue()
 
 

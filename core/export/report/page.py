@@ -11,6 +11,7 @@ from core.export.finished_run import FinishedRun
 from core.export.report.average_sections import average_sections
 from core.export.report.history import history_sections
 from core.export.report.html import facts, paragraphs, section
+from core.export.report.mattered import mattered_sections
 from core.export.report.models import model_sections
 from core.export.report.pictures import picture_sections
 from core.export.report.results import TRUSTED, result_sections, score_words
@@ -34,7 +35,8 @@ def write(run: FinishedRun, path: Path) -> None:
 def page(run: FinishedRun) -> str:
     """The whole page as HTML text."""
     title = f"{headline(run)} – {run.takeaway.dataset}"
-    parts = (topic_sections, picture_sections, model_sections, average_sections, history_sections)
+    shown = (topic_sections, picture_sections, model_sections, average_sections)
+    parts = (*shown, mattered_sections, history_sections)
     cards = [_overview(run), *_answers(run), *(card for part in parts for card in part(run))]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'

@@ -10,11 +10,16 @@ from core.export.report.svg import CHARACTER, Drawing, Frame, Scale, frame, padd
 _LONG = 36  # characters of a column's name
 
 
-def columns(entries: Sequence[Mapping[str, Any]], label: str, say: Callable[[float], str]) -> str:
-    """A bar for each column with its interval; the dashed line is at 0."""
+def columns(
+    entries: Sequence[Mapping[str, Any]],
+    label: str,
+    say: Callable[[float], str],
+    title: str = "Which columns matter",
+) -> str:
+    """A bar for each column (or setting) with its interval; the dashed line is at 0."""
     names = [" + ".join(one["names"]) for one in entries]
     drawing = Drawing(
-        "Which columns matter",
+        title,
         "; ".join(f"{n} {say(one['mean'])}" for n, one in zip(names, entries, strict=True)),
         width=760,
         height=58 + 24 * len(entries),

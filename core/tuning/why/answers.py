@@ -23,6 +23,7 @@ from core.tuning.why.look import look_at_test_rows
 from core.writing import write_whole
 
 ROWS, IMPORTANCE, DEPENDENCE, LEARNING = "rows", "importance", "dependence", "learning"
+SETTINGS = "settings"  # asks the trials alone: neither the data nor a model
 FOLDER = "answers"
 SOON = 6.0  # seconds up to which a question is answered unasked
 _FORM = 1  # of the answers; others are not read
@@ -35,6 +36,8 @@ def asks(results: Mapping[str, Any] | None, task: str) -> bool:
 
 def seconds_before(question: str, state: RunState) -> float:
     """About how long an answer takes, told before: fits, and for columns the shuffling."""
+    if question == SETTINGS:
+        return SOON
     fit = seconds_of_fit(state)
     if question == LEARNING:
         folds = max(1, int((state.results or {}).get("folds") or 1))
@@ -58,6 +61,13 @@ def answers(judged: Judged, question: str, options: Mapping[str, Any]) -> Iterat
         yield from learning_curve(judged)
     else:
         raise UnusableError("there is no such question", where=question)
+
+
+def answers_of_trials(state: RunState) -> Iterator[dict[str, Any]]:
+    """The answer to what the trials tell by themselves, several times until it is whole."""
+    from core.tuning.why.settings import settings_mattered  # Optuna costs half a second
+
+    yield from settings_mattered(state)
 
 
 def kept_answer(folder: RunFolder, results: Mapping[str, Any], question: str) -> dict | None:

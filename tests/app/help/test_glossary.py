@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+import app
 from app.help.glossary import entries, terms_in
 from core.estimators.registry import MODELS
 from core.tuning.scores.metrics import METRICS
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Moment
 
-APP = Path(__file__).parents[3] / "app"
+APP = Path(app.__file__).parent
 NO_WINDOW = ("cli", "help", "diagnostics", "worker")
 
 # Terms of the field that a reader may have to look up, from the indices of textbooks on machine

@@ -301,7 +301,7 @@ def test_an_unforeseen_error_is_a_sentence_with_details_that_hold_no_data():
     assert "Traceback" not in sentence
     assert "secret-name" not in sentence + copied
     assert "ValueError" in copied
-    assert "tests/app/window/test_window.py, line" in copied
+    assert "app/window/test_window.py, line" in copied
 
 
 def test_a_flood_of_errors_is_said_once_and_counted():

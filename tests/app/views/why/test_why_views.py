@@ -12,6 +12,7 @@ from app.views.results.calibration import Calibration
 from app.views.why.columns_view import ColumnsView
 from app.views.why.learning_view import LearningView
 from app.views.why.residuals_view import ResidualsView
+from app.views.why.settings_view import SettingsView
 from app.views.why.threshold_view import ThresholdView
 from app.views.why.why_view import of_rows
 from app.views.why.wrong_rows import WrongRowsView
@@ -207,7 +208,7 @@ def asked(still):
 
 
 def test_what_takes_seconds_is_asked_at_once_and_the_rest_offered(asking, still):
-    assert asked(still) == ["rows", "importance"]
+    assert asked(still) == ["rows", "importance", "settings"]
     learning = asking.questions.views["learning"]
     assert learning.ask_button.isVisibleTo(learning)
     assert "takes about" in learning.waits_for()
@@ -250,6 +251,39 @@ def test_bars_appear_while_columns_are_shuffled_and_a_person_can_stop(asking, st
     assert not view.stop_button.isVisibleTo(view)
     assert view.ask_button.isVisibleTo(view)
     assert view.answer == begun
+
+
+MATTERED = {
+    "settings": [
+        {"name": "C", "label": "Cost of a wrong row", "share": 0.6, "low": 0.2, "high": 0.8},
+        {"name": "gamma", "label": "", "share": 0.25, "low": 0.1, "high": 0.5},
+    ],
+    "together": 0.15,
+    "trials": 200,
+    "of": 1000,
+    "metric": "accuracy",
+    "model": "svm",
+    "resamples": 20,
+    "done": True,
+}
+
+
+def test_a_bar_for_every_setting_with_what_it_is_called(shown):
+    view = shown(SettingsView, MATTERED, {**CLASSES, "setting": {"C": 1, "gamma": 2}, "trials": 40})
+    assert view.names() == ["Cost of a wrong row (C)", "gamma"]
+    assert view.describe().startswith("Cost of a wrong row (C) explains 60")
+    assert "other 15\u00a0% lies in several settings together" in view._caption.text()
+    assert "200 of 1,000 trials" in view._caption.text()
+    assert view.rows()[1][1] == ["gamma", 0.25, 0.1, 0.5]
+
+
+def test_settings_are_asked_about_where_there_are_several_and_trials_enough():
+    setting = {"C": 1.0, "gamma": 2.0}
+    assert SettingsView.suits({"setting": setting, "trials": 10})
+    assert not SettingsView.suits({"setting": setting, "trials": 9})
+    assert not SettingsView.suits({"setting": {"C": 1.0}, "trials": 40})
+    assert not SettingsView.suits({"setting": {"model": "svm", "C": 1.0}, "trials": 40})
+    assert not SettingsView.suits({"setting": None})
 
 
 def test_why_there_is_no_answer_is_said_where_it_would_be(asking, still):
