@@ -83,6 +83,22 @@ class Axis:
         return {**asdict(self), "choices": list(self.choices)}
 
 
+def titled(label: str, name: str) -> str:
+    """What a setting is called wherever it stands: its words, and behind them the library's name.
+
+    Args:
+        label: a lay person's words; "" for none.
+        name: the estimator's own parameter name.
+    """
+    if not label:
+        return name
+    if label.lower() == name.lower():
+        return label
+    # The penalty that Tunescope's own models call C runs against scikit-learn's: its label has λ.
+    known = label.endswith("(λ)") or f"({name.lower()})" in label.lower()
+    return label if known else f"{label} ({name})"
+
+
 def axis_from_dict(plain: Mapping[str, Any]) -> Axis:
     """The axis that `Axis.as_dict` gave."""
     return Axis(**{**plain, "choices": tuple(plain["choices"])})

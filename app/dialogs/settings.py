@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.dialogs.where import Where
 from app.look import appearance
 from app.preferences import preferences as settings
+from app.preferences.preferences import TELLS_ENDS
 from app.widgets.buttons import PlainButton, PrimaryButton
 from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
 
@@ -23,6 +32,12 @@ class SettingsDialog(QDialog):
         whole.setContentsMargins(20, 18, 20, 16)
         whole.setSpacing(14)
         whole.addLayout(self._make_look())
+        self.tells_ends = QCheckBox(
+            "Tell the desktop when a run ends and the window is not in front"
+        )
+        self.tells_ends.setChecked(settings.flag(TELLS_ENDS, True))
+        self.tells_ends.toggled.connect(lambda on: settings.remember(TELLS_ENDS, on))
+        whole.addWidget(self.tells_ends)
         self.where = Where()
         whole.addWidget(self.where)
         whole.addStretch(1)
@@ -77,5 +92,6 @@ class SettingsDialog(QDialog):
         settings.forget()
         self.scheme.setCurrentIndex(0)
         self.size.setValue(100)
+        self.tells_ends.setChecked(True)
         self.where.show_choice()
         appearance.apply()

@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
 
+TELLS_ENDS = "window/tells_ends"  # whether the desktop is told when a run ends
 _SCHEMES = ("system", "light", "dark")
 
 

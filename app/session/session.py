@@ -251,6 +251,10 @@ class Session(Known):
         """Let a question be answered no further."""
         self._asked.leave(question)
 
+    def warm_up(self) -> None:
+        """Start the process that evaluates surrogates, before anybody waits for it."""
+        self._evaluator.warm_up()
+
     def evaluate(self, request: dict[str, Any]) -> None:
         """Evaluate a surrogate for a view; `evaluated` brings the answer."""
         self._evaluator.ask(request)

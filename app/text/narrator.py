@@ -49,7 +49,8 @@ def sentences(run: RunState) -> tuple[str, ...]:
 
 def _how(run: RunState) -> tuple[str, ...]:
     strategy, options = str(run.started.plan.get("strategy", "")), run.started.plan.get("options")
-    fitted = run.common or run.surrogate
+    proposing = run.surrogate is not None and run.surrogate.proposes
+    fitted = run.common or (run.surrogate if proposing else None)
     tried, task = fitted.trials if fitted else 0, _task(run)
     how = how_it_works(strategy, dict(options or {}), tried, task, len(run.started.groups))
     return (what_is_learned(task), how)

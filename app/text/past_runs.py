@@ -18,6 +18,8 @@ _STATES = {
 def run_in_words(run: Any) -> str:
     """A past run in one line: data, strategy, score on test rows, gain over the default."""
     line = f"{_named(run)} · {strategy_title(run)} · {_score(run)}"
+    if run.baseline is not None:
+        line += f" · knowing nothing {_shown(run, run.baseline)}"
     if run.gain is None:
         return line
     share = _is_share(run)
@@ -28,7 +30,8 @@ def run_in_words(run: Any) -> str:
 def run_in_lines(run: Any) -> tuple[str, str, str]:
     """A past run for a narrow place: data, strategy, then score and gain."""
     gain = "" if run.gain is None else f" ({_gain(run)})"
-    return _named(run), strategy_title(run), f"{_score(run)}{gain}"
+    nothing = "" if run.baseline is None else f" · nothing: {_shown(run, run.baseline)}"
+    return _named(run), strategy_title(run), f"{_score(run)}{gain}{nothing}"
 
 
 def runs_of_one_dataset(runs: Sequence[Any]) -> list[str]:
@@ -75,11 +78,15 @@ def strategy_title(run: Any) -> str:
 
 
 def _score(run: Any) -> str:
-    from app.text.numbers import fixed, plain  # not needed for the first paint
-
     if run.test is None:
         return _STATES.get(run.state, run.state)
-    return f"{fixed(100 * run.test, 1)}\u00a0%" if _is_share(run) else plain(run.test)
+    return _shown(run, run.test)
+
+
+def _shown(run: Any, score: float) -> str:
+    from app.text.numbers import fixed, plain  # not needed for the first paint
+
+    return f"{fixed(100 * score, 1)}\u00a0%" if _is_share(run) else plain(score)
 
 
 def _gain(run: Any) -> str:

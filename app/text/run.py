@@ -5,9 +5,11 @@ from __future__ import annotations
 from app.text.numbers import plain
 from app.text.scores import duration_in_words, metric_in_short
 from core.estimators.settings import noun_of, own_setting
-from core.tuning.events import EnsembleUpdated, HyperGradientStep
+from core.tuning.events import EnsembleUpdated, HyperGradientStep, RunStarted
+from core.tuning.plan import Plan
 from core.tuning.runs.one_model import models_of
-from core.tuning.runs.state import RunState
+from core.tuning.runs.state import RunState, folded
+from core.tuning.strategies.registry import STRATEGIES
 
 STALE = 5  # trials without improvement that are worth a word
 STILL = 1e-4  # relative change of the objective that counts as none
@@ -36,6 +38,62 @@ def title(run: RunState) -> str:
     return f"Tuning {model}"
 
 
+def how_far(run: RunState, elapsed: float) -> str:
+    """How much of the budget is spent: "3 of 40, 12 s", "Step 3, 12 s", "3 trials, 12 s of 1 min".
+
+    Args:
+        run: what has happened so far.
+        elapsed: seconds since it began, pauses left out.
+    """
+    minutes = run.started.plan.get("minutes") if run.started.plan else None
+    time = clock(elapsed)
+    if minutes:
+        time = f"{time} of {clock(60 * float(minutes))}"
+    if run.learns_penalties:
+        return f"Step {run.step.step if run.step is not None else 0}, {time}"
+    done = len(run.trials)
+    if run.total:
+        return f"{done} of {run.total}, {time}"
+    return f"{time}" if minutes else f"Trial {done}, {time}"
+
+
+def before_the_start(plan: Plan | None, elapsed: float) -> str:
+    """How far a run is of which nothing is known yet: "0 of 40, 2 s"."""
+    if plan is None:
+        return clock(elapsed)
+    learns = plan.strategy in STRATEGIES and STRATEGIES[plan.strategy].kind != "trials"
+    total = plan.trials
+    if total is None and plan.minutes is None and plan.strategy in STRATEGIES:
+        total = STRATEGIES[plan.strategy].default_trials
+    started = RunStarted(
+        plan={"minutes": plan.minutes},
+        kind="penalties" if learns else "trials",
+        total=0 if learns else total or 0,
+    )
+    return how_far(folded([started]), elapsed)
+
+
+def clock(seconds: float) -> str:
+    """A time that runs, in whole seconds: "12 s", "1 min", "1 min 5 s", "2 h 3 min"."""
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def window_title(run: RunState, elapsed: float) -> str:
+    """The progress and the dataset: "12 of 40 – iris"."""
+    name = str(run.started.dataset.get("name", "")).removesuffix(".csv")
+    far = how_far(run, elapsed)
+    if not run.learns_penalties and run.total:
+        far = far.split(",")[0]
+    return " – ".join(filter(None, (far, name)))
+
+
 def share(run: RunState, state: str) -> float | None:
     """How much of the run is done, 0 to 1; None where nobody can say."""
     if state == "finished":
@@ -50,14 +108,16 @@ def share(run: RunState, state: str) -> float | None:
     return min(1.0, len(run.trials) / run.total)
 
 
-def line(run: RunState, state: str) -> str:
+def line(run: RunState, state: str, elapsed: float | None = None) -> str:
     """How far, how good, how long, in one line.
 
     Args:
         run: what has happened so far.
         state: of the session.
+        elapsed: seconds that it has taken by now; None for those until the last event.
     """
-    parts = _of_steps(run) if run.learns_penalties else _of_trials(run)
+    far = how_far(run, run.seconds if elapsed is None else elapsed)
+    parts = [far, *(_of_steps(run) if run.learns_penalties else _of_trials(run))]
     if run.fold is not None and run.ended is None:
         parts.insert(0, f"Testing every row, part {run.fold.fold} of {run.fold.folds} done")
     elif state == "running" and run.tuning_ended is not None and run.ended is None:
@@ -74,18 +134,23 @@ def line(run: RunState, state: str) -> str:
 
 
 def _of_trials(run: RunState) -> list[str]:
-    words = "Trial {done} of {total}" if run.total else "Trial {done}"
-    parts = [words.format(done=len(run.trials), total=run.total)]
     if run.several:
-        return parts + _of_several(run)
+        return [*_of_several(run), *_of_nothing(run)]
     if run.ensemble is not None:
-        return parts + _of_average(run, run.ensemble)
-    parts += _of_best(run)
+        return [*_of_average(run, run.ensemble), *_of_nothing(run)]
+    parts = _of_best(run)
     if run.default is not None:
         parts.append(f"default setting {plain(run.default.score)}")
+    parts += _of_nothing(run)
     if run.without_improvement >= STALE:
         parts.append(f"no improvement for {run.without_improvement} trials")
     return parts
+
+
+def _of_nothing(run: RunState) -> list[str]:
+    """The score of knowing nothing of the columns, beside other scores."""
+    baseline = run.started.baseline
+    return [] if baseline is None or run.best is None else [f"knowing nothing {plain(baseline)}"]
 
 
 def _of_best(run: RunState) -> list[str]:
@@ -121,7 +186,7 @@ def _of_average(run: RunState, ensemble: EnsembleUpdated) -> list[str]:
 def _of_steps(run: RunState) -> list[str]:
     last = run.step
     if last is None:
-        return ["Step 0"]
+        return []
     by_gradient = isinstance(last, HyperGradientStep)
     values = [step.holdout_loss for step in run.gradients[-2:]]
     if not by_gradient:
@@ -132,7 +197,7 @@ def _of_steps(run: RunState) -> list[str]:
         still = abs(before - value) <= STILL * abs(before)
         moving = "falling" if value < before else "rising"
         words = f"{words}, {'hardly moving' if still else moving}"
-    parts = [f"Step {last.step}", words]
+    parts = [words]
     if not by_gradient:
         parts.append("no validation data needed")
     return parts

@@ -47,6 +47,9 @@ class Board(QScrollArea):
         self._rests_until = self._redrawn_since = 0.0
         self._wanted_now = False  # a person wants to see something else
         self._single = False
+        self._come: set[str] = set()  # views that had something to show in this run
+        self._unsettled = True  # whether more of them may have by now
+        self._placed: list[str] = []
         self._told_model = ""  # in the headings
         self._named = False  # the extensions that could not be used
         self.setWidgetResizable(True)
@@ -80,6 +83,7 @@ class Board(QScrollArea):
         before = self.record.run.started
         self.record.show(run)
         if onward and self.record.run.started is before:
+            self._unsettled = True
             self._all_dirty()
         else:
             self._start()
@@ -87,6 +91,7 @@ class Board(QScrollArea):
     def consume(self, event: Event) -> None:
         """Take an event in; RunStarted begins anew. Drawing waits for the timer."""
         before = self.record.run.started
+        self._unsettled = True
         self.record.consume(event)
         if isinstance(event, RunStarted) or self.record.run.started is not before:
             self._start()
@@ -98,6 +103,7 @@ class Board(QScrollArea):
     def _start(self) -> None:
         """A run begins: the views that want it, empty."""
         started = self.record.run.started
+        self._come, self._unsettled = set(), True
         self._want_now()
         for view in self._made.values():
             view.consume(started)  # before any of them is shown: their rows are gone
@@ -111,6 +117,8 @@ class Board(QScrollArea):
         self._told_model = model
         if wanted != list(self.views):
             self._compose(wanted)
+        else:
+            self._settle()
         if not self._named and faults():
             self.problem.emit(" ".join(faults()))
         self._named = True
@@ -142,9 +150,11 @@ class Board(QScrollArea):
         view = self.views.get(reply.get("view", ""))
         if view is not None:
             view.take_evaluation(reply)
+            self._unsettled = True
 
     def redraw_now(self) -> None:
         """Draw everything that is dirty, seen or not (for pictures and tests)."""
+        self._settle()
         for view in self.views.values():
             if view.dirty:
                 view.redraw()
@@ -158,6 +168,7 @@ class Board(QScrollArea):
 
     def _tick(self) -> None:
         begun = time.perf_counter()
+        self._settle()
         if begun < self._rests_until and not self._wanted_now:
             return
         longest_waiting = sorted(self.views.values(), key=lambda view: self._drawn[view.name])
@@ -214,14 +225,31 @@ class Board(QScrollArea):
             if name not in names:  # the others keep the keyboard
                 view.hide()
         self.views = {name: self._made.get(name) or self._make(name) for name in names}
-        views = list(self.views.values())
-        for view in views:
-            view.show()
-        self._place()
+        self._settle()
+
+    def shown(self) -> list[View]:
+        """The views that have room: what has nothing to show gives its own to the others."""
+        needed = [view for name, view in self.views.items() if name in self._come]
+        return needed or list(self.views.values())
+
+    def _settle(self) -> None:
+        """Give room to the views that have something to show by now; none goes in a run."""
+        if not self._unsettled:
+            return
+        self._unsettled = False
+        waiting = [view for name, view in self.views.items() if name not in self._come]
+        self._come |= {view.name for view in waiting if view.is_needed()}
+        shown = [view.name for view in self.shown()]
+        if shown != self._placed:
+            self._placed = shown
+            self._place()
 
     def _place(self) -> None:
         self._single = self.viewport().width() < appearance.pixels(NARROW)
-        views = list(self.views.values())
+        views = self.shown()
+        for view in self.views.values():
+            self._grid.removeWidget(view)
+            view.setVisible(view in views)
         for view, (row, column, width) in zip(views, places(views, self._single), strict=True):
             self._grid.addWidget(view, row, column, 1, width)
         self._fit_rows()
@@ -256,7 +284,7 @@ class Board(QScrollArea):
             self._fit_rows()
 
     def _fit_rows(self) -> None:
-        found = places(list(self.views.values()), self._single)
+        found = places(self.shown(), self._single)
         rows = 1 + max((row for row, _, _ in found), default=0)
         tall = self.viewport().height()
         seen = min(rows, 2)

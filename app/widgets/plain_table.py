@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 
@@ -17,3 +18,8 @@ class PlainTable(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.verticalHeader().hide()
+
+    def told_at(self, place: QPointF) -> str:
+        """What the cell at a place of the viewport tells the pointer; "" beside all cells."""
+        index = self.indexAt(place.toPoint())
+        return str(index.data(Qt.ItemDataRole.ToolTipRole) or "") if index.isValid() else ""

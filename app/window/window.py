@@ -26,6 +26,7 @@ from app.pages.start.start_page import TOURED
 from app.preferences import preferences as settings
 from app.widgets.tab_order import order_tabs
 from app.widgets.terms import TermHelp
+from app.window.end_notice import EndNotice
 from app.window.notices import Notice, Waiting
 from app.window.rail import STEPS, Rail
 from app.window.side_panel import SidePanel
@@ -94,6 +95,7 @@ class Window(QMainWindow):
         row.addWidget(self.panel)
         self.setCentralWidget(inside)
         self.terms = TermHelp(self)
+        self.end_notice = EndNotice(self, self.session)
 
     def _connect(self) -> None:
         session = self.session
@@ -109,6 +111,8 @@ class Window(QMainWindow):
         session.plan_changed.connect(self._show_steps)
         session.plan_changed.connect(self._tabs.start)
         session.run_changed.connect(self._run_changed)
+        session.run_changed.connect(self._show_title)
+        session.events_arrived.connect(lambda _events: self._show_title())
         session.problem.connect(self._problem)
         session.run_opened.connect(self._run_opened)
         session.runs.changed.connect(self._list_runs)
@@ -171,6 +175,11 @@ class Window(QMainWindow):
 
     def _show_title(self) -> None:
         title = self.pages[self.here].title
+        if self.session.state in RUNNING and self.session.events:
+            from app.text.run import window_title
+
+            state = self.session.shown.state
+            title = window_title(state, state.seconds)
         self.setWindowTitle(f"{title} – Tunescope" if title else "Tunescope")
 
     # What the session says ------------------------------------------------------------------
@@ -402,6 +411,7 @@ def _shown(app: QCoreApplication, window: Window, file: str) -> int:
 def _after_first_paint(window: Window, faults: FaultFile, crashes: _Crashes, file: str) -> None:
     tell_painted(window, window.session.exporters_changed)
     window.show_runs()
+    window.session.warm_up()
     window.pages["start"].visited()
     if left := faults.left_behind():
         crashes.show("Tunescope ended unexpectedly the last time.", left)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import threading
 import time
@@ -20,7 +21,8 @@ HEAVY = ("surrogate", "history")  # what of a request does not come back with it
 class SurrogateEvaluator(QThread):
     """Answers the requests of views, the latest of each view only.
 
-    The process starts with the first request, and again when it was killed. `arrived` carries the
+    The process starts with `warm_up`, or else the first request, and again when it was killed.
+    `arrived` carries the
     request's own keys, without surrogate and history, and "answer" or "problem".
     """
 
@@ -45,6 +47,11 @@ class SurrogateEvaluator(QThread):
             self._wanted[request["view"]] = request
             self._changed.notify()
         if not self.isRunning():
+            self.start()
+
+    def warm_up(self) -> None:
+        """Start the process now, so that the first answer does not wait for its imports."""
+        if not self._closing and not self.isRunning():
             self.start()
 
     def forget(self) -> None:
@@ -76,6 +83,8 @@ class SurrogateEvaluator(QThread):
 
     def run(self) -> None:
         """Until shut down: one request after the other."""
+        with contextlib.suppress(OSError):  # the first request tries again
+            self._living_process()
         while (request := self._next()) is not None:
             reply = self._answer(request)
             if reply is not None:
@@ -100,10 +109,7 @@ class SurrogateEvaluator(QThread):
         return {"problem": "ended"}
 
     def _exchange(self, request: dict[str, Any]) -> dict[str, Any] | None:
-        if self._process is None or not self._process.alive:
-            self._end_process()
-            self._process = OwnedProcess(self._context, serve, name="evaluator")
-        pipe = self._process.pipe
+        pipe = self._living_process().pipe
         pipe.send(request)
         deadline = time.monotonic() + PATIENCE
         while not pipe.poll(0.05):
@@ -112,6 +118,12 @@ class SurrogateEvaluator(QThread):
             if time.monotonic() > deadline:
                 raise EOFError
         return pipe.recv()
+
+    def _living_process(self) -> OwnedProcess:
+        if self._process is None or not self._process.alive:
+            self._end_process()
+            self._process = OwnedProcess(self._context, serve, name="evaluator")
+        return self._process
 
     def _end_process(self) -> None:
         if self._process is not None:

@@ -20,12 +20,28 @@ def serve(pipe: Connection) -> None:
     if sys.platform != "win32":
         os.nice(NICENESS)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _import_all()  # while nobody waits
     while True:
         try:
             request = pipe.recv()
             pipe.send(answer(request))
         except (EOFError, OSError):
             return
+
+
+def _import_all() -> None:
+    """Evaluate a surrogate of two points, which brings everything that later requests need."""
+    axes = [
+        {"name": name, "label": name, "kind": "float", "low": 0.0, "high": 1.0, "log": False,
+         "choices": [], "default": 0.5}
+        for name in "xy"
+    ]  # fmt: skip
+    two = {"points": [[0.2, 0.3], [0.7, 0.9]], "responses": [0.0, 1.0], "numbers": [0, 1],
+           "lengths": [0.5, 0.5], "noise": 0.1, "trials": 2, "incumbent": [0.7, 0.9],
+           "next": [0.5, 0.5]}  # fmt: skip
+    about = {"surrogate": two, "space": axes}
+    answer({"what": "slice", **about, "axis": "x"})
+    answer({"what": "surface", **about, "first": "x", "second": "y"})
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from core.space import Axis, Setting
 def penalty_space(task: str) -> tuple[Axis, ...]:
     """C of ½ C ‖w‖² beside the loss, over the grid of Foo 2009."""
     low, high = 2.0**-10, 2.0**10
-    return (Axis("C", "Penalty on large weights", "float", low, high, True, default=1.0),)
+    return (Axis("C", "Penalty on large weights (λ)", "float", low, high, True, default=1.0),)
 
 
 def penalized(module: str, name: str) -> Cook:

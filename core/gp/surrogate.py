@@ -35,6 +35,7 @@ class Surrogate:
         acquisition: ei, pi or mean.
         incumbent: unit vector of the best trial.
         next: unit vector of the next trial.
+        proposes: whether it chose the next trial; the first ones are spread, and it only watches.
     """
 
     trials: int = 0
@@ -53,6 +54,7 @@ class Surrogate:
     next: list[float] = field(default_factory=list)
     median: float = 0.0
     spread: float = 0.0
+    proposes: bool = True
 
     @property
     def warp(self) -> Warp:

@@ -15,7 +15,7 @@ count as the worst score so far, so that the search leaves a region that keeps f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, Literal, TypeVar, cast
 
 import numpy as np
@@ -40,6 +40,7 @@ from core.space import Axis, Setting
 SMALL_IMPROVEMENT = 1e-3  # of the scores' standard deviation
 SMALL_DEVIATION = 0.05
 NEAR_EVERY = 2  # of so many trials one is looked for near the best
+FEWEST = 2  # trials from which on the surrogate is shown, before it decides
 REPLACEMENTS = 32  # start points at hand where the trial's own is taken
 FIT, SEARCH, COIN = 1, 2, 3  # purposes of a trial's random numbers
 Given = TypeVar("Given", bound="GpOptions")
@@ -122,7 +123,9 @@ class GpSampler(ProposingSampler, Generic[Given]):
         self.finish_where_last(self._domain, observed)
         if trial.number < self._starts() or len(observed.points) == 0:
             note(study, trial, "random")
-            return space.setting(self._start_point(trial, observed))
+            start = self._start_point(trial, observed)
+            self._show_early(trial, observed, start)
+            return space.setting(start)
         regression = self._fit(trial, observed)
         point, reason = self._next(study, trial, observed, regression)
         self._describe(regression, observed, point)
@@ -195,6 +198,18 @@ class GpSampler(ProposingSampler, Generic[Given]):
         axes = len(self._domain.space)
         few, many = np.clip(axes + 1, 4, 10), np.clip(3 * axes, 4, 12)
         return int(few if self.options.as_published else many)
+
+    def _show_early(self, trial: FrozenTrial, observed: Observations, point: Array) -> None:
+        """What the first trials say, for those who watch: it decides nothing yet."""
+        if len(observed.points) < FEWEST:
+            return
+        # A fitter of its own: what is shown must not change what is proposed later.
+        fitter = Fitter(self.options.kernel, self._domain.axis_of, always=False)
+        z = self._warp(observed).responses(observed.scores)
+        regression = fitter.fit(observed.points, z, self.random(trial, FIT))
+        self._describe(regression, observed, point)
+        assert self.surrogate is not None
+        self.surrogate = replace(self.surrogate, proposes=False)
 
     def _start_point(self, trial: FrozenTrial, observed: Observations) -> Array:
         """The trial's own point of a scrambled Sobol sequence, or the next one not tried yet."""

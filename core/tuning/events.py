@@ -52,7 +52,7 @@ class RunStarted(Event):
     judged: str = "cv"  # what settings are judged by: cv, validation, training
     repeats: int = 1  # how often the training rows are divided into folds
     averages: bool = False  # whether the best models are averaged at the end
-    baseline: float | None = None  # the score of knowing nothing, where several models are tuned
+    baseline: float | None = None  # the score of knowing nothing, of trials that predict
     remembered_as: str = ""  # under which name the history of datasets keeps its trials; of
     # several models the start of each one's name there
 
@@ -164,6 +164,7 @@ class SurrogateFitted(Event):
     next: list[float] = field(default_factory=list)  # unit vector of the next trial
     median: float = 0.0  # core.gp.warping.Warp
     spread: float = 0.0
+    proposes: bool = True  # whether it chose the next trial; of the first ones it only watches
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from core.estimators.baseline import baseline_pipeline
 from core.tuning.problem import Problem
 from core.tuning.scores.metrics import said_by, targets_of
 
+OF_TABLES = ("regression", "binary", "multiclass")
+
 
 def baseline_score(problem: Problem) -> float | None:
     """The mean over the folds of the baseline's score; None where it has none.
@@ -17,8 +19,10 @@ def baseline_score(problem: Problem) -> float | None:
     The baseline is fitted to the targets alone, so that no column is looked at.
 
     Args:
-        problem: of a table.
+        problem: of a table; other data have no baseline.
     """
+    if problem.dataset.task not in OF_TABLES:
+        return None
     task, classes, metric = problem.dataset.task, problem.dataset.classes, problem.metric
     target, scores = problem.dataset.target, []
     for fit_rows, score_rows in problem.splits:

@@ -178,7 +178,7 @@ def started(
         judged=problem.judged if strategy.kind == "trials" else "",
         repeats=problem.repeats,
         averages=problem.averages,
-        baseline=baseline_score(problem) if strategy.several else None,
+        baseline=baseline_score(problem) if strategy.kind == "trials" else None,
         remembered_as=remembered_as,
     )
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QFrame, QMessageBox, QProgressBar, QVBoxLayout, QWidget
 
 from app.pages.page import Page
 from app.pages.tune.replay import Replay
+from app.pages.tune.stopwatch import Stopwatch
 from app.pages.tune.workers import Workers
 from app.text.narrator import sentences
 from app.text.plan import strategy_title
-from app.text.run import line, model_in_words, share, title
+from app.text.run import before_the_start, line, model_in_words, share, title
 from app.text.stopping import interrupted, stopping
 from app.views.board import Board
 from app.widgets.card import Card
@@ -36,6 +38,9 @@ class TunePage(Page):
         self.run = session.shown.state  # at the moment that is shown
         self._count = 0  # how many of the session's events belong to that
         self._lead_on: Callable[[], None] = session.start
+        self._clock = Stopwatch()
+        self._ticks = QTimer(self, interval=1000)
+        self._ticks.timeout.connect(self._show_words)
         self._make_buttons()
         self._make_bar()
         self._make_middle()
@@ -79,7 +84,7 @@ class TunePage(Page):
         self.before.body.addWidget(self._before_words)
         self.board = Board()
         self.board.setFrameShape(QFrame.Shape.NoFrame)
-        self.board.exclude_requested.connect(self.session.exclude)
+        self.board.exclude_requested.connect(self._exclude)
         self.board.pick_requested.connect(lambda number: self.session.pick("trial", number))
         self.board.evaluation_wanted.connect(self.session.evaluate)
         self.board.problem.connect(self.session.problem)
@@ -96,6 +101,14 @@ class TunePage(Page):
         """Bring everything up to date."""
         self._show()
 
+    def _exclude(self, number: int, excluded: bool) -> None:
+        """Take a trial out, or back in; a paused run shows it at once."""
+        self.session.exclude(number, excluded)
+        if self.session.state == "paused":
+            self.session.shown.state.exclude(number, excluded)
+            self.board.show_run(self.run, onward=True)
+            self._show_words()
+
     def _arrived(self, events: Sequence[Event]) -> None:
         if self.run is not self.session.shown.state:
             self._replayed(len(self.session.events))  # the replay stood at an earlier moment
@@ -105,6 +118,7 @@ class TunePage(Page):
             else:
                 self.board.consume(event)
         self._count = len(self.session.events)
+        self._clock.set(self.run.seconds)
         self._show()
 
     def _begin_again(self) -> None:
@@ -123,6 +137,12 @@ class TunePage(Page):
         self._show_words()
 
     def _state_changed(self) -> None:
+        runs = self.session.state in ("running", "stopping")
+        self._clock.run(runs, self.session.shown.state.seconds)
+        if runs:
+            self._ticks.start()
+        else:
+            self._ticks.stop()
         if self.session.state in ("finished", "interrupted"):
             shown = self.session.shown
             of_trials = not shown.state.learns_penalties
@@ -198,15 +218,21 @@ class TunePage(Page):
         if not session.events:
             self._show_before()
             return
-        said = line(self.run, session.state)
+        said = line(self.run, session.state, self._elapsed())
         self.set_head(title(self.run), said)
         self.bar.setAccessibleDescription(said)
         self.tell("What is happening", (*self._of_the_state(), *sentences(self.run)))
 
+    def _elapsed(self) -> float | None:
+        """Seconds of the run by now; None where an earlier moment is looked at, or it is over."""
+        live = self.session.state in ("running", "stopping") and self.run.ended is None
+        return self._clock.seconds if live else None
+
     def _show_before(self) -> None:
         session = self.session
         if session.state == "running":
-            self.set_head("Tuning", "The worker is getting ready …")
+            said = before_the_start(session.plan, self._clock.seconds)
+            self.set_head("Tuning", f"{said} · the data are being prepared")
             self.tell("What is happening", ("The data are being prepared.",))
             return
         estimate = (session.estimate or {}).get("sentence", "")

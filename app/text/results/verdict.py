@@ -20,11 +20,13 @@ from app.text.structured import found_in_short, pairs_in_words, sequences_in_wor
 from app.text.units import counted, size_of_test_set, task_of, units
 from core.tuning.evaluation import evaluation_in_words
 from core.tuning.events import RunStarted
+from core.tuning.results.never_predicted import never_predicted
 from core.tuning.runs.competition import tunes_several
 from core.tuning.scores.cost_words import costs_in_words
 
 SURE = 1.96  # standard errors, beyond which a difference is more than chance
 WARNINGS = ("The validation score", "Validation flattered")  # that remarks begin with
+NAMED = 2  # classes that are named in the headline
 LISTED = 5  # groups that are named
 GRID = 10  # values of each hyperparameter in the grid that a person would have searched
 PENALTY_GRID = 21  # C = 2⁻¹⁰ … 2¹⁰
@@ -33,6 +35,14 @@ MOST_GRID = 10**9  # fits; more than that is said in words
 
 def headline(results: dict[str, Any], rows: int) -> str:
     """What tuning brought, in one sentence."""
+    said = _outcome(results, rows)
+    never = never_predicted(results)
+    if not never:
+        return said
+    return f"{said}; the model never predicts {listed(never)}"
+
+
+def _outcome(results: dict[str, Any], rows: int) -> str:
     gain, metric = results["gain"], results["metric"]
     if results.get("taken") == "default":
         return "You took the default setting"
@@ -54,6 +64,14 @@ def headline(results: dict[str, Any], rows: int) -> str:
     else:
         words = "Tuning lost {size}: the default setting is better here"
     return words.format(size=size, metric=metric_in_short(metric))
+
+
+def listed(classes: tuple[str, ...]) -> str:
+    """Classes in a sentence: “a”, “b” and 3 others; few of them are named."""
+    named = [f"“{name}”" for name in classes[:NAMED]]
+    if rest := len(classes) - len(named):
+        named.append("1 other" if rest == 1 else f"{rest} others")
+    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
 
 
 def line(results: dict[str, Any]) -> str:

@@ -36,6 +36,7 @@ class Disagreement(EnsembleView, ScrolledBars):
     question = "About which held-out rows do the averaged models say the most different things?"
     waiting = "Rows appear here when the average has two members, which is after 20 trials."
     wide = True
+    late = True
     listed = "Rows shown"
     listens = (MembersDisagree,)
 
@@ -46,7 +47,7 @@ class Disagreement(EnsembleView, ScrolledBars):
         self.canvas.addItem(self.legend, row=0, col=0)
         self.canvas.addItem(self.plot, row=1, col=0)
         self.span, self.dots = Lines(), Dots("circle", 9)
-        self.truth, self.picked = Dots("diamond", 12), Dots("circle", 16)
+        self.truth, self.picked = Dots("diamond", 12, "truth"), Dots("circle", 16)
         for item in (self.span, self.dots, self.truth, self.picked):
             self.plot.addItem(item)
 

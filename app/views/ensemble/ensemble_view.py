@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from PySide6.QtGui import QFontMetricsF
 
 from app.look import appearance
 from app.text.scores import metric_in_short
-from app.views.plot.axes import small_font
 from app.views.plot.view import View
 from core.tuning.events import RunStarted
 
@@ -29,15 +27,6 @@ class EnsembleView(View):
     def measured(self) -> str:
         """The metric's shortest name."""
         return metric_in_short(self.run.started.metric)
-
-    def measured_with_direction(self, room: float) -> str:
-        """The metric and, where so many pixels have room for it, which way is better."""
-        words = "{} (lower is better)"
-        if self.run.started.maximize:
-            words = "{} (higher is better)"
-        whole = words.format(self.measured())
-        fits = QFontMetricsF(small_font()).horizontalAdvance(whole) <= room
-        return whole if fits else self.measured()
 
     def better_by(self, one: float, other: float) -> float:
         """How much better one score is than another; below 0 where it is worse."""

@@ -31,6 +31,7 @@ class Focus(EnsembleView):
     )
     waiting = "It appears here when the first even spread of trials is done."
     zooms = True
+    late = True
     listens = (TrialFinished, TrialFailed, RunResumed)
 
     @classmethod

@@ -56,6 +56,7 @@ class Members(EnsembleView):
     question = "Which models predict together, and how much does each count? Best first."
     waiting = "The first model joins the average when the first trial has a score."
     listens = (EnsembleUpdated, TrialFinished, TrialExcluded, RunFinished, RunStopped)
+    late = True
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
@@ -71,6 +72,10 @@ class Members(EnsembleView):
     def has_content(self) -> bool:
         """From the first member."""
         return bool(self.run.weights)
+
+    def is_needed(self) -> bool:
+        """Whether two members share the average: one bar alone says nothing."""
+        return len(self.run.weights) > 1
 
     def ranked(self) -> list[int]:
         """The trials that compete, the best first; members in any case."""

@@ -41,6 +41,7 @@ class AverageAgainstBest(EnsembleView):
         "members, after 20 trials."
     )
     zooms = True
+    late = True
     listens = (EnsembleUpdated, RunFinished, RunStopped, RunResumed)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
@@ -49,8 +50,10 @@ class AverageAgainstBest(EnsembleView):
         self.canvas.addItem(self.legend, row=0, col=0)
         self.plot = self.canvas.add_plot(Scale("whole"), row=1)
         self.plot.bottom.set_title("trials with a score")
-        self.average_line, self.single_line = Lines(), Lines()
-        self.average_dots, self.single_dots = Dots("circle", 8), Dots("diamond", 8)
+        average, single = "average", "single best"
+        self.average_line, self.single_line = Lines(average), Lines(single)
+        self.average_dots = Dots("circle", 8, average)
+        self.single_dots = Dots("diamond", 8, single)
         self.ends, self.parting = EndLabels(), Parting()
         for item in (self.parting, self.average_line, self.single_line, self.single_dots):
             self.plot.addItem(item)
@@ -103,7 +106,7 @@ class AverageAgainstBest(EnsembleView):
         x = np.array([update.finished for update in updates], dtype=float)
         average = np.array([update.average for update in updates], dtype=float)
         single = np.array([update.single for update in updates], dtype=float)
-        self.plot.left.set_title(self.measured_with_direction(self.plot.vb.height()))
+        self.plot.left.set_title(self.measured(), self.run.started.maximize)
         self.average_line.set_data(x, average)
         self.single_line.set_data(x, single)
         marked = slice(None) if len(x) <= MARKED else slice(-1, None)

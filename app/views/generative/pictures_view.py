@@ -16,6 +16,7 @@ class PicturesView(PaintedView):
     question = "Has the model understood what the pictures are made of?"
     waiting = "Pictures that the best setting so far draws appear here after a trial."
     listens = (ImagesDrawn,)
+    late = True
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:

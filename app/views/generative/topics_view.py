@@ -26,6 +26,7 @@ class TopicsView(PaintedView):
     question = "What are the texts about?"
     waiting = "The topics of the best setting so far appear here after the first trial."
     listens = (TopicsFound,)
+    late = True
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:

@@ -1,4 +1,4 @@
-"""The learned penalty of each group as sorted bars; groups at their cap are "switched off"."""
+"""The learned penalty of each group as bars, the most important group first."""
 
 from __future__ import annotations
 
@@ -10,27 +10,37 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.numbers import plain
 from app.views.penalties.group_colours import GroupColours
+from app.views.penalties.importance import PENALTY, by_importance
 from app.views.plot.axes import small_font
 from app.views.plot.data_table import Table
+from app.views.plot.plot import Plot
+from app.views.plot.pointer import Reading
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
 from app.views.plot.scrolled_bars import ScrolledBars
 from core.tuning.events import HyperGradientStep, PenaltyStep, RunStarted
 
 
+def _size(row: tuple[str, float, bool]) -> float:
+    return row[1]
+
+
 class GroupPenalties(ScrolledBars):
-    """Bars on a log axis, the largest penalty on top; a long list scrolls."""
+    """Bars on a log axis, the smallest penalty on top; a long list scrolls.
+
+    A group at its cap is "switched off".
+    """
 
     name = "penalties"
     title = "Learned group penalties"
-    question = "What do the data say of each group? A shorter bar is trusted more."
+    question = "What do the data say of each group? Most important first: shorter is trusted more."
     waiting = "A bar for every group appears here at step 0."
     listed = "Groups shown"
     listens = (PenaltyStep, HyperGradientStep)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
-        self.plot.bottom.set_title("learned penalty C")
+        self.plot.bottom.set_title(PENALTY)
         self.colours = GroupColours()
         self._low, self._high = math.inf, -math.inf
 
@@ -40,8 +50,8 @@ class GroupPenalties(ScrolledBars):
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        """All penalty learners."""
-        return started.kind == "penalties"
+        """Penalty learners of two groups or more: one bar alone says nothing."""
+        return started.kind == "penalties" and len(started.groups) > 1
 
     def start(self, started: RunStarted) -> None:
         """Other groups."""
@@ -58,21 +68,22 @@ class GroupPenalties(ScrolledBars):
         return bool(self.run.steps or self.run.gradients)
 
     def state(self) -> list[tuple[str, float, bool]]:
-        """(group, C, switched off) of the latest step, the largest C first."""
+        """(group, λ, switched off) of the latest step, the most important group first."""
         if self.run.steps:
             step = self.run.steps[-1]
             off = set(step.switched_off)
-            found = [(name, C, name in off) for name, C in step.penalties.items()]
+            found = [(name, penalty, name in off) for name, penalty in step.penalties.items()]
         else:
             d = self.run.gradients[-1].d
             found = [(name, math.exp(min(value, 700.0)), False) for name, value in d.items()]
-        return sorted(found, key=lambda row: (not row[2], -row[1] if row[1] == row[1] else 0.0))
+        rank = {name: place for place, name in enumerate(by_importance(found))}
+        return sorted(found, key=lambda row: rank[row[0]])
 
     def draw(self) -> None:
-        """Bars from the left edge to log C; hatched where a group is switched off."""
+        """Bars from the left edge to log λ; hatched where a group is switched off."""
         theme, state = appearance.current(), self.state()
         self.name_rows([name for name, _, _ in state])
-        places = [math.log10(C) if C > 0 else math.nan for _, C, _ in state]
+        places = [math.log10(penalty) if penalty > 0 else math.nan for _, penalty, _ in state]
         self._hold(places)
         edge = self._low
         shown = [(row, at) for row, at in enumerate(places) if math.isfinite(at)]
@@ -82,7 +93,7 @@ class GroupPenalties(ScrolledBars):
             [state[row][2] for row, _ in shown],
             theme.ink,
         )
-        off, value = "switched off", "C = {}"
+        off, value = "switched off", "λ = {}"
         self.words.set_data(
             [
                 (at, row, off if state[row][2] else value.format(plain(state[row][1])))
@@ -101,30 +112,45 @@ class GroupPenalties(ScrolledBars):
         span = (self._high - self._low) / (1 - room)
         self.plot.hold_x(self._low, self._low + max(span, 0.5), exact=True)
 
+    def reading(self, plot: Plot, x: float, y: float) -> Reading | None:
+        """The group whose row it is, with all its numbers."""
+        row, state = round(y), self.state()
+        if not 0 <= row < len(state):
+            return None
+        name, penalty, off = state[row]
+        lines = [name, "switched off" if off else f"{PENALTY} {plain(penalty)}"]
+        norm = self.run.steps[-1].norms.get(name) if self.run.steps else None
+        if norm is not None:
+            lines.append(f"norm of its weights {plain(norm)}")
+        size = self.run.started.groups.get(name)
+        if size:
+            lines.append("1 parameter" if size == 1 else f"{size} parameters")
+        at = math.log10(penalty) if penalty > 0 else x
+        return Reading("\n".join(lines), at, float(row))
+
     def describe(self) -> str:
         """The groups with the largest and smallest penalty, and how many are switched off."""
         state = self.state()
         off = sum(1 for row in state if row[2])
-        least, most = state[-1], state[0]
-        said = f"{len(state)} groups; C from {plain(least[1])} ({least[0]}) to "
+        least, most = min(state, key=_size), max(state, key=_size)
+        said = f"{len(state)} groups; λ from {plain(least[1])} ({least[0]}) to "
         said += f"{plain(most[1])} ({most[0]})."
         return said + (" " + f"{off} switched off." if off else "")
 
     def rows(self) -> Table:
-        """Group, C, 1/C, weight norm, number of parameters, switched off."""
+        """Group, λ, weight norm, number of parameters, switched off."""
         last = self.run.steps[-1] if self.run.steps else None
         norms = last.norms if last else {}
-        headers = ["group", "C", "1/C", "norm of weights", "parameters", "note"]
+        headers = ["group", PENALTY, "norm of weights", "parameters", "note"]
         groups = self.run.started.groups
         rows = [
             [
                 name,
-                C,
-                1 / C if C else None,
+                penalty,
                 norms.get(name),
                 groups.get(name),
                 "switched off" if off else "",
             ]
-            for name, C, off in self.state()
+            for name, penalty, off in self.state()
         ]
         return headers, rows

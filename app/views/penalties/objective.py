@@ -33,7 +33,7 @@ class Objective(View):
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot(Scale("whole"))
         self.plot.bottom.set_title("step")
-        self.plot.left.set_title(self.quantity)
+        self.plot.left.set_title(self.quantity, maximize=False)
         self.line, self.dots = Lines(), Dots("circle", 6)
         self.plot.addItem(self.line)
         self.plot.addItem(self.dots)

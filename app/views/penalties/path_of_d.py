@@ -24,15 +24,15 @@ class PathOfD(Trajectory):
 
     name = "path"
     title = "Path of the penalties"
-    question = "Where does each penalty go? d is the logarithm of C; dashed lines are bounds."
+    question = "Where does each penalty go? Higher holds back more; dashed lines are bounds."
     waiting = "A line for every group appears here at step 0."
     listens = (HyperGradientStep,)
-    quantity = "d"
+    quantity = "log λ"
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.plot.left.set_scale(Scale())
-        self.plot.left.set_title("d = log C")
+        self.plot.left.set_title("log of the penalty (λ)")
         self.bounds = [pg.InfiniteLine(angle=0, movable=False) for _ in range(2)]
         for line in self.bounds:
             line.hide()

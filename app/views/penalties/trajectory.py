@@ -10,6 +10,7 @@ from app.look import appearance
 from app.text.numbers import plain
 from app.text.strategies import learns_held_out
 from app.views.penalties.group_colours import GroupColours, pens_of
+from app.views.penalties.importance import PENALTY, by_importance
 from app.views.plot.axes import small_font
 from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
@@ -27,7 +28,7 @@ MARKED = 40  # steps up to which each has a dot
 
 
 class Trajectory(View):
-    """One line a group; the learned penalty C at the left, names at the right ends."""
+    """One line a group; the learned penalty at the left, names at the right ends."""
 
     name = "trajectory"
     title = "Regularization trajectory"
@@ -36,13 +37,13 @@ class Trajectory(View):
     zooms = True
     listens: tuple = (PenaltyStep,)
     wide = True
-    quantity = "C"
+    quantity = "λ"
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot(Scale("whole"), Scale("log"))
         self.plot.bottom.set_title("step")
-        self.plot.left.set_title("learned penalty C")
+        self.plot.left.set_title(PENALTY)
         self.muted, self.ends = Lines(), EndLabels()
         self.lines: dict[str, Lines] = {}
         self.dots: dict[str, Dots] = {}
@@ -137,7 +138,7 @@ class Trajectory(View):
             self.plot.removeItem(self.dots.pop(name))
         for name in names:
             if name not in self.lines:
-                self.lines[name], self.dots[name] = Lines(), Dots("circle", 6)
+                self.lines[name], self.dots[name] = Lines(name), Dots("circle", 6, name)
                 self.plot.addItem(self.lines[name])
                 self.plot.addItem(self.dots[name])
 
@@ -173,10 +174,14 @@ class Trajectory(View):
         )
 
     def rows(self) -> Table:
-        """One row a step, one column a group."""
+        """One row a step, one column a group, the most important first."""
         names, numbers, values = self.table()
-        rows = [[int(n), *map(float, row)] for n, row in zip(numbers, values, strict=True)]
-        return ["step", *names], rows
+        off = set(getattr(self.steps()[-1], "switched_off", ()))
+        last = [(name, float(values[-1, at]), name in off) for at, name in enumerate(names)]
+        ranked = by_importance(last)
+        order = [names.index(name) for name in ranked]
+        rows = [[int(n), *map(float, row[order])] for n, row in zip(numbers, values, strict=True)]
+        return ["step", *ranked], rows
 
 
 def most_extreme(last: np.ndarray, count: int) -> np.ndarray:

@@ -40,6 +40,7 @@ class ScaleAxis(pg.AxisItem):
     def __init__(self, orientation: str, scale: Scale | None = None) -> None:
         self.scale_of_places = scale or Scale()
         self.title = ""
+        self.maximize: bool | None = None  # of a score: whether more is better
         self.labelled = True
         self.refit = self.fit
         self.drawn: list[tuple[QRectF, str]] = []
@@ -57,11 +58,32 @@ class ScaleAxis(pg.AxisItem):
             self.scale_of_places = scale
             self.fit()
 
-    def set_title(self, title: str) -> None:
-        """The words along the axis; empty for none."""
-        if title != self.title:
-            self.title = title
+    def set_title(self, title: str, maximize: bool | None = None) -> None:
+        """The words along the axis; empty for none.
+
+        Args:
+            title: what is measured.
+            maximize: of a score, whether more is better: an arrow points there; else None.
+        """
+        if (title, maximize) != (self.title, self.maximize):
+            self.title, self.maximize = title, maximize
             self.fit()
+
+    @property
+    def direction(self) -> str:
+        """Which way is better, in words; "" where no way is."""
+        if self.maximize is None or not self.title:
+            return ""
+        named = self.title[:1].upper() + self.title[1:]
+        return f"{named}: {'higher' if self.maximize else 'lower'} is better."
+
+    def word(self, place: float) -> str:
+        """The value at a place."""
+        return self.scale_of_places.word(place)
+
+    def said(self, place: float) -> str:
+        """The value at a place, behind what it is."""
+        return f"{self.title} {self.word(place)}" if self.title else self.word(place)
 
     def hide_labels(self) -> None:
         """Ticks only: a linked axis below has the labels."""
@@ -183,11 +205,23 @@ class ScaleAxis(pg.AxisItem):
         if self.title:
             self._draw_title(p)
 
+    def written(self, room: float) -> str:
+        """The title in so many pixels, with its arrow: along the text, so up where it stands."""
+        right, cut = Qt.TextElideMode.ElideRight, self.metrics.elidedText
+        if self.maximize is None:
+            return cut(self.title, right, room)
+        arrow = "→" if self.maximize else "←"
+        for end in (f"  {arrow} better", f" {arrow}"):
+            left = room - self.metrics.horizontalAdvance(end)
+            if self.metrics.horizontalAdvance(self.title) <= left:
+                break
+        return f"{cut(self.title, right, left)}{end}"
+
     def _draw_title(self, p: QPainter) -> None:
         box = self.mapRectFromParent(self.geometry())
         tall = self.metrics.height()
         along = box.width() if self.orientation in ("bottom", "top") else box.height()
-        text = self.metrics.elidedText(self.title, Qt.TextElideMode.ElideRight, along + 20)
+        text = self.written(along + 20)
         centre = Qt.AlignmentFlag.AlignCenter
         if self.orientation in ("bottom", "top"):
             place = QRectF(box.left() - 10, box.bottom() - tall - 1, box.width() + 20, tall)

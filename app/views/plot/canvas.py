@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QKeyEvent,
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import QToolTip
 
 from app.look import appearance
 from app.views.plot.plot import Plot
+from app.views.plot.pointer import Crosshair, Reading, nearest
 from app.views.plot.ringed_area import Ringed
 from app.views.plot.scales import Scale
 from app.views.plot.zoom import Zoom
@@ -31,7 +33,7 @@ REACH = 12.0  # pixels from a dot within which a click or the pointer means it
 
 
 class Canvas(Ringed, pg.GraphicsLayoutWidget):
-    """The drawing area of a view; dots that it was told of can be clicked and pointed at."""
+    """The drawing area of a view; it tells what the pointer is at, and its dots can be clicked."""
 
     picked = Signal(int)
     resized = Signal()
@@ -46,6 +48,8 @@ class Canvas(Ringed, pg.GraphicsLayoutWidget):
         self.zoom: Zoom | None = None
         self._dots: list[tuple[Plot, np.ndarray, np.ndarray, np.ndarray]] = []
         self._telling: Any = None
+        self._reading: Callable[[Plot, float, float], Reading | None] = nearest
+        self.crosshair = Crosshair(self.viewport())
         self.viewport().setObjectName("qt_scrollarea_viewport")  # pyqtgraph's own has no name
         self.ci.layout.setContentsMargins(*EDGES)
         self.ci.layout.setSpacing(2)
@@ -109,6 +113,28 @@ class Canvas(Ringed, pg.GraphicsLayoutWidget):
         """A function of a trial's number that gives the words shown at its dot."""
         self._telling = telling
 
+    def read_with(self, reading: Callable[[Plot, float, float], Reading | None]) -> None:
+        """A function of a plot and a place on its axes that says what is there."""
+        self._reading = reading
+
+    def reading_at(self, place: QPointF) -> tuple[Plot, Reading] | None:
+        """What is said at a place in the widget, and by which plot; None outside of all."""
+        scene = self.mapToScene(place.toPoint())
+        for plot in self.plots:
+            if plot.vb.sceneBoundingRect().contains(scene):
+                at = plot.vb.mapSceneToView(scene)
+                found = self._reading(plot, at.x(), at.y())
+                return None if found is None else (plot, found)
+        return None
+
+    def told_at(self, place: QPointF) -> str:
+        """The words for a place in the widget: of a dot in reach, else of what is nearest."""
+        number = self.number_at(place)
+        if number is not None and self._telling is not None:
+            return str(self._telling(number))
+        found = self.reading_at(place)
+        return found[1].said if found is not None else ""
+
     def number_at(self, place: QPointF) -> int | None:
         """The trial whose dot is nearest to a place in the widget, within reach."""
         scene = self.mapToScene(place.toPoint())
@@ -143,12 +169,30 @@ class Canvas(Ringed, pg.GraphicsLayoutWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Say what the dot under the pointer is, or go on with a drag."""
         if self.zoom is not None and self.zoom.drag(event.position()):
+            self.crosshair.hide()
             return
-        number = self.number_at(event.position())
-        if number is None or self._telling is None:
+        said = self.told_at(event.position())
+        self._cross(event.position())
+        if said:
+            QToolTip.showText(event.globalPosition().toPoint(), said, self)
+        else:
             QToolTip.hideText()
+
+    def _cross(self, place: QPointF) -> None:
+        """Lines to the axes through what is told; a dot in reach needs none."""
+        found = None if self.number_at(place) is not None else self.reading_at(place)
+        if found is None:
+            self.crosshair.hide()
             return
-        QToolTip.showText(event.globalPosition().toPoint(), self._telling(number), self)
+        plot, reading = found
+        at = self.mapFromScene(plot.vb.mapViewToScene(QPointF(reading.x, reading.y)))
+        area = self.mapFromScene(plot.vb.sceneBoundingRect()).boundingRect()
+        self.crosshair.show_at(area, at)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """The pointer is elsewhere."""
+        self.crosshair.hide()
+        super().leaveEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A drag ends."""

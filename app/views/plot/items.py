@@ -37,11 +37,12 @@ class Dots(pg.UIGraphicsItem):
     Args:
         symbol: circle, cross, star, diamond or triangle.
         size: in pixels.
+        named: what they are, for the pointer; "" where the axes say it.
     """
 
-    def __init__(self, symbol: str = "circle", size: float = 9.0) -> None:
+    def __init__(self, symbol: str = "circle", size: float = 9.0, named: str = "") -> None:
         super().__init__()
-        self.symbol, self.size = symbol, size
+        self.symbol, self.size, self.named = symbol, size, named
         self.x, self.y = np.empty(0), np.empty(0)
         self._fill, self._outline = QBrush(), QPen()
         self._style: tuple[str, str, float] | None = None
@@ -149,10 +150,14 @@ class Lines(pg.UIGraphicsItem):
 
     Drawn segment by segment in device pixels with ends that are not round: 125 crossing segments of
     an antialiased line take Qt 1 ms so, 20 ms under any transform or with round ends.
+
+    Args:
+        named: what they are, for the pointer; "" where the axes say it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, named: str = "") -> None:
         super().__init__()
+        self.named = named
         self.x, self.y = np.empty(0), np.empty(0)
         self._starts = np.empty(0, dtype=int)
         self._segments = PrimitiveArray(QLineF, 4)

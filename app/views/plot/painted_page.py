@@ -86,11 +86,14 @@ class PaintedPage(RingedArea):
         self.paint_ring(painter)
         painter.end()
 
+    def told_at(self, place: QPointF) -> str:
+        """Words for what is at a place of the window, however far it is scrolled."""
+        return self.drawing.told_at(place + QPointF(0, self.verticalScrollBar().value()))
+
     def viewportEvent(self, event: QEvent) -> bool:
         """Say what the pointer rests on."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            place = QPointF(event.pos()) + QPointF(0, self.verticalScrollBar().value())
-            QToolTip.showText(event.globalPos(), self.drawing.told_at(place))
+            QToolTip.showText(event.globalPos(), self.told_at(QPointF(event.pos())))
             return True
         return super().viewportEvent(event)
 
@@ -109,6 +112,10 @@ class PaintedView(View):
         """The page, which scrolls."""
         self.page = PaintedPage(self.make_drawing())
         return self.page
+
+    def told_at(self, place: QPointF) -> str:
+        """What is painted there."""
+        return self.page.told_at(place)
 
     def picture(self) -> QWidget:
         """All of it, scrolled or not."""

@@ -16,6 +16,7 @@ import numpy as np
 from app.text.numbers import fixed, plain
 
 Ticks = list[tuple[float, str]]
+JOINER = "\u2060"  # not seen; keeps equal labels of one scale apart
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,17 @@ class Scale:
         if self.kind != "log":
             return numbers
         return np.log10(np.where(numbers > 0, numbers, np.nan))
+
+    def word(self, place: float) -> str:
+        """The value at a place, as people write it; "–" where there is none."""
+        if not math.isfinite(place):
+            return "–"
+        if self.kind == "choice":
+            at = round(place)
+            return self.choices[at].rstrip(JOINER) if 0 <= at < len(self.choices) else "–"
+        if self.kind == "whole":
+            return str(round(place))
+        return plain(10.0**place if self.kind == "log" else place, 4)
 
     def ticks(self, low: float, high: float, most: int) -> Ticks:
         """At most so many (and two where possible) ticks with their labels between two places."""

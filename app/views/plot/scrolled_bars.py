@@ -10,7 +10,7 @@ from app.views.plot.axes import small_font
 from app.views.plot.bar_words import BarWords
 from app.views.plot.items import Bars
 from app.views.plot.record import Record
-from app.views.plot.scales import Scale
+from app.views.plot.scales import JOINER, Scale
 from app.views.plot.view import View
 from core.tuning.events import RunStarted
 
@@ -98,5 +98,5 @@ def _unique(names: list[str]) -> tuple[str, ...]:
     made = []
     for name in names:
         seen[name] = seen.get(name, -1) + 1
-        made.append(name + "\u2060" * seen[name])
+        made.append(name + JOINER * seen[name])
     return tuple(made)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 
@@ -13,8 +13,11 @@ from app.look import appearance
 from app.text.numbers import shown
 from app.text.settings import in_lines
 from app.text.trials import ended_early
+from app.views.plot.axes import ScaleAxis
 from app.views.plot.canvas import Canvas
 from app.views.plot.data_table import DataTable, Table, as_text
+from app.views.plot.plot import Plot
+from app.views.plot.pointer import Reading, nearest
 from app.views.plot.record import Record
 from app.views.plot.saving import save_picture, save_table
 from app.widgets.buttons import IconButton
@@ -40,6 +43,7 @@ class View(Card):
         wide: whether it takes the whole width of the board.
         of_all: whether it is of all models of a run of several, whichever a person looks at.
         zooms: whether a part of its plots can be enlarged.
+        late: whether it may have nothing to show for long; until then others have its room.
         interval: the least seconds between two drawings.
     """
 
@@ -51,6 +55,7 @@ class View(Card):
     wide: ClassVar[bool] = False
     of_all: ClassVar[bool] = False
     zooms: ClassVar[bool] = False
+    late: ClassVar[bool] = False
     interval: ClassVar[float] = 0.03
 
     trial_selected = Signal(int)
@@ -109,6 +114,7 @@ class View(Card):
         self.canvas.picked.connect(self.trial_selected)
         self.canvas.stepped.connect(self._step)
         self.canvas.tell_with(self._tell)
+        self.canvas.read_with(self.reading)
         self.canvas.resized.connect(self._resized)
         if self.zooms:
             self.canvas.let_zoom()
@@ -137,6 +143,18 @@ class View(Card):
     def rows(self) -> Table:
         """What the picture shows now, as headers and rows of plain values."""
         raise NotImplementedError
+
+    def reading(self, plot: Plot, x: float, y: float) -> Reading | None:
+        """What the pointer is told at a place of a plot, beside trials; None for nothing."""
+        return nearest(plot, x, y)
+
+    def told_at(self, place: QPointF) -> str:
+        """What the pointer is told at a place of the content, in pixels; "" for nothing."""
+        return self.canvas.told_at(place)
+
+    def is_needed(self) -> bool:
+        """Whether it has, or will soon have, enough to show to take room from the others."""
+        return not self.late or self.has_content()
 
     def paint_theme(self) -> None:
         """Take the colours of `appearance.current()`; what is drawn anew anyway needs nothing."""
@@ -184,6 +202,8 @@ class View(Card):
         said = self.describe() if there else self.waits_for()
         if not there and said != self._empty.text():
             self._empty.setText(said)
+        if there:
+            said = " ".join([said, *self._directions()]).strip()
         if said != self.content.accessibleDescription():
             self.content.setAccessibleDescription(said)
             self._data_table.setAccessibleDescription(said)
@@ -192,10 +212,16 @@ class View(Card):
     def _name_axes(self) -> None:
         """Let the glossary know what stands on the axes."""
         if hasattr(self, "canvas"):
-            said = [
-                axis.labelText for plot in self.canvas.plots for axis in (plot.bottom, plot.left)
-            ]
+            said = [axis.title for axis in self._axes()]
             self.canvas.setProperty(AXES, " ".join(filter(None, said)))
+
+    def _axes(self) -> list[ScaleAxis]:
+        plots = self.canvas.plots if hasattr(self, "canvas") else []
+        return [axis for plot in plots for axis in (plot.bottom, plot.left)]
+
+    def _directions(self) -> list[str]:
+        """Which way is better on every axis of scores, each once."""
+        return list(dict.fromkeys(filter(None, (axis.direction for axis in self._axes()))))
 
     def picture(self) -> QWidget:
         """The widget that is saved as the picture."""

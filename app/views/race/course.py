@@ -51,7 +51,7 @@ class ModelCourse(View):
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot(Scale())
         self.plot.bottom.set_title("seconds of the run")
-        self.baseline, self.ends = Lines(), EndLabels()
+        self.baseline, self.ends = Lines("knowing nothing"), EndLabels()
         self.plot.addItem(self.baseline)
         self.lines: dict[str, Lines] = {}
         self.dots: dict[str, Dots] = {}
@@ -74,8 +74,8 @@ class ModelCourse(View):
         for item in (*self.lines.values(), *self.dots.values(), self.ends):
             if item.scene() is not None:
                 self.plot.removeItem(item)
-        self.lines = {name: Lines() for name in names}
-        self.dots = {name: Dots("circle", 7) for name in names}
+        self.lines = {name: Lines(title_of(name)) for name in names}
+        self.dots = {name: Dots("circle", 7, title_of(name)) for name in names}
         for item in (*self.lines.values(), *self.dots.values(), self.ends):
             self.plot.addItem(item)
 
@@ -99,7 +99,7 @@ class ModelCourse(View):
     def draw(self) -> None:
         """Staircases that go on until now; the best on top."""
         run, theme, found = self.run, appearance.current(), self.courses()
-        self.plot.left.set_title(metric_in_short(run.started.metric))
+        self.plot.left.set_title(metric_in_short(run.started.metric), run.started.maximize)
         now = max(run.seconds, *(float(x[-1]) for x, _ in found.values()))
         ends = []
         for name in self.lines:

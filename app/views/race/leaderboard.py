@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QSignalBlocker
+from PySide6.QtCore import QModelIndex, QPointF, QSignalBlocker
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QVBoxLayout, QWidget
 
@@ -118,6 +118,10 @@ class Leaderboard(View):
         column.addWidget(self.table, 1)
         column.addWidget(self.next)
         return whole
+
+    def told_at(self, place: QPointF) -> str:
+        """The whole text of the cell there."""
+        return self.table.told_at(place)
 
     def controls(self) -> list[QWidget]:
         """Which model's trials are shown in the other pictures."""

@@ -14,6 +14,8 @@ from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
 from app.views.plot.items import clear_colour, pen
 from app.views.plot.legend import Entry, Legend, line_sample
+from app.views.plot.plot import Plot
+from app.views.plot.pointer import Reading
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
 from app.views.structured.molecule_views import MoleculeView
@@ -171,6 +173,18 @@ class ArcView(MoleculeView):
             Entry(line_sample(made), said) for made, said in zip(self._pens, words, strict=True)
         ]
         self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
+
+    def reading(self, plot: Plot, x: float, y: float) -> Reading | None:
+        """The base there, and which bases the model and the truth pair it with."""
+        letters, base = self.example().sequence, round(x)
+        if not 1 <= base <= len(letters):
+            return None
+        lines = [f"base {base}: {letters[base - 1]}"]
+        for pairs, words in zip(self.both(), ("model: {}", "truth: {}"), strict=True):
+            other = next((i + j - base for i, j in pairs if base in (i, j)), None)
+            said = "unpaired" if other is None else f"paired with {other}, {letters[other - 1]}"
+            lines.append(words.format(said))
+        return Reading("\n".join(lines), float(base), y)
 
     def describe(self) -> str:
         """How many pairs are found, and how many called ones are right."""

@@ -9,11 +9,13 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.numbers import fixed
+from app.text.numbers import fixed, percent
 from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
 from app.views.plot.items import Lines, clear_colour, pen
 from app.views.plot.legend import Entry, Legend
+from app.views.plot.plot import Plot
+from app.views.plot.pointer import Reading
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale
 from app.views.structured.molecule_views import MoleculeView
@@ -96,6 +98,17 @@ class DotPlotView(MoleculeView):
         self.plot.hold_x(0.5, length + 0.5, exact=True)
         self.plot.hold_y(0.5, length + 0.5, exact=True)
         self.canvas.align_left()
+
+    def reading(self, plot: Plot, x: float, y: float) -> Reading | None:
+        """The two bases there, how likely the model finds that they pair, and the truth."""
+        letters, (i, j) = self.example().sequence, sorted((round(x), round(y)))
+        if not 1 <= i <= j <= len(letters):
+            return None
+        shares = {(int(a) + 1, int(b) + 1): float(p) for a, b, p in self.example().pairs}
+        truth = "truly paired" if (i, j) in self.both()[1] else "not truly paired"
+        said = f"bases {i} ({letters[i - 1]}) and {j} ({letters[j - 1]})\n"
+        said += f"probability of a pair: {percent(shares.get((i, j), 0.0))}\n{truth}"
+        return Reading(said, float(round(x)), float(round(y)))
 
     def describe(self) -> str:
         """How likely the true pairs are, and how likely the best of the others is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
@@ -54,6 +54,10 @@ class SequenceView(ExamplesView):
 
     def another(self) -> None:
         """The grid itself begins at the left."""
+
+    def told_at(self, place: QPointF) -> str:
+        """What the token there is."""
+        return self.grid.told_at(place)
 
     def examples(self) -> list[LabelledSequence]:
         """The sequences of the latest step."""

@@ -262,11 +262,15 @@ class TokenGrid(RingedArea):
         self.paint_ring(painter)
         painter.end()
 
+    def told_at(self, place: QPointF) -> str:
+        """What the token at a place is; "" where there is none."""
+        token = self.token_at(place.x())
+        return "" if token is None else self._telling(token)
+
     def viewportEvent(self, event: QEvent) -> bool:
         """Say what a token is when the pointer rests on it."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            token = self.token_at(event.pos().x())
-            QToolTip.showText(event.globalPos(), "" if token is None else self._telling(token))
+            QToolTip.showText(event.globalPos(), self.told_at(QPointF(event.pos())))
             return True
         return super().viewportEvent(event)
 

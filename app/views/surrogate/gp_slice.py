@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.numbers import plain, shown
 from app.text.scores import metric_in_short
+from app.text.settings import named
 from app.views.plot.data_table import Table
 from app.views.plot.items import Band, Lines, clear_colour, pen
 from app.views.plot.marker import Marker
@@ -67,8 +68,8 @@ class GpSlice(SliceView):
     def draw_more(self, axis: dict[str, Any], scale: Scale) -> np.ndarray:
         """The acquisition below."""
         kind = self.run.surrogate.acquisition if self.run.surrogate else "ei"
-        self._show_below(kind != "mean", axis["label"])
-        self.below.left.set_title(ACQUISITIONS.get(kind, ""))
+        self._show_below(kind != "mean", named(axis))
+        self.below.left.set_title(ACQUISITIONS.get(kind, ""), maximize=True)
         x, promise = self.places(axis, scale), self.along("acquisition")
         self.promise.set_data(x, promise)
         floor = 0.0 if kind != "mean" else float(np.nanmin(promise))
@@ -77,6 +78,12 @@ class GpSlice(SliceView):
         self.below.forget_ranges()  # its height says nothing; its shape does
         self.below.hold_y(floor, top if top > floor else floor + 1e-9)
         return np.empty(0)
+
+    def read_more(self, at: int) -> list[str]:
+        """What a trial there promises."""
+        kind = self.run.surrogate.acquisition if self.run.surrogate else "ei"
+        word = {"ei": "expected gain", "pi": "chance of a gain"}.get(kind)
+        return [f"{word} {plain(self.answer['acquisition'][at])}"] if word else []
 
     def _show_below(self, shown: bool, label: str) -> None:
         """The lower plot, but for strategies that promise the guess itself, drawn above already."""
@@ -96,7 +103,7 @@ class GpSlice(SliceView):
     def describe(self) -> str:
         """The best, and where the next trial goes and what is expected there."""
         best, answer = self.run.best, self.answer
-        said = "Slice along {} through the best setting.".format(answer["axis"])
+        said = f"Slice along {named(self.record.axes[self.column])} through the best setting."
         if best is not None:
             at = shown(best.setting.get(answer["axis"]))
             said += " " + f"Best {plain(best.score)} at {at}."
@@ -106,7 +113,12 @@ class GpSlice(SliceView):
         """Place, mean, standard deviation, acquisition; then the trials."""
         answer = self.answer
         name = answer["axis"]
-        headers = [name, "expected", "standard deviation", "promise"]
+        headers = [
+            named(self.record.axes[self.column]),
+            "expected",
+            "standard deviation",
+            "promise",
+        ]
         rows = [
             [self.named(x) if answer["labels"] else x, mean, sd, promise, None]
             for x, mean, sd, promise in zip(

@@ -9,14 +9,18 @@ from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.text.numbers import plain
+from app.text.settings import named
 from app.views.plot.highlight import Highlight
 from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
 from app.views.plot.marker import Marker
+from app.views.plot.plot import Plot
+from app.views.plot.pointer import Reading
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale, bounds_of, scale_of
 from app.views.surrogate.surrogate_view import SurrogateView
 from core.tuning.events import RunStarted
 
+OFF = "Trials off the bands: noise, or other settings that are not on this axis."
 HEADROOM = 0.12  # of the range above the data, for the words at the next trial
 
 
@@ -59,7 +63,7 @@ class SliceView(SurrogateView):
         super().start(started)
         self.axis.clear()
         for axis in started.space:
-            self.axis.addItem(axis["label"], axis["name"])
+            self.axis.addItem(named(axis), axis["name"])
         self.axis.setVisible(len(started.space) > 1)
 
     def _axis_chosen(self, _at: int) -> None:
@@ -100,8 +104,8 @@ class SliceView(SurrogateView):
         axis, scale = self.record.axes[self.column], scale_of(self.record.axes[self.column])
         for plot in self.canvas.plots:
             plot.bottom.set_scale(scale)
-        self.canvas.plots[-1].bottom.set_title(axis["label"])
-        self.plot.left.set_title(self.height_title())
+        self.canvas.plots[-1].bottom.set_title(named(axis))
+        self.plot.left.set_title(self.height_title(), self.higher_is_better())
         x = self.places(axis, scale)
         wide = [self.along_places(end) for end in self.answer["wide_band"]]
         self.wide_band.set_data(x, *wide)
@@ -115,6 +119,42 @@ class SliceView(SurrogateView):
         low, high = _range(np.concatenate([*wide, heights, seen]))
         self.plot.hold_y(low, high + HEADROOM * (high - low))
         self.canvas.align_left()
+        self._explain_dots(x, heights)
+
+    def _explain_dots(self, x: np.ndarray, heights: np.ndarray) -> None:
+        """A sentence on why trials lie off the bands, where some do."""
+        low, high = (self.along_places(end) for end in self.answer["wide_band"])
+        at, known = self.record.places[:, self.column], np.isfinite(x)
+        order = np.argsort(x[known], kind="stable")
+        along = x[known][order]
+        edges = [np.interp(at, along, edge[known][order]) for edge in (low, high)]
+        off = (heights < edges[0]) | (heights > edges[1])
+        question = self.question
+        if np.any(off & np.isfinite(heights) & np.isfinite(at)):
+            question = f"{question} {OFF}"
+        if not self.record.model and question != self._caption.text():
+            self._caption.setText(question)
+
+    def reading(self, plot: Plot, x: float, y: float) -> Reading | None:
+        """What is expected at the nearest value of the setting."""
+        axis = self.record.axes[self.column]
+        scale = scale_of(axis)
+        places = [place_of(position, axis, scale) for position in self.answer["x"]]
+        at = int(np.argmin(np.abs(np.array(places) - x)))
+        mean, sd = self.answer["mean"][at], self.answer["sd"][at]
+        lines = [f"{named(axis)} {self.named(self.answer['x'][at])}"]
+        lines.append(f"expected {self.height_title()} {plain(mean)} ± {plain(sd, 2)}")
+        lines += self.read_more(at)
+        height = float(mean) if plot is self.plot else y
+        return Reading("\n".join(lines), float(places[at]), height)
+
+    def read_more(self, at: int) -> list[str]:
+        """What else is known of one of the answer's values."""
+        return []
+
+    def higher_is_better(self) -> bool:
+        """Whether a better score lies higher."""
+        return self.run.started.maximize
 
     def places(self, axis: dict[str, Any], scale: Scale) -> np.ndarray:
         """Where along the axis the answer's values lie."""

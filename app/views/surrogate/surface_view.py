@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF
@@ -10,10 +12,14 @@ from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.text.numbers import plain, shown
+from app.text.scores import metric_in_short
+from app.text.settings import named
 from app.views.plot.colour_bar import ColourBar
 from app.views.plot.data_table import Table
 from app.views.plot.highlight import Highlight
 from app.views.plot.items import Dots, Lines, pen
+from app.views.plot.plot import Plot
+from app.views.plot.pointer import Reading
 from app.views.plot.record import Record
 from app.views.plot.scales import scale_of
 from app.views.surrogate.surrogate_view import SurrogateView
@@ -82,7 +88,7 @@ class SurfaceView(SurrogateView):
         for at, box in enumerate((self.first, self.second)):
             box.clear()
             for axis in started.space:
-                box.addItem(axis["label"], axis["name"])
+                box.addItem(named(axis), axis["name"])
             box.setCurrentIndex(min(at, len(started.space) - 1))
             box.setVisible(len(started.space) > 2)
         self._paint_colours()
@@ -122,7 +128,7 @@ class SurfaceView(SurrogateView):
         scales = [scale_of(axis) for axis in axes]
         for side, axis, scale in zip((self.plot.bottom, self.plot.left), axes, scales, strict=True):
             side.set_scale(scale)
-            side.set_title(axis["label"])
+            side.set_title(named(axis))
         x, y = (
             np.array(answer[key]) if scale.kind == "choice" else scale.places(answer[key])
             for key, scale in zip("xy", scales, strict=True)
@@ -177,6 +183,30 @@ class SurfaceView(SurrogateView):
     def draw_more(self, columns: list[int]) -> None:
         """Draw what else belongs to it, over these axes of the record."""
 
+    def reading(self, plot: Plot, x: float, y: float) -> Reading | None:
+        """What is expected of the nearest pair of values."""
+        found, lines = [], []
+        for key, place, scale, axis in zip(
+            "xy", (x, y), self._scales, self.shown_axes(), strict=True
+        ):
+            places = np.array([_place(value, scale) for value in self.answer[key]])
+            at = int(np.argmin(np.abs(places - place)))
+            found.append((at, float(places[at])))
+            lines.append(f"{named(axis)} {scale.word(float(places[at]))}")
+        (column, across), (row, up) = found
+        mean, sd = (self.answer[key][row][column] for key in ("mean", "sd"))
+        lines.append(f"expected {self.measured()} {plain(mean)} ± {plain(sd, 2)}")
+        return Reading("\n".join(lines), across, up)
+
+    def measured(self) -> str:
+        """What is expected."""
+        return metric_in_short(self.run.started.metric)
+
+    def shown_axes(self) -> list[dict[str, Any]]:
+        """The two axes of the answer: along the bottom, along the left."""
+        known = {axis["name"]: axis for axis in self.record.axes}
+        return [known[self.answer[key]] for key in ("first", "second")]
+
     def rows(self) -> Table:
         """Every place with its expected score and standard deviation."""
         answer = self.answer
@@ -186,7 +216,7 @@ class SurfaceView(SurrogateView):
             for j in range(len(y))
             for i in range(len(x))
         ]
-        names = [answer["first"], answer["second"]]
+        names = [named(axis) for axis in self.shown_axes()]
         return [*names, "expected", "standard deviation"], rows
 
 
@@ -227,8 +257,11 @@ class Surface(SurfaceView):
         """The best pair, and the range of the expected score."""
         answer, best = self.answer, self.run.best
         mean = np.array(answer["mean"])
-        said = "Expected score over {} and {}, from {} to {}.".format(
-            answer["first"], answer["second"], plain(mean.min()), plain(mean.max())
+        said = "Expected score over {} and {}, from {} to {}. {}".format(
+            *map(named, self.shown_axes()),
+            plain(mean.min()),
+            plain(mean.max()),
+            f"{'Higher' if self.maximize() else 'Lower'} is better, and bright.",
         )
         if best is not None:
             pair = [shown(best.setting.get(answer[key])) for key in ("first", "second")]

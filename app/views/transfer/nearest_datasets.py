@@ -19,6 +19,8 @@ from app.text.numbers import plain
 from app.text.strategies import surrogate_of
 from app.views.plot.axes import small_font
 from app.views.plot.data_table import Table
+from app.views.plot.plot import Plot
+from app.views.plot.pointer import Reading
 from app.views.plot.record import Record
 from app.views.plot.scrolled_bars import ScrolledBars
 from app.views.surrogate.surrogate_view import WITH_HISTORY
@@ -40,6 +42,7 @@ class NearestDatasets(ScrolledBars):
     )
     waiting = "The earlier datasets that are most like this one appear here at once."
     listed = "Datasets shown"
+    late = True
     listens = (HistoryRead, CommonSurfaceFitted)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
@@ -126,6 +129,15 @@ class NearestDatasets(ScrolledBars):
         if setting := best_setting(dataset, self.run.history.axes):
             said.append(f"best at {setting_in_words(setting, 2)}")
         return said
+
+    def reading(self, plot: Plot, x: float, y: float) -> Reading | None:
+        """Everything that is known of the dataset whose row it is."""
+        row, datasets = round(y), self.datasets()
+        if not 0 <= row < len(datasets):
+            return None
+        end = 100 * likeness(datasets[row].distance)
+        said = [size_in_words(datasets[row].statistics), *self._said_of(datasets[row], end)]
+        return Reading("\n".join(said), end, float(row))
 
     def describe(self) -> str:
         """How many are known and used, and the nearest."""

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.text.datasets import size_in_words
+from app.text.settings import named
 from app.text.strategies import surrogate_of
 from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
@@ -77,6 +78,10 @@ class PosteriorSlice(PosteriorView, SliceView):
         """What is better lies higher, whatever the metric."""
         return self.response_in_words()
 
+    def higher_is_better(self) -> bool:
+        """Always: responses are higher where the score is better."""
+        return True
+
     def heights(self) -> np.ndarray:
         """The responses."""
         return self.responses()
@@ -98,7 +103,7 @@ class PosteriorSlice(PosteriorView, SliceView):
         mean = np.array(answer["mean"])
         top = self.named(answer["x"][int(np.argmax(mean))])
         words = "Common surface along {} through the best setting. {} Highest at {}."
-        said = words.format(answer["axis"], self.whose(), top)
+        said = words.format(named(self.record.axes[self.column]), self.whose(), top)
         ahead = self.expected_next("score_mean", "score_sd") if answer["settled"] else ""
         return f"{said} {ahead}".rstrip()
 
@@ -116,7 +121,7 @@ class PosteriorSlice(PosteriorView, SliceView):
                 rows.append([trial.setting.get(name), None, None, float(response), this])
         rows += self._earlier_rows()
         headers = ["expected", "standard deviation", "found"]
-        return [name, *headers, "dataset"], rows
+        return [named(self.record.axes[self.column]), *headers, "dataset"], rows
 
     def _earlier_rows(self) -> list[list[Any]]:
         datasets = self.run.history.datasets

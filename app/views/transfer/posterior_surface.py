@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from app.text.numbers import plain
+from app.text.settings import named
 from app.views.plot.items import Dots, clear_colour
 from app.views.plot.scales import scale_of
 from app.views.surrogate.slice_view import place_of
@@ -39,6 +40,10 @@ class PosteriorSurface(PosteriorView, SurfaceView):
         """Responses are higher where the score is better, whatever the metric."""
         return True
 
+    def measured(self) -> str:
+        """The response."""
+        return "response"
+
     def draw_more(self, columns: list[int]) -> None:
         """The trials of earlier datasets."""
         axes = [self.record.axes[column] for column in columns]
@@ -56,4 +61,5 @@ class PosteriorSurface(PosteriorView, SurfaceView):
         x, y = answer["x_labels"] or answer["x"], answer["y_labels"] or answer["y"]
         words = "Common surface over {} and {}. {} Highest at {} and {}."
         pair = [p if isinstance(p, str) else plain(p) for p in (x[column], y[row])]
-        return words.format(answer["first"], answer["second"], self.whose(), *pair)
+        names = map(named, self.shown_axes())
+        return words.format(*names, self.whose(), *pair) + " Bright is better."

@@ -42,7 +42,7 @@ class PosteriorView(SurrogateView):
     def response_in_words(self) -> str:
         """What a response is, on an axis; whatever the metric, higher is better."""
         ranks = surrogate_of(self.run.started) == RANKING
-        return "rank, higher is better" if ranks else "better than the mean"
+        return "rank" if ranks else "better than the mean"
 
     def fitted(self) -> Event | None:
         """The common surface, once it and the history are there."""

@@ -32,6 +32,7 @@ class Standardizing(View):
     title = "What counts as good here"
     question = "Against which mean and deviation is a score of this dataset measured?"
     waiting = "They appear here with the first score."
+    late = True
     listens = (CommonSurfaceFitted, TrialFinished, TrialFailed, TrialExcluded)
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
@@ -39,7 +40,8 @@ class Standardizing(View):
         self.plot = self.canvas.add_plot(Scale("whole"))
         self.plot.bottom.set_title("trial")
         self.band, self.borrowed_band = Band(), Band()
-        self.mean, self.borrowed_mean = Lines(), Lines()
+        self.mean = Lines("mean of this dataset")
+        self.borrowed_mean = Lines("mean of earlier datasets")
         self.dots, self.others, self.highlight = Dots("circle", 8), Dots("circle", 6), Highlight()
         for item in (self.band, self.borrowed_band, self.mean, self.borrowed_mean):
             self.plot.addItem(item)
@@ -74,7 +76,7 @@ class Standardizing(View):
         """Steps of the mean with their band, and the scores."""
         run = self.run
         self.paint_theme()
-        self.plot.left.set_title(metric_in_short(run.started.metric))
+        self.plot.left.set_title(metric_in_short(run.started.metric), run.started.maximize)
         last = max(float(np.max(run.numbers)), float(self._known()[-1][0]))
         for settled, band, line in (
             (True, self.band, self.mean),

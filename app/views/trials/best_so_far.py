@@ -24,6 +24,7 @@ from core.tuning.events import (
     TrialFinished,
 )
 
+LEAST_SHARE = 0.2  # of the picture that the trials take, knowing nothing beside them or not
 CROWD = 600  # trials beyond which the dots are small and without an outline
 
 
@@ -42,13 +43,15 @@ class BestSoFar(View):
         self.plot = self.canvas.add_plot(Scale("whole"))
         self.plot.bottom.set_title("trial")
         self.default_line = DefaultLine()
-        self.stairs = Lines()
+        self.baseline = DefaultLine(self.default_line)
+        self.stairs = Lines("best so far")
         self.others, self.dots = Dots("circle", 6), Dots("circle", 8)
         self.failed = Dots("cross", 8)
         self.highlight = Highlight()
-        for item in (self.others, self.dots, self.stairs, self.failed, self.default_line):
+        for item in (self.others, self.dots, self.stairs, self.failed):
             self.plot.addItem(item)
-        self.plot.addItem(self.highlight)
+        for item in (self.default_line, self.baseline, self.highlight):
+            self.plot.addItem(item)
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
@@ -75,7 +78,7 @@ class BestSoFar(View):
         """Dots where they are, the staircase as corners only where it steps."""
         run = self.run
         self.paint_theme()
-        self.plot.left.set_title(metric_in_short(run.started.metric))
+        self.plot.left.set_title(metric_in_short(run.started.metric), run.started.maximize)
         numbers, best = run.staircase()
         x, y = steps_of(numbers, best)
         self.stairs.set_data(x, y)
@@ -92,9 +95,30 @@ class BestSoFar(View):
         words = "default setting"
         default = None if run.default is None else run.default.score
         self.default_line.set_value(default, words, drawn, (x, y))
+        shown = self._shown_baseline(run.scores[scored])
+        self.baseline.set_value(shown, "knowing nothing", drawn, (x, y))
+        self._say_baseline(shown)
         heights = np.where(scored, run.scores, up)
         self.canvas.set_pickable(self.plot, run.numbers, heights, run.numbers)
         self.highlight.mark(self.record, run.numbers, heights)
+
+    def _shown_baseline(self, scores: np.ndarray) -> float | None:
+        """The score of knowing nothing, unless it would press all trials together."""
+        value = self.run.started.baseline
+        if value is None or not len(scores):
+            return None
+        low, high = float(scores.min()), float(scores.max())
+        span = max(high, value) - min(low, value)
+        return value if high == low or high - low >= LEAST_SHARE * span else None
+
+    def _say_baseline(self, shown: float | None) -> None:
+        value, question = self.run.started.baseline, self.question
+        if value is not None and shown is None:
+            question = f"{question} Knowing nothing, far off: {plain(value)}."
+        if self.record.model:
+            return  # the caption names the model
+        if question != self._caption.text():
+            self._caption.setText(question)
 
     def _hold_ranges(self, numbers: np.ndarray, scores: np.ndarray) -> None:
         first, last = float(numbers[0]), float(numbers[-1])
@@ -102,7 +126,10 @@ class BestSoFar(View):
         room = 0.03 * max(end, last) + 0.5
         self.plot.hold_x(first - room, max(end, last) + room, exact=bool(self.run.total))
         default = self.run.default
-        values = np.append(scores, [] if default is None else [default.score])
+        lines = [] if default is None else [default.score]
+        if (baseline := self._shown_baseline(scores)) is not None:
+            lines.append(baseline)
+        values = np.append(scores, lines)
         if len(values):
             # Failed trials and the words at the default line need a little room of their own.
             low, high = float(values.min()), float(values.max())
@@ -118,6 +145,8 @@ class BestSoFar(View):
         said = f"Best {plain(best.score)} after {done}{of} trials."
         if run.default is not None:
             said += " " + f"The default setting has {plain(run.default.score)}."
+        if run.started.baseline is not None:
+            said += " " + f"Knowing nothing has {plain(run.started.baseline)}."
         failed = int(np.sum(~np.isfinite(run.scores)))
         return said + (" " + f"{failed} trials failed." if failed else "")
 

@@ -1,4 +1,4 @@
-"""The dashed line at the default setting's score, with words that keep off everything else."""
+"""A dashed line at a score to compare with; its words keep off everything else."""
 
 from __future__ import annotations
 
@@ -17,10 +17,15 @@ AROUND = 5  # pixels around the words that are to be empty too
 
 
 class DefaultLine(pg.UIGraphicsItem):
-    """A line across the plot; its words stand where the fewest dots and steps are."""
+    """A line across the plot; its words stand where the fewest dots and steps are.
 
-    def __init__(self) -> None:
+    Args:
+        other: another such line, painted before, whose words it keeps off.
+    """
+
+    def __init__(self, other: DefaultLine | None = None) -> None:
         super().__init__()
+        self._other = other
         self.value: float | None = None
         self.label = QRectF()
         self._words = ""
@@ -56,6 +61,8 @@ class DefaultLine(pg.UIGraphicsItem):
         reach = (size[1] + AROUND + 2) * self.viewRect().height() / max(area.height(), 1.0)
         busy = np.vstack([_near(self._dots, self.value, reach), self._stairs]).T
         busy = pg.functions.transformCoordinates(transform, busy).T if busy.size else busy.T
+        if self._other is not None and self._other.value is not None:
+            busy = np.vstack([busy, _filling(self._other.label)])
         self.label = emptiest(area, height, size, busy)
         painter.save()
         painter.resetTransform()
@@ -83,6 +90,12 @@ def emptiest(area: QRectF, height: float, size: tuple[float, float], busy: np.nd
     return min(
         boxes, key=lambda box: _covered(box.adjusted(-AROUND, -AROUND, AROUND, AROUND), busy)
     )
+
+
+def _filling(box: QRectF) -> np.ndarray:
+    """So many points in a box that nothing else stands there."""
+    x = np.linspace(box.left(), box.right(), 30)
+    return np.array([(at, box.center().y()) for at in x] * 40)
 
 
 def _near(points: np.ndarray, height: float, reach: float) -> np.ndarray:

@@ -11,12 +11,15 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.numbers import plain
 from app.text.scores import metric_in_short
+from app.text.settings import named
 from app.views.plot.axes import small_font
 from app.views.plot.data_table import Table
 from app.views.plot.items import Lines, clear_colour, pen
+from app.views.plot.plot import Plot
+from app.views.plot.pointer import Reading
 from app.views.plot.record import Record
 from app.views.plot.scales import Scale, Ticks, bounds_of
-from app.views.plot.view import View
+from app.views.plot.view import View, trial_in_words
 from app.views.trials.best_k import BestK
 from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
 
@@ -138,11 +141,29 @@ class Parallel(View):
 
     def _draw_axes(self) -> None:
         axes = [
-            (axis["label"] or axis["name"], scale, *bounds_of(axis))
+            (named(axis), scale, *bounds_of(axis))
             for axis, scale in zip(self.record.axes, self.record.scales, strict=True)
         ]
-        score = (metric_in_short(self.run.started.metric), Scale(), *self._score_range())
-        self.axes.set_axes([*axes, score])
+        arrow = "↑" if self.run.started.maximize else "↓"
+        score = f"{metric_in_short(self.run.started.metric)} {arrow}"
+        self.axes.set_axes([*axes, (score, Scale(), *self._score_range())])
+
+    def reading(self, plot: Plot, x: float, y: float) -> Reading | None:
+        """The trial whose line passes nearest above or below."""
+        rows = self.drawn_rows()
+        heights = self.heights(rows)
+        last = heights.shape[1] - 1
+        if not len(rows) or not -0.5 <= x <= last + 0.5:
+            return None
+        left = int(np.clip(np.floor(x), 0, last - 1))
+        share = float(np.clip(x - left, 0.0, 1.0))
+        crossed = (1 - share) * heights[:, left] + share * heights[:, left + 1]
+        if not np.isfinite(crossed).any():
+            return None
+        at = int(np.nanargmin(np.abs(crossed - y)))
+        trial = self.run.trials[rows[at]]
+        said = trial_in_words(trial, self.run)
+        return Reading(said, float(np.clip(x, 0.0, last)), float(crossed[at]))
 
     def describe(self) -> str:
         """How many lines, and what the best of them is."""
@@ -150,15 +171,17 @@ class Parallel(View):
         all_of = int(np.sum(self.run.scored_rows))
         if best is None:
             return "No trial has a score that counts."
-        said = "The best {} of {} trials with a score; the very best has {}."
-        return said.format(drawn, all_of, plain(best.score))
+        said = "The best {} of {} trials with a score; the very best has {}. {} is better."
+        way = "Higher" if self.run.started.maximize else "Lower"
+        return said.format(drawn, all_of, plain(best.score), way)
 
     def rows(self) -> Table:
         """The trials that have a line, best first."""
         names = [axis["name"] for axis in self.record.axes]
+        heads = [named(axis) for axis in self.record.axes]
         trials = [self.run.trials[row] for row in self.drawn_rows()[::-1]]
         rows = [[t.number, *(t.setting.get(name) for name in names), t.score] for t in trials]
-        return ["trial", *names, metric_in_short(self.run.started.metric)], rows
+        return ["trial", *heads, metric_in_short(self.run.started.metric)], rows
 
 
 def _polylines(heights: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:

@@ -31,6 +31,7 @@ class PredictedObtained(View):
     of_history = "Do first trials come out as earlier datasets predict? On the line they do."
     waiting = "Trials appear here as soon as the strategy predicts their scores."
     listens = (TrialFinished, TrialFailed, TrialExcluded)
+    late = True
 
     def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
@@ -75,7 +76,9 @@ class PredictedObtained(View):
 
     def has_content(self) -> bool:
         """From the first of them."""
-        return bool(self.predicted())
+        run = self.run
+        told = (run.prediction(trial) for trial in reversed(run.trials) if not trial.failure)
+        return any(one is not None for one in told)
 
     def draw(self) -> None:
         """Dots at (predicted, obtained)."""
@@ -83,8 +86,8 @@ class PredictedObtained(View):
         found, run = self.predicted(), self.run
         trials = [trial for trial, _, _ in found]
         metric = metric_in_short(run.started.metric)
-        self.plot.bottom.set_title(f"predicted {metric}")
-        self.plot.left.set_title(f"obtained {metric}")
+        self.plot.bottom.set_title(f"predicted {metric}", run.started.maximize)
+        self.plot.left.set_title(f"obtained {metric}", run.started.maximize)
         x = np.array([expected for _, expected, _ in found], float)
         y = np.array([trial.score for trial in trials], float)
         sd = np.array([deviation or 0.0 for _, _, deviation in found], float)

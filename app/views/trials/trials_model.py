@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from app.look import appearance
 from app.text.numbers import percent, plain, seconds, shown
-from app.text.settings import in_a_cell, in_lines
+from app.text.settings import in_a_cell, in_lines, named
 from app.text.strategies import proposed_by
 from app.text.trials import ended_early
 from app.views.plot.record import Record
@@ -162,8 +162,7 @@ class TrialsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.short_heads.get(section, self.head(section))
         if role == Qt.ItemDataRole.ToolTipRole and 2 <= section <= len(axes) + 1:
-            axis = axes[section - 2]
-            return tip(f"{axis['label']} ({axis['name']})")
+            return tip(named(axes[section - 2]))
         return None
 
     def _is_text(self, column: int) -> bool:
@@ -172,7 +171,8 @@ class TrialsModel(QAbstractTableModel):
 
     def head(self, section: int) -> str:
         """The whole name of a column."""
-        names = ["#", "score", *(axis["name"] for axis in self.axes)]
+        heads = [axis["name"] if self.several else named(axis) for axis in self.axes]
+        names = ["#", "score", *heads]
         return [*names, *(["setting"] if self.several else []), "time", "note"][section]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

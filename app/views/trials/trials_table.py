@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtCore import QModelIndex, QPoint, QPointF, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
 
 from app.look import appearance
 from app.text.numbers import plain
-from app.text.settings import in_a_cell
+from app.text.settings import in_a_cell, named
 from app.text.trials import ended_early
 from app.views.plot.data_table import Table
 from app.views.plot.record import Record
 from app.views.plot.view import View
 from app.views.trials.best_k import BestK
 from app.views.trials.trials_model import TrialsModel
-from app.widgets.labels import label
+from app.widgets.buttons import LinkButton
+from app.widgets.labels import label, tip
 from app.widgets.plain_table import PlainTable
 from core.estimators.settings import title_of
 from core.tuning.events import (
@@ -33,7 +34,8 @@ from resources.theme import TARGET
 
 PADDING = 20  # of a cell, left and right together, as resources/style.qss has it
 
-LONGEST_SETTING = 68  # pixels of a setting's name or value before it is cut
+LEAST_WORDS = "Cost …"  # of a setting's words, else the library's name stands alone
+LONGEST_SETTING = 84  # pixels of a setting's name or value before it is cut
 LONGEST_OF_SEVERAL = 170  # of a model's title, and of all values of a setting
 
 
@@ -109,7 +111,34 @@ class TrialsTable(View):
         column.setSpacing(4)
         column.addWidget(self.table, 1)
         column.addWidget(self._detail)
+        self.exclude_button = LinkButton("Exclude this trial", self._exclude_pressed, "discard")
+        column.addWidget(self.exclude_button, 0, Qt.AlignmentFlag.AlignLeft)
         return whole
+
+    def _exclude_pressed(self) -> None:
+        trial = self.run.trial(self.record.selected)
+        if trial is not None:
+            self.exclude_requested.emit(trial.number, not self.is_out(trial))
+
+    def _show_exclude_button(self, trial: Trial | None) -> None:
+        """What the button does with the chosen trial."""
+        self.exclude_button.setEnabled(trial is not None)
+        if trial is None:
+            self.exclude_button.setText("Exclude a trial")
+            why = "Choose a trial in the table or in a plot first."
+        elif self.is_out(trial):
+            self.exclude_button.setText(f"Include trial {trial.number} again")
+            why = "It counts again, and may be the best."
+        else:
+            self.exclude_button.setText(f"Exclude trial {trial.number}")
+            why = "It counts no longer: the best is chosen among the others."
+        self.exclude_button.setAccessibleName(self.exclude_button.text())
+        self.exclude_button.setToolTip(tip(why))
+        self.exclude_button.setAccessibleDescription(why)
+
+    def told_at(self, place: QPointF) -> str:
+        """The whole text of the cell there."""
+        return self.table.told_at(place)
 
     def controls(self) -> list[QWidget]:
         """The filter to the best."""
@@ -135,6 +164,7 @@ class TrialsTable(View):
         if row is not None and row != self.table.currentIndex().row():
             self.table.setCurrentIndex(self.model.index(row, 0))
         trial = self.run.trial(self.record.selected)
+        self._show_exclude_button(trial)
         told = trial is not None and (bool(trial.failure) or trial.behind)
         self._detail.setText(self._said(trial) if told else "")
         self._detail.setVisible(told)
@@ -189,6 +219,8 @@ class TrialsTable(View):
         names = [axis["name"] for axis in self.record.axes]
         of_setting = ["model", "setting"] if self.model.several else names
         headers = ["trial", "score", *of_setting, "seconds", "note"]
+        if not self.model.several:
+            headers[2:-2] = [named(axis) for axis in self.record.axes]
         trials = [self.model.trial_at(row) for row in range(self.model.rowCount())]
         rows = [
             [
@@ -243,8 +275,21 @@ class TrialsTable(View):
             self.table.setColumnWidth(column, wide)
             # The header would cut the bold words instead of eliding them.
             whole, room = self.model.head(column), int((wide - PADDING) / 1.1)
-            short = bold.elidedText(whole, Qt.TextElideMode.ElideRight, room)
+            short = self._short_head(column, bold, room)
             self.model.short_heads[column] = whole if column == 0 else short
+
+    def _short_head(self, column: int, metrics: QFontMetrics, room: int) -> str:
+        """A column's name in so many pixels; of a setting, the library's name stays."""
+        whole, right = self.model.head(column), Qt.TextElideMode.ElideRight
+        at = column - 2
+        if metrics.horizontalAdvance(whole) <= room or not 0 <= at < len(self.record.axes):
+            return metrics.elidedText(whole, right, room)
+        name = self.record.axes[at]["name"]
+        label, end = whole.removesuffix(f" ({name})"), f" ({name})"
+        left = room - metrics.horizontalAdvance(end)
+        if label == whole or left < metrics.horizontalAdvance(LEAST_WORDS):
+            return metrics.elidedText(name if label != whole else whole, right, room)
+        return metrics.elidedText(label, right, left) + end
 
     def _widest(self) -> list[str]:
         # Numbers have three digits, so that the widest text of a column is known beforehand.

@@ -27,7 +27,7 @@ def _space(task: str) -> tuple[Axis, ...]:
         )
     low, high = 2.0**-10, 2.0**10
     return (
-        Axis("C", "Trust in the data (1 / penalty)", "float", low, high, True, default=1.0),
+        Axis("C", "Trust in the data", "float", low, high, True, default=1.0),
         Axis("l1_ratio", share, "float", 0.0, 1.0, default=0.0),
     )
 

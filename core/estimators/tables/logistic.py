@@ -13,7 +13,7 @@ from core.space import Axis, Setting
 
 def _space(task: str) -> tuple[Axis, ...]:
     low, high = 2.0**-10, 2.0**10  # the grid of Foo 2009, in scikit-learn's C = 1/penalty
-    return (Axis("C", "Trust in the data (1 / penalty)", "float", low, high, True, default=1.0),)
+    return (Axis("C", "Trust in the data", "float", low, high, True, default=1.0),)
 
 
 def _recipe(task: str, setting: Setting, seed: int) -> Recipe:

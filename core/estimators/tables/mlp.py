@@ -11,7 +11,7 @@ def _space(task: str) -> tuple[Axis, ...]:
     step = "Size of every step"
     return (
         Axis("first_layer", "Neurons in the first layer", "int", 4, 256, log=True, default=100),
-        Axis("second_layer", "Neurons in the second layer (0: none)", "int", 0, 128, default=0),
+        Axis("second_layer", "Neurons in the second layer, 0: none", "int", 0, 128, default=0),
         Axis("alpha", "Penalty on large weights", "float", 1e-6, 1.0, log=True, default=1e-4),
         Axis("learning_rate_init", step, "float", 1e-4, 1e-1, log=True, default=1e-3),
     )

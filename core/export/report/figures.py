@@ -102,7 +102,7 @@ def scores(
     return drawing.svg()
 
 
-def trajectory(steps: Sequence[Mapping[str, float]], label: str = "penalty C") -> str:
+def trajectory(steps: Sequence[Mapping[str, float]], label: str = "penalty (λ)") -> str:
     """The penalty of every group at every step, on a logarithmic axis.
 
     With many groups the ends of the range are named and coloured, the others drawn pale.
@@ -168,7 +168,7 @@ def penalty_bars(penalties: Mapping[str, float], switched_off: Sequence[str]) ->
         drawing.bar(left, y, end - left, 18, kind)
         drawing.text(end + 6, y + 14, said[name])
     drawing.line(left, floor, x.end, floor, "axis")
-    words = "penalty C, log scale (shorter: trusted more)"
+    words = "penalty (λ), log scale (shorter: trusted more)"
     drawing.text((left + x.end) / 2, drawing.height - 8, words, "label", "middle")
     return drawing.svg()
 

@@ -175,11 +175,11 @@ def _penalties(run: FinishedRun) -> str:
     rows = [
         (name, "switched off", None, norms.get(name))
         if name in off
-        else (name, C, 1 / C if C > 0 else None, norms.get(name))
-        for name, C in takeaway.penalties.items()
+        else (name, penalty, 1 / penalty if penalty > 0 else None, norms.get(name))
+        for name, penalty in takeaway.penalties.items()
     ]
-    other = "1/C, as in scikit-learn" if unit(takeaway.task) == "rows" else "1/C"
-    as_table = table(("group", "penalty C", other, "size of its weights"), rows)
+    other = "1/λ, scikit-learn's C" if unit(takeaway.task) == "rows" else "1/λ"
+    as_table = table(("group", "penalty (λ)", other, "size of its weights"), rows)
     body = drawn + (folded("As a table", as_table) if drawn else as_table)
     if (hidden := len(takeaway.penalties) - figures.MOST_BARS) > 0:
         body += paragraphs([f"The {hidden} groups in the middle are in the table only."])

@@ -63,7 +63,9 @@ def test_a_drawn_setting_says_among_how_many():
         event = TrialStarted(setting={"C": 0.27}, reason="sample", candidates=candidates)
         return told(event)
 
-    assert "C = 0.27 is tried; it is drawn from what the scores so far make likely" in drawn(None)
+    assert "cost (C) = 0.27 is tried; it is drawn from what the scores so far make likely" in drawn(
+        None
+    )
     assert "The effective number of candidate settings is about 1400." in drawn(1442.3)
     assert "Hardly any other setting is a candidate." in drawn(1.2)
 
@@ -132,7 +134,7 @@ def test_the_head_says_how_many_models_and_how_good_they_are_together():
     trials = [TrialFinished(number=n, score=0.2) for n in range(40)]
     run = folded([started(), *trials, average()])
     assert title(run) == "Averaging over good settings"
-    assert line(run, "") == "Trial 40 of 40 · 4 models in the average · log loss 0.09"
+    assert line(run, "") == "40 of 40, 0 s · 4 models in the average · log loss 0.09"
 
 
 def test_the_head_counts_members_with_weight_and_falls_back_to_the_best():

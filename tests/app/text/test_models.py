@@ -8,7 +8,7 @@ from app.text.guidance import not_tried_in_words, tried_in_words
 from app.text.models import above_baseline, gain_in_words, score_of, stands, what_is_next
 from app.text.narrator import sentences
 from app.text.run import line, title
-from app.text.settings import in_a_cell, in_a_sentence, in_lines
+from app.text.settings import in_a_cell, in_a_sentence, in_lines, named
 from core.tuning.events import ModelsCompared, RunStarted
 from core.tuning.runs.standings import standings
 from core.tuning.runs.state import folded
@@ -23,10 +23,10 @@ def test_the_head_says_how_many_models_and_which_leads(race):
     run = folded(race.run())
     assert title(run) == "Finding the best of 3 models"
     assert line(run, "finished") == (
-        "Trial 8 · best accuracy 0.8 by a support vector machine · average of 2 models 0.81 · "
-        "took 9 s"
+        "Trial 8, 9 s · best accuracy 0.8 by a support vector machine · average of 2 models 0.81 · "
+        "knowing nothing 0.5 · took 9 s"
     )
-    assert line(after(race, 3), "running").startswith("Trial 0 · first look at 2 of 3 models")
+    assert line(after(race, 3), "running").startswith("Trial 0, 0 s · first look at 2 of 3 models")
 
 
 def test_the_panel_tells_the_first_look_then_who_leads(race):
@@ -45,13 +45,15 @@ def test_a_trial_is_told_with_its_model(race):
     begun = [at for at, e in enumerate(events) if getattr(e, "number", None) == 4]
     said = sentences(folded(events[: begun[0] + 1]))[-1]
     assert said == (
-        "Now: a support vector machine (C = 10, gamma = 0.01) is tried because it may be better; "
+        "Now: a support vector machine (cost of a wrong row (C) = 10, detail of the boundary "
+        "(gamma) = 0.01) is tried because it may be better; "
         "about 0.79 is expected."
     )
     default = [at for at, e in enumerate(events) if getattr(e, "number", None) == 0]
     said = sentences(folded(events[: default[0] + 1]))[-1]
     assert said == (
-        "Now: the default setting of logistic regression (C = 1) is tried, to have a comparison."
+        "Now: the default setting of logistic regression (trust in the data (C) = 1) is "
+        "tried, to have a comparison."
     )
 
 
@@ -59,7 +61,7 @@ def test_a_trial_that_was_ended_early_is_told(race):
     events = list(race.run(ends=False))
     ended = [at for at, e in enumerate(events) if getattr(e, "behind", False)]
     said = " ".join(sentences(folded(events[: ended[0] + 1])))
-    assert "Just now: a random forest (n_estimators = 100, max_features = sqrt, " in said
+    assert "Just now: a random forest (number of trees (n_estimators) = 100, " in said
     assert "was ended early: clearly behind after 2 of 5 folds." in said
 
 
@@ -116,11 +118,13 @@ def test_a_model_that_failed_is_told_once(race):
     assert said.count("Support vector machine: None of its trials gave a score.") == 1
 
 
-def test_settings_of_one_model_stay_as_they_were():
-    started = RunStarted(plan={"model": "svm"}, space=[{"name": "C"}, {"name": "gamma"}])
+def test_a_setting_has_one_name_with_the_name_of_the_library_beside_it():
+    space = [{"name": "C", "label": "Cost of a wrong row"}, {"name": "gamma", "label": ""}]
+    started = RunStarted(plan={"model": "svm"}, space=space)
     setting = {"gamma": 0.03, "C": 0.271}
-    assert in_a_sentence(started, setting) == "C = 0.271, gamma = 0.03"
-    assert in_lines(started, setting) == ["gamma = 0.03", "C = 0.271"]
+    assert in_a_sentence(started, setting) == "cost of a wrong row (C) = 0.271, gamma = 0.03"
+    assert in_lines(started, setting) == ["gamma = 0.03", "Cost of a wrong row (C) = 0.271"]
+    assert [named(axis) for axis in space] == ["Cost of a wrong row (C)", "gamma"]
     assert in_a_cell(started, setting)[0] == "Support vector machine"
     assert in_a_sentence(started, {}) == "the setting"
 

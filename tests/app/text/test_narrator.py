@@ -67,14 +67,17 @@ def test_the_surrogate_says_from_how_many_trials_it_guesses():
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("explore", "C = 0.27 is tried because nothing is known there"),
-        ("improve", "C = 0.27 is tried because it may be better than the best"),
-        ("default", "the default setting (C = 0.27) is tried"),
-        ("past", "C = 0.27 is tried first, because settings like it did best on earlier datasets"),
+        ("explore", "cost (C) = 0.27 is tried because nothing is known there"),
+        ("improve", "cost (C) = 0.27 is tried because it may be better than the best"),
+        ("default", "the default setting (cost (C) = 0.27) is tried"),
+        (
+            "past",
+            "cost (C) = 0.27 is tried first, because settings like it did best on earlier datasets",
+        ),
         ("random", "drawn at random"),
         ("grid", "next point of the grid"),
         ("tpe", "good trials are dense"),
-        ("something new", "C = 0.27 is tried."),
+        ("something new", "cost (C) = 0.27 is tried."),
     ],
 )
 def test_every_reason_of_a_trial_is_said(reason, words):

@@ -16,6 +16,7 @@ class Run:
     metric: str = "accuracy"
     test: float | None = 0.877
     gain: float | None = -0.037
+    baseline: float | None = None
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,16 @@ class Run:
             "heart · Learn the penalty (leave-one-out) · 87.7\u00a0% · \u22123.7 points over the "
             "default",
             ("heart", "Learn the penalty (leave-one-out)", "87.7\u00a0% (\u22123.7)"),
+        ),
+        (
+            Run(baseline=0.5),
+            "heart · Learn the penalty (leave-one-out) · 87.7\u00a0% · knowing nothing "
+            "50.0\u00a0% · \u22123.7 points over the default",
+            (
+                "heart",
+                "Learn the penalty (leave-one-out)",
+                "87.7\u00a0% (\u22123.7) · nothing: 50.0\u00a0%",
+            ),
         ),
         (
             Run(strategy="uninstalled", metric="mse", test=2.5, gain=0.5),

@@ -41,11 +41,23 @@ def test_every_metric_has_one(metric):
     assert score == pytest.approx(usual, abs=0.05)
 
 
-def test_a_run_of_several_models_begins_with_it():
+def test_a_run_of_trials_begins_with_it():
     problem = problem_of("wine")
     event = started(problem, {}, None, "")
     assert isinstance(event, RunStarted)
     assert event.baseline == pytest.approx(baseline_score(problem))
     data = DataPlan("sample:wine")
     one = build_problem(Plan(data, "svm", "random", trials=3), read_data(data))
-    assert started(one, {}, None, "").baseline is None
+    assert started(one, {}, None, "").baseline == pytest.approx(baseline_score(one))
+
+
+def test_a_learner_of_penalties_has_no_scores_to_compare_with():
+    data = DataPlan("sample:wine")
+    problem = build_problem(Plan(data, "logistic", "mm"), read_data(data))
+    assert started(problem, {}, None, "").baseline is None
+
+
+def test_what_predicts_no_column_has_none():
+    data = DataPlan("sample:news")
+    problem = build_problem(Plan(data, "lda", "random", trials=3), read_data(data))
+    assert baseline_score(problem) is None

@@ -4,9 +4,10 @@ import pytest
 from PySide6.QtWidgets import QMessageBox
 
 from app.pages.tune.replay import Replay
+from app.pages.tune.stopwatch import Stopwatch
 from app.pages.tune.tune_page import TunePage
 from app.session.run import ShownRun
-from app.text.run import line, share, title
+from app.text.run import before_the_start, clock, line, share, title, window_title
 from app.worker.messages import Message
 from core.tuning.events import (
     Noticed,
@@ -110,7 +111,7 @@ def test_twenty_more_trials(page, opened, qtbot):
     reach(qtbot, opened, "finished")
     page.more_button.click()
     reach(qtbot, opened, "finished")
-    assert "Trial 22 of 22" in page._subtitle.text()
+    assert "22 of 22, " in page._subtitle.text()
 
 
 def test_discarding_asks_and_esc_keeps_the_run(page, opened, qtbot, monkeypatch):
@@ -171,17 +172,17 @@ def test_playing_again_ends_where_it_stood(qtbot):
 def test_the_line_says_how_far_how_good_and_how_long():
     run = folded(trials(7, total=40))
     assert line(run, "running") == (
-        "Trial 7 of 40 · best accuracy 0.86 · default setting 0.8 · "
+        "7 of 40, 7 s · best accuracy 0.86 · default setting 0.8 · "
         "no improvement for 5 trials · about 40 s left"
     )
-    assert line(run, "paused").startswith("Paused · Trial 7 of 40")
+    assert line(run, "paused").startswith("Paused · 7 of 40, 7 s")
     assert share(run, "running") == pytest.approx(7 / 40)
     assert title(run) == "Tuning a support vector machine"
 
 
 def test_a_run_bounded_by_time_counts_time():
     run = folded(trials(4, total=0))
-    assert line(run, "running").startswith("Trial 4 · ")
+    assert line(run, "running").startswith("Trial 4, 4 s · ")
     assert share(run, "running") == pytest.approx(4 / 44)
 
 
@@ -192,7 +193,73 @@ def test_steps_say_the_objective_and_its_direction():
         PenaltyStep(step=7, objective=420.0),
         PenaltyStep(step=8, objective=411.3),
     ])  # fmt: skip
-    assert line(run, "running") == ("Step 8 · objective 411.3, falling · no validation data needed")
+    assert line(run, "running") == (
+        "Step 8, 0 s · objective 411.3, falling · no validation data needed"
+    )
     assert title(run) == "Learning one penalty for each group of columns"
     run.consume(RunFinished(seconds=3.0))
     assert line(run, "finished").endswith("took 3 s")
+
+
+def test_a_plan_of_minutes_says_how_much_of_them_is_spent():
+    plan = Plan(DataPlan("iris.csv"), "svm", "random", minutes=1.0)
+    timed = [RunStarted(plan=plan.as_dict(), dataset={"name": "iris.csv"})]
+    assert line(folded(timed), "running", 12.4) == "12 s of 1 min"
+    assert before_the_start(plan, 2.0) == "2 s of 1 min"
+    assert window_title(folded(timed), 12.4) == "12 s of 1 min – iris"
+    assert [clock(s) for s in (0.4, 59.9, 60, 65, 7380)] == [
+        "0 s", "59 s", "1 min", "1 min 5 s", "2 h 3 min",
+    ]  # fmt: skip
+
+
+def test_how_far_it_is_stands_there_from_the_first_second():
+    plan = Plan(DataPlan("iris.csv"), "svm", "random", trials=40)
+    assert before_the_start(plan, 1.2) == "0 of 40, 1 s"
+    begun = RunStarted(plan=plan.as_dict(), total=40, dataset={"name": "iris.csv"})
+    assert line(folded([begun]), "running", 2.0) == "0 of 40, 2 s"
+    ended = [TrialFinished(number=n, score=0.5) for n in range(12)]
+    assert window_title(folded([begun, *ended]), 20.0) == "12 of 40 – iris"
+
+
+def test_the_head_compares_with_knowing_nothing():
+    run = folded([RunStarted(total=9, baseline=0.33), TrialFinished(number=0, score=0.9)])
+    assert "best accuracy 0.9 · knowing nothing 0.33" in line(run, "running")
+
+
+def test_the_stopwatch_goes_on_and_never_back(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("app.pages.tune.stopwatch.time.monotonic", lambda: now[0])
+    watch = Stopwatch()
+    watch.run(True, 5.0)
+    now[0] += 3.0
+    assert watch.seconds == 8.0
+    watch.set(7.0)  # an event tells of a moment before
+    assert watch.seconds == 8.0
+    watch.run(False, 7.5)
+    now[0] += 60.0
+    assert watch.seconds == 7.5
+    watch.run(True, 7.5)
+    assert watch.seconds == 7.5
+
+
+def test_excluding_while_paused_shows_at_once(still, qtbot, monkeypatch):
+    page = TunePage(still)
+    qtbot.addWidget(page)
+    page.resize(900, 700)
+    page.show()
+    still._show_run(list(trials(3)), None)
+    still._set_state("paused")
+    told = []
+    monkeypatch.setattr(still, "exclude", lambda number, out: told.append((number, out)))
+    table = page.board.views["trials"]
+    page.board.select_trial(1)
+    page.board.redraw_now()
+    assert table.exclude_button.isVisible()
+    assert table.exclude_button.text() == "Exclude trial 1"
+    table.exclude_button.click()
+    page.board.redraw_now()
+    assert told == [(1, True)]
+    assert page.run.best.number != 1
+    row = table.model.row_of(1)
+    assert table.model.note(table.model.trial_at(row)) == "excluded by you"
+    assert table.exclude_button.text() == "Include trial 1 again"

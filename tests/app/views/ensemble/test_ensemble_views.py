@@ -287,7 +287,7 @@ def test_the_slice_shows_its_guess_once(board, shown, feed, streams):
     assert view.below not in view.canvas.plots
     assert view.below.scene() is None
     assert view.plot.bottom.labelled
-    assert view.plot.bottom.title == "Penalty weight"
+    assert view.plot.bottom.title == "Penalty weight (C)"
     feed([*streams.trials(), streams.surrogate()])
     feed([])
     assert view.below in view.canvas.plots

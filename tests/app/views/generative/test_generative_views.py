@@ -128,7 +128,7 @@ def test_what_topics_say(feed):
     assert "Trial 4, the best so far: the 12 largest of 50 topics." in view.describe()
     assert f"word0a, word0b, word0c, word0d ({percent(0.125)}); word1a" in view.describe()
     assert "11,314 texts" in view.describe()
-    assert view.content.accessibleDescription() == view.describe()
+    assert view.content.accessibleDescription().startswith(view.describe())
     card = view.cards.cards[1]
     told = view.cards.told_at(card.words[0][2].center())
     assert told == f"word1a: {percent(0.2)}"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
 
+from app.views.penalties.importance import by_importance
 from resources.theme import LIGHT
 
 
@@ -51,19 +52,37 @@ def test_light_colours_have_an_ink_outline(feed, streams):
 
 def test_bars_are_sorted_and_caps_are_said(feed, streams):
     view = feed(streams.penalties()).views["penalties"]
-    assert [name for name, _, _ in view.state()] == ["noise", "useful", "more"]
-    assert np.allclose([end for _, _, end in view.bars.bars], [2.0, 1.0, 0.0])
-    assert view.bars._hatched == [True, False, False]
-    assert [text for _, _, text in view.words.words] == ["switched off", "C = 10", "C = 1"]
+    assert [name for name, _, _ in view.state()] == ["more", "useful", "noise"]
+    assert np.allclose([end for _, _, end in view.bars.bars], [0.0, 1.0, 2.0])
+    assert view.bars._hatched == [False, False, True]
+    assert [text for _, _, text in view.words.words] == ["λ = 1", "λ = 10", "switched off"]
     assert "1 switched off" in view.describe()
 
 
-def test_twin_of_the_bars_has_both_scales(feed, streams):
+def test_twin_of_the_bars_calls_the_penalty_by_its_name(feed, streams):
     headers, rows = feed(streams.penalties()).views["penalties"].rows()
-    assert headers[:3] == ["group", "C", "1/C"]
-    assert rows[1][0] == "useful"
-    assert np.allclose(rows[1][1:3], [10.0, 0.1])
-    assert rows[0][-1] == "switched off"
+    assert headers[:3] == ["group", "penalty (λ)", "norm of weights"]
+    assert [row[0] for row in rows] == ["more", "useful", "noise"]
+    assert np.allclose([row[1] for row in rows], [1.0, 10.0, 100.0])
+    assert [row[-1] for row in rows] == ["", "", "switched off"]
+
+
+def test_the_most_important_group_comes_first_everywhere(feed, streams):
+    board = feed(streams.penalties())
+    headers, _ = board.views["trajectory"].rows()
+    assert headers == ["step", "more", "useful", "noise"]
+    given = [
+        ("off", 0.1, True),
+        ("large", 9.0, False),
+        ("gone", math.nan, False),
+        ("s", 1.0, False),
+    ]
+    assert by_importance(given) == ["s", "large", "gone", "off"]
+
+
+def test_one_penalty_has_no_bars_of_its_own(feed, streams):
+    board = feed(streams.penalties(["all"], off=()))
+    assert list(board.views) == ["trajectory", "objective"]
 
 
 def test_words_of_bars_do_not_lie_on_their_bars(feed, streams):
@@ -84,7 +103,7 @@ def test_many_groups_scroll(feed, streams):
     view.scroll.setValue(view.scroll.maximum())
     assert view.plot.vb.viewRange()[1][1] >= 79
     labels = [text for _, text in view.plot.left.ticks()]
-    assert labels[-1] == "g79"
+    assert labels[-1] == "g0"  # the largest penalty: the least important
 
 
 def test_objective_is_drawn_and_said(feed, streams):
@@ -109,6 +128,6 @@ def test_gradient_has_its_own_pictures(feed, streams):
     assert [line.isVisible() for line in path.bounds] == [False, True]
     assert path.plot.vb.viewRange()[1][1] >= 12.0
     assert "At a bound: a." in path.describe()
-    assert path.rows()[1][-1] == [3, 12.0, -3.0, "a"]
+    assert path.rows()[1][-1] == [3, -3.0, 12.0, "a"]
     assert board.views["holdout"].line.y.tolist() == [10.0, 9.0, 8.0, 7.0]
-    assert np.isclose(board.views["penalties"].rows()[1][0][1], math.exp(12.0))
+    assert np.isclose(board.views["penalties"].rows()[1][-1][1], math.exp(12.0))

@@ -138,14 +138,14 @@ def test_two_axes_are_never_the_same(looked):
 
 def test_what_the_pictures_say(looked):
     said = looked.views["slice"].content.accessibleDescription()
-    assert said.startswith("Slice along C through the best setting. Best 0.81 at ")
+    assert said.startswith("Slice along Penalty weight (C) through the best setting. Best 0.81 at ")
     assert "Next trial at " in said
     assert looked.views["surface"].describe().startswith("Expected score over C and depth")
 
 
 def test_twins(looked):
     headers, rows = looked.views["slice"].rows()
-    assert headers[0] == "C"
+    assert headers[0] == "Penalty weight (C)"
     assert len(rows) == len(looked.views["slice"].answer["x"]) + 7
     headers, rows = looked.views["surface"].rows()
     assert headers[:2] == ["C", "depth"]

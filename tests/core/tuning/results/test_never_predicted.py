@@ -1,0 +1,30 @@
+"""Classes that are never predicted, counted by hand."""
+
+import pytest
+
+from core.tuning.results.never_predicted import never_predicted
+
+
+@pytest.mark.parametrize(
+    ("counts", "never"),
+    [
+        ([[40, 5], [5, 31]], ()),
+        ([[45, 0], [36, 0]], ("yes",)),
+        ([[0, 45], [0, 36]], ("no",)),
+        ([[45, 0], [0, 0]], ()),  # no test row has it: nobody can say
+        ([[45, 0], [35, 1]], ()),
+    ],
+)
+def test_a_class_of_which_there_are_rows_and_no_answers(counts, never):
+    assert never_predicted({"confusion": {"labels": ["no", "yes"], "tuned": counts}}) == never
+
+
+def test_several_classes():
+    counts = [[9, 0, 0], [3, 0, 0], [2, 0, 0]]
+    found = never_predicted({"confusion": {"labels": ["a", "b", "c"], "tuned": counts}})
+    assert found == ("b", "c")
+
+
+@pytest.mark.parametrize("results", [{}, {"confusion": None}, {"confusion": {"labels": ["a"]}}])
+def test_without_a_confusion_matrix_there_is_nothing_to_say(results):
+    assert never_predicted(results) == ()
