@@ -90,8 +90,8 @@ def titled(label: str, name: str) -> str:
         label: a lay person's words; "" for none.
         name: the estimator's own parameter name.
     """
-    if not label:
-        return name
+    if not label or not name:
+        return label or name
     if label.lower() == name.lower():
         return label
     # The penalty that Tunescope's own models call C runs against scikit-learn's: its label has λ.

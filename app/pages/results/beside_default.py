@@ -15,6 +15,7 @@ from app.text.units import units
 from app.views.plot.data_table import DataTable
 from app.widgets.card import Card
 from core.estimators.settings import labels_of, side_by_side
+from core.space import titled
 from core.tuning.events import RunStarted
 from core.tuning.runs.competition import tunes_several
 
@@ -55,7 +56,7 @@ class BesideDefault(Card):
         model = str(started.plan.get("model", ""))
         rows = [
             [
-                one.label if one.name in ("", one.label) else f"{one.label} ({one.name})",
+                titled(one.label, one.name),
                 *("–" if value is None else shown(value) for value in (one.tuned, one.default)),
             ]
             for one in side_by_side(model, tuned, default, labels)

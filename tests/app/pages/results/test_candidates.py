@@ -62,7 +62,7 @@ def test_the_settings_stand_under_the_words_of_their_own_models(page):
         ["Model", "Support vector machine", "Logistic regression"],
         ["Cost of a wrong row (C)", "10", "–"],
         ["Detail of the boundary (gamma)", "0.01", "–"],
-        ["Trust in the data (1 / penalty) (C)", "–", "1"],
+        ["Trust in the data (C)", "–", "1"],
     ]
 
 

@@ -140,7 +140,7 @@ def test_what_the_pictures_say(looked):
     said = looked.views["slice"].content.accessibleDescription()
     assert said.startswith("Slice along Penalty weight (C) through the best setting. Best 0.81 at ")
     assert "Next trial at " in said
-    assert looked.views["surface"].describe().startswith("Expected score over C and depth")
+    assert looked.views["surface"].describe().startswith("Expected score over Penalty weight (C) and Depth")
 
 
 def test_twins(looked):
@@ -148,7 +148,7 @@ def test_twins(looked):
     assert headers[0] == "Penalty weight (C)"
     assert len(rows) == len(looked.views["slice"].answer["x"]) + 7
     headers, rows = looked.views["surface"].rows()
-    assert headers[:2] == ["C", "depth"]
+    assert headers[:2] == ["Penalty weight (C)", "Depth"]
     assert len(rows) == 60 * 9
 
 
