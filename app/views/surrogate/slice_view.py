@@ -116,7 +116,7 @@ class SliceView(SurrogateView):
         self._draw_next(axis, scale)
         self.plot.hold_x(*_wider(*bounds_of(axis)), exact=True)
         seen = self.draw_more(axis, scale)
-        low, high = _range(np.concatenate([*wide, heights, seen]))
+        low, high = shown_heights(np.concatenate([self.along("mean"), heights, seen]), wide)
         self.plot.hold_y(low, high + HEADROOM * (high - low))
         self.canvas.align_left()
         self._explain_dots(x, heights)
@@ -218,6 +218,21 @@ def place_of(position: float, axis: dict[str, Any], scale: Scale) -> float:
 def _wider(low: float, high: float) -> tuple[float, float]:
     room = 0.02 * (high - low)
     return low - room, high + room
+
+
+def shown_heights(values: np.ndarray, band: list[np.ndarray]) -> tuple[float, float]:
+    """From where to where a slice is drawn: bands of nothing known must not press trials together.
+
+    Args:
+        values: heights of trials and of the mean.
+        band: its two edges; of what lies further off than the values span, the rest is cut.
+    """
+    low, high = _range(values)
+    least, most = _range(np.concatenate(band))
+    span = high - low
+    if span == 0:
+        return min(low, least), max(high, most)
+    return max(min(low, least), low - span), min(max(high, most), high + span)
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar
 
+from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
@@ -13,6 +14,7 @@ from app.views.plot.view import View
 from app.widgets.labels import tip
 from app.widgets.quiet_controls import QuietComboBox
 from core.tuning.events import Event, RunStarted, SurrogateFitted, TrialExcluded
+from resources.theme import FONT_CARD
 
 # Surrogates that are told of earlier datasets too (`Strategy.surrogate`), and the one of these
 # whose responses are ranks instead of standardized scores.
@@ -20,6 +22,7 @@ WITH_HISTORY = ("common", "ranks")
 RANKING = "ranks"
 
 NARROWEST = 84  # pixels of a chooser
+BESIDE = 150  # pixels of the buttons beside title and choosers, and of what keeps them apart
 
 
 def plain_fields(record: Any) -> dict[str, Any]:
@@ -97,6 +100,18 @@ class SurrogateView(View):
     def has_content(self) -> bool:
         """From the first answer."""
         return getattr(self, "answer", None) is not None
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The choosers take the room that the title leaves on its line."""
+        super().resizeEvent(event)
+        font = QFont(self.font())
+        font.setBold(True)
+        font.setPointSizeF(appearance.points(FONT_CARD))
+        title = QFontMetricsF(font).horizontalAdvance(self.title)
+        boxes = [box for box in self.findChildren(QuietComboBox) if not box.isHidden()]
+        room = self.width() - title - appearance.pixels(BESIDE)
+        for box in boxes:
+            box.setMaximumWidth(max(appearance.pixels(NARROWEST), int(room / len(boxes))))
 
     def chooser(self, name: str, changed: Any) -> QWidget:
         """A chooser of an axis of the space."""

@@ -140,7 +140,11 @@ def test_what_the_pictures_say(looked):
     said = looked.views["slice"].content.accessibleDescription()
     assert said.startswith("Slice along Penalty weight (C) through the best setting. Best 0.81 at ")
     assert "Next trial at " in said
-    assert looked.views["surface"].describe().startswith("Expected score over Penalty weight (C) and Depth")
+    assert (
+        looked.views["surface"]
+        .describe()
+        .startswith("Expected score over Penalty weight (C) and Depth")
+    )
 
 
 def test_twins(looked):
