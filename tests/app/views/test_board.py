@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QScrollBar, QTableView
 
 from app.views.board import places
 from app.views.plot.canvas import Canvas
 from app.views.registry import VIEWS
+from app.views.surrogate.slice_view import shown_heights
+from core.tuning.events import TrialFinished, TrialStarted
 from core.tuning.runs.state import folded
 from resources.theme import DARK
 
@@ -162,3 +166,44 @@ def test_what_a_person_waits_for_is_drawn_at_once_however_often(feed, board, str
         for _ in range(2 * len(seen)):
             qapp.processEvents()
         assert not any(view.dirty for view in seen)
+
+
+def test_what_has_nothing_to_show_gives_its_room_to_the_others(feed, board, streams):
+    feed(streams.trials())
+    predicted = board.views["predicted"]
+    assert not predicted.has_content()
+    assert not predicted.isVisible()
+    assert predicted not in board.shown()
+    assert all(view.isVisible() for view in board.shown())
+    setting = streams.setting(8)
+    feed([TrialStarted(number=8, setting=setting, expected=0.8, uncertainty=0.1),
+          TrialFinished(number=8, setting=setting, score=0.79)])  # fmt: skip
+    assert predicted.isVisible()
+    feed(streams.trials())  # another run: it has nothing to show again
+    assert not predicted.isVisible()
+
+
+def test_bright_is_better_in_every_colour_bar(feed, streams):
+    for maximize in (True, False):
+        view = feed([*streams.trials(maximize=maximize), streams.surrogate()]).views["surface"]
+        bright = [view.colours.map(end, "qcolor").lightnessF() for end in (0.0, 1.0)]
+        assert (bright[1] > bright[0]) is maximize
+        assert view.bar.better == ("↑ better" if maximize else "↓ better")
+
+
+def test_the_baseline_is_a_line_unless_it_is_far_off(feed, board, streams):
+    for baseline, drawn in ((0.6, True), (0.0, False)):
+        events = list(streams.trials())
+        events[0] = replace(events[0], baseline=baseline)
+        view = feed(events).views["best"]
+        assert (view.baseline.value == baseline) is drawn
+        assert ("Knowing nothing, far off: 0." in view._caption.text()) is not drawn
+        assert f"Knowing nothing has {baseline:g}." in view.describe()
+        low, high = view.plot.vb.viewRange()[1]
+        assert (low <= baseline <= high) is drawn
+
+
+def test_a_band_of_nothing_known_does_not_press_the_trials_together():
+    band = [np.array([-12.0, 0.5]), np.array([1.0, 1.1])]
+    assert shown_heights(np.array([0.4, 0.96]), band) == pytest.approx((-0.16, 1.1))
+    assert shown_heights(np.array([0.5]), band) == (-12.0, 1.1)

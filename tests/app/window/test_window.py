@@ -12,7 +12,7 @@ from app.window.rail import STEPS, StepState
 from app.window.steps import step_states
 from app.window.window import Window
 from app.worker.messages import Message, Open, Opened
-from core.tuning.events import RunFinished
+from core.tuning.events import RunFinished, RunStarted, TrialFinished
 from resources.theme import DARK, LIGHT
 
 
@@ -363,3 +363,13 @@ def test_a_folder_that_cannot_be_read_is_named_below_the_runs(window):
     window.rail.show_runs([_Run], {"odd": "why"})
     below = window.rail._runs.itemAt(window.rail._runs.count() - 1).widget()
     assert below.text() == "Left out: odd"
+
+
+def test_the_title_says_how_far_a_run_is_on_every_page(window):
+    begun = RunStarted(total=40, dataset={"name": "iris.csv"})
+    ended = [TrialFinished(number=n, score=0.5, setting={}) for n in range(12)]
+    window.session._show_run([begun, *ended], None)
+    window.session._set_state("running")
+    assert window.windowTitle() == "12 of 40 – iris – Tunescope"
+    window.session._set_state("finished")
+    assert "12 of 40" not in window.windowTitle()

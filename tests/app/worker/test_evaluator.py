@@ -147,3 +147,14 @@ def test_a_common_surface_is_restored_from_both_events():
     nothing = {**surface, "neighbours": [], "past_responses": [], "points": [], "responses": []}
     empty = {**about, "surrogate": {**nothing, "numbers": []}, "axis": "g"}
     assert answer({**empty, "what": "common slice"}) == {"problem": "ValueError"}
+
+
+def test_warmed_up_it_has_a_process_before_the_first_request(evaluator, qtbot):
+    assert evaluator.process_id is None
+    evaluator.warm_up()
+    evaluator.warm_up()
+    qtbot.waitUntil(lambda: evaluator.process_id is not None, timeout=60_000)
+    there = evaluator.process_id
+    with qtbot.waitSignal(evaluator.arrived, timeout=60_000):
+        evaluator.ask(request())
+    assert evaluator.process_id == there

@@ -363,3 +363,25 @@ def test_a_best_setting_at_an_edge_is_still_found(run):
     space = tuple(Axis(name, "", "float", 0, 1) for name in "xyz")
     study = run(GpSampler(space), lambda s: s["x"] - s["y"] - (s["z"] - 0.5) ** 2, 30, space)
     assert study.best_value > 0.97
+
+
+def test_the_first_trials_show_a_surrogate_that_decides_nothing(mixed, hill, run):
+    sampler = GpSampler(mixed, seed=3)
+    run(sampler, hill, 2)
+    assert sampler.surrogate is None  # one score says nothing of a neighbourhood
+    study = run(sampler := GpSampler(mixed, seed=3), hill, 5)
+    shown = sampler.surrogate
+    assert shown is not None
+    assert not shown.proposes
+    assert shown.trials == 4
+    assert SearchSpace(mixed).setting(np.array(shown.next)) == pytest.approx(study.trials[4].params)
+    mean, _ = shown.regression().posterior(np.array(shown.points))
+    best, worst = np.argmax(shown.responses), np.argmin(shown.responses)
+    assert mean[best] > mean[worst]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_shown_early_changes_no_proposal(kind, mixed, hill, run, monkeypatch):
+    watched = settings(run(kind(mixed, seed=5), hill, 13))
+    monkeypatch.setattr(GpSampler, "_show_early", lambda *_args: None)
+    assert settings(run(kind(mixed, seed=5), hill, 13)) == watched

@@ -193,3 +193,24 @@ def test_a_test_file_and_nested_folds_are_called_that():
 def test_large_counts_are_grouped_as_everywhere(monkeypatch):
     monkeypatch.setattr("app.text.results.verdict.grid_fits", lambda started: 5001)
     assert "A grid search would have needed 5,001." in " ".join(in_plain_words(results(), run()))
+
+
+@pytest.mark.parametrize(
+    ("labels", "counts", "words"),
+    [
+        (["no", "yes"], [[45, 0], [36, 0]], "; the model never predicts “yes”"),
+        (
+            ["a", "b", "c"],
+            [[9, 0, 0], [3, 0, 0], [2, 0, 0]],
+            "; the model never predicts “b” and “c”",
+        ),
+        (
+            ["a", "b", "c", "d"],
+            [[9, 0, 0, 0], [3, 0, 0, 0], [2, 0, 0, 0], [1, 0, 0, 0]],
+            "; the model never predicts “b”, “c” and 1 other",
+        ),
+    ],
+)
+def test_a_class_that_is_never_predicted_is_in_the_headline(labels, counts, words):
+    said = headline(results(confusion={"labels": labels, "tuned": counts}), 81)
+    assert said.endswith(words)
