@@ -169,7 +169,7 @@ def untested_in_words(run: RunState) -> str:
     if found["params"]:
         lines.append(f"Setting: {setting_in_words(found['params'])}")
     groups = list(found.get("groups", {}).items())[:30]
-    lines += [f"Penalty: C = {penalty:.4g} for {group}" for group, penalty in groups]
+    lines += [f"Penalty: λ = {penalty:.4g} for {group}" for group, penalty in groups]
     return "\n".join(line for line in lines if line)
 
 

@@ -62,7 +62,7 @@ def result_in_words(
         lines += [f"Costs:   {sentence}" for sentence in costs_in_words(results["costs"])]
     for group, penalty in list(results["groups"].items())[:30]:
         off = "  (switched off)" if group in results["switched_off"] else ""
-        lines.append(f"Penalty: C = {penalty:.4g} for {group}{off}")
+        lines.append(f"Penalty: λ = {penalty:.4g} for {group}{off}")
     if reason := results.get("metric_reason"):
         lines.append(f"Score:   {reason}")
     if said := evaluation_in_words(results):

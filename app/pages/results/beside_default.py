@@ -63,6 +63,25 @@ class BesideDefault(Card):
         ]
         self._show(["setting", "tuned", "default"], rows)
 
+    def show_penalty(self, learned: float, begun: float | None, *, off: bool) -> None:
+        """The one penalty of all weights, beside where learning began.
+
+        Args:
+            learned: what was found.
+            begun: that of the first step; None where it is not known.
+            off: whether all columns are switched off.
+        """
+        self.set_words(
+            "Which penalty was learned?",
+            "One for all weights: the larger it is, the less the columns are trusted.",
+        )
+        words = "switched off" if off else shown(learned)
+        before = "–" if begun is None else shown(begun)
+        self._show(
+            ["setting", "learned", "at the start"],
+            [["Penalty on large weights (λ)", words, before]],
+        )
+
     def show_scores(
         self, scores: dict[str, dict[str, float]], task: str = "", baseline: str = ""
     ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QTimer
@@ -157,7 +158,11 @@ class ResultsPage(Page):
             if isinstance(card, ResultView) and card.suits(results):
                 card.show_results(results)
                 wanted.append(card)
-        if results.get("groups"):
+        groups = results.get("groups") or {}
+        if len(groups) == 1:
+            self._show_penalty(results)
+            wanted.append(self.setting)
+        elif groups:
             self.penalties.record.show(self.session.shown.state)
             self.penalties.consume(started)
             self.penalties.redraw()
@@ -184,6 +189,15 @@ class ResultsPage(Page):
             )
             wanted.append(self.measures)
         self._arrange([card for card in self._cards if card in wanted])
+
+    def _show_penalty(self, results: dict[str, Any]) -> None:
+        """The single penalty in a line: one bar says nothing."""
+        (group, learned), *_ = results["groups"].items()
+        run = self.session.shown.state
+        begun = run.steps[0].penalties.get(group) if run.steps else None
+        if run.gradients:
+            begun = math.exp(run.gradients[0].d[group])
+        self.setting.show_penalty(learned, begun, off=group in results["switched_off"])
 
     def _arrange(self, cards: list[Card]) -> None:
         for card in self._cards:

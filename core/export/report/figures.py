@@ -144,8 +144,8 @@ def trajectory(steps: Sequence[Mapping[str, float]], label: str = "penalty (λ)"
 
 
 def penalty_bars(penalties: Mapping[str, float], switched_off: Sequence[str]) -> str:
-    """Learned penalties, the largest first; groups at their cap say "switched off", no number."""
-    order = sorted(penalties, key=lambda name: (name not in switched_off, -penalties[name]))
+    """Learned penalties, the most trusted group first; groups at their cap say "switched off"."""
+    order = sorted(penalties, key=lambda name: (name in switched_off, penalties[name]))
     shown = order if len(order) <= MOST_BARS else order[: MOST_BARS // 2] + order[-MOST_BARS // 2 :]
     said = {n: "switched off" if n in switched_off else plain(penalties[n]) for n in shown}
     drawing = Drawing(

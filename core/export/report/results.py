@@ -176,7 +176,9 @@ def _penalties(run: FinishedRun) -> str:
         (name, "switched off", None, norms.get(name))
         if name in off
         else (name, penalty, 1 / penalty if penalty > 0 else None, norms.get(name))
-        for name, penalty in takeaway.penalties.items()
+        for name, penalty in sorted(
+            takeaway.penalties.items(), key=lambda item: (item[0] in off, item[1])
+        )
     ]
     other = "1/λ, scikit-learn's C" if unit(takeaway.task) == "rows" else "1/λ"
     as_table = table(("group", "penalty (λ)", other, "size of its weights"), rows)

@@ -108,3 +108,15 @@ def test_a_lone_run_has_nothing_to_be_compared_with(page, still, tmp_path):
     still._show_run(ended(), None)
     assert not page.compare_button.isEnabled()
     assert "no other run" in page.compare_button.toolTip()
+
+
+def test_a_single_penalty_is_a_line_of_a_table_and_no_bar(page, still):
+    steps = [
+        PenaltyStep(step=n, objective=9.0 - n, penalties={"all": 1.0 + 2 * n}) for n in range(3)
+    ]
+    results = {**RESULTS, "setting": {}, "groups": {"all": 5.0}, "optimism": None}
+    still._show_run(ended(results, "penalties", steps, groups=("all",)), None)
+    assert "Learned group penalties" not in shown(page)
+    assert "Which penalty was learned?" in shown(page)
+    said = page.setting.table.accessibleDescription()
+    assert said == "Penalty on large weights (λ), 5, 1"

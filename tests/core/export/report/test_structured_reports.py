@@ -33,7 +33,7 @@ def test_a_report_on_sequences(tmp_path: Path) -> None:
     assert "&lt;b&gt;" in text
     assert {"Learned group penalties", "One labelled sequence"} <= set(drawings)
     description = drawings["Learned group penalties"].findtext("desc")
-    assert description == "length 4; word 2; transition 1; initial 0.5"
+    assert description == "initial 0.5; transition 1; word 2; length 4"
     assert "1/C, as in scikit-learn" not in text
 
 
