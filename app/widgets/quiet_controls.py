@@ -5,8 +5,19 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QLocale, QSize
-from PySide6.QtGui import QValidator, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSlider, QSpinBox, QWidget
+from PySide6.QtGui import QPaintEvent, QValidator, QWheelEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QSlider,
+    QSpinBox,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QWidget,
+)
+
+from app.widgets.shortening import shortened
 
 _INSET = 6  # pixels between the frame and the number
 
@@ -70,12 +81,26 @@ class QuietDoubleSpinBox(QDoubleSpinBox):
 
 
 class QuietComboBox(QComboBox):
-    """One of several choices; where room is short, its words end in …."""
+    """One of several choices; where room is short, its words are cut at …, never within."""
 
     def minimumSizeHint(self) -> QSize:
         """Some ten letters, however long the choices are."""
         width = self.fontMetrics().averageCharWidth() * 10 + 40
         return QSize(min(width, super().minimumSizeHint().width()), super().sizeHint().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw the choice in the room that there is."""
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        field = self.style().subControlRect(
+            QStyle.ComplexControl.CC_ComboBox,
+            option,
+            QStyle.SubControl.SC_ComboBoxEditField,
+            self,
+        )
+        option.currentText = shortened(self.currentText(), self.fontMetrics(), field.width() - 4)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the page."""

@@ -20,6 +20,7 @@ from app.views.trials.trials_model import TrialsModel
 from app.widgets.buttons import LinkButton
 from app.widgets.labels import label, tip
 from app.widgets.plain_table import PlainTable
+from app.widgets.shortening import shortened
 from core.estimators.settings import title_of
 from core.tuning.events import (
     EnsembleUpdated,
@@ -34,7 +35,6 @@ from resources.theme import TARGET
 
 PADDING = 20  # of a cell, left and right together, as resources/style.qss has it
 
-LEAST_WORDS = "Cost …"  # of a setting's words, else the library's name stands alone
 LONGEST_SETTING = 84  # pixels of a setting's name or value before it is cut
 LONGEST_OF_SEVERAL = 170  # of a model's title, and of all values of a setting
 
@@ -275,21 +275,8 @@ class TrialsTable(View):
             self.table.setColumnWidth(column, wide)
             # The header would cut the bold words instead of eliding them.
             whole, room = self.model.head(column), int((wide - PADDING) / 1.1)
-            short = self._short_head(column, bold, room)
+            short = shortened(whole, bold, room)
             self.model.short_heads[column] = whole if column == 0 else short
-
-    def _short_head(self, column: int, metrics: QFontMetrics, room: int) -> str:
-        """A column's name in so many pixels; of a setting, the library's name stays."""
-        whole, right = self.model.head(column), Qt.TextElideMode.ElideRight
-        at = column - 2
-        if metrics.horizontalAdvance(whole) <= room or not 0 <= at < len(self.record.axes):
-            return metrics.elidedText(whole, right, room)
-        name = self.record.axes[at]["name"]
-        label, end = whole.removesuffix(f" ({name})"), f" ({name})"
-        left = room - metrics.horizontalAdvance(end)
-        if label == whole or left < metrics.horizontalAdvance(LEAST_WORDS):
-            return metrics.elidedText(name if label != whole else whole, right, room)
-        return metrics.elidedText(label, right, left) + end
 
     def _widest(self) -> list[str]:
         # Numbers have three digits, so that the widest text of a column is known beforehand.
