@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
@@ -9,6 +10,9 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.widgets.buttons import LinkButton
 from app.widgets.labels import label
+
+LONG = 24  # letters of a word that a line of the panel may not hold
+PIECE = re.compile(r"[^_./-]{20}|[_./-]+")  # behind which a long word may be broken
 
 
 class SidePanel(QFrame):
@@ -56,10 +60,18 @@ class SidePanel(QFrame):
             if at == len(self._lines):
                 self._lines.append(label())
                 self._column.insertWidget(at, self._lines[at])
-            if self._lines[at].text() != sentence:
-                self._lines[at].setText(sentence)
+            if self._lines[at].text() != (said := _breakable(sentence)):
+                self._lines[at].setText(said)
             self._lines[at].show()
         for line in self._lines[len(sentences) :]:
             line.hide()
         self.setAccessibleName(title)
         self.setAccessibleDescription(" ".join(sentences))
+
+
+def _breakable(sentence: str) -> str:
+    """Long names, which would be wider than the panel, may go on in the next line."""
+    return " ".join(
+        word if len(word) < LONG else PIECE.sub("\\g<0>\u200b", word)
+        for word in sentence.split(" ")
+    )
