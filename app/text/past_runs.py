@@ -30,7 +30,7 @@ def run_in_words(run: Any) -> str:
 def run_in_lines(run: Any) -> tuple[str, str, str]:
     """A past run for a narrow place: data, strategy, then score and gain."""
     gain = "" if run.gain is None else f" ({_gain(run)})"
-    nothing = "" if run.baseline is None else f" · nothing: {_shown(run, run.baseline)}"
+    nothing = "" if run.baseline is None else f", nothing {_rounded(run, run.baseline)}"
     return _named(run), strategy_title(run), f"{_score(run)}{gain}{nothing}"
 
 
@@ -87,6 +87,13 @@ def _shown(run: Any, score: float) -> str:
     from app.text.numbers import fixed, plain  # not needed for the first paint
 
     return f"{fixed(100 * score, 1)}\u00a0%" if _is_share(run) else plain(score)
+
+
+def _rounded(run: Any, score: float) -> str:
+    """A score in a narrow place, beside others that have more digits."""
+    from app.text.numbers import fixed, plain  # not needed for the first paint
+
+    return f"{fixed(100 * score, 0)}\u00a0%" if _is_share(run) else plain(score, 2)
 
 
 def _gain(run: Any) -> str:

@@ -49,12 +49,16 @@ def how_far(run: RunState, elapsed: float) -> str:
     time = clock(elapsed)
     if minutes:
         time = f"{time} of {clock(60 * float(minutes))}"
+    return f"{_done(run)}, {time}"
+
+
+def _done(run: RunState) -> str:
     if run.learns_penalties:
-        return f"Step {run.step.step if run.step is not None else 0}, {time}"
+        return f"Step {run.step.step if run.step is not None else 0}"
     done = len(run.trials)
     if run.total:
-        return f"{done} of {run.total}, {time}"
-    return f"{time}" if minutes else f"Trial {done}, {time}"
+        return f"{done} of {run.total}"
+    return "1 trial" if done == 1 else f"{done} trials"
 
 
 def before_the_start(plan: Plan | None, elapsed: float) -> str:
@@ -116,7 +120,8 @@ def line(run: RunState, state: str, elapsed: float | None = None) -> str:
         state: of the session.
         elapsed: seconds that it has taken by now; None for those until the last event.
     """
-    far = how_far(run, run.seconds if elapsed is None else elapsed)
+    over = state == "finished" and run.ended is not None
+    far = _done(run) if over else how_far(run, run.seconds if elapsed is None else elapsed)
     parts = [far, *(_of_steps(run) if run.learns_penalties else _of_trials(run))]
     if run.fold is not None and run.ended is None:
         parts.insert(0, f"Testing every row, part {run.fold.fold} of {run.fold.folds} done")
@@ -128,7 +133,7 @@ def line(run: RunState, state: str, elapsed: float | None = None) -> str:
         parts.insert(0, "Stopping")
     elif state in ("paused", "stopping", "interrupted"):
         parts.insert(0, _state_in_words(state))
-    elif state == "finished":
+    elif over:
         parts.append(f"took {duration_in_words(run.seconds)}")
     return " · ".join(parts)
 

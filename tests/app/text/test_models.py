@@ -23,10 +23,10 @@ def test_the_head_says_how_many_models_and_which_leads(race):
     run = folded(race.run())
     assert title(run) == "Finding the best of 3 models"
     assert line(run, "finished") == (
-        "Trial 8, 9 s · best accuracy 0.8 by a support vector machine · average of 2 models 0.81 · "
+        "8 trials · best accuracy 0.8 by a support vector machine · average of 2 models 0.81 · "
         "knowing nothing 0.5 · took 9 s"
     )
-    assert line(after(race, 3), "running").startswith("Trial 0, 0 s · first look at 2 of 3 models")
+    assert line(after(race, 3), "running").startswith("0 trials, 0 s · first look at 2 of 3 models")
 
 
 def test_the_panel_tells_the_first_look_then_who_leads(race):

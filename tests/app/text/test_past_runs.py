@@ -35,7 +35,7 @@ class Run:
             (
                 "heart",
                 "Learn the penalty (leave-one-out)",
-                "87.7\u00a0% (\u22123.7) · nothing: 50.0\u00a0%",
+                "87.7\u00a0% (\u22123.7), nothing 50\u00a0%",
             ),
         ),
         (

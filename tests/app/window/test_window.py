@@ -195,7 +195,7 @@ def test_a_step_in_front_has_its_number_and_a_done_one_its_tick(window):
 class _Run:
     path, dataset, strategy, state = "/runs/1", "heart.csv", "mm", "finished"
     model = "logistic"
-    metric, test, gain = "accuracy", 0.877, 0.037
+    metric, test, gain, baseline = "accuracy", 0.877, 0.037, 0.556
 
 
 def test_past_runs_show_score_and_gain(window, qtbot):
@@ -204,7 +204,8 @@ def test_past_runs_show_score_and_gain(window, qtbot):
     window.rail.run_pressed.connect(opened.append)
     window.rail.show_runs([_Run])
     button = window.rail._runs.itemAt(0).widget()
-    said = "heart · Learn the penalty (MM) · 87.7\u00a0% · +3.7 points over the default"
+    said = "heart · Learn the penalty (MM) · 87.7\u00a0% · knowing nothing 55.6\u00a0%"
+    said += " · +3.7 points over the default"
     assert button.accessibleName() == f"Past run: {said}"
     button.click()
     assert opened == ["/runs/1"]
@@ -229,7 +230,7 @@ def test_the_gain_of_a_past_run_is_not_cut_by_a_long_name(window, qapp):
     qapp.processEvents()
     lines = window.rail._runs.itemAt(0).widget().findChildren(OneLine)
     last = lines[2]
-    assert last.text() == "87.7\u00a0% (+3.7)"
+    assert last.text() == "87.7\u00a0% (+3.7), nothing 56\u00a0%"
     assert last.fontMetrics().horizontalAdvance(last.text()) <= last.width()
     assert last.y() >= lines[1].y() + lines[1].height() >= lines[0].y() + lines[0].height()
 

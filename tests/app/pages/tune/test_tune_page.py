@@ -111,7 +111,7 @@ def test_twenty_more_trials(page, opened, qtbot):
     reach(qtbot, opened, "finished")
     page.more_button.click()
     reach(qtbot, opened, "finished")
-    assert "22 of 22, " in page._subtitle.text()
+    assert "22 of 22 · " in page._subtitle.text()
 
 
 def test_discarding_asks_and_esc_keeps_the_run(page, opened, qtbot, monkeypatch):
@@ -182,7 +182,7 @@ def test_the_line_says_how_far_how_good_and_how_long():
 
 def test_a_run_bounded_by_time_counts_time():
     run = folded(trials(4, total=0))
-    assert line(run, "running").startswith("Trial 4, 4 s · ")
+    assert line(run, "running").startswith("4 trials, 4 s · ")
     assert share(run, "running") == pytest.approx(4 / 44)
 
 
@@ -204,9 +204,9 @@ def test_steps_say_the_objective_and_its_direction():
 def test_a_plan_of_minutes_says_how_much_of_them_is_spent():
     plan = Plan(DataPlan("iris.csv"), "svm", "random", minutes=1.0)
     timed = [RunStarted(plan=plan.as_dict(), dataset={"name": "iris.csv"})]
-    assert line(folded(timed), "running", 12.4) == "12 s of 1 min"
-    assert before_the_start(plan, 2.0) == "2 s of 1 min"
-    assert window_title(folded(timed), 12.4) == "12 s of 1 min – iris"
+    assert line(folded(timed), "running", 12.4) == "0 trials, 12 s of 1 min"
+    assert before_the_start(plan, 2.0) == "0 trials, 2 s of 1 min"
+    assert window_title(folded(timed), 12.4) == "0 trials, 12 s of 1 min – iris"
     assert [clock(s) for s in (0.4, 59.9, 60, 65, 7380)] == [
         "0 s", "59 s", "1 min", "1 min 5 s", "2 h 3 min",
     ]  # fmt: skip
