@@ -25,6 +25,7 @@ class PathOfD(Trajectory):
     name = "path"
     title = "Path of the penalties"
     question = "Where does each penalty go? Higher holds back more; dashed lines are bounds."
+    of_one = "Where does the penalty go? Higher holds back more; dashed lines are bounds."
     waiting = "A line for every group appears here at step 0."
     listens = (HyperGradientStep,)
     quantity = "log λ"

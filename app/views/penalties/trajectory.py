@@ -33,6 +33,9 @@ class Trajectory(View):
     name = "trajectory"
     title = "Regularization trajectory"
     question = "Which groups are trusted? A high line means: mostly noise."
+    of_one = (
+        "How strongly are the weights held back? A high line means: the columns are mostly noise."
+    )
     waiting = "The penalty of every group appears here at step 0."
     zooms = True
     listens: tuple = (PenaltyStep,)
@@ -58,6 +61,9 @@ class Trajectory(View):
 
     def start(self, started: RunStarted) -> None:
         """Other groups."""
+        asks = self.question if len(started.groups) > 1 else self.of_one
+        if asks != self._caption.text():
+            self._caption.setText(asks)
         for item in (*self.lines.values(), *self.dots.values()):
             self.plot.removeItem(item)
         self.lines, self.dots = {}, {}

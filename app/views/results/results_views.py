@@ -77,7 +77,7 @@ class Scores(ResultView):
         self.plot.left.set_scale(Scale("choice", tuple(who for who, *_ in entries)))
         called = units(task_of(self.results))
         where = f"{metric_in_short(metric)} on test {called}"
-        self.plot.bottom.set_title(where)
+        self.plot.bottom.set_title(where, self.results.get("maximize"))
         self.tuned_line.set_style(pen(theme.model, 3.0))
         self.other_lines.set_style(pen(theme.muted, 3.0))
         self.tuned.set_style(theme.model, theme.paper, 1.5)

@@ -96,7 +96,8 @@ class RunCurves(ResultView):
         """Staircases; the marks are where a run improved."""
         named = self._named()
         self.plot.bottom.set_title("trials" if self.over == "trials" else "seconds of the run")
-        self.plot.left.set_title(f"{metric_in_short(named[0][1].metric)}, validation")
+        first = named[0][1]
+        self.plot.left.set_title(f"{metric_in_short(first.metric)}, validation", first.maximize)
         for line, dots in zip(self.lines, self.dots, strict=True):
             line.set_data([], [])
             dots.set_data([], [])

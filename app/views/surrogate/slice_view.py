@@ -20,7 +20,8 @@ from app.views.plot.scales import Scale, bounds_of, scale_of
 from app.views.surrogate.surrogate_view import SurrogateView
 from core.tuning.events import RunStarted
 
-OFF = "Trials off the bands: noise, or other settings that are not on this axis."
+OFF = "Trials off them: noise, or other settings than those on this axis."
+BAND_SHARE = 0.25  # of the values' span, to each side, that bands take beyond them
 HEADROOM = 0.12  # of the range above the data, for the words at the next trial
 
 
@@ -225,14 +226,15 @@ def shown_heights(values: np.ndarray, band: list[np.ndarray]) -> tuple[float, fl
 
     Args:
         values: heights of trials and of the mean.
-        band: its two edges; of what lies further off than the values span, the rest is cut.
+        band: its two edges; what lies further off than a part of the values' span is cut.
     """
     low, high = _range(values)
     least, most = _range(np.concatenate(band))
     span = high - low
     if span == 0:
         return min(low, least), max(high, most)
-    return max(min(low, least), low - span), min(max(high, most), high + span)
+    room = BAND_SHARE * span
+    return max(min(low, least), low - room), min(max(high, most), high + room)
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:

@@ -21,6 +21,7 @@ from resources.theme import FONT_CARD
 WITH_HISTORY = ("common", "ranks")
 RANKING = "ranks"
 
+ON_ITS_WAY = "This is being worked out …"
 NARROWEST = 84  # pixels of a chooser
 BESIDE = 150  # pixels of the buttons beside title and choosers, and of what keeps them apart
 
@@ -101,6 +102,10 @@ class SurrogateView(View):
         """From the first answer."""
         return getattr(self, "answer", None) is not None
 
+    def waits_for(self) -> str:
+        """That the picture is being worked out, once there is something to draw."""
+        return ON_ITS_WAY if self.fitted() is not None else super().waits_for()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The choosers take the room that the title leaves on its line."""
         super().resizeEvent(event)
@@ -119,7 +124,7 @@ class SurrogateView(View):
         box.setAccessibleName(name)
         box.setToolTip(tip(name))
         box.setSizeAdjustPolicy(QuietComboBox.SizeAdjustPolicy.AdjustToContents)
-        # In a narrow card a few letters are enough; the list itself shows every label whole.
+        # In a narrow card the library's name is enough; the list itself shows every label whole.
         box.setMinimumWidth(appearance.pixels(NARROWEST))
         box.activated.connect(changed)
         return box

@@ -32,7 +32,8 @@ class PosteriorView(SurrogateView):
 
     def waits_for(self) -> str:
         """What will appear, or that the history is empty."""
-        if self.run.history is None or self.run.history.datasets:
+        waits = self.fitted() is None and self.run.history is not None
+        if not waits or self.run.history.datasets:
             return super().waits_for()
         return (
             "The history holds no other dataset with this model yet. This dataset's own "

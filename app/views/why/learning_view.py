@@ -61,7 +61,8 @@ class LearningView(WhyView):
         """Dots, their intervals, and a line between them."""
         theme = appearance.current()
         x, mean, low, high = self._arrays()
-        self.plot.left.set_title(metric_in_short(self.answer["metric"]))
+        metric = metric_in_short(self.answer["metric"])
+        self.plot.left.set_title(metric, self.results.get("maximize"))
         self.curve.set_style(pen(theme.model, 2.0))
         self.spans.set_style(pen(theme.model, 3.0))
         self.dots.set_style(theme.model, theme.paper, 1.5)

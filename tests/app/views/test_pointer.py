@@ -190,3 +190,18 @@ def test_every_axis_of_scores_says_which_way_is_better(runs, feed, board):
             for axis in view._axes():
                 if metric in axis.title:
                     assert axis.maximize is board.record.whole.started.maximize, view.name
+
+
+@pytest.mark.parametrize("maximize", [True, False])
+def test_scores_on_the_results_page_say_which_way_is_better(qtbot, look, maximize):
+    from app.views.results.results_views import Scores
+
+    view = Scores()
+    qtbot.addWidget(view)
+    view.show_results({
+        "metric": "accuracy" if maximize else "log_loss", "maximize": maximize,
+        "test": {"accuracy": 0.9, "log_loss": 0.3},
+        "default_test": {"accuracy": 0.8, "log_loss": 0.4},
+        "test_interval": [0.8, 0.95], "default_interval": [0.7, 0.9],
+    })  # fmt: skip
+    assert view.plot.bottom.written(500).endswith("→ better" if maximize else "← better")

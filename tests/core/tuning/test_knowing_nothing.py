@@ -58,6 +58,6 @@ def test_a_learner_of_penalties_has_no_scores_to_compare_with():
 
 
 def test_what_predicts_no_column_has_none():
-    data = DataPlan("sample:topics")
+    data = DataPlan("sample:texts")
     problem = build_problem(Plan(data, "lda", "random", trials=3), read_data(data))
     assert baseline_score(problem) is None
