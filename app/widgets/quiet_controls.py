@@ -98,7 +98,7 @@ class QuietComboBox(QComboBox):
             QStyle.SubControl.SC_ComboBoxEditField,
             self,
         )
-        option.currentText = shortened(self.currentText(), self.fontMetrics(), field.width() - 4)
+        option.currentText = shortened(self.currentText(), self.fontMetrics(), field.width())
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 

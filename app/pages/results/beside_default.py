@@ -20,6 +20,7 @@ from core.tuning.events import RunStarted
 from core.tuning.runs.competition import tunes_several
 
 ROWS = 6  # of the table that are seen without scrolling
+UNBOUNDED = 16777215  # Qt's QWIDGETSIZE_MAX
 TWO_LINES = 40  # pixels of a row, for names that have to be broken
 PADDING, LINE_GAP = 28, 10  # pixels left and right of a name, and above and below it
 
@@ -29,7 +30,7 @@ class BesideDefault(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
-        self.wide = False
+        self.wide = self._alone = False  # alone: it takes no more height than its rows need
         self.table = DataTable("")
         self.table.setWordWrap(True)
         self.body.addWidget(self.table, 1)
@@ -46,6 +47,7 @@ class BesideDefault(Card):
 
         Of several models each setting stands under the words of its own model.
         """
+        self._alone = False
         self.set_words("What did tuning change?", "The settings of the model.")
 
         def labels(model: str) -> dict[str, str]:
@@ -71,6 +73,7 @@ class BesideDefault(Card):
             begun: that of the first step; None where it is not known.
             off: whether all columns are switched off.
         """
+        self._alone = True
         self.set_words(
             "Which penalty was learned?",
             "One for all weights: the larger it is, the less the columns are trusted.",
@@ -134,4 +137,6 @@ class BesideDefault(Card):
             needed = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, name).height()
             rows_of.resizeSection(row, max(two, needed + LINE_GAP))
         seen = sum(rows_of.sectionSize(row) for row in range(min(rows_of.count(), ROWS)))
-        self.table.setMinimumHeight(header.sizeHint().height() + seen + 6)
+        tall = header.sizeHint().height() + seen + 6
+        self.table.setMinimumHeight(tall)
+        self.table.setMaximumHeight(tall if self._alone else UNBOUNDED)

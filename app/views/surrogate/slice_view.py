@@ -20,7 +20,7 @@ from app.views.plot.scales import Scale, bounds_of, scale_of
 from app.views.surrogate.surrogate_view import SurrogateView
 from core.tuning.events import RunStarted
 
-OFF = "Trials off them: noise, or other settings than those on this axis."
+OFF = "Trials off them: noise, or settings not on this axis."
 BAND_SHARE = 0.25  # of the values' span, to each side, that bands take beyond them
 HEADROOM = 0.12  # of the range above the data, for the words at the next trial
 

@@ -110,7 +110,7 @@ def test_a_lone_run_has_nothing_to_be_compared_with(page, still, tmp_path):
     assert "no other run" in page.compare_button.toolTip()
 
 
-def test_a_single_penalty_is_a_line_of_a_table_and_no_bar(page, still):
+def test_a_single_penalty_is_a_line_of_a_table_and_no_bar(page, still, qtbot):
     steps = [
         PenaltyStep(step=n, objective=9.0 - n, penalties={"all": 1.0 + 2 * n}) for n in range(3)
     ]
@@ -120,3 +120,5 @@ def test_a_single_penalty_is_a_line_of_a_table_and_no_bar(page, still):
     assert "Which penalty was learned?" in shown(page)
     said = page.setting.table.accessibleDescription()
     assert said == "Penalty on large weights (λ), 5, 1"
+    table = page.setting.table  # as high as its one row, not a quarter page
+    qtbot.waitUntil(lambda: table.height() < 110)
