@@ -35,6 +35,7 @@ class SettingsDialog(QDialog):
         self.tells_ends = QCheckBox(
             "Tell the desktop when a run ends and the window is not in front"
         )
+        self.tells_ends.setAccessibleName(self.tells_ends.text())
         self.tells_ends.setChecked(settings.flag(TELLS_ENDS, True))
         self.tells_ends.toggled.connect(lambda on: settings.remember(TELLS_ENDS, on))
         whole.addWidget(self.tells_ends)
