@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QScrollBar, QTableView
 from app.views.board import places
 from app.views.plot.canvas import Canvas
 from app.views.registry import VIEWS
+from core.tuning.events import RunStarted
 from core.tuning.runs.state import folded
 from resources.theme import DARK
 
@@ -162,3 +163,15 @@ def test_what_a_person_waits_for_is_drawn_at_once_however_often(feed, board, str
         for _ in range(2 * len(seen)):
             qapp.processEvents()
         assert not any(view.dirty for view in seen)
+
+
+def test_views_of_pairs_give_their_room_where_all_but_one_setting_are_fixed():
+    cost = {"name": "C", "label": "Cost", "kind": "float", "low": 0.1, "high": 9.0, "log": True}
+    reach = {**cost, "name": "gamma", "label": "Reach"}
+    plan = {"model": "svm", "strategy": "gp"}
+    for fixed in ({"high": 0.1}, {"kind": "choice", "choices": ["a"]}):
+        alone = RunStarted(plan=plan, kind="trials", space=[cost, {**reach, **fixed}])
+        both = RunStarted(plan=plan, kind="trials", space=[cost, reach])
+        for name in ("parallel", "surface"):
+            assert VIEWS[name].wants(both)
+            assert not VIEWS[name].wants(alone)
