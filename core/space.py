@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
 import numpy as np
 
 Setting = dict[str, Any]
+LARGEST_NUMBER = 1e300  # of a range in a file
+LARGEST_WHOLE = 2**31 - 1  # that every library takes
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Axis:
         log: whether equal factors, not equal differences, count the same.
         choices: the values of a choice.
         default: the value of the default setting.
+        least, most: the numbers beyond which the model takes none, whatever the range; None for
+            what the kind of number says (`bounds`).
     """
 
     name: str
@@ -38,6 +42,38 @@ class Axis:
     log: bool = False
     choices: tuple[Any, ...] = ()
     default: Any = None
+    least: float | None = None
+    most: float | None = None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the largest number that the model takes; ±infinity where it takes any.
+
+        A whole number whose range begins at 1 or above stays at 1 or above, one that begins at 0 at
+        0 or above; none is larger than libraries count to. On a logarithmic scale every number is
+        above 0, which 0 as the least says.
+        """
+        least, most = self.least, self.most
+        if self.kind == "int":
+            least = min(self.low, 1) if least is None else least
+            most = max(self.high, LARGEST_WHOLE) if most is None else most
+        if self.log:
+            least = max(0.0, least or 0.0)
+        return -math.inf if least is None else least, math.inf if most is None else most
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it has more than one value."""
+        return len(self.choices) > 1 if self.kind == "choice" else self.high > self.low
+
+    def within(self, low: float, high: float) -> Axis:
+        """The same axis of a number over another range; a default outside goes to its nearer end.
+
+        Both ends the same fix it to one value.
+        """
+        if self.kind == "int":
+            low, high = round(low), round(high)
+        return replace(self, low=low, high=high, default=min(high, max(low, self.default)))
 
     @property
     def width(self) -> int:
@@ -100,8 +136,50 @@ def titled(label: str, name: str) -> str:
 
 
 def axis_from_dict(plain: Mapping[str, Any]) -> Axis:
-    """The axis that `Axis.as_dict` gave."""
-    return Axis(**{**plain, "choices": tuple(plain["choices"])})
+    """The axis that `Axis.as_dict` gave. Fields of newer versions are passed over."""
+    own = {one.name: plain[one.name] for one in fields(Axis) if one.name in plain}
+    return Axis(**{**own, "choices": tuple(plain["choices"])})
+
+
+def varies(plain: Mapping[str, Any]) -> bool:
+    """Whether an axis as `Axis.as_dict` gives it has more than one value."""
+    if plain.get("kind") == "choice":
+        return len(plain["choices"]) > 1
+    return plain.get("low") is None or plain["low"] != plain.get("high")
+
+
+def check_axes(plains: Sequence[Mapping[str, Any]]) -> None:
+    """See that axes from a file are such as `Axis.as_dict` gives, before anything counts on it.
+
+    Raises:
+        ValueError: which one is not.
+    """
+    for plain in plains:
+        name, kind, choices = (plain.get(key) for key in ("name", "kind", "choices"))
+        words = isinstance(name, str) and isinstance(plain.get("label"), str)
+        if not words or kind not in ("float", "int", "choice"):
+            raise ValueError("space: an axis without name or kind")
+        if kind == "choice":
+            fits = isinstance(choices, list) and all(map(_is_plain, choices)) and choices != []
+        else:
+            ends = plain.get("low"), plain.get("high")
+            fits = all(map(_is_finite, ends)) and ends[0] <= ends[1]  # type: ignore[operator]
+            fits = fits and (not plain.get("log") or ends[0] > 0)  # type: ignore[operator]
+            fits = fits and all(
+                plain.get(key) is None or _is_finite(plain[key])
+                for key in ("default", "least", "most")
+            )
+        if not fits:
+            raise ValueError(f"space: the axis {name!r:.40} has no range")
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | bool) or value is None or _is_finite(value)
+
+
+def _is_finite(value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and -LARGEST_NUMBER <= value <= LARGEST_NUMBER
 
 
 def default_setting(space: Sequence[Axis]) -> Setting:

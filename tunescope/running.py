@@ -23,6 +23,7 @@ from core.tuning.guidance.choosing import chosen_or_recommended
 from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
+from core.tuning.ranges import as_plain
 from core.tuning.results.conclude import conclude
 from core.tuning.rows_read import settled
 from core.tuning.runs.run_folder import RunFolder, new_folder, runs_root
@@ -67,11 +68,13 @@ def tune(
             "local"; with certificates {"address", "ca", "certificate", "key"}. Of what learns
             penalties, which is one fit, nothing runs there.
         settings: the options of the command line: model, strategy, groups (single, each, column,
-            prefix, {group: [columns]} or a JSON file), trials, minutes, seed, workers, folds,
-            metric, evaluation (test or nested), refit, costs ({class: cost}), time_limit,
-            standardize, rows (at most so many of each file, drawn at random with rows_seed; 0 for
-            all; as many as fit into memory where it is not given), test_size, task, roles and kinds
-            ({column: …}), latest, together, …; and ``options``, a dict of those of the strategy.
+            prefix, {group: [columns]} or a JSON file), trials, minutes, patience (end when so many
+            trials in a row improve nothing; 0 for never), ranges ({setting: (from, to)} to search
+            it there), fixed ({setting: value} not to search it), seed, workers, folds, metric,
+            evaluation (test or nested), refit, costs ({class: cost}), time_limit, standardize, rows
+            (at most so many of each file, drawn at random with rows_seed; 0 for all; as many as fit
+            into memory where it is not given), test_size, task, roles and kinds ({column: …}),
+            latest, together, …; and ``options``, a dict of those of the strategy.
 
     Raises:
         UnusableError: data or settings that cannot be, in one sentence; no folder is left then.
@@ -129,6 +132,8 @@ def _with_settings(plan: Plan, dataset: Dataset, settings: dict[str, Any]) -> Pl
         groups = groups_from_file(groups)
     if given.get("evaluation") == "auto":
         given["evaluation"] = ""
+    ranges, fixed = as_plain(given.pop("ranges", None) or {}, given.pop("fixed", None) or {})
+    given |= {"ranges": ranges, "fixed": fixed}
     return plan.changed(model=model, strategy=strategy, groups=groups, **given)
 
 

@@ -92,10 +92,13 @@ def _range(axis: dict[str, Any]) -> str:
 def _strategies(given: argparse.Namespace) -> int:
     from dataclasses import asdict
 
+    from core.tuning.patience import in_words
+    from core.tuning.plan import DataPlan, Plan
     from core.tuning.strategies.registry import STRATEGIES
 
     if given.json:
-        kept = ("name", "title", "kind", "does", "costs", "shows", "default_trials", "source")
+        kept = ("name", "title", "kind", "does", "costs", "shows", "source")
+        kept += ("default_trials", "patience")
         entries = [
             {name: getattr(strategy, name) for name in kept}
             | {"options": [_finite(asdict(option)) for option in strategy.options]}
@@ -108,6 +111,8 @@ def _strategies(given: argparse.Namespace) -> int:
         _entry(strategy.name, strategy.title + source, strategy.does, strategy.costs)
         if strategy.kind == "trials" and not strategy.several:
             print(f"    Trials where none are given: {strategy.default_trials}")
+        if strategy.kind == "trials":
+            print(f"    {in_words(Plan(DataPlan(''), '', strategy.name))}")
         for option in strategy.options:
             choices = " | ".join(option.choices) or option.range_in_words()
             choices = "yes | no" if option.kind == "bool" else choices

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -106,6 +107,9 @@ def plan_of(given: argparse.Namespace, data: Any, dataset: Dataset) -> Plan:
         costs=_costs(given.mistake_costs),
         evaluation="" if given.evaluation == "auto" else given.evaluation,
         refit=given.refit,
+        ranges=_ranges(given.range),
+        fixed=_fixed(given.fix),
+        patience=given.patience,
         **_gamma(given.gamma),
         **of_plan,
     )
@@ -129,6 +133,50 @@ def _pair(text: str) -> tuple[str, str]:
             f"“{text}” is not KEY=VALUE", where="--option", cure="write for example tau=0.8"
         )
     return key.strip(), value.strip()
+
+
+def _ranges(given: Sequence[str]) -> dict[str, list[float]]:
+    """{setting: [from, to]} of every SETTING=FROM:TO."""
+    ranges: dict[str, list[float]] = {}
+    for text in given:
+        name, equals, ends = text.partition("=")
+        low, colon, high = ends.partition(":")
+        if not (name.strip() and equals and colon):
+            raise UnusableError(
+                f"“{text}” is not SETTING=FROM:TO",
+                where="--range",
+                cure="write for example C=0.01:100",
+            )
+        try:
+            ranges[name.strip()] = [float(low), float(high)]
+        except ValueError:
+            raise UnusableError(
+                f"“{ends}” is not a range of numbers",
+                where=f"range of {name.strip()}",
+                cure="write for example 0.01:100",
+            ) from None
+    return ranges
+
+
+def _fixed(given: Sequence[str]) -> dict[str, Any]:
+    """{setting: value} of every SETTING=VALUE; numbers as such."""
+    fixed: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not (name.strip() and equals and value.strip()):
+            raise UnusableError(
+                f"“{text}” is not SETTING=VALUE", where="--fix", cure="write for example gamma=0.1"
+            )
+        fixed[name.strip()] = _plain(value.strip())
+    return fixed
+
+
+def _plain(text: str) -> Any:
+    """A whole number or a number where the text is one, otherwise the text."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def _gamma(text: str) -> dict[str, Any]:

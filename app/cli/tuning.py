@@ -43,6 +43,7 @@ def run(given: argparse.Namespace) -> int:
     from core.tuning.checks import MOST_WORKERS
     from core.tuning.guidance.power_words import power_of
     from core.tuning.history.store import History
+    from core.tuning.patience import in_words
     from core.tuning.problem import build_problem, read_data
     from core.tuning.rows_read import settled
     from core.tuning.runs.run_folder import RunFolder
@@ -63,7 +64,9 @@ def run(given: argparse.Namespace) -> int:
         print(problem.metric_reason, file=sys.stderr)
     if power := power_of(problem):
         print(power, file=sys.stderr)
-    if problem.strategy.kind != "trials":
+    if problem.strategy.kind == "trials":
+        print(in_words(plan), file=sys.stderr)
+    else:
         given.cluster = ""  # said to have no effect
     copy = _opened(Path(given.events)) if given.events else None
     with cluster.connected(given, given.workers) as connection:

@@ -111,7 +111,8 @@ _TERMS = (
     ),
     _entry(
         "Default setting",
-        "What the model uses if nobody tunes it.",
+        "What the model uses if nobody tunes it. Where ranges of your own leave it out, it is the "
+        "nearest setting inside.",
         "default setting",
         "default settings",
         "default model",
@@ -281,6 +282,37 @@ _TERMS = (
         "What a column is for: predicted (target), predicted from (feature), kept together on one "
         "side (group), or not used (ignore).",
         "role",
+    ),
+    _entry(
+        "Range",
+        "From the smallest to the largest value of a [setting](#word-setting) that is tried. On a "
+        "log scale equal factors count the same. [More](#ranges).",
+        "range",
+        "ranges",
+        "log scale",
+    ),
+    _entry(
+        "Edge of the range",
+        "The best value is the smallest or the largest that was tried: a better one may lie beyond "
+        "it. [More](#tune).",
+        "edge of its range",
+        "edge of the range",
+        "widen it",
+    ),
+    _entry(
+        "Stop when nothing improves",
+        "After so many [trials](#word-trial) in a row that are no better than the best, a run "
+        "ends; more can be asked for afterwards. [More](#patience).",
+        "stop when nothing improves",
+        "trials in a row",
+    ),
+    _entry(
+        "Fixed setting",
+        "A [setting](#word-setting) that keeps one value in all trials; only the others are "
+        "searched.",
+        "one value",
+        "fixed",
+        "fix",
     ),
     _entry("Row", "One case in the table.", "row", "rows"),
     _entry(

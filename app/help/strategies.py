@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.help.examples import PAIRS, Example
+from core.tuning.patience import in_words
+from core.tuning.plan import DataPlan, Plan
 from core.tuning.strategies.strategy import Moment
 
 if TYPE_CHECKING:
@@ -56,6 +58,8 @@ def strategy_page(strategy: Strategy) -> str:
         parts.append(f"**For sequences and molecules.** {strategy.costs_structured}")
     if strategy.kind == "trials" and not strategy.several:
         parts.append(f"Trials where nobody says how many: {strategy.default_trials}.")
+    if strategy.kind == "trials":
+        parts.append(in_words(Plan(DataPlan(""), "", strategy.name)))
     if pair:
         parts += ["## When it goes well", *_example(strategy, "well", pair.well)]
         parts += ["## When it goes badly", *_example(strategy, "badly", pair.badly)]

@@ -11,10 +11,11 @@ from core.errors import UnusableError
 from core.options import option_from_dict
 from core.tuning.plan import Plan
 
-# Of every strategy: what it is for, and what a remembered value may be. Score, seed, decoding and γ
-# belong to one run and are not kept.
+# Of every strategy: what it is for, and what a remembered value may be. Score, seed,
+# ranges, decoding and γ belong to one run and are not kept.
 _OF_EVERY = {
     "minutes": (float, int, type(None)),
+    "patience": (int, type(None)),
     "folds": (int,),
     "workers": (int,),
     "time_limit": (float, int, type(None)),
@@ -22,7 +23,7 @@ _OF_EVERY = {
     "refit": (bool,),
 }
 _GAMMA = ("gamma", "gamma_by", "sensitivity")
-_OF_A_RUN = ("metric", "seed", "decoding", "evaluation", *_GAMMA)
+_OF_A_RUN = ("metric", "seed", "decoding", "evaluation", "ranges", "fixed", *_GAMMA)
 _CHOSEN = ("options", "trials", *_OF_A_RUN, *_OF_EVERY)
 _SHARE = "data/test_size"
 _EVERY = "choices/every strategy"

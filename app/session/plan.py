@@ -21,7 +21,8 @@ def plan_for(data: DataPlan, advice: dict[str, Any], before: Plan | None) -> Pla
     fitting = [entry for entry in advice["models"] if entry["fits_task"]]
     if before is not None and any(entry["name"] == before.model for entry in fitting):
         same = (before.data.target, before.data.task) == (data.target, data.task)
-        return before.changed(data=data, costs=before.costs if same else {})
+        kept = before if same else before.changed(costs={}, ranges={}, fixed={})
+        return kept.changed(data=data)
     if not fitting:
         return None
     model = recommended(fitting)["name"]
@@ -31,7 +32,12 @@ def plan_for(data: DataPlan, advice: dict[str, Any], before: Plan | None) -> Pla
 
 
 def with_model(plan: Plan, model: str, advice: dict[str, Any]) -> Plan:
-    """The plan with another model; the strategy stays if it fits, else the recommended one."""
+    """The plan with another model; the strategy stays if it fits, else the recommended one.
+
+    Ranges are those of a model, and do not go on with another.
+    """
+    if model != plan.model:
+        plan = plan.changed(ranges={}, fixed={})
     offered = advice["strategies"].get(model, [])
     if any(strategy["name"] == plan.strategy for strategy in offered):
         return plan.changed(model=model)

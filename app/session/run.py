@@ -13,7 +13,9 @@ from core.tuning.events import (
     HyperGradientStep,
     MoleculesFolded,
     PenaltyStep,
+    RunFinished,
     SequencesLabelled,
+    SettingWanted,
     SurrogateFitted,
     TrialFailed,
     TrialFinished,
@@ -21,6 +23,7 @@ from core.tuning.events import (
 from core.tuning.plan import Plan, plan_from_dict
 
 if TYPE_CHECKING:
+    from core.space import Setting
     from core.tuning.runs.state import Moment, RunState
 
 SURROGATES_KEPT = 400  # of one run in memory; the run folder keeps all
@@ -38,12 +41,14 @@ class ShownRun:
         events: oldest first; of very many surrogates every second one is forgotten.
         stops: how many events belong to the run until the end of each trial or step.
         folder: where the run keeps everything, once it is known.
+        wanted: settings that a person entered and that the run has not taken up yet.
     """
 
     def __init__(self, events: Iterable[Event], folder: Path | None) -> None:
         self.folder = folder
         self.events: list[Event] = []
         self.stops: list[int] = []
+        self.wanted: list[Setting] = []
         self._surrogates: list[int] = []  # their places among the events
         self._counts: list[int] = []  # after how many events a moment is kept
         self._moments: list[Moment] = []
@@ -76,6 +81,10 @@ class ShownRun:
         self.state.consume(event)
         self.events.append(event)
         kind = type(event)
+        if isinstance(event, SettingWanted) and event.setting in self.wanted:
+            self.wanted.remove(event.setting)
+        elif kind is RunFinished:
+            self.wanted.clear()
         if kind in ENDS_A_STEP:
             self.stops.append(count + 1)
         elif kind in BELONGS_TO_IT and self.stops and self.stops[-1] == count:

@@ -9,6 +9,7 @@ interrupted (the worker was lost, or nobody waited; `resume` goes on), finished.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -145,7 +146,7 @@ class Session(Known):
             self._asked.tell(m.Resume())
             self._set_state("running")
         elif self.state == "interrupted" and self.run_folder is not None:
-            self._tune(m.Tune(self.shown.plan, folder=str(self.run_folder)))
+            self._go_on(self.shown.plan)
 
     def stop(self) -> None:
         """End the run and keep the best; results follow even if the worker does not react."""
@@ -170,8 +171,45 @@ class Session(Known):
     def more_trials(self, count: int) -> None:
         """Go on with a run that ended, for more trials and without a limit of minutes."""
         if self.state in ("finished", "interrupted") and self.run_folder is not None:
-            plan, more = self.shown.plan.changed(minutes=None), self.shown.budget_for(count)
-            self._tune(m.Tune(plan, folder=str(self.run_folder), more_trials=more))
+            self._go_on(self.shown.plan.changed(minutes=None), self.shown.budget_for(count))
+
+    def _go_on(self, plan: Plan, more: int = 0) -> None:
+        """Go on with the run that is shown; what was entered and not tried yet comes first."""
+        wanted = tuple(self.shown.wanted)
+        self._tune(m.Tune(plan, folder=str(self.run_folder), more_trials=more, settings=wanted))
+
+    def try_setting(self, setting: dict[str, Any]) -> None:
+        """Try a setting next, beyond the budget; a run that ended goes on for this one alone."""
+        if self.state in ("running", "paused"):
+            self.shown.wanted.append(setting)
+            self._asked.tell(m.TrySetting(setting))
+        elif self.state in ("finished", "interrupted") and self.run_folder is not None:
+            ended = self.state == "finished"
+            plan = self.shown.plan.changed(minutes=None) if ended else self.shown.plan
+            more = self.shown.budget_for(0) if ended else 0
+            self.shown.wanted.append(setting)
+            self._go_on(plan, more)
+
+    @property
+    def may_widen(self) -> bool:
+        """Whether the data of the run that is shown are open, so that it can be planned again."""
+        plan = self.plan
+        return plan is not None and plan.data.file == self.shown.plan.data.file
+
+    def widen(self, ranges: Mapping[str, tuple[float, float]]) -> None:
+        """Plan the run that is shown once more, with wider ranges of some settings."""
+        if self.plan is None or not self.may_widen:
+            return
+        ran = self.shown.plan
+        self._change_plan(
+            self.plan.changed(
+                model=ran.model,
+                strategy=ran.strategy,
+                options=ran.options,
+                ranges={**ran.ranges, **{name: list(ends) for name, ends in ranges.items()}},
+                fixed=ran.fixed,
+            )
+        )
 
     def exclude(self, number: int, excluded: bool = True) -> None:
         """Take a trial out of the competition, or back in; the best is chosen anew."""

@@ -31,6 +31,7 @@ from core.tuning.events import (
     RunStopped,
     TrialStarted,
 )
+from core.tuning.patience import left_of
 from core.tuning.runs.competition import Trial
 from core.tuning.runs.state import RunState
 
@@ -79,8 +80,16 @@ def _found(run: RunState) -> list[str]:
         said.append(words.format(number=best.number, **values))
     if run.without_improvement >= PATIENCE:
         words = "No improvement for {count} trials: the best may have been found."
-        said.append(words.format(count=run.without_improvement))
+        said.append(words.format(count=run.without_improvement) + _when_it_stops(run))
     return said
+
+
+def _when_it_stops(run: RunState) -> str:
+    """After how many such trials the run stops; "" where its budget is spent before."""
+    left = left_of(run) if run.tuning_ended is None and run.ended is None else 0
+    if not left or (run.total and run.done + left >= run.total):
+        return ""
+    return f" After {left} more without a better one the run stops."
 
 
 def _first_is_from_history(run: RunState) -> bool:
@@ -201,6 +210,7 @@ def _why(event: TrialStarted) -> str:
         "default": "Now: the default setting ({setting}) is tried, to have a comparison.",
         "past": "Now: {setting} is tried first, because settings like it did best on earlier "
         "datasets.",
+        "hand": "Now: {setting} is tried, because you asked for it.",
         "start": "Now: {setting} is tried, to get a first picture.",
         "explore": "Now: {setting} is tried because nothing is known there.",
         "improve": "Now: {setting} is tried because it may be better than the best.",

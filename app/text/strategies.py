@@ -36,6 +36,8 @@ def why_proposed(strategy: str) -> str:
 
 def proposed_by(strategy: str) -> str:
     """The same in a cell of a table."""
+    if strategy == "hand":
+        return "entered by you"
     there = STRATEGIES.get(strategy)
     return there.why_short or strategy if there is not None else strategy
 

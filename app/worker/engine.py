@@ -26,7 +26,7 @@ from core.export.exporters import EXPORTERS, check_export, export_run
 from core.export.finished_run import FinishedRun, finished_run
 from core.export.prediction import predict_into
 from core.export.use import Used, use_file, use_run
-from core.tuning.events import Event, TrialExcluded
+from core.tuning.events import Event, SettingWanted, TrialExcluded
 from core.tuning.guidance.advice import advise, estimate
 from core.tuning.history.run_history import facts_of
 from core.tuning.history.store import History, statistics_of
@@ -178,6 +178,7 @@ class Engine:
         """The events of a run; what happened in its folder before counts."""
         run = RunFolder.open(folder)
         strategy = STRATEGIES.get(request.plan.strategy)
+        requests.extend(SettingWanted(setting=setting) for setting in request.settings)
         of_trials = strategy is not None and strategy.kind == "trials"
         with connected(request, run if not request.folder else None, of_trials) as executor:
             yield from tune(

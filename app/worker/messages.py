@@ -85,6 +85,7 @@ class Tune:
     folder: str = ""
     more_trials: int = 0
     cluster: Cluster | None = None
+    settings: tuple[dict[str, Any], ...] = ()  # that a person wants tried first
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,14 @@ class Abandon:
     """Do not wait for the results of a run: its process is ended, what was recorded is kept."""
 
 
-Control = Pause | Resume | Stop | Abandon | Exclude | LeaveQuestion
+@dataclass(frozen=True)
+class TrySetting:
+    """Try this setting next, beyond the budget."""
+
+    setting: dict[str, Any]
+
+
+Control = Pause | Resume | Stop | Abandon | Exclude | TrySetting | LeaveQuestion
 Work = (
     Open
     | Estimate

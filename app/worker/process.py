@@ -28,6 +28,7 @@ from core.tuning.events import (
     Event,
     RunFailed,
     RunFinished,
+    SettingWanted,
     TrialExcluded,
     TuningEnded,
 )
@@ -132,6 +133,8 @@ class _Worker:
                 self._paused = False
             case m.Exclude(number=number, excluded=excluded):
                 self._requests.append(TrialExcluded(number=number, excluded=excluded))
+            case m.TrySetting(setting=setting):
+                self._requests.append(SettingWanted(setting=setting))
 
     def _shorten(self, id: int) -> None:
         """The winner is being tested already: get that over, if it is to be kept."""

@@ -103,7 +103,9 @@ def _automatic_points(axes: Sequence[Axis], fixed: Values) -> int:
 
 def _spread(space: SearchSpace, axis: Axis, points: int) -> list[Any]:
     """Values at the middles of equal parts of the axis's unit interval; each whole number once."""
-    if points >= Domain.count(axis):
+    if axis.low == axis.high:
+        middles = [0.5]
+    elif points >= Domain.count(axis):
         middles = [axis.to_unit(value)[0] for value in range(round(axis.low), round(axis.high) + 1)]
     else:
         middles = [(k + 0.5) / points for k in range(points)]

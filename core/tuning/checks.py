@@ -102,6 +102,7 @@ def check_budget(plan: Plan) -> None:
         ("workers", plan.workers, 1, MOST_WORKERS),
         ("folds", plan.folds, 2, math.inf),
         ("seed", plan.seed, 0, LARGEST_SEED),
+        ("patience", plan.patience, 0, math.inf),
     )
     for name, value, least, most in limits:
         if value is not None and not least <= value <= most:

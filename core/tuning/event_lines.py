@@ -6,7 +6,8 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from core.tuning.events import Event
+from core.space import check_axes
+from core.tuning.events import Event, RunStarted
 from core.tuning.typed_json import finite, read_all_as, read_as
 
 _FORMER_NAMES = {"PastRecalled": "HistoryRead"}  # in the run folders of earlier versions
@@ -47,7 +48,10 @@ def read_together(lines: bytes) -> list[Event] | None:
         }
     except (ValueError, RecursionError):
         return None
-    return [next(made[name]) for name in names]
+    try:
+        return [_checked(next(made[name])) for name in names]
+    except ValueError:
+        return None
 
 
 def _named(name: str, names: list[str], plains: list[Any]) -> list[Any]:
@@ -62,7 +66,14 @@ def from_plain(plain: Any) -> Event:
     """
     if not isinstance(plain, dict):
         raise ValueError("not an event")
-    return read_as(_kind(str(plain.get("event"))), plain)
+    return _checked(read_as(_kind(str(plain.get("event"))), plain))
+
+
+def _checked(event: Event) -> Event:
+    """The event, if it describes a space that can be searched and drawn."""
+    if isinstance(event, RunStarted):
+        check_axes(event.space)
+    return event
 
 
 def _kind(name: str) -> type[Event]:

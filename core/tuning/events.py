@@ -71,7 +71,8 @@ class TrialStarted(Event):
 
     number: int = 0
     setting: dict[str, Any] = field(default_factory=dict)
-    reason: str = ""  # default, past, random, grid, improve, explore, start, sample, tpe, cma-es
+    reason: str = ""  # default, past, random, grid, improve, explore, start, sample, tpe,
+    # cma-es, hand
     expected: float | None = None  # the surrogate's mean there, in units of the score
     uncertainty: float | None = None  # its standard deviation
     candidates: float | None = None  # among how many settings it was drawn in effect, 1/Σp̃²
@@ -106,6 +107,13 @@ class TrialExcluded(Event):
 
     number: int = 0
     excluded: bool = True
+
+
+@dataclass(frozen=True)
+class SettingWanted(Event):
+    """A person wants a setting tried next, beyond the budget; the strategy learns from it."""
+
+    setting: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,11 @@ class Plan:
             the threshold between them is chosen; empty for none.
         evaluation: how the result is judged: by one test set (test), by nested cross-validation
             (nested); "" for what suits the data, `core.tuning.evaluation.evaluation_of`.
+        ranges: {setting: [from, to]} of the settings that are searched over another range than the
+            model's own (core.tuning.ranges).
+        fixed: {setting: value} of those that are not searched.
+        patience: how many trials in a row may improve nothing before the run ends; 0 for any
+            number, None for the usual one (core.tuning.patience).
         refit: whether the exported model is fitted on all rows once it has been judged.
         gamma: how much a base pair counts beside an unpaired base when molecules are folded.
         gamma_by: how γ comes about: hand (as `gamma` says), or on training molecules held out, for
@@ -121,6 +126,9 @@ class Plan:
     costs: dict[str, float] = field(default_factory=dict)
     evaluation: str = ""
     refit: bool = True
+    ranges: dict[str, list[float]] = field(default_factory=dict)
+    fixed: dict[str, Any] = field(default_factory=dict)
+    patience: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """A plain dict that JSON takes; `plan_from_dict` reverses it."""
@@ -134,13 +142,15 @@ class Plan:
 def plan_from_dict(plain: Mapping[str, Any]) -> Plan:
     """The plan that `Plan.as_dict` gave. Fields of newer versions are passed over.
 
+    Runs of before know no patience, and go on without.
+
     Raises:
         ValueError: a field is missing or has another type.
     """
     data = plain.get("data")
     if not isinstance(data, Mapping):
         raise ValueError("Plan.data: missing")
-    return read_as(Plan, {**plain, "data": {"together": False, **data}})
+    return read_as(Plan, {"patience": 0, **plain, "data": {"together": False, **data}})
 
 
 def check_gamma(plan: Plan) -> None:

@@ -39,6 +39,7 @@ from core.tuning.contenders import (
 from core.tuning.division import divided, divisions
 from core.tuning.events import RunStarted
 from core.tuning.plan import DataPlan, Plan, check_gamma
+from core.tuning.ranges import check_searched, searched
 from core.tuning.scores.costs import costs_of
 from core.tuning.scores.document_metrics import COMPLETED
 from core.tuning.scores.imbalance import Rare, class_counts, rare_class, recommended_metric
@@ -116,7 +117,21 @@ class Problem:
 
     @cached_property
     def space(self) -> tuple[Axis, ...]:
-        """The search space of the model for this task, its defaults as these data have them."""
+        """What is searched: the model's own axes, in the ranges that a person gave.
+
+        Raises:
+            UnusableError: a range that cannot be (core.tuning.ranges).
+        """
+        if self.axes or self.strategy.several or self.strategy.kind != "trials":
+            return self.own_axes
+        return searched(self.own_axes, self.plan.ranges, self.plan.fixed)
+
+    @cached_property
+    def own_axes(self) -> tuple[Axis, ...]:
+        """The axes of the model for this task, their ranges and defaults as these data have them.
+
+        A resumed run has those that it began with.
+        """
         if self.axes:
             return self.axes
         task = self.dataset.task
@@ -128,7 +143,12 @@ class Problem:
         space = self.model.space_of(task, rare=weighs and self.rare is not None)
         if self.model.most is not None:
             most = self.model.most(min(len(fit_rows) for fit_rows, _ in self.splits))
-            space = tuple(axis.up_to(most.get(axis.name, axis.high)) for axis in space)
+            space = tuple(
+                replace(axis.up_to(most[axis.name]), most=most[axis.name])
+                if axis.name in most
+                else axis
+                for axis in space
+            )
         if self.model.defaults is None:
             return space
         X = self.preparation().fit_transform(*self.train)
@@ -355,6 +375,8 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
         _ = problem.splits  # refuses too many folds before anything else is done
     if dataset.task == "topics":
         _check_minibatch(problem)
+    if strategy.kind == "trials":
+        check_searched(plan, strategy, model.name, problem.space)
     strategy.check(problem.space, options)
     return problem
 

@@ -71,7 +71,8 @@ def tune(
         past: the recorded events of the run to go on with; trials that had begun are begun again.
             As a `Past`, that many trials beyond its budget.
         requests: what a person asks for while it runs (TrialExcluded, RunResumed with a new
-            total, EvaluationShortened); taken from the left and made part of the stream.
+            total, EvaluationShortened, SettingWanted); taken from the left and made part of the
+            stream.
         history: opens the history of earlier datasets, where trials are kept for later runs
             and which some strategies use; None to neither keep nor read anything.
         executor: makes what runs the trials, from the work, how many at a time, and the time limit.

@@ -225,3 +225,34 @@ def test_a_cluster_that_cannot_be_is_refused_before_a_folder_is_made(tmp_path):
             tunescope.tune("sample:iris", model="svm", strategy="random", trials=2,
                            run=tmp_path / "run", cluster=cluster)  # fmt: skip
         assert not (tmp_path / "run").exists()
+
+
+def test_ranges_and_patience_are_those_of_the_command_line(tmp_path):
+    ranges = {"C": (np.float64(0.5), 2)}
+    found = tunescope.tune(
+        "sample:iris", **{**GIVEN, "trials": 9}, ranges=ranges, patience=2, run=tmp_path / "run"
+    )
+    tried = [e.setting["C"] for e in found.events if type(e).__name__ == "TrialFinished"]
+    assert all(0.5 <= value <= 2 for value in tried)
+    assert len(tried) < 9
+    assert found.results["stopped_because"] == "2 trials in a row improved nothing"
+    assert main(["resume", str(found.run), "--trials", "1"]) == 0
+    after = tunescope.open_run(found.run)
+    tried = [e.setting["C"] for e in after.events if type(e).__name__ == "TrialFinished"]
+    assert 0.5 <= tried[-1] <= 2
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"ranges": {"C": (3, 1)}}, "range of C: it begins at 3, above its end at 1"),
+        ({"ranges": "C=1:2"}, "ranges: “C=1:2” names no settings"),
+        ({"fixed": {"D": 1}}, "no setting “D” that is searched"),
+        ({"fixed": {"C": [1, 2]}}, "fixed value of C: “.1, 2.” is not a number"),
+        ({"patience": -1}, "patience: “-1” is out of range"),
+    ],
+)
+def test_ranges_that_cannot_be_leave_no_run(tmp_path, given, says):
+    with pytest.raises(UnusableError, match=says):
+        tunescope.tune("sample:iris", **GIVEN, **given, run=tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -7,6 +7,7 @@ from typing import Any
 
 from app.cli import cluster
 from app.cli.parsing.closing import choices_in_words
+from core.tuning.patience import USUAL
 
 
 def add_to(commands: Any) -> argparse.ArgumentParser:
@@ -75,6 +76,29 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         type=float,
         metavar="M",
         help="how long at most (default: no limit; for auto a few minutes, by the rows)",
+    )
+    tune.add_argument(
+        "--patience",
+        type=int,
+        metavar="N",
+        help="stop when N trials in a row improve nothing; 0 for never (default: what suits the"
+        f" strategy, for most of them {USUAL})",
+    )
+    tune.add_argument(
+        "--range",
+        action="append",
+        default=[],
+        metavar="SETTING=FROM:TO",
+        help="search a setting of the model over this range, for example C=0.01:100; may be given"
+        " again for another one",
+    )
+    tune.add_argument(
+        "--fix",
+        action="append",
+        default=[],
+        metavar="SETTING=VALUE",
+        help="do not search a setting of the model but take this value, for example gamma=0.1; may"
+        " be given again",
     )
     tune.add_argument(
         "--seed", type=int, default=0, metavar="K", help="of everything random (default: 0)"

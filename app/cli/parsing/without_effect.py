@@ -26,6 +26,10 @@ def without_effect(given: argparse.Namespace, problem: Problem) -> list[str]:
         why = f"{strategy.name} learns penalties and makes no trials"
         if given.trials is not None:
             found["--trials"] = why + cure
+        learned = f"{strategy.name} learns the penalty and searches no ranges"
+        found |= {f"--{name}": learned for name in ("range", "fix") if getattr(given, name)}
+        if given.patience is not None:
+            found["--patience"] = why
         if given.workers not in (None, 1):
             found["--workers"] = why
         if given.cluster:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.look import appearance
+from app.pages.at_edge import AtEdge
 from app.pages.copying import CopyRow
 from app.pages.page import Page
 from app.pages.results.beside_default import BesideDefault
@@ -56,6 +57,9 @@ class ResultsPage(Page):
         self.primary = self.add_primary(
             "Export the model", lambda: self.step_wanted.emit("export"), "arrow-right"
         )
+        self.at_edge = AtEdge(session)
+        self.at_edge.widened.connect(lambda: self.step_wanted.emit("strategy"))
+        self.under_head.addWidget(self.at_edge)
         self._make_cards()
         session.run_changed.connect(self._refresh)
         session.run_replaced.connect(self._refresh)
@@ -122,6 +126,7 @@ class ResultsPage(Page):
 
     def _refresh(self) -> None:
         results = self.session.results
+        self.at_edge.show_run(self.session.shown.state)
         self.candidates.setEnabled(self.session.state == "finished")
         if results is self._shown and results is not None:
             if self.isVisible():

@@ -1,4 +1,4 @@
-"""How long the tuning may take: minutes first, trials second, and what that will come to."""
+"""How long the tuning may take: minutes, trials, what ends it early, and what it comes to."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from app.widgets.card import Card
 from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import label, restyle, titled
 from app.widgets.quiet_controls import QuietDoubleSpinBox, QuietSpinBox
+from core.tuning.patience import in_words, patience_of, usual_patience
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -22,7 +23,7 @@ MOST_TRIALS = 100_000
 
 
 class BudgetCard(Card):
-    """Minutes and trials; whichever is used up first ends the run."""
+    """Minutes, trials, trials without a better one; whichever is used up first ends the run."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -43,17 +44,27 @@ class BudgetCard(Card):
         self.trials.setSuffix(" trials")
         self.trials.setKeyboardTracking(False)
         self.trials.valueChanged.connect(lambda value: self._choose(trials=value or None))
+        self.patience = QuietSpinBox()
+        self.patience.setRange(0, MOST_TRIALS)
+        self.patience.setSpecialValueText("never")
+        self.patience.setSuffix(" trials")
+        self.patience.setKeyboardTracking(False)
+        self.patience.valueChanged.connect(self._choose_patience)
         holder = QWidget()
         flow = FlowLayout(holder, gap=20, column_width=200)
-        for control in (self.minutes, self.trials):
+        for control in (self.minutes, self.trials, self.patience):
             control.setMaximumWidth(appearance.pixels(240))
         flow.addWidget(titled("Time at most", self.minutes))
         self._trials_part = titled("Trials at most", self.trials)
         flow.addWidget(self._trials_part)
+        self._patience_part = titled("Stop when nothing improves for", self.patience)
+        flow.addWidget(self._patience_part)
         self._holder = holder
         self.body.addWidget(holder)
         self.estimate = label("")
         self.body.addWidget(self.estimate)
+        self.ends = label("", "caption")
+        self.body.addWidget(self.ends)
 
     def refresh(self, default_trials: int, default_minutes: float | None = None) -> None:
         """Show the plan's budget; a strategy without trials has none to bound.
@@ -72,7 +83,11 @@ class BudgetCard(Card):
         bounded = plan.minutes is not None or default_minutes is not None
         with QSignalBlocker(self.trials):
             self._show_trials(plan.trials, 0 if bounded else default_trials)
-        self._trials_part.setVisible(default_trials > 0)
+        with QSignalBlocker(self.patience):
+            self.patience.setValue(patience_of(plan))
+        for part in (self._trials_part, self._patience_part, self.ends):
+            part.setVisible(default_trials > 0)
+        self.ends.setText(in_words(plan))
         self._holder.updateGeometry()
         self.show_estimate()
 
@@ -88,6 +103,11 @@ class BudgetCard(Card):
     def _choose(self, **fields: float | None) -> None:
         self.session.set_plan(**fields)
         choices.keep(self.session.plan)
+
+    def _choose_patience(self, value: int) -> None:
+        """The usual number goes on with the strategy; another one stays."""
+        usual = usual_patience(self.session.plan.strategy)
+        self._choose(patience=None if value == usual else value)
 
     def show_estimate(self) -> None:
         """Say how long it will take, or that this is being worked out."""

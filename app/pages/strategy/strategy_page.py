@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSignalBlocker
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.pages.copying import CopyRow
@@ -13,10 +14,12 @@ from app.pages.page import Page
 from app.pages.strategy.advanced import AdvancedCard
 from app.pages.strategy.budget import BudgetCard
 from app.pages.strategy.mistakes import MistakesCard
+from app.pages.strategy.ranges import RangesCard
 from app.pages.strategy.values import ValuesCard
 from app.text.data import tested, whole
 from app.text.history import known_in_words
 from app.text.plan import model_title
+from app.text.ranges import changed_in_words
 from app.text.strategies import holds_out, lists_values
 from app.text.units import units
 from app.widgets.buttons import LinkButton
@@ -51,11 +54,13 @@ class StrategyPage(Page):
         self.only.body.addWidget(self._only_words)
         self.groups = self._make_groups()
         self.values = ValuesCard(session)
+        self.ranges = RangesCard(session)
+        self.ranges.fault_changed.connect(self._allow_start)
         self.mistakes = MistakesCard(session)
         self.advanced = AdvancedCard(session)
         chosen = (self.budget, self.cards, self.only, self.groups)
         self.copying = CopyRow("The same elsewhere:", lambda: session.plan, session.problem.emit)
-        for part in (*chosen, self.values, self.mistakes, self.advanced, self.copying):
+        for part in (*chosen, self.ranges, self.values, self.mistakes, self.advanced, self.copying):
             self.body.addWidget(part)
         self.body.addStretch(1)
         session.advice_changed.connect(self.refresh)
@@ -79,6 +84,11 @@ class StrategyPage(Page):
         row.addWidget(LinkButton("Arrange the groups", lambda: self.step_wanted.emit("data")))
         card.body.addWidget(holder)
         return card
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A narrow page has the ranges in two lines each."""
+        super().resizeEvent(event)
+        self.ranges.fit(self.scroll.viewport().width())
 
     def _offered(self) -> list[Mapping[str, Any]]:
         plan, advice = self.session.plan, self.session.advice
@@ -117,6 +127,7 @@ class StrategyPage(Page):
             self.budget.refresh(0)
         self.groups.setVisible(bool(entry) and entry["kind"] == "penalties")
         self._show_ways()
+        self.ranges.refresh(entry)
         self.values.refresh()
         self.mistakes.refresh()
         self.advanced.refresh(entry)
@@ -164,6 +175,7 @@ class StrategyPage(Page):
 
     def _estimate_changed(self) -> None:
         self.budget.show_estimate()
+        self.ranges.refresh(self.chosen())
         self.values.refresh()
         self.advanced.refresh(self.chosen())  # which score is the usual one comes with it
         self._allow_start()
@@ -173,6 +185,8 @@ class StrategyPage(Page):
         estimate = self.session.estimate
         if self.session.state in ("running", "paused", "stopping"):
             self.primary.allow(False, "A run is going on. Stop it first.")
+        elif fault := self.ranges.fault:
+            self.primary.allow(False, fault)
         elif estimate and estimate.get("unusable"):
             self.primary.allow(False, estimate["sentence"])
         else:
@@ -204,6 +218,8 @@ class StrategyPage(Page):
             sentences.append(self._of_a_trial(entry))
             if known := self._known(entry):
                 sentences.append(known)
+            if self.session.plan.model != SEVERAL:
+                sentences += changed_in_words(self.session.plan)
             if lists_values(entry["name"]):
                 sentences.append("The values that will be tried are listed below the strategies.")
         elif holds_out(entry["name"]):

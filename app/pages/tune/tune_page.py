@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QFrame, QMessageBox, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QProgressBar, QVBoxLayout, QWidget
 
+from app.pages.at_edge import AtEdge
 from app.pages.page import Page
+from app.pages.tune.by_hand import ByHand
 from app.pages.tune.replay import Replay
 from app.pages.tune.stopwatch import Stopwatch
 from app.pages.tune.workers import Workers
 from app.text.narrator import sentences
 from app.text.plan import strategy_title
+from app.text.ranges import waiting_in_words
 from app.text.run import before_the_start, line, model_in_words, share, title
 from app.text.stopping import interrupted, stopping
 from app.views.board import Board
@@ -77,6 +80,15 @@ class TunePage(Page):
         self.under_head.addWidget(self.bar)
         self.under_head.addWidget(self.workers)
         self.under_head.addWidget(self.replay)
+        self.at_edge = AtEdge(self.session)
+        self.at_edge.widened.connect(lambda: self.step_wanted.emit("strategy"))
+        self.by_hand = ByHand(self.session)
+        self.by_hand.entered.connect(self._show_words)
+        asides = QHBoxLayout()
+        asides.setSpacing(10)
+        asides.addWidget(self.at_edge, 1)
+        asides.addWidget(self.by_hand.button, 0, Qt.AlignmentFlag.AlignRight)
+        self.under_head.addLayout(asides)
 
     def _make_middle(self) -> None:
         self.before = Card("What will happen")
@@ -85,6 +97,7 @@ class TunePage(Page):
         self.board = Board()
         self.board.setFrameShape(QFrame.Shape.NoFrame)
         self.board.exclude_requested.connect(self._exclude)
+        self.board.trial_selected.connect(self.by_hand.take_trial)
         self.board.pick_requested.connect(lambda number: self.session.pick("trial", number))
         self.board.evaluation_wanted.connect(self.session.evaluate)
         self.board.problem.connect(self.session.problem)
@@ -159,6 +172,8 @@ class TunePage(Page):
         self._filler.setVisible(not begun)
         self.board.setVisible(begun)
         self._show_buttons()
+        self.by_hand.show_run(self.run)
+        self.at_edge.show_run(self.run)
         self._show_progress()
         self._show_words()
 
@@ -253,7 +268,8 @@ class TunePage(Page):
         whole = self.session.shown.state
         match self.session.state:
             case "paused":
-                return ("The run is paused. “Resume” goes on where it stands.",)
+                waiting = waiting_in_words(len(self.session.shown.wanted))
+                return ("The run is paused. “Resume” goes on where it stands." + waiting,)
             case "stopping":
                 return stopping(whole)
             case "interrupted" if not isinstance(whole.ended, RunFailed):

@@ -101,13 +101,17 @@ def _rows(plan: Plan) -> Iterator[tuple[str, str]]:
 
 def _of_plan(plan: Plan) -> Iterator[tuple[str, str]]:
     said = differing(plan)
-    for name in ("trials", "minutes", "seed", "workers", "evaluation"):
+    for name in ("trials", "minutes", "patience", "seed", "workers", "evaluation"):
         if name in said:
             yield f"--{name}", _word(said[name])
     own = own_options(plan)
     for name in _OF_RUN:
         if name in said and name not in own:
             yield "--option", f"{name}={_word(said[name])}"
+    for name, ends in plan.ranges.items():
+        yield "--range", f"{name}={':'.join(map(_word, ends))}"
+    for name, value in plan.fixed.items():
+        yield "--fix", f"{name}={_word_of_value(value)}"
     yield from _pairs("--mistake-costs", plan.costs)
     if gamma := _gamma(plan):
         yield "--gamma", gamma
@@ -151,6 +155,11 @@ def _word(value: Any) -> str:
         short = f"{value:g}"
         return short if float(short) == value else repr(value)
     return str(value)
+
+
+def _word_of_value(value: Any) -> str:
+    """A value of a setting, which the model's own choices are compared with."""
+    return str(value) if isinstance(value, bool) else _word(value)
 
 
 def _for_powershell(word: str) -> str:

@@ -18,6 +18,7 @@ from app.text.scores import (
 from app.text.strategies import lists_values
 from app.text.structured import found_in_short, pairs_in_words, sequences_in_words
 from app.text.units import counted, size_of_test_set, task_of, units
+from core.space import varies
 from core.tuning.evaluation import evaluation_in_words
 from core.tuning.events import RunStarted
 from core.tuning.results.never_predicted import never_predicted
@@ -289,7 +290,7 @@ def grid_fits(started: RunStarted) -> int | None:
     if unlike or not started.space:
         return None
     points = 1
-    for axis in started.space:
+    for axis in filter(varies, started.space):
         points *= len(axis["choices"]) if axis["kind"] == "choice" else GRID
     return points * folds + 1
 

@@ -23,6 +23,7 @@ from app.views.plot.pointer import Reading
 from app.views.plot.record import Record
 from app.views.plot.scales import scale_of
 from app.views.surrogate.surrogate_view import SurrogateView
+from core.space import varies
 from core.tuning.events import RunStarted
 
 
@@ -74,7 +75,7 @@ class SurfaceView(SurrogateView):
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Runs with a surrogate over two settings or more."""
-        return super().wants(started) and len(started.space) >= 2
+        return super().wants(started) and sum(map(varies, started.space)) >= 2
 
     def controls(self) -> list[QWidget]:
         """The two axes."""

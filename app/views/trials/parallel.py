@@ -21,6 +21,7 @@ from app.views.plot.record import Record
 from app.views.plot.scales import Scale, Ticks, bounds_of
 from app.views.plot.view import View, trial_in_words
 from app.views.trials.best_k import BestK
+from core.space import varies
 from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
 
 MOST_LINES = 250  # of the best trials; more would neither be told apart nor drawn in time
@@ -53,7 +54,7 @@ class Parallel(View):
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Trials over two settings or more."""
-        return started.kind == "trials" and len(started.space) >= 2
+        return started.kind == "trials" and sum(map(varies, started.space)) >= 2
 
     def controls(self) -> list[QWidget]:
         """The filter to the best."""

@@ -25,8 +25,10 @@ def _space(task: str) -> tuple[Axis, ...]:
     return (
         Axis("n1", "Hidden causes in the first layer", "int", 10, 200, default=100),
         Axis("n2", "Hidden causes in the second layer, 0: none", "int", 0, 200, default=50),
-        Axis("kappa", "How large weights may be", "float", _LEAST, _MOST, log=True, default=0.5),
-        Axis("rho", step, "float", _LEAST, _MOST, log=True, default=0.1),
+        Axis(
+            "kappa", "How large weights may be", "float", _LEAST, _MOST, True, default=0.5, most=1
+        ),
+        Axis("rho", step, "float", _LEAST, _MOST, True, default=0.1, most=1),
     )
 
 

@@ -17,10 +17,19 @@ MINIBATCH = 100  # documents that it learns from at a time, as in the paper
 def _space(task: str) -> tuple[Axis, ...]:
     mixing, wording = "How mixed documents are", "How alike the words of topics are"
     return (
-        Axis("topics", "Topics", "int", 50, 200, default=50),
+        Axis("topics", "Topics", "int", 50, 200, default=50, least=2),
         Axis("alpha", mixing, "float", _LEAST, 1.0, log=True, default=1 / 50),
         Axis("eta", wording, "float", _LEAST, 1.0, log=True, default=1 / 50),
-        Axis("kappa", "How fast learning slows down", "float", 0.5, 0.9, default=0.7),
+        Axis(
+            "kappa",
+            "How fast learning slows down",
+            "float",
+            0.5,
+            0.9,
+            default=0.7,
+            least=0.5,
+            most=1,
+        ),
     )
 
 

@@ -15,7 +15,7 @@ def _space(task: str) -> tuple[Axis, ...]:
     return (
         Axis("learning_rate", "Size of every step", "float", 0.01, 1.0, log=True, default=0.1),
         Axis("max_iter", "Number of trees", "int", 10, 500, log=True, default=100),
-        Axis("max_leaf_nodes", "Leaves of a tree", "int", 2, 127, log=True, default=31),
+        Axis("max_leaf_nodes", "Leaves of a tree", "int", 2, 127, True, default=31, least=2),
         Axis("min_samples_leaf", "Rows in the smallest leaf", "int", 1, 100, True, default=20),
     )
 

@@ -17,9 +17,9 @@ def _space(task: str) -> tuple[Axis, ...]:
     return (
         Axis("learning_rate", "Size of every step", "float", 0.01, 0.5, log=True, default=step),
         Axis("iterations", "Number of trees", "int", 10, 500, log=True, default=300),
-        Axis("depth", "Depth of a tree", "int", 1, 10, default=6),
+        Axis("depth", "Depth of a tree", "int", 1, 10, default=6, most=16),
         Axis("l2_leaf_reg", "Penalty on large leaves", "float", 0.1, 100.0, log=True, default=3.0),
-        Axis("rsm", columns, "float", 0.3, 1.0, default=1.0),
+        Axis("rsm", columns, "float", 0.3, 1.0, default=1.0, least=0.01, most=1),
     )
 
 

@@ -23,12 +23,12 @@ def _space(task: str) -> tuple[Axis, ...]:
         return (
             # scikit-learn's default of 1 is of no unit; here it would nearly always give the mean.
             Axis(STANDARD, "Penalty on large weights", "float", 1e-4, 10.0, True, default=0.1),
-            Axis("l1_ratio", share, "float", 0.0, 1.0, default=0.5),
+            Axis("l1_ratio", share, "float", 0.0, 1.0, default=0.5, least=0, most=1),
         )
     low, high = 2.0**-10, 2.0**10
     return (
         Axis("C", "Trust in the data", "float", low, high, True, default=1.0),
-        Axis("l1_ratio", share, "float", 0.0, 1.0, default=0.0),
+        Axis("l1_ratio", share, "float", 0.0, 1.0, default=0.0, least=0, most=1),
     )
 
 

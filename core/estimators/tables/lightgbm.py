@@ -10,13 +10,14 @@ from core.space import Axis, Setting
 
 def _space(task: str) -> tuple[Axis, ...]:
     columns = "Share of the columns that a tree may ask for"
+    rows = "Share of the rows for a tree"
     return (
         Axis("learning_rate", "Size of every step", "float", 0.01, 0.5, log=True, default=0.1),
         Axis("n_estimators", "Number of trees", "int", 10, 500, log=True, default=100),
-        Axis("num_leaves", "Leaves of a tree", "int", 2, 127, log=True, default=31),
+        Axis("num_leaves", "Leaves of a tree", "int", 2, 127, True, default=31, least=2),
         Axis("min_child_samples", "Rows in the smallest leaf", "int", 1, 100, True, default=20),
-        Axis("colsample_bytree", columns, "float", 0.3, 1.0, default=1.0),
-        Axis("subsample", "Share of the rows for a tree", "float", 0.5, 1.0, default=1.0),
+        Axis("colsample_bytree", columns, "float", 0.3, 1.0, default=1.0, least=0.01, most=1),
+        Axis("subsample", rows, "float", 0.5, 1.0, default=1.0, least=0.01, most=1),
     )
 
 

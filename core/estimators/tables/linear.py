@@ -45,7 +45,7 @@ def suggesting(title: str) -> Callable[[Facts], Suggestion]:
         else:
             rank = 1
             why = (
-                f"a {title} is tuned in minutes even so. Gradient boosting may be more accurate, "
+                f"a {title} is tuned quickly even so. Gradient boosting may be more accurate, "
                 "but each of its trials takes long."
             )
         return Suggestion(rank, f"{facts.sentence}: {why}")

@@ -10,14 +10,15 @@ from core.space import Axis, Setting
 
 def _space(task: str) -> tuple[Axis, ...]:
     columns, leaf = "Share of the columns that a tree may ask for", "Weight in the smallest leaf"
+    rows = "Share of the rows for a tree"
     return (
         Axis("learning_rate", "Size of every step", "float", 0.01, 0.5, log=True, default=0.3),
         Axis("n_estimators", "Number of trees", "int", 10, 500, log=True, default=100),
         Axis("max_depth", "Depth of a tree", "int", 1, 12, default=6),
         Axis("min_child_weight", leaf, "float", 0.1, 100.0, log=True, default=1.0),
         Axis("reg_lambda", "Penalty on large leaves", "float", 1e-3, 100.0, log=True, default=1.0),
-        Axis("colsample_bytree", columns, "float", 0.3, 1.0, default=1.0),
-        Axis("subsample", "Share of the rows for a tree", "float", 0.5, 1.0, default=1.0),
+        Axis("colsample_bytree", columns, "float", 0.3, 1.0, default=1.0, least=0.01, most=1),
+        Axis("subsample", rows, "float", 0.5, 1.0, default=1.0, least=0.01, most=1),
     )
 
 

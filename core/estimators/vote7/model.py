@@ -35,7 +35,17 @@ _MEMBERS = (
     Axis("logistic_l2", "Logistic: L2 penalty", "float", 1e-6, 10.0, True, default=1e-3),
     Axis("logistic_max_iter", "Logistic: most iterations", "int", 1, 500, True, default=100),
     Axis("logistic_tol", "Logistic: gain that ends it", "float", 1e-7, 1e-3, True, default=1e-5),
-    Axis("bayes_floor", "Naive Bayes: least probability", "float", 1e-4, 1e-2, True, default=1e-3),
+    Axis(
+        "bayes_floor",
+        "Naive Bayes: least probability",
+        "float",
+        1e-4,
+        1e-2,
+        True,
+        (),
+        1e-3,
+        most=0.5,
+    ),
     Axis("svm_degree", "Polynomial: degree", "int", 1, 20, default=3),
     Axis("svm_bias", "Polynomial: constant", "float", 1e-2, 10.0, True, default=1.0),
     Axis("svm_lambda", "Polynomial: how fast steps shrink", "float", 1e-4, 1.2, True, default=1e-3),
@@ -82,7 +92,7 @@ _VOTES = {
     "ikpa": "the intersection kernel",
 }
 _WEIGHTS = tuple(
-    Axis(f"weight_{name}", f"Votes of {title}", "float", 0.0, 1.0, default=1.0)
+    Axis(f"weight_{name}", f"Votes of {title}", "float", 0.0, 1.0, default=1.0, least=0)
     for name, title in _VOTES.items()
 )
 

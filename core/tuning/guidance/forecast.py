@@ -31,7 +31,8 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
 
     Returns:
         ``seconds``; ``trials`` (0 for a penalty learner); ``seconds_per_trial``; ``sentence``,
-        like "about 3 minutes, 50 trials"; for a grid also ``values``, {axis label: the values
+        like "about 3 minutes, 50 trials"; ``axes``, the model's own (Axis.as_dict), where trials
+        search them; for a grid also ``values``, {axis label: the values
         that it tries, ascending}, and ``settings``, how many those make in all combinations;
         ``metric``, what the run would be scored by, and ``metric_reason``, why that is not the
         task's usual one ("" if it is); ``power``, a sentence on the gains that the test can show,
@@ -75,7 +76,8 @@ def estimate(plan: Plan, dataset: Dataset) -> dict[str, Any]:
     seconds *= 1 + len(problem.outer)
     some = "1 trial" if trials == 1 else f"{trials:,} trials"
     told = _told(seconds, trials, each, f"{in_time(seconds)}, {some}") | _scored(problem)
-    return told | _values(problem)
+    axes = {"axes": [axis.as_dict() for axis in problem.own_axes]}
+    return told | axes | _values(problem)
 
 
 def _of_several(problem: Any) -> dict[str, Any]:

@@ -69,6 +69,7 @@ class RaceAsker:
         self._of_trial: dict[int, str] = {}
         self._choice, self._compared = Choice("", ""), ModelsCompared()
         self.finished = ""
+        self.wants = False  # settings entered by hand are of one model
 
     # The first look ------------------------------------------------------------------------------
 

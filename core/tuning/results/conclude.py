@@ -20,6 +20,7 @@ from core.tuning.problem import Problem, as_begun, build_problem, read_data
 from core.tuning.results.candidates import Taken, candidate, judged_candidates
 from core.tuning.results.comparison import Comparison, results_of
 from core.tuning.results.judging import Course, predictions_of_folds, predictions_of_test, repeats
+from core.tuning.results.moved_default import said_of_moved
 from core.tuning.results.takeaway import (
     NO_PENALTIES,
     Penalties,
@@ -31,6 +32,7 @@ from core.tuning.results.threshold import of_costs
 from core.tuning.results.winner import Winner, taken_away, winner_of
 from core.tuning.runs.best import has_best, keep_best, may_open_best
 from core.tuning.runs.clock import Clock
+from core.tuning.runs.edges import edges_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState, folded
 from core.tuning.runs.waiting import written
@@ -212,6 +214,7 @@ def conclusion(
         results["gamma"] = {"tuned": tuned, "default": given}
     if winner.threshold is not None:
         results["costs"] = of_costs(problem, winner.threshold, predictions)
+    results["remarks"] += [*said_of_moved(problem), *(e.sentence for e in edges_of(state))]
     results |= _record(state, winner, seconds, because, problem)
     if folder is not None and course.stopped:
         _keep(problem, folder, winner, last)

@@ -36,6 +36,7 @@ from core.tuning.events import (
     RunStarted,
     RunStopped,
     SequencesLabelled,
+    SettingWanted,
     SurrogateFitted,
     TopicsFound,
     TrialExcluded,
@@ -83,6 +84,7 @@ class RunState(Competition):
         latest: the trial that ended last since the run began or was resumed.
         resumed: how the run went on, until it does something.
         exclusion: the last one since the run began, was resumed or ended.
+        extended_at: how many trials had ended when more were asked for last; 0 where never.
         tuning_ended: why no more is tried; None while trials or steps may come.
         shortened: whether a person asked for the results without tuning in every fold.
         fold: how many outer folds are tested; None before the first.
@@ -120,6 +122,7 @@ class RunState(Competition):
         self.latest: Trial | None = None
         self.resumed: RunResumed | None = None
         self.exclusion: TrialExcluded | None = None
+        self.extended_at = 0
         self.tuning_ended: TuningEnded | None = None
         self.shortened = False
         self.fold: FoldTested | None = None
@@ -157,6 +160,11 @@ class RunState(Competition):
     def done(self) -> int:
         """How many trials or steps have ended."""
         return len(self.trials) + len(self.steps) + len(self.gradients)
+
+    @property
+    def without_better(self) -> int:
+        """Trials in a row without a better one, since the run was last asked for more of them."""
+        return min(self.without_improvement, len(self.trials) - self.extended_at)
 
     @property
     def fits(self) -> int:
@@ -238,6 +246,8 @@ class RunState(Competition):
                 self.tuning_ended = event
             case EvaluationShortened():
                 self.shortened = True
+            case SettingWanted():
+                self.total += 1 if self.total else 0
             case RunResumed() | FoldTested() | RunFinished() | RunStopped() | RunFailed():
                 self._take_turn(event)
             case _:
@@ -296,6 +306,8 @@ class RunState(Competition):
         self.begun, self.latest, self.resumed, self.exclusion = None, None, None, None
         match event:
             case RunResumed():
+                if event.total > self.total:
+                    self.extended_at = event.done
                 self.total = event.total or self.total
                 self.resumed, self.ended, self.results, self.fold = event, None, None, None
                 self.tuning_ended, self.shortened, self.picked = None, False, None

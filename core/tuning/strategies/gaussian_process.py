@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from core.estimators.facts import Facts, Suggestion, in_words
 from core.options import Option
-from core.tuning.strategies.searches import MOST_GRIDDED
 from core.tuning.strategies.strategy import Implementation, Moment, Space, Strategy
 
 if TYPE_CHECKING:
@@ -191,12 +190,8 @@ def _suggests_gp(facts: Facts, space: Space) -> Suggestion:
     if count == 1:
         learns = "a Gaussian process learns from every trial where its best value may lie."
         return Suggestion(1, f"One setting to tune: {learns}")
-    need = f"would need {5**count:,} trials" if count <= MOST_GRIDDED else "would never end"
-    return Suggestion(
-        1,
-        f"{in_words(count).capitalize()} settings to tune. A grid of five values each {need}; a "
-        "Gaussian process learns from every trial and needs far fewer.",
-    )
+    learns = "a Gaussian process learns from every trial where their best values may lie together."
+    return Suggestion(1, f"{in_words(count).capitalize()} settings to tune: {learns}")
 
 
 def _suggests_average(facts: Facts, space: Space) -> Suggestion | None:

@@ -84,11 +84,12 @@ RACE = Strategy(
     does="Looks at every model first, with its default setting and what was best on earlier "
     "datasets, then tunes those further whose best score may still rise, each by a Gaussian "
     "process of its own.",
-    costs="The minutes that you give. A trial that falls clearly behind is ended early.",
+    costs="The minutes or trials that you give. A trial that falls clearly behind is ended early.",
     shows="Which model leads and by how much, what each has cost, and where the next trial goes.",
     load=_load,
     works=_works,
     default_trials=150,
+    patience=100,  # trials of many models take turns
     suggests=_suggests,
     suits=lambda space: tuple(axis.name for axis in space) == (MODEL,),
     averages=True,

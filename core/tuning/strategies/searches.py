@@ -95,6 +95,7 @@ GRID = Strategy(
         "The program visits the points of a grid, first far apart, then those in between, so that "
         "the picture means something early."
     ),
+    patience=0,  # a grid is a list that is tried to its end
     why="is the next point of the grid",
     why_short="on the grid",
     suits=lambda space: len(space) <= MOST_GRIDDED,

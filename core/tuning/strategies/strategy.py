@@ -81,6 +81,8 @@ class Strategy:
         why: why it tries a setting, after "it" ("is the next point of the grid"), where its sampler
             notes no other reason; `why_short` the same in a cell of a table.
         default_trials: the budget when none is given.
+        patience: how many trials in a row may improve nothing before a run ends, where nobody says
+            (core.tuning.patience); 0 for any number.
         source: the paper it comes from.
         tasks: which tasks it can do; empty for all.
         suggests: (facts of the data, space of the model) -> why it is the strategy to take; None
@@ -112,6 +114,7 @@ class Strategy:
     why: str = ""
     why_short: str = ""
     default_trials: int = 50
+    patience: int = 50
     source: str = ""
     tasks: tuple[str, ...] = ()
     suggests: Callable[[Facts, Space], Suggestion | None] = lambda facts, space: None

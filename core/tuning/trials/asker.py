@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -17,6 +18,7 @@ from core.space import Setting
 from core.tuning.events import (
     CommonSurfaceFitted,
     Event,
+    SettingWanted,
     SurrogateFitted,
     TrialFailed,
     TrialFinished,
@@ -54,6 +56,8 @@ class Asker:
         self._default_first = default_first
         self._space = distributions(problem.space)
         self._open: dict[int, optuna.Trial | int] = {}
+        self._wanted: deque[Setting] = deque()
+        self._compared = False
         self._begin()
 
     def _begin(self, *, anew: bool = True) -> None:
@@ -76,22 +80,43 @@ class Asker:
     @property
     def _compares(self) -> bool:
         """Whether the next trial is the default setting, after a first one from the history."""
-        if self._from_default:
+        if self._from_default or self._compared:
             return False
         begun = self._study.get_trials(deepcopy=False)
-        return len(begun) == 1 and begun[0].params != self._problem.default
+        self._compared = len(begun) > 0
+        return self._compared and self._problem.default not in [one.params for one in begun]
+
+    def want(self, setting: Setting) -> None:
+        """A setting that a person wants is tried as soon as the default and the starts were."""
+        self._wanted.append(setting)
+
+    @property
+    def wants(self) -> bool:
+        """Whether a setting that a person wants waits for its turn."""
+        return bool(self._wanted)
+
+    def _by_hand(self) -> bool:
+        """Put the next setting that a person wants before what the strategy would propose."""
+        waiting = self._study.get_trials(deepcopy=False, states=(TrialState.WAITING,))
+        if not self._wanted or waiting:
+            return False
+        self._study.enqueue_trial(self._wanted.popleft())
+        return True
 
     def ask(self) -> TrialStarted:
         """The next setting to try, and why."""
         compares = self._compares
         if compares:
             self._study.enqueue_trial(self._problem.default)
+        by_hand = not compares and self._by_hand()
         trial = self._study.ask(self._space)
         self._open[trial.number] = trial
         default = compares or (trial.number == 0 and self._from_default)
         why: dict[str, Any] = {"reason": "default"} if default else trial.user_attrs
         if self._is_start(trial):
-            why = {"reason": "start"}  # what the sampler would have proposed instead is no matter
+            why = {"reason": "start"}
+        if by_hand:
+            why = {"reason": "hand"}  # what the sampler would have proposed instead is no matter
         return TrialStarted(
             number=trial.number,
             setting=dict(trial.params),
@@ -143,9 +168,11 @@ class Asker:
                     self.tell(Outcome(event.number, event.setting, (event.score,)))
                 case TrialFailed():
                     self.tell(Outcome(event.number, event.setting, failure=event.reason))
+                case SettingWanted():
+                    self.want(event.setting)
 
     def _adopt(self, past: Sequence[Event]) -> None:
-        self._open = {}
+        self._open, self._wanted, self._compared = {}, deque(), True
         self._begin(anew=False)  # the default setting is among the recorded ones
         ended = {e.number: e for e in past if isinstance(e, (TrialFinished, TrialFailed))}
         begun = {e.number: e for e in past if isinstance(e, TrialStarted)}
@@ -162,3 +189,6 @@ class Asker:
                     state=state,
                 )
             )
+        wanted = [event.setting for event in past if isinstance(event, SettingWanted)]
+        tried = sum(one.reason == "hand" for one in begun.values())
+        self._wanted.extend(wanted[tried:])

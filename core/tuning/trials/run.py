@@ -7,12 +7,23 @@ from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
+from core.errors import UnusableError
 from core.samplers.transfer.history import TuningHistory
 from core.space import Setting
 from core.tuning.averaging.ensemble import Ensemble
-from core.tuning.events import Event, RunResumed, TrialExcluded, TrialFailed, TrialFinished
+from core.tuning.events import (
+    Event,
+    Noticed,
+    RunResumed,
+    SettingWanted,
+    TrialExcluded,
+    TrialFailed,
+    TrialFinished,
+)
 from core.tuning.history.run_history import RunHistory, history_of, read_before
+from core.tuning.patience import because, is_spent
 from core.tuning.problem import Problem
+from core.tuning.ranges import setting_of
 from core.tuning.runs.clock import Clock, time_is_up
 from core.tuning.runs.state import RunState
 from core.tuning.scores.scoring import Outcome, Task
@@ -134,11 +145,23 @@ class TrialRun:
     def _heard(self) -> Generator[Event, None, None]:
         while self._requests:
             event = self._requests.popleft()
+            if isinstance(event, SettingWanted) and (why := self._refused(event)):
+                event = Noticed(sentence=why)
             self._state.consume(event)
             yield event
             if self.ensemble is not None and isinstance(event, TrialExcluded):
                 self.ensemble.exclude(event)
                 yield from self._averaged(self.ensemble)
+
+    def _refused(self, event: SettingWanted) -> str:
+        """Hand a setting that a person wants to the asker; why that cannot be, or ""."""
+        if self._problem.strategy.several:
+            return "A run of several models tries no settings that are entered by hand."
+        try:
+            self._asker.want(setting_of(self._problem.space, event.setting))
+        except UnusableError as error:
+            return error.sentence
+        return ""
 
     def _averaged(self, ensemble: Ensemble) -> Generator[Event, None, None]:
         for event in ensemble.updates():
@@ -161,10 +184,14 @@ class TrialRun:
     def _may_ask(self, executor: Executing) -> bool:
         state = self._state
         begun = state.done + executor.running
-        if begun >= (state.total or MOST_TRIALS):
+        if self._asker.wants:
+            self.because = ""
+        elif begun >= (state.total or MOST_TRIALS):
             self.because = f"the budget of {state.total} trials was spent"
         elif self._time_is_up and begun > 0:
             self.because = time_is_up(self._problem.plan.minutes or 0.0)
+        elif is_spent(self._problem.plan, state, executor.workers):
+            self.because = because(state)
         elif begun > 0:
             # The first trial comes, whatever the sampler thinks of the space.
             self.because = self._asker.finished

@@ -22,6 +22,7 @@ from core.tuning.events import (
     TrialFailed,
     TrialFinished,
     TrialStarted,
+    TuningEnded,
 )
 from core.tuning.payloads import HistoryDataset
 from core.tuning.plan import DataPlan, Plan
@@ -269,3 +270,21 @@ def test_a_notice_stays_and_is_said_once():
     notice = Noticed(sentence="The history is damaged.")
     said = told(notice, notice, *tried(0, 0.8), strategy="transfer")
     assert said.count("The history is damaged.") == 1
+
+
+def test_how_many_trials_without_a_better_one_are_left():
+    plan = Plan(DataPlan("heart.csv"), "svm", "random", patience=20).as_dict()
+    same = [TrialFinished(number=n, setting={"C": 1.0}, score=0.5) for n in range(12)]
+    run = folded([RunStarted(plan=plan, kind="trials", space=[AXIS], total=60), *same])
+    said = " ".join(sentences(run))
+    assert "No improvement for 11 trials" in said
+    assert "After 9 more without a better one the run stops." in said
+    short = folded([RunStarted(plan=plan, kind="trials", space=[AXIS], total=21), *same])
+    assert "the run stops." not in " ".join(sentences(short))  # the budget is spent with them
+    run.consume(TuningEnded(because="the budget of 60 trials was spent"))
+    assert "the run stops." not in " ".join(sentences(run))
+
+
+def test_a_setting_that_a_person_entered_is_said_so():
+    said = told(*tried(0, 0.5), TrialStarted(number=1, setting={"C": 0.27}, reason="hand"))
+    assert "C = 0.27 is tried, because you asked for it" in said

@@ -13,7 +13,7 @@ from app.views.board import places
 from app.views.plot.canvas import Canvas
 from app.views.registry import VIEWS
 from app.views.surrogate.slice_view import shown_heights
-from core.tuning.events import TrialFinished, TrialStarted
+from core.tuning.events import RunStarted, TrialFinished, TrialStarted
 from core.tuning.runs.state import folded
 from resources.theme import DARK
 
@@ -202,3 +202,15 @@ def test_a_band_of_nothing_known_does_not_press_the_trials_together():
     band = [np.array([-12.0, 0.5]), np.array([1.0, 1.1])]
     assert shown_heights(np.array([0.4, 0.96]), band) == pytest.approx((0.26, 1.1))
     assert shown_heights(np.array([0.5]), band) == (-12.0, 1.1)
+
+
+def test_views_of_pairs_give_their_room_where_all_but_one_setting_are_fixed():
+    cost = {"name": "C", "label": "Cost", "kind": "float", "low": 0.1, "high": 9.0, "log": True}
+    reach = {**cost, "name": "gamma", "label": "Reach"}
+    plan = {"model": "svm", "strategy": "gp"}
+    for fixed in ({"high": 0.1}, {"kind": "choice", "choices": ["a"]}):
+        alone = RunStarted(plan=plan, kind="trials", space=[cost, {**reach, **fixed}])
+        both = RunStarted(plan=plan, kind="trials", space=[cost, reach])
+        for name in ("parallel", "surface"):
+            assert VIEWS[name].wants(both)
+            assert not VIEWS[name].wants(alone)

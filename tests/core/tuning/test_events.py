@@ -43,7 +43,9 @@ SAMPLES = {
     "list[str]": ["a"],
     "list[float]": [0.1, 1 / 3],
     "list[list[float]]": [[0.1, 0.2], [1.0, 0.0]],
-    "list[dict[str, Any]]": [{"name": "C", "choices": ["a", None]}],
+    "list[dict[str, Any]]": [
+        {"name": "C", "label": "C", "kind": "choice", "choices": ["a", None], "default": "a"}
+    ],
     "list[HistoryDataset]": [DATASET],
     "list[LabelledSequence]": [SEQUENCE, SEQUENCE],
     "list[FoldedMolecule]": [FoldedMolecule("m", "GC", "..", "()", [[0, 1, 0.25]])],

@@ -42,6 +42,9 @@ HOSTILE = [
 TABLE = DataPlan("sample:groups")
 PLANS = [
     Plan(TABLE, "svm", "gp"),
+    Plan(TABLE, "svm", "gp", ranges={"C": [0.1 + 0.2, 1e5]}, fixed={"gamma": 1e-4}, patience=0),
+    Plan(TABLE, "knn", "random", ranges={"n_neighbors": [2.0, 9.0]}, fixed={"p": 2}, patience=12),
+    Plan(TABLE, "knn", "random", fixed={"weights": "uniform", "n_neighbors": 7}),
     Plan(DataPlan("sample:iris"), "auto", "race", minutes=0.5, options={"average": False}),
     Plan(TABLE, "svm", "hybrid", options={"tau": 0.1 + 0.2, "kernel": "se"}, trials=7, seed=3),
     Plan(TABLE, "svm", "gp", options={"kernel": "matern52", "start_trials": -1}),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.text.results.verdict import grid_fits, headline, in_plain_words, line
@@ -120,6 +122,8 @@ def test_a_grid_search_is_not_compared_with_itself():
     choice = RunStarted(plan={"strategy": "gp", "folds": 3},
                         space=[{"kind": "choice", "choices": ["a", "b"]}])  # fmt: skip
     assert grid_fits(choice) == 2 * 3 + 1
+    fixed = {"kind": "float", "low": 0.5, "high": 0.5, "log": False, "choices": []}
+    assert grid_fits(replace(choice, space=[*choice.space, fixed])) == 2 * 3 + 1
 
 
 @pytest.mark.parametrize(

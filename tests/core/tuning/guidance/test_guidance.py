@@ -124,7 +124,7 @@ def test_a_middle_sized_table_gets_boosting_and_a_gaussian_process():
     model, reason, strategy, why, _ = first(advise(summary(rows=4177, features=8, classes=0)))
     assert (model, strategy) == ("boosting", "gp")
     assert "4,177 rows, 8 columns" in reason
-    assert "625 trials" in why  # five values of four settings
+    assert why.startswith("Four settings to tune: ")
 
 
 def test_many_classes_get_a_forest_and_very_many_rows_a_linear_model():
@@ -213,7 +213,6 @@ def test_no_grid_is_offered_over_thirty_settings():
     best = strategies["vote7"][0]
     assert (best["name"], best["recommended"]) == ("gp", True)
     assert "30 settings to tune" in best["reason"]
-    assert "would never end" in best["reason"]
 
 
 BY_EXTRA = {"dlgm": "deep", "lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost"}

@@ -21,7 +21,9 @@ from core.tuning.runs.side_by_side import (
 )
 from core.tuning.runs.state import folded
 
-SPACE = [{"name": "C", "kind": "float", "low": 0.1, "high": 10.0, "default": 1.0}]
+SPACE = [
+    {"name": "C", "label": "C", "kind": "float", "low": 0.1, "high": 10.0, "default": 1.0}
+]  # fmt: skip
 
 
 def stream(scores, maximize=True):

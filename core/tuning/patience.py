@@ -1,0 +1,73 @@
+"""When a run of trials ends because nothing improves any more.
+
+The usual numbers are the strategies' own, chosen by tests/benchmarks/bench_patience.py. Of 63 runs
+of a hundred trials, 50 in a row lose 2.0 % of the gain in validation on the tables that chose the
+number and nothing on the others, and save 15 and 18 % of the time; 30 lose 8.3 and 9.7 %, 20 lose
+15 and 10 %. No run of the 40 trials that the recommended strategy takes is cut short. Races of five
+minutes on three tables lose 0.1 % at most by 100, and save up to 45 %; by 50 one loses 6 %.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.tuning.plan import Plan
+from core.tuning.strategies.registry import STRATEGIES
+from core.tuning.strategies.strategy import Strategy
+
+if TYPE_CHECKING:
+    from core.tuning.runs.state import RunState
+
+USUAL = Strategy.patience  # trials in a row without a better one, where a strategy says no other
+
+
+def usual_patience(strategy: str) -> int:
+    """What a strategy takes where nobody says; 0 for any number."""
+    there = STRATEGIES.get(strategy)
+    return USUAL if there is None else there.patience
+
+
+def patience_of(plan: Plan) -> int:
+    """How many trials in a row may improve nothing; 0 for any number."""
+    return usual_patience(plan.strategy) if plan.patience is None else plan.patience
+
+
+def left_of(run: RunState) -> int:
+    """After how many more trials without a better one a run ends; 0 where none ends it."""
+    plan = run.started.plan
+    patience = plan.get("patience", 0)
+    if patience is None:
+        patience = usual_patience(str(plan.get("strategy", "")))
+    if patience == 0:
+        return 0
+    return max(0, patience + int(plan.get("workers", 1)) - 1 - run.without_better)
+
+
+def is_spent(plan: Plan, run: RunState, workers: int = 1) -> bool:
+    """Whether a run has had so many; trials before it was asked for more do not count.
+
+    Args:
+        plan: that says how many.
+        run: so far.
+        workers: how many trials are under way at once. All but one of them were chosen before the
+            best was known, and do not count either: with a hundred workers, fifty trials are not
+            half a round.
+    """
+    patience = patience_of(plan)
+    return patience > 0 and run.without_better >= patience + max(0, workers - 1)
+
+
+def in_words(plan: Plan) -> str:
+    """What is said before the start: "It stops when 30 trials in a row improve nothing."."""
+    patience = patience_of(plan)
+    if not patience:
+        return "It goes on however many trials in a row improve nothing."
+    trials = "a trial improves" if patience == 1 else f"{patience} trials in a row improve"
+    return f"It stops when {trials} nothing."
+
+
+def because(run: RunState) -> str:
+    """Why it ended, a clause."""
+    count = run.without_better
+    trials = "a trial" if count == 1 else f"{count} trials in a row"
+    return f"{trials} improved nothing"

@@ -1,0 +1,345 @@
+"""Ranges that a person gives: every strategy keeps to them, every fault is one clear sentence."""
+
+import contextlib
+import json
+import math
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.errors import UnusableError
+from core.estimators.registry import MODELS
+from core.samplers.transfer.history import EarlierDataset, TuningHistory
+from core.space import Axis, axis_from_dict
+from core.tuning.event_lines import to_json
+from core.tuning.events import RunFinished, RunStarted
+from core.tuning.plan import DataPlan, Plan, plan_from_dict
+from core.tuning.problem import build_problem, read_data
+from core.tuning.ranges import as_plain, fixed_to, ranged, searched, setting_of
+from core.tuning.results.moved_default import default_moved
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.scores.scoring import Outcome
+from core.tuning.strategies.registry import STRATEGIES
+from core.tuning.trials.asker import Asker
+from core.tuning.tune import tune
+
+IRIS = DataPlan("sample:iris")
+SAMPLERS = [n for n, one in STRATEGIES.items() if one.kind == "trials" and not one.several]
+C = Axis("C", "Cost", "float", 0.01, 1000, log=True, default=1.0)
+SHARE = Axis("share", "Share", "float", 0.3, 1.0, default=1.0, least=0.01, most=1)
+TREES = Axis("trees", "Trees", "int", 10, 500, log=True, default=100)
+SECOND = Axis("second", "Second layer", "int", 0, 128, default=0)
+P = Axis("p", "Distance", "choice", choices=(1, 2, "far", True), default=2)
+AXES = (C, SHARE, TREES, SECOND, P)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return read_data(IRIS)
+
+
+def asked(problem, count):
+    """Settings that a strategy proposes where larger values are better."""
+    asker, found = Asker(problem, TuningHistory()), []
+    for _ in range(count):
+        if found and asker.finished:
+            break
+        started = asker.ask()
+        score = sum(float(v) for v in started.setting.values() if isinstance(v, int | float))
+        asker.tell(Outcome(started.number, started.setting, (score,)))
+        found.append(started.setting)
+    return found
+
+
+@pytest.mark.parametrize("strategy", SAMPLERS)
+def test_every_strategy_keeps_to_the_ranges(iris, strategy):
+    ranges = {"C": [0.5, 2.0], "l1_ratio": [0.2, 0.4]}
+    plan = Plan(IRIS, "elastic-net", strategy, ranges=ranges, trials=14)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        settings = asked(build_problem(plan, iris), 14)
+    assert len(settings) > 5
+    for name, (low, high) in ranges.items():
+        values = [setting[name] for setting in settings]
+        assert low <= min(values) < max(values) <= high
+    assert settings[0]["l1_ratio"] == 0.2  # the usual 0 lies outside: the nearer end
+
+
+@pytest.mark.parametrize("strategy", [name for name in SAMPLERS if name != "cma-es"])
+def test_every_strategy_leaves_what_is_fixed(iris, strategy):
+    plan = Plan(IRIS, "knn", strategy, fixed={"weights": "distance", "n_neighbors": 70}, trials=9)
+    settings = asked(build_problem(plan, iris), 9)
+    assert {(s["weights"], s["n_neighbors"]) for s in settings} == {("distance", 70)}
+    assert {s["p"] for s in settings} == {1, 2}
+    fixed = Plan(IRIS, "svm", strategy, fixed={"gamma": 0.25}, trials=9)
+    settings = asked(build_problem(fixed, iris), 9)
+    assert {s["gamma"] for s in settings} == {0.25}
+    assert len({s["C"] for s in settings}) > 5
+
+
+def test_ranges_may_go_beyond_the_usual_ones(iris):
+    plan = Plan(IRIS, "svm", "random", ranges={"C": [1e4, 1e5]}, trials=5)
+    assert all(1e4 <= setting["C"] <= 1e5 for setting in asked(build_problem(plan, iris), 5))
+
+
+@pytest.mark.parametrize(
+    ("axis", "given", "says"),
+    [
+        (C, [100, 0.1], "begins at 100, above its end at 0.1"),
+        (C, [3, 3], "is one value; fix it to that"),
+        (C, [0, 10], "0 is not above 0"),
+        (C, [-1, 10], "-1 is not above 0"),
+        (C, ["low", 10], "“low” is not a number"),
+        (C, ["", 10], "a number is missing"),
+        (C, [math.nan, 10], "nan has no end"),
+        (C, [1, math.inf], "inf has no end"),
+        (C, [1, 10**400], "inf has no end"),
+        (C, [1, 1e101], "is too far from 0; give a number from -1e+100 to 1e+100"),
+        (C, [1e-300, 1], "1e-300 is not 1e-100 or more"),
+        (C, ["9" * 5000, 1], "inf has no end"),
+        (C, ["x" * 5000, 1], "“xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…” is not a number"),
+        (C, [["__import__('os')"], 1], "is not a number"),
+        (C, {"low": 1, "high": 2}, "a range has two ends"),
+        (C, None, "a range has two ends"),
+        (TREES, [1, 2**31], "does not take 2147483648; give 2147483647 or less"),
+        (C, [True, 10], "“True” is not a number"),
+        (C, [1], "a range has two ends"),
+        (C, 5, "a range has two ends"),
+        (C, "13", "a range has two ends"),
+        (SHARE, [0.5, 1.5], "does not take 1.5; give 1 or less"),
+        (SHARE, [0, 0.5], "does not take 0; give 0.01 or more"),
+        (TREES, [0.5, 10], "0.5 is not a whole number"),
+        (TREES, [0, 10], "0 is not above 0"),
+        (SECOND, [-1, 10], "does not take -1; give 0 or more"),
+        (P, [1, 2], "has no range, but is one of 1, 2, far, True"),
+    ],
+)
+def test_a_range_that_cannot_be_is_one_sentence(axis, given, says):
+    with pytest.raises(UnusableError) as caught:
+        ranged(axis, given)
+    assert says in caught.value.sentence
+    assert caught.value.sentence.startswith(f"range of {axis.name}: ")
+
+
+@pytest.mark.parametrize(
+    ("axis", "value", "says"),
+    [(P, "near", "“near” is none of its values"), (SHARE, 2, "does not take 2"),
+     (TREES, "x", "“x” is not a number"), (C, 0.0, "0 is not above 0")],
+)  # fmt: skip
+def test_a_value_that_cannot_be_is_one_sentence(axis, value, says):
+    with pytest.raises(UnusableError, match=says):
+        fixed_to(axis, value)
+
+
+def test_choices_may_be_said_in_words():
+    assert [fixed_to(P, v).choices for v in (1, "1", "2", "far", "True", True)] == [
+        (1,), (1,), (2,), ("far",), (True,), (True,)
+    ]  # fmt: skip
+    assert fixed_to(TREES, "20") == TREES.within(20, 20)
+
+
+def test_names_that_are_not_there_or_twice():
+    with pytest.raises(UnusableError, match=r"no setting “treez”.*did you mean trees"):
+        searched(AXES, {"treez": [1, 2]}, {})
+    with pytest.raises(UnusableError, match="both a range and a fixed value"):
+        searched(AXES, {"C": [1, 2]}, {"C": 1})
+
+
+def test_something_must_be_left_to_search(iris):
+    for strategy, fixed, says in (
+        ("gp", {"C": 1, "gamma": 1}, "nothing is left to search"),
+        ("cma-es", {"C": 1}, "cma-es searches 2 settings or more, and only gamma is left"),
+    ):
+        with pytest.raises(UnusableError, match=says):
+            build_problem(Plan(IRIS, "svm", strategy, fixed=fixed), iris)
+
+
+def test_several_models_keep_their_own_ranges_and_learners_search_none(iris):
+    with pytest.raises(UnusableError, match="tunes each model over its own ranges; choose one"):
+        build_problem(Plan(IRIS, "auto", "race", ranges={"C": [1, 2]}), iris)
+    build_problem(Plan(IRIS, "logistic", "mm", ranges={"C": [1, 2]}), iris)
+
+
+def test_as_many_neighbours_as_there_are_rows(iris):
+    problem = build_problem(Plan(IRIS, "knn", "random"), iris)
+    rows = min(len(fit) for fit, _ in problem.splits)
+    most = next(axis.most for axis in problem.own_axes if axis.name == "n_neighbors")
+    assert most == rows
+    plan = Plan(IRIS, "knn", "random", ranges={"n_neighbors": [1, rows + 1]})
+    with pytest.raises(UnusableError, match="does not take"):
+        build_problem(plan, iris)
+
+
+@pytest.mark.parametrize("given", [10**400, "x" * 9000, ["a"], {"a": 1}, None, math.nan])
+def test_a_strange_value_is_none_of_the_choices(given):
+    with pytest.raises(UnusableError, match="is none of its values") as caught:
+        fixed_to(P, given)
+    assert len(caught.value.sentence) < 200
+
+
+def test_ranges_from_python_become_plain():
+    given = {"C": (np.float32(0.5), np.int64(2)), "n": [1, "9"], "m": np.array([1, 2])}
+    ranges, fixed = as_plain(given, {"p": np.int64(2), "w": "far", "b": np.bool_(True)})
+    assert ranges == {"C": [0.5, 2.0], "n": [1.0, 9.0], "m": [1.0, 2.0]}
+    assert [type(end) for ends in ranges.values() for end in ends] == [float] * 6
+    assert fixed == {"p": 2, "w": "far", "b": True}
+    assert [type(value) for value in fixed.values()] == [int, str, bool]
+    json.dumps([ranges, fixed])
+
+
+@pytest.mark.parametrize(
+    ("ranges", "fixed", "says"),
+    [
+        ("C=1:2", {}, "ranges: “C=1:2” names no settings; give {setting: (from, to)}"),
+        (5, {}, "ranges: “5” names no settings"),
+        ({}, ["C"], "fixed: “['C']” names no settings; give {setting: value}"),
+        ({"C": "13"}, {}, "range of C: a range has two ends"),
+        ({"C": (1, "x")}, {}, "range of C: “x” is not a number"),
+        ({"C": (x for x in (1, 2))}, {}, "range of C: a range has two ends"),
+    ],
+)
+def test_what_is_no_range_from_python_is_one_sentence(ranges, fixed, says):
+    with pytest.raises(UnusableError) as caught:
+        as_plain(ranges, fixed)
+    assert says in caught.value.sentence
+
+
+@pytest.mark.parametrize(
+    ("ranges", "fixed"),
+    [
+        ('{"C": ["__import__(\'os\').abort()", 1]}', "{}"),
+        ('{"C": [1]}', "{}"),
+        ('{"C": [2, 1]}', "{}"),
+        ('{"C": [1, 1e999]}', "{}"),
+        ('{"C": [1, null]}', "{}"),
+        ('{"C": [1, ' + "9" * 400 + "]}", "{}"),
+        ('{"C": {"low": 1}}', "{}"),
+        ("[1, 2]", "{}"),
+        ("{}", '{"C": {"__class__": "os"}}'),
+        ("{}", '{"C": [' + "[" * 50 + "]" * 50 + "]}"),
+        ("{}", '{"C": ' + "9" * 400 + "}"),
+        ("{}", '{"' + "x" * 5000 + '": 1}'),
+    ],
+)
+def test_a_strangers_run_folder_with_hostile_ranges_is_one_sentence(tmp_path, iris, ranges, fixed):
+    folder = RunFolder.create(Plan(IRIS, "svm", "random"), path=tmp_path / "run")
+    file = folder.path / "plan.json"
+    plain = file.read_text(encoding="utf-8")
+    changed = plain.replace('"ranges": {}', f'"ranges": {ranges}')
+    changed = changed.replace('"fixed": {}', f'"fixed": {fixed}')
+    assert changed != plain
+    file.write_text(changed, encoding="utf-8")
+    with pytest.raises(UnusableError) as caught:
+        build_problem(RunFolder.open(folder.path).plan, iris)
+    assert len(caught.value.sentence) < 600
+    assert "\n" not in caught.value.sentence
+
+
+@pytest.mark.parametrize("strategy", ["transfer", "scot"])
+def test_earlier_datasets_propose_nothing_outside(iris, strategy):
+    usual = build_problem(Plan(IRIS, "svm", strategy), iris).space
+    middle = {axis.name: axis.from_unit([0.5] * axis.width) for axis in usual}
+    outside = [{**middle, "C": 500.0 + n} for n in range(3)]
+    inside = [{**middle, "C": 1.0 + n / 10} for n in range(3)]
+    earlier = EarlierDataset("e", (5.0, 1.4, 3.0), (*outside, *inside), (9.0, 8, 7, 1, 2, 3))
+    plan = Plan(IRIS, "svm", strategy, ranges={"C": [0.5, 2.0]}, fixed={"gamma": 0.25}, trials=6)
+    problem = build_problem(plan, iris)
+    asker = Asker(problem, TuningHistory((earlier,), (5.0, 1.4, 3.0)))
+    for _ in range(6):
+        started = asker.ask()
+        assert 0.5 <= started.setting["C"] <= 2.0
+        assert started.setting["gamma"] == 0.25
+        asker.tell(Outcome(started.number, started.setting, (started.setting["C"],)))
+
+
+def test_a_default_outside_is_said_with_what_is_compared_instead(iris):
+    plan = Plan(IRIS, "logistic", "random", trials=2, folds=2, ranges={"C": [20.0, 30.0]})
+    finished = list(tune(plan, iris))[-1]
+    assert isinstance(finished, RunFinished)
+    assert finished.results["default_setting"]["C"] == 20
+    (said,) = [one for one in finished.results["remarks"] if "default setting out" in one]
+    assert said.endswith("the nearest one inside: C 20 instead of 1.")
+    inside = plan.changed(ranges={"C": [0.1, 30.0]})
+    assert default_moved(build_problem(inside, iris)) == {}
+
+
+def test_a_resumed_run_knows_that_the_default_was_moved(iris):
+    plan = Plan(IRIS, "logistic", "random", ranges={"C": [20.0, 30.0]})
+    problem = build_problem(plan, iris)
+    again = replace(problem, axes=problem.space)
+    assert default_moved(again) == default_moved(problem) == {"C": 1.0}
+
+
+def test_the_plan_carries_them_through_json():
+    plan = Plan(IRIS, "svm", "gp", ranges={"C": [0.5, 2.0]}, fixed={"gamma": 0.1}, patience=7)
+    assert plan_from_dict(plan.as_dict()) == plan
+    before = {k: v for k, v in plan.as_dict().items() if k not in ("ranges", "fixed", "patience")}
+    assert plan_from_dict(before) == plan.changed(ranges={}, fixed={}, patience=0)
+
+
+@pytest.mark.parametrize("name", [n for n, one in MODELS.items() if n != "auto"])
+def test_every_model_takes_its_own_ranges_to_their_bounds(name):
+    for task in MODELS[name].tasks:
+        for axis in MODELS[name].space_of(task, rare=True):
+            if axis.kind == "choice":
+                assert all(fixed_to(axis, choice).default == choice for choice in axis.choices)
+                continue
+            least, most = axis.bounds
+            assert least <= axis.low <= axis.default <= axis.high <= most
+            assert ranged(axis, [axis.low, axis.high]) == axis
+            assert axis.low > 0 or not axis.log
+
+
+def test_a_setting_by_hand_lies_within_the_ranges():
+    given = {"C": "2.5", "share": 1, "trees": "20", "second": 0, "p": "far"}
+    whole = {"C": 2.5, "share": 1.0, "trees": 20, "second": 0, "p": "far"}
+    assert setting_of(AXES, given) == whole
+    for changed, says in (
+        ({"C": 2000}, "C: 2000 lies outside of what this run searches, from 0.01 to 1000"),
+        ({"trees": ""}, "trees: a number is missing"),
+        ({"other": 1}, "other: the run has no such setting"),
+    ):
+        with pytest.raises(UnusableError) as caught:
+            setting_of(AXES, given | changed)
+        assert caught.value.sentence.startswith(says)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"low": "__import__('os').abort()"},
+        {"low": 2000},
+        {"low": 0},
+        {"low": None},
+        {"high": 1e999},
+        {"high": 10**400},
+        {"high": True},
+        {"kind": "strange"},
+        {"kind": "choice"},
+        {"kind": "choice", "choices": [{"a": 1}]},
+        {"name": 3},
+        {"label": None},
+        {"most": "x"},
+        {"default": []},
+    ],
+)
+def test_a_strangers_space_is_a_damaged_line(tmp_path, changed):
+    plan = Plan(IRIS, "svm", "random")
+    folder = RunFolder.create(plan, path=tmp_path / "run")
+    started = RunStarted(plan=plan.as_dict(), space=[C.as_dict()])
+    with contextlib.closing(folder):
+        folder.append(started)
+    assert folder.events() == [started]
+    plain = json.loads(to_json(started))
+    plain["space"][0] |= changed
+    (folder.path / "events.jsonl").write_text(json.dumps(plain) + "\n")
+    with pytest.raises(UnusableError, match=r"events\.jsonl, line 1: this line of the run is dam"):
+        RunFolder.open(folder.path).events()
+
+
+def test_axes_of_newer_versions_are_read():
+    assert axis_from_dict({**C.as_dict(), "unheard_of": 1}) == C
+    older = {k: v for k, v in C.as_dict().items() if k not in ("least", "most")}
+    assert axis_from_dict(older) == C
