@@ -166,7 +166,7 @@ class _Worker:
             with self._told:
                 self._told.wait_for(lambda: self._work)
                 request = self._work.popleft()
-                self._asked = request.id if isinstance(request.what, m.Explain) else 0
+                self._asked = request.id if isinstance(request.what, (m.Explain, m.Use)) else 0
                 if isinstance(request.what, m.Tune):
                     self._run, self._paused, self._tests = request.id, False, False
                     self._requests.clear()
@@ -187,8 +187,18 @@ class _Worker:
                 self._say(id, m.Ended())
             case m.Explain():
                 self._explain(engine, id, request.what)
+            case m.Use():
+                uses = engine.using.use(request.what, lambda: self._is_left(id))
+                with contextlib.closing(uses) as answers:
+                    for one in answers:
+                        self._say(id, one)
             case what:
                 self._say(id, engine.answer(what))
+
+    def _is_left(self, id: int) -> bool:
+        """Whether no further rows are wanted: a person said so, or wants something else done."""
+        with self._told:
+            return id in self._left or any(isinstance(w.what, (m.Tune, m.Use)) for w in self._work)
 
     def _explain(self, engine: Any, id: int, asked: m.Explain) -> None:
         """A question about a run is left as soon as a person wants something else done."""
@@ -285,6 +295,10 @@ OUTDATES: dict[type, tuple[type, ...]] = {
     m.SummarizeHistory: (m.SummarizeHistory,),
     m.Open: (m.Open, m.Estimate, m.SummarizeHistory),
     m.Tune: (m.Estimate, m.SummarizeHistory, m.Explain),
+    m.Use: (m.Use,),
+    m.DescribeModel: (m.DescribeModel, m.TryRow, m.FindRow),
+    m.TryRow: (m.TryRow,),
+    m.FindRow: (m.FindRow,),
 }
 PATIENT = (m.Estimate, m.SummarizeHistory, m.Explain)  # what waits for an answer to end
 STOPPED = "Stopped. What was worked out until then is shown."
