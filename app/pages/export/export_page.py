@@ -151,6 +151,11 @@ class ExportPage(Page):
             words.append(f"trial {which}" if which.isdigit() else which)
         return " ".join(words)
 
+    def save_asked(self) -> None:
+        """Save the model."""
+        if self.primary.isEnabled():
+            self._save_first()
+
     def _save_first(self) -> None:
         if self.cards:
             self.save(next(iter(self.cards)))
@@ -204,6 +209,8 @@ class ExportPage(Page):
         why_not = "There is nothing to save before a run has ended, in step 4."
         for button in [self.primary, *(card.save_button for card in self.cards.values())]:
             button.allow(ended and bool(self.cards), why_not)
+        if self.primary.isEnabled():
+            self.primary.setToolTip("Save the model (Ctrl+S)")
         self.tell("Which one?", self._advice())
 
     def _advice(self) -> tuple[str, ...]:
