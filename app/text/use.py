@@ -36,6 +36,14 @@ def interval_in_words(said: Mapping[str, Any], interval: Mapping[str, Any] | Non
     )
 
 
+def no_interval(fewest: int) -> str:
+    """Why a predicted number stands alone."""
+    return (
+        f"Without an interval: that takes {fewest} test rows or more, and the model's own test"
+        " errors."
+    )
+
+
 def truth_in_words(found: Mapping[str, Any]) -> str:
     """What the file says of a test row's target."""
     truth = found.get("truth")
@@ -53,8 +61,9 @@ def range_in_words(field: Mapping[str, Any], outside: bool, before: str) -> str:
     """Under a number: its range in training, and what it was."""
     parts = []
     if field["low"] is not None:
-        ends = f"{plain(field['low'], 4)} to {plain(field['high'], 4)}"
-        parts.append(f"outside {ends}" if outside else ends)
+        low, high = plain(field["low"], 4), plain(field["high"], 4)
+        ends = f"{low} to {high}" if low != high else f"always {low}"
+        parts.append(f"outside {ends}" if outside and low != high else ends)
     elif outside:
         parts.append("never seen in training")
     return " · ".join([*parts, *([f"was {before}"] if before else [])])

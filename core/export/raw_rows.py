@@ -184,7 +184,7 @@ def _table(opened: TableFile, card: dict[str, Any], noted: Noted) -> pd.DataFram
             where=opened.path.name,
             cure="give one row at least",
         )
-    known = {*features, card["target"]}
+    known = {*features, *card["columns"], card["target"]}
     noted.passed_over += [str(name) for name in table.columns if name not in known]
     return table[features]
 

@@ -6,11 +6,12 @@ import math
 from typing import Any
 
 from PySide6.QtCore import QLocale, QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.look import appearance
+from app.text.numbers import plain
 from app.text.use import range_in_words
-from app.widgets.labels import OneLine, label, restyle, tip
+from app.widgets.labels import OneLine, restyle
 from app.widgets.quiet_controls import QuietComboBox, QuietSlider
 from resources.theme import TARGET
 
@@ -37,9 +38,7 @@ class Field(QWidget):
         self._column.setContentsMargins(0, 0, 0, 6)
         self._column.setSpacing(2)
         self._column.addWidget(OneLine(" ".join(self.name.split()) or "(no name)", "small"))
-        self._note = label("", "caption")
-        self._note.setWordWrap(False)
-        self._note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        self._note = OneLine("", "caption")
 
     def sizeHint(self) -> QSize:
         """As wide as a column of the form, however long its words are."""
@@ -73,13 +72,12 @@ class Field(QWidget):
     def _words(self, value: Any) -> str:
         if value is None:
             return MISSING
-        return in_digits(value) if isinstance(value, float) else " ".join(str(value).split())
+        return plain(value, 4) if isinstance(value, float) else " ".join(str(value).split())
 
     def _tell(self) -> None:
         before = self._words(self._before) if self.is_changed else ""
         said = range_in_words(self.field, self._outside, before)
         self._note.setText(said)
-        self._note.setToolTip(tip(said))
         restyle(self._note, voice="warning" if self._outside else "caption")
 
     def _changed(self) -> None:
@@ -175,7 +173,8 @@ class ChoiceField(Field):
         self._column.addWidget(self._note)
 
     def _add(self, value: Any) -> None:
-        self.box.addItem(self._words(value), value)
+        text = in_digits(value) if isinstance(value, float) else self._words(value)
+        self.box.addItem(text, value)
 
     @property
     def value(self) -> Any:

@@ -59,6 +59,7 @@ class ManyRows(Card):
         self.going = self._make_going(stop)
         self.table = DataTable("Predictions")
         self.table.setMinimumHeight(appearance.pixels(HEIGHT))
+        self.table.horizontalHeader().setStretchLastSection(False)
         holder = QWidget()
         row = FlowLayout(holder, gap=8)
         self.save = PlainButton("Save as CSV…", save, "save")
@@ -106,7 +107,7 @@ class ManyRows(Card):
         self.empty.hide()
         self.table.set_table((used.headers, used.rows))
         widest = appearance.pixels(360)
-        for column in range(len(used.headers) - 1):
+        for column in range(len(used.headers)):
             self.table.setColumnWidth(column, min(self.table.columnWidth(column), widest))
         rows = "1 row" if used.count == 1 else f"{used.count:,} rows"
         first = f" The first {len(used.rows):,} are shown." if used.count > len(used.rows) else ""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
+from PySide6.QtGui import QIntValidator, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QScrollArea, QWidget
 
 from app.look import appearance
 from app.pages.use.answer import Answer
 from app.pages.use.fields import Field, field_of
-from app.text.use import NO_RANGES, TYPICAL, row_in_words
+from app.text.use import NO_RANGES, TYPICAL, no_interval, row_in_words
 from app.widgets.buttons import PlainButton
 from app.widgets.card import Card, clear
 from app.widgets.flow_layout import FlowLayout
@@ -39,8 +40,10 @@ class OneRow(QWidget):
         self.fields: dict[str, Field] = {}
         self._form: dict[str, Any] = {}
         self._start: dict[str, Any] = {}  # the values that the row began with
+        self._begun: dict[str, Any] = {}  # the same as the form gives them
         self._original: dict[str, Any] | None = None  # what was said of them
         self._found: dict[str, Any] | None = None  # the row of the test set
+        self._line = 0  # of the file, where it stands
         self._soon = QTimer(self, interval=SOON, singleShot=True)
         self._soon.timeout.connect(self._ask)
         row = QHBoxLayout(self)
@@ -61,13 +64,13 @@ class OneRow(QWidget):
         self.begin = QWidget()
         line = FlowLayout(self.begin, gap=10)
         self.typical = PlainButton("Typical row", self._begin_typical)
-        self.number = _spin(lambda: self.using.find(number=self.number.value()))
-        self.line = _spin(lambda: self.using.find(line=self.line.value()))
-        self.line.setButtonSymbols(QuietSpinBox.ButtonSymbols.NoButtons)
+        self.number = _spin(self._find_number)
+        self.line = _line(self._find_line)
         self.line.setToolTip("The row of the test set in this line of the file, or the next below.")
         self.of_tests = QWidget()
         tests = QHBoxLayout(self.of_tests)
         tests.setContentsMargins(0, 0, 0, 0)
+        tests.setSpacing(10)
         tests.addWidget(titled("Row of the test set", self.number))
         self._line_box = titled("or line of the file", self.line)
         tests.addWidget(self._line_box)
@@ -94,9 +97,20 @@ class OneRow(QWidget):
         self.scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.scroll.viewport().setAutoFillBackground(False)
         self.scroll.setWidget(inner)
-        self.scroll.setMinimumHeight(appearance.pixels(HEIGHT))
-        self.card.body.addWidget(self.scroll, 1)
+        self.card.body.addWidget(self.scroll)
+        self.card.body.addStretch(1)
         return self.card
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The answer leaves the form the greater part; the form is as high as its fields need."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        self.answer.setFixedWidth(min(appearance.pixels(300), self.width() * 2 // 5))
+        room = self.scroll.viewport().width() or self.width() - self.answer.width()
+        needed = self._flow.heightForWidth(room) + 4
+        self.scroll.setFixedHeight(min(needed, appearance.pixels(HEIGHT)))
 
     # The model --------------------------------------------------------------------------------
 
@@ -121,6 +135,8 @@ class OneRow(QWidget):
         notes = []
         if not form["known"]:
             notes.append(NO_RANGES)
+        if form["task"] == "regression" and not form["interval"]:
+            notes.append(no_interval(form["fewest"]))
         if form["left_out"]:
             notes.append(f"{form['left_out']:,} more columns keep their typical values.")
         self.answer.begin(form, " ".join(notes))
@@ -129,23 +145,26 @@ class OneRow(QWidget):
             made.changed.connect(self._changed)
             self.fields[made.name] = made
             self._flow.addWidget(made)
+        self.number.setMaximum(LARGEST)  # until the test set tells how many it has
         self.search.clear()
         self.search.setVisible(len(self.fields) >= SEARCHED)
         self.of_tests.setVisible(bool(self.using.folder))
         for part in (self.begin, self.scroll, self.place, self.answer):
             part.show()
-        self.answer.setFixedWidth(appearance.pixels(300))
         self._begin_typical()
+        QTimer.singleShot(0, self, self._fit)  # when the fields have their sizes
 
     def _filter(self, words: str) -> None:
         for name, field in self.fields.items():
             field.setVisible(words.casefold() in name.casefold())
+        self._fit()
 
     # The row it begins with -------------------------------------------------------------------
 
     def _begin_typical(self) -> None:
         typical = {field["name"]: field["typical"] for field in self._form["fields"]}
         self.place.setText(TYPICAL if self._form["known"] else "")
+        self._show_places(0, 0)
         self._begin(typical, None)
 
     def _show_found(self, found: dict[str, Any]) -> None:
@@ -159,18 +178,34 @@ class OneRow(QWidget):
             " here flatters it."
         )
         self.place.setText(row_in_words(found) + (flattering if self._form["refitted"] else ""))
-        for box, value in ((self.number, found["number"]), (self.line, found["line"])):
-            box.blockSignals(True)
-            box.setMaximum(found["of"] if box is self.number else LARGEST)
-            box.setValue(value)
-            box.blockSignals(False)
+        self.number.setMaximum(found["of"])
+        self._show_places(found["number"], found["line"])
         self._line_box.setVisible(found["counted"] == "line")
         self._begin(found["values"], found)
+
+    def _show_places(self, number: int, line: int) -> None:
+        with QSignalBlocker(self.number):
+            self.number.setValue(number)
+        self.line.setText(str(line) if line else "")
+        self._line = line
+
+    def _find_number(self) -> None:
+        if self.number.value():
+            self.using.find(number=self.number.value())
+        else:
+            self._begin_typical()
+
+    def _find_line(self) -> None:
+        line = int(self.line.text() or 0)
+        if line and line != self._line:
+            self._line = line
+            self.using.find(line=line)
 
     def _begin(self, values: dict[str, Any], found: dict[str, Any] | None) -> None:
         self._start, self._found, self._original = dict(values), found, None
         for name, field in self.fields.items():
             field.show_value(values.get(name))
+        self._begun = self.values
         self.answer.show_truth(found)
         self._ask()
 
@@ -200,10 +235,13 @@ class OneRow(QWidget):
             self.using.try_row(self.values)
 
     def _tried(self, values: dict[str, Any], said: dict[str, Any]) -> None:
+        if self._form and values == self._begun:
+            self._original = said
+            self.answer.show_original(said, self.is_changed)
         if not self._form or values != self.values:
             return  # another answer is on its way
-        if not self.is_changed:
-            self._original = said
+        if self._original is None:  # it was changed before that was answered
+            self.using.try_row(self._begun)
         self.answer.show_answer(said)
         self.answer.show_original(self._original, self.is_changed)
         outside = said.get("outside", ())
@@ -213,10 +251,22 @@ class OneRow(QWidget):
 
 def _spin(changed: Any) -> QuietSpinBox:
     made = QuietSpinBox()
-    made.setRange(1, LARGEST)
+    made.setRange(0, LARGEST)
+    made.setSpecialValueText("–")  # no row of the test set
     made.setKeyboardTracking(False)
     made.setMinimumHeight(28)
     made.setMinimumWidth(appearance.pixels(90))
     made.lineEdit().setAcceptDrops(False)
     made.valueChanged.connect(lambda _value: changed())
+    return made
+
+
+def _line(given: Any) -> QLineEdit:
+    made = QLineEdit()
+    made.setValidator(QIntValidator(1, LARGEST, made))
+    made.setPlaceholderText("–")
+    made.setMinimumHeight(28)
+    made.setMinimumWidth(appearance.pixels(90))
+    made.setAcceptDrops(False)
+    made.editingFinished.connect(given)
     return made

@@ -44,6 +44,7 @@ class UsePage(Page):
         self.body.addWidget(self.one)
         self.body.addWidget(self.many)
         self.body.addStretch(1)
+        self._rest = self.body.count() - 1
         keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self)
         keys.activated.connect(self.paste)
         self.many.file_dropped.connect(self.use)
@@ -101,7 +102,14 @@ class UsePage(Page):
 
     def _show(self, used: Used) -> None:
         self.many.show_used(used)
+        self._give_room()
         QTimer.singleShot(0, self, lambda: self.scroll.ensureWidgetVisible(self.many, 0, 40))
+
+    def _give_room(self) -> None:
+        """A table of predictions takes the rest of the page; without one, nothing does."""
+        table = int(self.many.has_table)
+        self.body.setStretchFactor(self.many, table)
+        self.body.setStretch(self._rest, 1 - table)
 
     # What a person does -----------------------------------------------------------------------
 
@@ -110,6 +118,7 @@ class UsePage(Page):
         self._model, self._trust = model, trust
         self._file, self._described = "", ()
         self.many.forget()
+        self._give_room()
         self._refresh()
 
     def _choose_model(self) -> None:

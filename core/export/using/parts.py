@@ -108,7 +108,8 @@ class Rows:
             words = unlike(compared, self.model.seen)
             said[UNLIKE] = words
             marked = sum(map(bool, words))
-            self._looked.look(compared)
+        if (looked := rows if isinstance(rows, pd.DataFrame) else compared) is not None:
+            self._looked.look(looked)
         own = said.shape[1]
         if isinstance(rows, pd.DataFrame):
             given = rows.reset_index(drop=True)

@@ -6,12 +6,14 @@ from dataclasses import asdict
 from typing import Any
 
 from core.errors import UnusableError
+from core.evaluation.conformal import FEWEST
+from core.export.using.checks import no_dates
 from core.export.using.model import UsedModel, looked_at, row_of
 from core.export.using.unlike import unlike
 from core.tuning.results.training_rows import NUMBER
 
 MOST_FIELDS = 300  # columns of a form; the others keep their typical values
-STEPS = 200  # of a slider from the lowest to the highest value
+NO_DATE = "is no date like {}, so it counts as missing"
 
 
 def form_of_model(model: UsedModel) -> dict[str, Any]:
@@ -21,7 +23,7 @@ def form_of_model(model: UsedModel) -> dict[str, Any]:
         target, task, title: of the model; fields: a dict each with name, kind (number, choice,
         date, text), low, high, typical, whole, choices, more, numeric; known: whether ranges and
         typical values are known; left_out: how many columns have no field; interval: {half,
-        coverage, rows} or None; refitted.
+        coverage, rows} or None; fewest: how many test rows an interval needs; refitted.
     """
     training, card = model.training, model.card
     if training is not None:
@@ -42,6 +44,7 @@ def form_of_model(model: UsedModel) -> dict[str, Any]:
         "rows": training.rows if training is not None else 0,
         "left_out": max(0, len(fields) - MOST_FIELDS),
         "interval": asdict(model.interval) if model.interval else None,
+        "fewest": FEWEST,
         "refitted": model.refitted,
     }
 
@@ -71,17 +74,17 @@ def answer(model: UsedModel, values: dict[str, Any]) -> dict[str, Any]:
     if strangers:
         raise UnusableError(f"the model has no column “{strangers[0]}”", cure="leave it out")
     row = row_of({**typical_row(model), **values}, model)
-    said = model.say(row).iloc[0]
+    table = model.say(row)
     prefix = "probability of "
     shares = sorted(
         (
             (str(name).removeprefix(prefix), float(share))
-            for name, share in said.items()
+            for name, share in table.iloc[0].items()
             if str(name).startswith(prefix)
         ),
         key=lambda pair: -pair[1],
     )
-    prediction = said["prediction"]
+    prediction = table["prediction"].iloc[0]  # of a row as a whole, 8 would be 8.0
     number = model.card.get("task") == "regression"
     half = model.interval.half if number and model.interval else None
     compared = looked_at(row, model)
@@ -93,11 +96,15 @@ def answer(model: UsedModel, values: dict[str, Any]) -> dict[str, Any]:
             for name in compared.columns
             if unlike(compared[[name]], model.seen.only(str(name)))[0]
         ]
+    odd = no_dates(row, model)
+    words = "; ".join(
+        [*([words] if words else []), *(f"{name} {NO_DATE.format(odd[name])}" for name in odd)]
+    )
     return {
         "prediction": float(prediction) if number else str(prediction),
         "shares": shares,
         "low": None if half is None else float(prediction) - half,
         "high": None if half is None else float(prediction) + half,
         "unlike": words,
-        "outside": outside,
+        "outside": [*outside, *odd],
     }

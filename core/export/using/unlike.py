@@ -92,7 +92,8 @@ def unlike(table: pd.DataFrame, seen: Seen) -> list[str]:
     for name, (low, high) in seen.ranges.items():
         values = pd.to_numeric(table[name], errors="coerce").to_numpy(float)
         for at in np.flatnonzero((values < low) | (values > high)):
-            found[at].append(f"{name} is outside {low:g} to {high:g}")
+            range_ = f"is outside {low:g} to {high:g}" if low < high else f"was always {low:g}"
+            found[at].append(f"{name} {range_}")
     for name, kinds in seen.kinds.items():
         words = _words(table[name])
         new = words.notna() & ~words.isin(list(kinds))

@@ -24,6 +24,7 @@ TASKS = ("regression", "binary", "multiclass")
 MOST_COLUMNS = 1000
 MOST_KINDS = 1000  # categories of one column that are kept; more are free text
 LONGEST = 500  # letters of a category
+LONGEST_FORMAT = 60  # letters of the format of dates
 NUMBER, CHOICE, DATE, TEXT = "number", "choice", "date", "text"
 KINDS = (NUMBER, CHOICE, DATE, TEXT)
 
@@ -41,6 +42,7 @@ class TrainingColumn:
         whole: whether all its numbers are whole.
         choices: its values, the most frequent first.
         more: whether there were further ones, which are not known.
+        format: of dates, as `pandas.to_datetime` takes it; "" for none.
     """
 
     name: str
@@ -52,6 +54,7 @@ class TrainingColumn:
     whole: bool = False
     choices: tuple[float | str, ...] = ()
     more: bool = False
+    format: str = ""
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,8 @@ def _told(values: pd.Series, column: Column) -> TrainingColumn:
         return _of_numbers(column.name, numbers)
     texts = there.astype(str)
     if column.kind == "date":
-        return TrainingColumn(column.name, DATE, False, typical=_middle_date(texts, column))
+        middle = _middle_date(texts, column)
+        return TrainingColumn(column.name, DATE, False, typical=middle, format=column.date_format)
     if column.kind == "text":
         return TrainingColumn(column.name, TEXT, False, typical="" if len(texts) else None)
     return _of_choices(column.name, texts, numeric=False)
@@ -186,7 +190,10 @@ def _read_column(plain: Mapping[str, Any]) -> TrainingColumn:
     if not sound:
         raise ValueError("no column was ever like this")
     whole, more = _a(bool, plain["whole"]), _a(bool, plain["more"])
-    return TrainingColumn(name, kind, numeric, low, high, typical, whole, choices, more)
+    form = _a(str, plain["format"])
+    if len(form) > LONGEST_FORMAT or (form and kind != DATE):
+        raise ValueError("no date was ever written like this")
+    return TrainingColumn(name, kind, numeric, low, high, typical, whole, choices, more, form)
 
 
 def _a(kind: type, value: Any) -> Any:

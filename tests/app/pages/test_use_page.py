@@ -207,16 +207,35 @@ def test_a_row_of_the_test_set_keeps_its_truth_and_first_prediction(form, still,
     assert form.answer.truth.text() == "True value of sick in the file: no"
     assert "Row 2 of the 9 in the test set, line 17 of the file." in form.place.text()
     assert "flatters" in form.place.text()
-    assert form.line.value() == 17
+    assert form.line.text() == "17"
     form.fields["age"].slider.setValue(5)
     assert latest(form, still, qtbot) == {**values, "age": 5.0}
     answer(still, TryRow, lambda asked: RowTried(asked, {**SAID, "prediction": "no"}))
     assert form.answer.original.text().startswith("Before the changes: yes")
     assert form.answer.truth.text().endswith("no")
-    form.line.setValue(40)
+    form.line.setText("40")
+    form.line.editingFinished.emit()
     assert asked_of(still, FindRow)[-1].line == 40
     answer(still, FindRow, lambda asked: RowFound(asked, {"problem": "No row there."}))
     assert form.place.text() == "No row there."
+
+
+def test_what_was_said_before_is_asked_again_where_a_change_overtook_it(form, still, qtbot):
+    form.number.setValue(2)
+    found = {"number": 2, "of": 9, "line": 17, "counted": "line", "values": TYPICAL}
+    found |= {"truth": "no", "target": "sick"}
+    answer(still, FindRow, lambda asked: RowFound(asked, found))
+    form.fields["age"].slider.setValue(5)
+    latest(form, still, qtbot)  # the question about the row itself is not answered any more
+    answer(still, TryRow, lambda asked: RowTried(asked, {**SAID, "prediction": "no"}))
+    assert form.answer.said.text().startswith("no")
+    assert asked_of(still, TryRow)[-1].values == TYPICAL
+    answer(still, TryRow, lambda asked: RowTried(asked, SAID))
+    assert form.answer.said.text().startswith("no")
+    assert form.answer.original.text().startswith("Before the changes: yes")
+    form.typical.click()
+    assert form.number.text() == "–"
+    assert form.line.text() == ""
 
 
 def test_a_model_without_ranges_has_a_form_and_says_so(page, still):

@@ -178,6 +178,15 @@ def test_rows_of_the_test_set_have_their_line_values_and_truth(ended):
     assert test_rows_of(run, None) is None
 
 
+def test_classes_that_are_numbers_keep_their_names(tmp_path):
+    data = pd.DataFrame({"age": [(7 * at) % 43 for at in range(90)]})
+    data["grade"] = [8 if age > 30 else 5 if age > 15 else 1 for age in data["age"]]
+    run, dataset, _ = made_run(tmp_path, data, "logistic")
+    said = answer(model_of_run(run, dataset), {"age": 40.0})
+    assert said["prediction"] == "8"
+    assert said["shares"][0][0] == "8"
+
+
 # Numbers --------------------------------------------------------------------------------------
 
 
@@ -252,6 +261,60 @@ def test_other_units_are_suspected(by_file, rows, factor, words):
     assert said.startswith("Every value of “height” lies outside the range of training, 1.5 to")
     assert words in said
     assert "unit" in said
+
+
+def test_another_unit_is_suspected_where_some_values_still_lie_within(ended, by_file, rows):
+    _, told = used(by_file, rows(age=[5 * 60, 30 * 60, 40]))
+    (said,) = (one for one in told.sentences() if "age" in one)
+    assert said.startswith("2 of 3 values of “age” lie outside the range of training, 0 to 42")
+
+
+def test_a_column_that_is_empty_throughout_is_named(by_file, rows):
+    _, told = used(by_file, rows(height=["", "", ""]))
+    assert "Every value of “height” is missing." in told.sentences()
+
+
+def test_columns_that_were_left_out_of_the_training_are_no_strangers(tmp_path):
+    data = pd.DataFrame({"age": [(7 * at) % 43 for at in range(90)]})
+    data["note"] = "always"
+    data["sick"] = ["yes" if age > 20 else "no" for age in data["age"]]
+    run, dataset, _ = made_run(tmp_path, data, "logistic")
+    data.head(3).to_csv(tmp_path / "new.csv", index=False)
+    assert "note" not in run.takeaway.feature_names
+    assert used(model_of_run(run, dataset), str(tmp_path / "new.csv"))[1].sentences() == []
+
+
+def test_dates_written_in_another_way_are_told(tmp_path):
+    random = np.random.default_rng(0)
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(random.permutation(120), "D")
+    data = pd.DataFrame({"day": days.strftime("%Y-%m-%d"), "age": random.integers(1, 80, 120)})
+    data["sick"] = np.where(data["age"] > 40, "yes", "no")
+    run, _, _ = made_run(tmp_path, data, "logistic")
+    model = model_of_file(str(export_run(run, tmp_path / "m.skops")))
+    new = pd.DataFrame({"day": ["2024-02-01", "31.12.2024", None], "age": [3, 4, 5]})
+    new.to_csv(tmp_path / "new.csv", index=False)
+    table, told = used(model, str(tmp_path / "new.csv"))
+    typical = form_of_model(model)["fields"][0]["typical"]
+    assert told.sentences() == [
+        f"“day” has a value that is no date like those of training ({typical}) and counts as"
+        " missing: “31.12.2024”."
+    ]
+    assert table[UNLIKE].tolist() == ["", "", ""]
+    said = answer(model, {"day": "31.12.2024"})
+    assert said["outside"] == ["day"]
+    assert said["unlike"] == f"day is no date like {typical}, so it counts as missing"
+
+
+def test_a_number_that_was_always_the_same_is_said_so(tmp_path):
+    (tmp_path / "data.svm").write_text(
+        "\n".join(f"{int(at % 7 > 3)} 1:{at % 7} 2:4" for at in range(90))
+    )
+    plan = Plan(DataPlan(str(tmp_path / "data.svm")), "logistic", "random", trials=2, folds=3)
+    dataset, folder = read_data(plan.data), RunFolder.create(plan, path=tmp_path / "run")
+    list(tune(plan, dataset, folder=folder))
+    folder.close()
+    said = answer(model_of_run(finished_run(folder), dataset), {"feature 2": 5.0})
+    assert said["unlike"].startswith("feature 2 was always 4")
 
 
 def test_text_in_a_column_of_numbers_has_line_and_column(by_file, tmp_path):
