@@ -30,18 +30,15 @@ def interval_in_words(said: Mapping[str, Any], interval: Mapping[str, Any] | Non
         return ""
     low, high = plain(said["low"], 4), plain(said["high"], 4)
     return (
-        f"Likely between {low} and {high}: an interval of this width held"
-        f" {percent(interval['coverage'])} of the {interval['rows']:,} test rows it was made from,"
-        " and should hold as many of further rows like them."
+        f"Prediction interval {low} to {high}: it should hold the true number in"
+        f" {percent(interval['coverage'])} of rows like the {interval['rows']:,} test rows, whose"
+        " errors give its width."
     )
 
 
 def no_interval(fewest: int) -> str:
     """Why a predicted number stands alone."""
-    return (
-        f"Without an interval: that takes {fewest} test rows or more, and the model's own test"
-        " errors."
-    )
+    return f"There is no prediction interval: it takes the errors on {fewest} test rows or more."
 
 
 def truth_in_words(found: Mapping[str, Any]) -> str:

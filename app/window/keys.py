@@ -6,23 +6,31 @@ The page “Keyboard and sight” of the help lists them, with those of single p
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QToolButton
 
+from app.text.keys import (
+    BEFORE,
+    EXPORT,
+    HELP,
+    LIST,
+    NEXT,
+    OPEN,
+    PAUSE,
+    QUIT,
+    SAVE,
+    START,
+    STOP,
+)
 from app.window.rail import STEPS
 
 if TYPE_CHECKING:
     from app.window.window import Window
 
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-OPEN, SAVE, EXPORT, QUIT = "Ctrl+O", "Ctrl+S", "Ctrl+E", "Ctrl+Q"
-START, PAUSE, STOP = "Ctrl+Return", "Ctrl+P", "Ctrl+."
-NEXT, BEFORE = "Ctrl+PgDown", "Ctrl+PgUp"
-HELP, LIST = "F1", "Ctrl+/"
-TOLD = (OPEN, SAVE, EXPORT, QUIT, START, PAUSE, STOP, NEXT, BEFORE, HELP, LIST)
 
 
 class Keys:
@@ -112,10 +120,3 @@ def press_focused(event: QKeyEvent) -> bool:
     assert isinstance(focused, QAbstractButton)
     focused.click()
     return True
-
-
-def tell_keys(place: str, page: Any) -> None:
-    """Say the keys in the tooltips of a page's buttons."""
-    if place == "tune":
-        page.pause_button.setToolTip(f"Pause ({PAUSE})")
-        page.resume_button.setToolTip(f"Resume ({PAUSE})")

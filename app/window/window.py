@@ -35,7 +35,7 @@ from app.preferences import preferences as settings
 from app.widgets import drop_area
 from app.widgets.tab_order import order_tabs
 from app.widgets.terms import TermHelp
-from app.window.keys import Keys, press_focused, tell_keys
+from app.window.keys import Keys, press_focused
 from app.window.notices import Notice, Waiting
 from app.window.rail import Rail
 from app.window.side_panel import SidePanel
@@ -158,7 +158,6 @@ class Window(QMainWindow):
             page.comparison_wanted.connect(self.compare_runs)
             page.told.connect(self._show_words)
             page.head_changed.connect(self._show_title)
-            tell_keys(key, page)
             self.pages[key] = page
             self.stack.addWidget(page)
         return self.pages[key]

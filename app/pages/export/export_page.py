@@ -13,6 +13,7 @@ from app.look import icons
 from app.pages.export.choice import ModelChooser
 from app.pages.page import Page
 from app.preferences import preferences as settings
+from app.text.keys import SAVE
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.card import Card, clear
 from app.widgets.labels import label
@@ -210,7 +211,7 @@ class ExportPage(Page):
         for button in [self.primary, *(card.save_button for card in self.cards.values())]:
             button.allow(ended and bool(self.cards), why_not)
         if self.primary.isEnabled():
-            self.primary.setToolTip("Save the model (Ctrl+S)")
+            self.primary.setToolTip(f"Save the model ({SAVE})")
         self.tell("Which one?", self._advice())
 
     def _advice(self) -> tuple[str, ...]:

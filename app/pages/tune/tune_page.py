@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QMessageBox, QProgressBar, QVBoxLayout, QW
 from app.pages.page import Page
 from app.pages.tune.replay import Replay
 from app.pages.tune.workers import Workers
+from app.text.keys import PAUSE, START, STOP
 from app.text.narrator import sentences
 from app.text.plan import strategy_title
 from app.text.run import line, model_in_words, share, title
@@ -60,6 +61,8 @@ class TunePage(Page):
         self.pause_button = self.add_button("Pause", self.session.pause, "pause")
         self.resume_button = self.add_button("Resume", self.session.resume, "play")
         self.primary = self.add_primary("Start tuning", self._primary_pressed)
+        self.pause_button.setToolTip(f"Pause ({PAUSE})")
+        self.resume_button.setToolTip(f"Resume ({PAUSE})")
 
     def _make_bar(self) -> None:
         self.bar = QProgressBar()
@@ -155,6 +158,9 @@ class TunePage(Page):
         text, action, why_not = self._primary()
         self.primary.rename(text)
         self.primary.allow(not why_not, why_not)
+        key = STOP if state in ("running", "paused") else START
+        if not why_not and state != "finished":
+            self.primary.setToolTip(f"{text} ({key})")
         self._lead_on = action
 
     def _primary(self) -> tuple[str, Callable[[], None], str]:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
 from app.look import appearance
+from app.text.keys import SAVE, STOP
 from app.text.use import marked_in_words
 from app.views.plot.data_table import DataTable
 from app.widgets.buttons import PlainButton
@@ -63,11 +64,15 @@ class ManyRows(Card):
         holder = QWidget()
         row = FlowLayout(holder, gap=8)
         self.save = PlainButton("Save as CSV…", save, "save")
-        self.save.setToolTip("Save the predictions (Ctrl+S)")
+        self.save.setToolTip(f"Save the predictions ({SAVE})")
         row.addWidget(self.save)
         for part in (self.empty, self.going, self.said, self.notes, self.table, holder):
             self.body.addWidget(part)
+        appearance.notifier.themed.connect(self._themed)
         self.forget()
+
+    def _themed(self) -> None:
+        self.table.setMinimumHeight(appearance.pixels(HEIGHT))
 
     def _make_going(self, stop: Callable[[], None]) -> QWidget:
         made = QWidget()
@@ -77,7 +82,7 @@ class ManyRows(Card):
         self.bar.setTextVisible(False)
         self.done = label("", "caption")
         self.stop = PlainButton("Stop", stop)
-        self.stop.setToolTip("What is predicted by then is kept.")
+        self.stop.setToolTip(f"What is predicted by then is kept ({STOP}).")
         row.addWidget(self.bar, 1)
         row.addWidget(self.done)
         row.addWidget(self.stop)

@@ -256,7 +256,7 @@ def test_a_number_comes_with_its_interval(page, still):
     said = {**SAID, "prediction": 5.0, "shares": [], "low": 4.0, "high": 6.0}
     answer(still, TryRow, lambda asked: RowTried(asked, said))
     words = page.one.answer.interval.text()
-    assert words.startswith("Likely between 4 and 6")
+    assert words.startswith("Prediction interval 4 to 6")
     assert "120 test rows" in words
 
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QPushButton, QToolButton
 
 from app.pages.use.use_page import UsePage
-from app.window import keys
+from app.text import keys
 from app.window.rail import STEPS
 from app.window.window import PAGES, Window
 from app.worker import messages as m
@@ -53,6 +53,15 @@ def test_every_key_does_something_and_none_is_there_twice(window):
     told = list(window.keys._shortcuts)
     assert set(keys.TOLD) <= set(told)
     assert len({QKeySequence(one).toString() for one in told}) == len(told)
+
+
+def test_buttons_tell_their_keys(window, press):
+    window.go("tune")
+    page = window.pages["tune"]
+    assert page.primary.toolTip() == f"Start tuning ({keys.START})"
+    assert page.pause_button.toolTip() == f"Pause ({keys.PAUSE})"
+    window.session._set_state("running")
+    assert page.primary.toolTip() == f"Stop and keep best ({keys.STOP})"
 
 
 def test_next_and_previous_step(window, press):
