@@ -192,13 +192,25 @@ class _Worker:
                 with contextlib.closing(uses) as answers:
                     for one in answers:
                         self._say(id, one)
+                        self._answer_single_rows(engine)
             case what:
                 self._say(id, engine.answer(what))
 
     def _is_left(self, id: int) -> bool:
         """Whether no further rows are wanted: a person said so, or wants something else done."""
         with self._told:
-            return id in self._left or any(isinstance(w.what, (m.Tune, m.Use)) for w in self._work)
+            hurried = any(isinstance(one.what, (m.Tune, m.Use, m.Open)) for one in self._work)
+            return hurried or id in self._left
+
+    def _answer_single_rows(self, engine: Any) -> None:
+        """While a large file is predicted, the form is not to wait for its end."""
+        while True:
+            with self._told:
+                short = next((one for one in self._work if isinstance(one.what, SINGLE_ROWS)), None)
+                if short is None:
+                    return
+                self._work.remove(short)
+            self._guarded(short.id, lambda one=short: self._say(one.id, engine.answer(one.what)))
 
     def _explain(self, engine: Any, id: int, asked: m.Explain) -> None:
         """A question about a run is left as soon as a person wants something else done."""
@@ -301,6 +313,7 @@ OUTDATES: dict[type, tuple[type, ...]] = {
     m.FindRow: (m.FindRow,),
 }
 PATIENT = (m.Estimate, m.SummarizeHistory, m.Explain)  # what waits for an answer to end
+SINGLE_ROWS = (m.DescribeModel, m.TryRow, m.FindRow)  # what is answered between two parts
 STOPPED = "Stopped. What was worked out until then is shown."
 INTERRUPTED = "This was left because something else was asked for meanwhile."
 NO_MEMORY = (

@@ -20,7 +20,7 @@ from app.widgets.labels import label, tip
 from app.worker.messages import Used
 from core.export.choices import MODEL_ENDINGS
 
-HEIGHT = 320  # pixels of the table
+HEIGHT, HIGHEST = 320, 440  # pixels of the table, at the usual text size and at any
 MEASURE = (
     "A row is marked where a number lies outside the range of the training rows, where a category "
     "was never among them, and, where these rows are at hand, as a whole where it is farther from "
@@ -59,7 +59,6 @@ class ManyRows(Card):
         self.notes = label("", "muted")
         self.going = self._make_going(stop)
         self.table = DataTable("Predictions")
-        self.table.setMinimumHeight(appearance.pixels(HEIGHT))
         self.table.horizontalHeader().setStretchLastSection(False)
         holder = QWidget()
         row = FlowLayout(holder, gap=8)
@@ -68,11 +67,21 @@ class ManyRows(Card):
         row.addWidget(self.save)
         for part in (self.empty, self.going, self.said, self.notes, self.table, holder):
             self.body.addWidget(part)
-        appearance.notifier.themed.connect(self._themed)
+        appearance.notifier.themed.connect(self._fit)
         self.forget()
 
-    def _themed(self) -> None:
-        self.table.setMinimumHeight(appearance.pixels(HEIGHT))
+    @property
+    def wants_room(self) -> bool:
+        """Whether there are more rows than its usual height shows."""
+        return self.has_table and self.table.maximumHeight() > self.table.minimumHeight()
+
+    def _fit(self) -> None:
+        """The table is as high as its rows, and where they are many as the page has room."""
+        rows = self.table.verticalHeader().length()
+        bar = self.table.horizontalScrollBar().sizeHint().height()
+        needed = self.table.horizontalHeader().sizeHint().height() + rows + bar + 4
+        self.table.setMinimumHeight(min(needed, appearance.pixels(HEIGHT), HIGHEST))
+        self.table.setMaximumHeight(needed)
 
     def _make_going(self, stop: Callable[[], None]) -> QWidget:
         made = QWidget()
@@ -123,6 +132,7 @@ class ManyRows(Card):
         self.notes.setText("\n".join(used.sentences))
         self.notes.setVisible(bool(used.sentences))
         self.table.show()
+        self._fit()
         self.save.show()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

@@ -44,7 +44,6 @@ class UsePage(Page):
         self.body.addWidget(self.one)
         self.body.addWidget(self.many)
         self.body.addStretch(1)
-        self._rest = self.body.count() - 1
         keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self)
         keys.activated.connect(self.paste)
         self.many.file_dropped.connect(self.use)
@@ -106,10 +105,8 @@ class UsePage(Page):
         QTimer.singleShot(0, self, lambda: self.scroll.ensureWidgetVisible(self.many, 0, 40))
 
     def _give_room(self) -> None:
-        """A table of predictions takes the rest of the page; without one, nothing does."""
-        table = int(self.many.has_table)
-        self.body.setStretchFactor(self.many, table)
-        self.body.setStretch(self._rest, 1 - table)
+        """A long table of predictions takes the rest of the page."""
+        self.body.setStretchFactor(self.many, 100 if self.many.wants_room else 0)
 
     # What a person does -----------------------------------------------------------------------
 
