@@ -156,6 +156,8 @@ class ExportPage(Page):
         """Save the model."""
         if self.primary.isEnabled():
             self._save_first()
+        else:
+            self.session.problem.emit(self.primary.accessibleDescription())
 
     def _save_first(self) -> None:
         if self.cards:

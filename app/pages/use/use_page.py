@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from app.worker.messages import Used
 
 FOLDER_KEY = "use/folder"
+NOTHING_YET = "There are no predictions to save yet: open a file of rows first."
 
 
 class UsePage(Page):
@@ -158,11 +159,12 @@ class UsePage(Page):
 
     def save_asked(self) -> None:
         """Save the predictions."""
-        self._save()
+        if self.many.has_table:
+            self._save()
+        else:
+            self.session.problem.emit(NOTHING_YET)
 
     def _save(self) -> None:
-        if not self.many.has_table:
-            return
         folder = settings.text(FOLDER_KEY, str(Path.home()))
         stem = Path(self._file).name.split(".")[0] if self._file else "pasted"
         proposed = str(Path(folder) / f"{stem} predictions.csv")

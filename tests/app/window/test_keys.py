@@ -147,9 +147,14 @@ def test_open_quit_help_and_the_list_of_keys(window, press, monkeypatch):
 
 
 def test_save_and_export(window, press, monkeypatch):
-    saved = []
+    saved, said = [], []
+    window.session.problem.connect(said.append)
     monkeypatch.setattr(UsePage, "_save", lambda _: saved.append("rows"))
     window.go("use")
+    press(keys.SAVE)
+    assert "no predictions to save yet" in said[0]
+    assert window.notice.isVisible()
+    window.session.used.emit(m.Used(["prediction"], [["a"]], 1, 0))
     press(keys.SAVE)
     assert saved == ["rows"]
     state = type(window.session)
