@@ -33,23 +33,66 @@ def add_to(commands: Any) -> None:
 def run(given: argparse.Namespace) -> int:
     """Write a table of predictions as CSV."""
     from core.export.choices import runs_code
-    from core.export.prediction import predict_into, predicted_parts
 
     model = Path(given.model)
     trust = given.trust or (runs_code(model) and model.is_file() and _asked(model))
     out = Path(given.out) if given.out else None
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
-        if out is not None:
-            count = predict_into(model, given.file, out, _tell, trust=trust)
-        else:
-            for at, table in enumerate(predicted_parts(model, given.file, _tell, trust=trust)):
-                table.to_csv(sys.stdout, index=False, header=at == 0)
-    for sentence in dict.fromkeys(str(one.message) for one in told if one.category is UserWarning):
+        count, marked, sentences = _predict(model, given.file, out, trust)
+    warned = [str(one.message) for one in told if one.category is UserWarning]
+    for sentence in dict.fromkeys([*warned, *sentences]):
         print(f"tunescope: {sentence}", file=sys.stderr)
+    if marked:
+        unlike = "row is" if marked == 1 else "rows are"
+        print(f"tunescope: {marked:,} {unlike} unlike the training rows.", file=sys.stderr)
     if out is not None:
         print(f"{count:,} prediction{'' if count == 1 else 's'}: {out}", file=sys.stderr)
     return 0
+
+
+def _predict(model: Path, file: str, out: Path | None, trust: bool) -> tuple[int, int, list[str]]:
+    """Write the predictions: how many, how many unlike the training rows, what to know."""
+    from itertools import chain
+
+    from core.export.destination import check_destination, write_whole_file
+    from core.export.prediction import predicted_parts
+    from core.export.using.model import model_of_file
+    from core.export.using.parts import Rows
+
+    if out is not None:
+        check_destination(out.expanduser())
+    used = model_of_file(str(model), trust=trust)
+    if used is None:
+        rows, parts = None, predicted_parts(model, file, _tell, trust=trust)
+    else:
+        rows = Rows(used, file)
+        parts = (part.table.iloc[:, : part.own] for part in _told(rows))
+    first, count = next(parts), 0  # what is unusable is said before anything is written
+
+    def write(into: Any) -> None:
+        nonlocal count
+        for at, table in enumerate(chain([first], parts)):
+            table.to_csv(into, index=False, header=at == 0)
+            count += len(table)
+
+    def write_file(draft: Path) -> None:
+        with draft.open("w", encoding="utf-8", newline="") as into:
+            write(into)
+
+    if out is not None:
+        write_whole_file(out.expanduser(), write_file)
+    else:
+        write(sys.stdout)
+    return count, rows.marked if rows else 0, rows.sentences() if rows else []
+
+
+def _told(rows: Any) -> Any:
+    """The parts, with how far they are where there are several."""
+    for part in rows:
+        if rows.total > rows.done or rows.done > len(part.table):
+            _tell(rows.done, rows.total)
+        yield part
 
 
 def _asked(model: Path) -> bool:

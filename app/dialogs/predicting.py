@@ -1,31 +1,11 @@
-"""Predicting with a model file: whether it may be opened, for which rows, and where to."""
+"""Predicting with a model: whether its file may be opened, and that predictions are saved."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton, QWidget
-
-from app.worker.messages import Predict
-from core.export.choices import runs_code
-
-
-def ask(model: str, parent: QWidget) -> Predict | None:
-    """What a person wants predicted with the model; None for nothing."""
-    trust = runs_code(model)
-    if trust:
-        box, opens = trust_question(model, parent)
-        box.exec()
-        if box.clickedButton() is not opens:
-            return None
-    folder, name = str(Path(model).parent), Path(model).name
-    file = QFileDialog.getOpenFileName(parent, f"Rows to predict with {name}", folder)[0]
-    if not file:
-        return None
-    proposed = str(Path(file).with_name(f"{Path(file).name.split('.')[0]} predictions.csv"))
-    out = QFileDialog.getSaveFileName(parent, "Save the predictions", proposed, "CSV (*.csv)")[0]
-    return Predict(model, file, out, trust) if out else None
+from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
 
 def trust_question(model: str, parent: QWidget) -> tuple[QMessageBox, QPushButton]:

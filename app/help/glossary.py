@@ -270,6 +270,13 @@ _TERMS = (
         "prior",
     ),
     _entry(
+        "Prediction interval",
+        "Where the true number of a single row lies: of rows like the [test](#word-test-set) rows, "
+        "as many as it says are inside. Its width comes from the errors on these. It is wider than "
+        "a [confidence interval](#word-confidence-interval), which is about a mean of many rows.",
+        "prediction interval",
+    ),
+    _entry(
         "Probability",
         "How sure the model is of an answer. Where it can be trusted, of the rows said to be 70 % "
         "about 70 of 100 are so.",

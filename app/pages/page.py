@@ -151,5 +151,9 @@ class Page(QWidget):
             self.words = words
             self.told.emit()
 
+    def save_asked(self) -> None:
+        """A person pressed the key that saves; what can be saved is on the last step."""
+        self.step_wanted.emit("export")
+
     def visited(self) -> None:
         """The page comes to the front; pages bring themselves up to date here."""

@@ -17,6 +17,7 @@ from app.session.reading import Reading
 from app.session.requests import PendingRequests
 from app.session.run import ShownRun
 from app.session.runs import SessionRuns
+from app.session.using import SessionUse
 from app.worker import messages as m
 from app.worker.evaluator import SurrogateEvaluator
 from app.worker.thread import WorkerThread
@@ -47,6 +48,7 @@ class Known(QObject):
         history: of datasets, for the page about it.
         reading: reads a past run.
         runs: the past runs, for the page about them and for lists.
+        using: a model that is used on single rows.
         exporters: {name, title, sentence, warning, ending} of everything that can be saved.
     """
 
@@ -105,7 +107,8 @@ class Known(QObject):
         self.runs.gone.connect(self._leave_deleted)
         self._worker = worker or WorkerThread()
         self._worker.arrived.connect(self._take)
-        self._asked = PendingRequests(self._worker.ask)
+        self._asked = asked = PendingRequests(self._worker.ask)
+        self.using = SessionUse(asked.ask, lambda: asked.leave_latest(m.Use), self)
         self._evaluator = SurrogateEvaluator()
         self._evaluator.arrived.connect(self.evaluated)
         self._worker.start()  # last: what fails above leaves no process behind
@@ -263,6 +266,10 @@ class Known(QObject):
                 self.predicted.emit(answer.path, answer.count)
             case m.Explained():
                 self._tell_explained(answer)
+            case m.UseProgress() | m.ModelDescribed() | m.RowTried() | m.RowFound():
+                if isinstance(answer, m.UseProgress):
+                    self.busy_changed.emit("")  # the page has a bar of its own
+                self.using.take(answer)
             case m.Used():
                 self.busy_changed.emit("")
                 self.used.emit(answer)

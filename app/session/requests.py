@@ -41,6 +41,11 @@ class PendingRequests:
         """Say something to the run that is going on."""
         self._send(m.Request(self._wanted[m.Tune], control))
 
+    def leave_latest(self, kind: type) -> None:
+        """Let the latest request of a kind be worked on no further; its answer still counts."""
+        if kind in self._wanted:
+            self._send(m.Request(self._wanted[kind], m.LeaveQuestion()))
+
     def waits_for(self, kind: type) -> bool:
         """Whether an answer of this kind counts."""
         return kind in self._wanted

@@ -39,8 +39,11 @@ class Session(Known):
     def open_file(self, path: str | Path) -> None:
         """Open a file; on success `data_changed` and `advice_changed` follow.
 
-        A model is no data: `model_given` tells of it.
+        A model is no data: `model_given` tells of it. The folder of a run is opened as such.
         """
+        if (Path(path) / "plan.json").is_file():
+            self.open_run(path)
+            return
         if str(path).lower().endswith(MODEL_ENDINGS):
             self.model_given.emit(str(path))
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
 from app.look import icons
@@ -52,6 +53,13 @@ class PlainButton(QPushButton):
         if event.type() == QEvent.Type.FontChange and not self.icon().isNull():
             self._size_icon()
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter presses it as Space does, wherever it stands."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.isAutoRepeat():
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
     def rename(self, text: str) -> None:
         """Other words on the same button."""
         self.setText(text)
@@ -98,3 +106,10 @@ class IconButton(QToolButton):
         self.setToolTip(tip(name))
         if pressed is not None:
             self.clicked.connect(lambda _checked=False: pressed())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter presses it as Space does."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.isAutoRepeat():
+            self.click()
+        else:
+            super().keyPressEvent(event)

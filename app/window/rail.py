@@ -83,7 +83,7 @@ class _Step(QFrame):
         restyle(self, here=here)
         restyle(self._mark, here=here)
         restyle(self._title, locked=bool(state.locked))
-        self.setToolTip(tip(state.locked))
+        self.setToolTip(tip(state.locked or f"{self._name} (Ctrl+{self._number})"))
         self.setAccessibleName(f"Step {self._number}: {self._name}")
         here_word = "You are here." if here else ""
         done_word = "Done." if ticked else ""
@@ -188,6 +188,7 @@ class Rail(QFrame):
         foot = QHBoxLayout()
         foot.setSpacing(6)
         self.help_button = LinkButton("Help", self.help_pressed.emit, "help")
+        self.help_button.setToolTip("Help (F1), keys (Ctrl+/)")
         self.settings_button = LinkButton("Settings", self.settings_pressed.emit, "settings")
         foot.addWidget(self.help_button)
         foot.addWidget(self.settings_button)

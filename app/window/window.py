@@ -8,10 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
+    QLineEdit,
     QMainWindow,
     QStackedWidget,
     QVBoxLayout,
@@ -24,11 +32,13 @@ from app.look import appearance, icons
 from app.pages.page import Page
 from app.pages.start.start_page import TOURED
 from app.preferences import preferences as settings
+from app.widgets import drop_area
 from app.widgets.tab_order import order_tabs
 from app.widgets.terms import TermHelp
 from app.window.end_notice import EndNotice
+from app.window.keys import Keys, press_focused
 from app.window.notices import Notice, Waiting
-from app.window.rail import STEPS, Rail
+from app.window.rail import Rail
 from app.window.side_panel import SidePanel
 from app.window.steps import step_states
 
@@ -62,7 +72,8 @@ class Window(QMainWindow):
         self.here = "start"
         self.tour: Tour | None = None
         self._tabs = QTimer(self, interval=0, singleShot=True)
-        self._tabs.timeout.connect(lambda: order_tabs(self.centralWidget()))
+        self._tabs.timeout.connect(self._settle)
+        self.setAcceptDrops(True)
         self.setWindowTitle("Tunescope")
         self.setMinimumSize(*SMALLEST)
         self._build()
@@ -117,18 +128,12 @@ class Window(QMainWindow):
         session.run_opened.connect(self._run_opened)
         session.runs.changed.connect(self._list_runs)
         session.busy_changed.connect(self._busy_changed)
-        session.model_given.connect(self.predict)
+        session.model_given.connect(self.use_model)
         session.predicted.connect(self._predicted)
         self.terms.entry_wanted.connect(self.show_help)
         self.waiting.stop_pressed.connect(session.stop_reading)
         appearance.notifier.themed.connect(self._themed)
-        for number, key in enumerate(STEPS, start=1):
-            self._shortcut(f"Ctrl+{number}", lambda key=key: self.rail.steps[key].pressed.emit())
-        self._shortcut(QKeySequence.StandardKey.Open, self.open_file)
-        self._shortcut(QKeySequence.StandardKey.HelpContents, self._explain)
-
-    def _shortcut(self, keys: QKeySequence.StandardKey | str, pressed) -> None:
-        QShortcut(QKeySequence(keys), self).activated.connect(pressed)
+        self.keys = Keys(self)
 
     # Pages ----------------------------------------------------------------------------------
 
@@ -137,6 +142,8 @@ class Window(QMainWindow):
         key = "start" if key == "data" and not self.session.summary else key
         page = self._page(key)
         self.here = key
+        if page is not self.stack.currentWidget():
+            page.scroll.verticalScrollBar().setValue(0)
         self.panel.setVisible(not page.wide)
         self.stack.setCurrentWidget(page)
         page.visited()
@@ -256,6 +263,7 @@ class Window(QMainWindow):
 
     def _run_opened(self) -> None:
         self.go("results" if self.session.results else "tune")
+        self.pages[self.here].scroll.verticalScrollBar().setValue(0)
 
     def _busy_changed(self, what: str) -> None:
         self.waiting.say(what, can_stop=self.session.reading.goes_on)
@@ -264,18 +272,35 @@ class Window(QMainWindow):
 
     def open_file(self) -> None:
         """Ask for a file and open it."""
-        from app.widgets.drop_area import ask_for_file
-
-        if file := ask_for_file(self):
+        if file := drop_area.ask_for_file(self):
             self.session.open_file(file)
 
-    def predict(self, model: str) -> None:
-        """Ask what to predict with a model file, and do it."""
-        from app.dialogs.predicting import ask
+    def use_model(self, model: str) -> None:
+        """Show the page that uses a model file."""
+        self.notice.dismiss()
+        self.go("use")
+        self.pages["use"].open_model(model)
 
-        if wanted := ask(model, self):
-            self.notice.dismiss()
-            self.session.predict(wanted)
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """A file may be dropped anywhere."""
+        if drop_area.dropped_file(event):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open it: data, a model, or the folder of a run."""
+        event.acceptProposedAction()
+        self.session.open_file(drop_area.dropped_file(event))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter presses the button that has the focus."""
+        if not press_focused(event):
+            super().keyPressEvent(event)
+
+    def _settle(self) -> None:
+        """Tab goes as the eye does; fields of text leave files that are dropped to the window."""
+        order_tabs(self.centralWidget())
+        for field in self.centralWidget().findChildren(QLineEdit):
+            field.setAcceptDrops(False)
 
     def _predicted(self, path: str, count: int) -> None:
         from app.dialogs.predicting import tell
@@ -310,7 +335,7 @@ class Window(QMainWindow):
             self.tour.deleteLater()
             self.tour = None
 
-    def _explain(self) -> None:
+    def explain(self) -> None:
         """What the words at the keyboard mean; the page's help where there are none."""
         if not self.terms.explain_focus():
             self.show_help(self.pages[self.here].topic)

@@ -11,21 +11,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from app.worker import messages as m
 from app.worker.cluster import connected, tried
+from app.worker.using import Using
 from core.datasets.dataset import Dataset
 from core.datasets.summary import summarize
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
 from core.export.choices import TUNED
 from core.export.chosen import chosen_run
-from core.export.destination import write_whole_file
 from core.export.exporters import EXPORTERS, check_export, export_run
 from core.export.finished_run import FinishedRun, finished_run
 from core.export.prediction import predict_into
-from core.export.use import Used, use_file, use_run
 from core.tuning.events import Event, SettingWanted, TrialExcluded
 from core.tuning.guidance.advice import advise, estimate
 from core.tuning.history.run_history import facts_of
@@ -51,8 +48,6 @@ from core.tuning.why.answers import (
 )
 from core.tuning.why.judged import Judged, judged_model
 
-SHOWN_ROWS = 1000  # of predictions, at most
-
 
 class Engine:
     """Keeps the dataset that was read last, and works on it."""
@@ -61,7 +56,7 @@ class Engine:
         self._data: tuple[DataPlan, ...] = ()  # as asked for, and with the number of rows settled
         self._dataset: Dataset | None = None
         self._judged: tuple[tuple[str, str], Judged] | None = None
-        self._used: pd.DataFrame | None = None  # the predictions that were told last
+        self.using = Using(self._dataset_of)
         self._chosen: tuple[tuple[str, int, str, bool], FinishedRun] | None = None
 
     def warm(self) -> list[dict[str, Any]]:
@@ -86,8 +81,10 @@ class Engine:
         | m.ImportHistory
         | m.Export
         | m.Predict
-        | m.Use
         | m.SaveUsed
+        | m.DescribeModel
+        | m.TryRow
+        | m.FindRow
         | m.TryCluster,
     ) -> m.Answer:
         """What a request that one answer ends wants to know."""
@@ -104,38 +101,16 @@ class Engine:
                 return m.HistoryImported(self._take_in(asked))
             case m.Export():
                 return self._export(asked)
-            case m.Use():
-                return self._use(asked)
             case m.SaveUsed(path=path):
-                return self._save_used(path)
+                return self.using.save(path)
+            case m.DescribeModel():
+                return self.using.describe(asked)
+            case m.TryRow():
+                return self.using.try_row(asked)
+            case m.FindRow():
+                return self.using.find_row(asked)
             case m.Predict(model=model, file=file, out=out, trust=trust):
                 return m.Predicted(out, predict_into(model, file, out, trust=trust))
-
-    def _use(self, request: m.Use) -> m.Used:
-        """What a model says of new rows; the whole table is kept."""
-        used = (
-            self._used_by_run(request)
-            if request.folder
-            else use_file(request.model, request.file, trust=request.trust)
-        )
-        self._used = table = used.table
-        rows = table.head(SHOWN_ROWS).astype(object)
-        shown = rows.where(rows.notna(), None).to_numpy().tolist()
-        return m.Used(list(map(str, table.columns)), shown, len(table), used.marked, used.said)
-
-    def _used_by_run(self, request: m.Use) -> Used:
-        run = finished_run(RunFolder.open(request.folder))
-        try:
-            dataset = self._dataset_of(run.plan)
-        except UnusableError:  # the file is gone: the model predicts without it
-            dataset = None
-        return use_run(run, request.file, dataset)
-
-    def _save_used(self, path: str) -> m.Predicted:
-        assert self._used is not None
-        table = self._used
-        write_whole_file(Path(path).expanduser(), lambda draft: table.to_csv(draft, index=False))
-        return m.Predicted(path, len(table))
 
     def _open(self, data: DataPlan) -> m.Opened:
         """What the data are; on an unusable file those read before stay."""

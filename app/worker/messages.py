@@ -169,8 +169,36 @@ class SaveUsed:
 
 
 @dataclass(frozen=True)
+class DescribeModel:
+    """Tell which fields a form for one row of a model has: of a run in `folder`, or of a file."""
+
+    folder: str
+    model: str = ""
+    trust: bool = False
+
+
+@dataclass(frozen=True)
+class TryRow:
+    """Say what a model says of one row, {column: number, text or None}."""
+
+    folder: str
+    model: str
+    trust: bool
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class FindRow:
+    """Tell a row of the test set of a run: by its number from 1, or else by its line."""
+
+    folder: str
+    number: int = 0
+    line: int = 0
+
+
+@dataclass(frozen=True)
 class LeaveQuestion:
-    """Work no further on the answer to the question of this id."""
+    """Work no further on the answer to the question of this id; what is done is kept."""
 
 
 @dataclass(frozen=True)
@@ -224,6 +252,9 @@ Work = (
     | Predict
     | TryCluster
     | Explain
+    | DescribeModel
+    | TryRow
+    | FindRow
 )
 
 
@@ -362,6 +393,8 @@ class Used:
         headers, rows: of the table of predictions.
         marked: how many rows are unlike the training rows.
         said: what is not known, a sentence.
+        sentences: what a person should know of the rows.
+        own: how many of the columns are the model's; the others are the rows'.
     """
 
     headers: list[str]
@@ -369,6 +402,40 @@ class Used:
     count: int
     marked: int
     said: str = ""
+    sentences: tuple[str, ...] = ()
+    own: int = 0
+
+
+@dataclass(frozen=True)
+class UseProgress:
+    """So many rows of a file are predicted, of so many."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class ModelDescribed:
+    """The fields of a form (core.export.using.question), or {"problem": sentence}."""
+
+    asked: DescribeModel
+    form: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RowTried:
+    """What the model says of a row (core.export.using.question), or {"problem": sentence}."""
+
+    asked: TryRow
+    said: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RowFound:
+    """A row of the test set (core.export.using.test_rows), or {"problem": sentence}."""
+
+    asked: FindRow
+    found: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -421,6 +488,10 @@ Answer = (
     | Exported
     | Predicted
     | Used
+    | UseProgress
+    | ModelDescribed
+    | RowTried
+    | RowFound
     | ClusterTried
     | Explained
     | Refused

@@ -169,7 +169,7 @@ class _Worker:
             with self._told:
                 self._told.wait_for(lambda: self._work)
                 request = self._work.popleft()
-                self._asked = request.id if isinstance(request.what, m.Explain) else 0
+                self._asked = request.id if isinstance(request.what, (m.Explain, m.Use)) else 0
                 if isinstance(request.what, m.Tune):
                     self._run, self._paused, self._tests = request.id, False, False
                     self._requests.clear()
@@ -190,8 +190,30 @@ class _Worker:
                 self._say(id, m.Ended())
             case m.Explain():
                 self._explain(engine, id, request.what)
+            case m.Use():
+                uses = engine.using.use(request.what, lambda: self._is_left(id))
+                with contextlib.closing(uses) as answers:
+                    for one in answers:
+                        self._say(id, one)
+                        self._answer_single_rows(engine)
             case what:
                 self._say(id, engine.answer(what))
+
+    def _is_left(self, id: int) -> bool:
+        """Whether no further rows are wanted: a person said so, or wants something else done."""
+        with self._told:
+            hurried = any(isinstance(one.what, (m.Tune, m.Use, m.Open)) for one in self._work)
+            return hurried or id in self._left
+
+    def _answer_single_rows(self, engine: Any) -> None:
+        """While a large file is predicted, the form is not to wait for its end."""
+        while True:
+            with self._told:
+                short = next((one for one in self._work if isinstance(one.what, SINGLE_ROWS)), None)
+                if short is None:
+                    return
+                self._work.remove(short)
+            self._guarded(short.id, lambda one=short: self._say(one.id, engine.answer(one.what)))
 
     def _explain(self, engine: Any, id: int, asked: m.Explain) -> None:
         """A question about a run is left as soon as a person wants something else done."""
@@ -288,8 +310,13 @@ OUTDATES: dict[type, tuple[type, ...]] = {
     m.SummarizeHistory: (m.SummarizeHistory,),
     m.Open: (m.Open, m.Estimate, m.SummarizeHistory),
     m.Tune: (m.Estimate, m.SummarizeHistory, m.Explain),
+    m.Use: (m.Use,),
+    m.DescribeModel: (m.DescribeModel, m.TryRow, m.FindRow),
+    m.TryRow: (m.TryRow,),
+    m.FindRow: (m.FindRow,),
 }
 PATIENT = (m.Estimate, m.SummarizeHistory, m.Explain)  # what waits for an answer to end
+SINGLE_ROWS = (m.DescribeModel, m.TryRow, m.FindRow)  # what is answered between two parts
 STOPPED = "Stopped. What was worked out until then is shown."
 INTERRUPTED = "This was left because something else was asked for meanwhile."
 NO_MEMORY = (

@@ -16,6 +16,7 @@ from core.export.choices import BASELINE, TUNED, Choice, choice_named
 from core.export.finished_run import FinishedRun
 from core.export.without_examples import quieted
 from core.tuning.problem import Problem, build_problem, read_data, take
+from core.tuning.results.training_rows import training_rows_of
 from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
 
 _OF_RUN = ("metric", "maximize", "default_setting", "default_test", "baseline_test", "evaluation")
@@ -45,6 +46,7 @@ def chosen_run(run: FinishedRun, which: str, dataset: Dataset | None = None) -> 
     pipeline = _pipeline(problem, choice)
     rows = problem.fitted_rows
     remarks = fit(pipeline, take(dataset.features, rows), dataset.target[rows])
+    training = training_rows_of(dataset, rows)
     made = replace(
         run,
         which=choice.name,
@@ -61,6 +63,7 @@ def chosen_run(run: FinishedRun, which: str, dataset: Dataset | None = None) -> 
             noise_variance=None,
             threshold=None,
             output_names=_prepared_names(problem, pipeline),
+            training=training.as_dict() if training else {},
         ),
     )
     return made if run.examples else quieted(made)

@@ -21,7 +21,7 @@ from core.export.destination import check_destination, write_whole_file
 from core.export.files import joblib_file, json_model, npz_file, skops_file
 from core.export.files.model_card import card_of
 from core.export.onnx.file import OnnxModel
-from core.export.raw_rows import read_rows, rows_of
+from core.export.raw_rows import rows_of
 from core.tuning.scores.scoring import in_a_sentence
 
 _LOADERS = {".skops": skops_file.load, ".joblib": joblib_file.load}
@@ -122,29 +122,19 @@ def predicted_parts(
         model = OnnxModel(path)
         for rows in _rows_in_parts(str(file), model.card):
             said = model.outputs(rows)
-            yield _table(said["prediction"], said.get("probabilities"), model.classes_)
+            yield outputs_table(said["prediction"], said.get("probabilities"), model.classes_)
     else:
         pipeline, card = load_model(path, trust=trust)
         for rows in _rows_in_parts(str(file), card):
-            yield _predicted(pipeline, rows, str(path))
+            yield predicted(pipeline, rows, str(path))
 
 
-def predictions_of(pipeline: Any, card: dict[str, Any], file: str) -> tuple[Any, pd.DataFrame]:
-    """The raw rows of a file that fits into memory, and what a pipeline says of them.
-
-    Args:
-        pipeline: with the card of `core.export.files.model_card`.
-        card: what the pipeline says about itself.
-        file: as for `predict_file`.
+def predicted(pipeline: Any, rows: Any, where: str) -> pd.DataFrame:
+    """What a pipeline says of raw rows.
 
     Raises:
-        UnusableError: as `predict_file`.
+        UnusableError: it cannot predict them; `where` says whose they are.
     """
-    rows = read_rows(file, card)
-    return rows, _predicted(pipeline, rows, file)
-
-
-def _predicted(pipeline: Any, rows: Any, where: str) -> pd.DataFrame:
     try:
         return predictions(pipeline, rows)
     except (ValueError, TypeError, AttributeError, LookupError) as error:
@@ -208,12 +198,13 @@ def _says_columns(card: dict[str, Any]) -> bool:
 def predictions(pipeline: Any, rows: Any) -> pd.DataFrame:
     """Predictions, and probabilities of every class where the model gives them."""
     shares = pipeline.predict_proba(rows) if hasattr(pipeline, "predict_proba") else None
-    return _table(pipeline.predict(rows), shares, getattr(pipeline, "classes_", ()))
+    return outputs_table(pipeline.predict(rows), shares, getattr(pipeline, "classes_", ()))
 
 
-def _table(
+def outputs_table(
     predicted: np.ndarray, shares: np.ndarray | None, classes: Sequence[Any]
 ) -> pd.DataFrame:
+    """A line a row: the prediction, and the probability of every class where there are some."""
     table = pd.DataFrame({"prediction": predicted})
     if shares is not None:
         for place, label in enumerate(classes):

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import difflib
 import io
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from core.datasets.files import libsvm, libsvm_faults
+from core.datasets.files.delimiters import is_number
 from core.datasets.files.opening import open_bytes
-from core.datasets.files.sniffing import decode, looks_like_libsvm
+from core.datasets.files.sniffing import decode, is_missing, looks_like_libsvm
 from core.datasets.files.table_file import TableFile, TextFile, open_table
 from core.datasets.sampling.taking import Part
 from core.errors import UnusableError
@@ -22,6 +26,7 @@ _HOW = (
     *("sep", "na_values", "keep_default_na", "index_col", "decimal", "thousands", "quotechar"),
     *("skipinitialspace", "skiprows", "dtype"),
 )
+_MORE = " More follow further down."
 _PAIR = re.compile(rb"\d+:\S+")
 
 
@@ -42,8 +47,36 @@ def read_rows(file: str, card: dict[str, Any]) -> pd.DataFrame | sparse.csr_matr
     return rows_of(Part(open_table(file)), card)
 
 
-def rows_of(part: Part, card: dict[str, Any]) -> pd.DataFrame | sparse.csr_matrix:
+@dataclass
+class Noted:
+    """What was noted while a file was read.
+
+    Attributes:
+        passed_over: columns that the model does not know.
+        strays: {column of numbers: what is said of its words, which count as missing}.
+    """
+
+    passed_over: list[str] = field(default_factory=list)
+    strays: dict[str, str] = field(default_factory=dict)
+
+    def add(self, other: Noted) -> None:
+        """Add what was noted in a further part of the file."""
+        self.passed_over = list(dict.fromkeys([*self.passed_over, *other.passed_over]))
+        for column, said in other.strays.items():
+            before = self.strays.get(column, "")
+            more = "" if not before or before.endswith(_MORE) else _MORE
+            self.strays[column] = f"{before or said}{more}"
+
+
+def rows_of(
+    part: Part, card: dict[str, Any], noted: Noted | None = None
+) -> pd.DataFrame | sparse.csr_matrix:
     """The same of a part of a file.
+
+    Args:
+        part: of the file.
+        card: as for `read_rows`.
+        noted: where it is noted what a person should know.
 
     Raises:
         UnusableError: as `read_rows`.
@@ -55,7 +88,7 @@ def rows_of(part: Part, card: dict[str, Any]) -> pd.DataFrame | sparse.csr_matri
     if card["format"] != "libsvm":
         if pairs:
             raise _wrong_kind(opened.path, "a table with columns")
-        return _table(opened, card)
+        return _table(opened, card, noted or Noted())
     if not (pairs and isinstance(opened, TextFile)):
         raise _wrong_kind(opened.path, "LIBSVM lines (label index:value …)")
     return _matrix(opened, card, part.zero_based)
@@ -125,7 +158,7 @@ def _unlabelled(
     return matrix[:, 1:], False
 
 
-def _table(opened: TableFile, card: dict[str, Any]) -> pd.DataFrame:
+def _table(opened: TableFile, card: dict[str, Any], noted: Noted) -> pd.DataFrame:
     features = card["features"]
     table = None
     if isinstance(opened, TextFile) and card["format"] in ("csv", "sample"):
@@ -134,12 +167,55 @@ def _table(opened: TableFile, card: dict[str, Any]) -> pd.DataFrame:
         kinds = {
             name.strip(): "category" if name in card["text"] else "number" for name in features
         }
-        table = _named_by_place(opened.read(kinds).table, card)
+        try:
+            raw = opened.read(kinds)
+        except UnusableError:
+            _refuse_words(opened, kinds)
+            raise
+        noted.strays |= {one.column: one.sentence for one in raw.findings if one.column in kinds}
+        table = _named_by_place(raw.table, card)
         table = table.set_axis(_told(table, features), axis=1)
     missing = [name for name in features if name not in table.columns]
     if missing:
-        raise _missing(opened.path, missing, [str(name) for name in table.columns])
+        raise _missing(opened.path, missing, [str(name) for name in table.columns], card)
+    if not len(table):
+        raise UnusableError(
+            "there is no row under the names of the columns",
+            where=opened.path.name,
+            cure="give one row at least",
+        )
+    known = {*features, *card["columns"], card["target"]}
+    noted.passed_over += [str(name) for name in table.columns if name not in known]
     return table[features]
+
+
+def _refuse_words(opened: TableFile, kinds: dict[str, str]) -> None:
+    """Say where the first word stands in a column of numbers, if that is what is wrong.
+
+    Raises:
+        UnusableError: it is.
+    """
+    try:
+        raw = opened.read(dict.fromkeys(kinds, "category"))
+    except UnusableError:
+        return
+    decimal, thousands = (raw.source.read_csv.get(n) or "" for n in ("decimal", "thousands"))
+    for name in raw.table.columns:
+        if kinds.get(str(name).strip()) != "number":
+            continue
+        values = raw.table[name].dropna().astype(str)
+        odd = [one for one in values.unique() if not is_number(one, decimal or ".", thousands)]
+        odd = [one for one in odd if not is_missing(one)]
+        if not odd:
+            continue
+        row = int(np.flatnonzero((raw.table[name] == odd[0]).to_numpy(bool))[0])
+        count = int(values.isin(odd).sum())
+        more = f", and {count - 1:,} more like it" if count > 1 else ""
+        raise UnusableError(
+            f"“{odd[0][:60]}” is no number{more}",
+            where=f"{opened.path.name}, line {raw.line_of(row):,}, column {name}",
+            cure="the model takes numbers here: correct the cell, or leave it empty",
+        )
 
 
 def _read_alike(
@@ -200,8 +276,31 @@ def _named_by_place(table: pd.DataFrame, card: dict[str, Any]) -> pd.DataFrame:
     return table
 
 
-def _missing(path: Path, missing: list[str], found: list[str]) -> UnusableError:
+def _missing(
+    path: Path, missing: list[str], found: list[str], card: dict[str, Any]
+) -> UnusableError:
     some = ", ".join(f"“{name}”" for name in missing[:5]) + (" …" if len(missing) > 5 else "")
     what = f"the column {some} is missing" if len(missing) == 1 else f"columns are missing: {some}"
     there = ", ".join(found[:8]) + (" …" if len(found) > 8 else "")
-    return UnusableError(what, where=path.name, cure=f"add what is missing; the file has {there}")
+    spare = [name for name in found if name not in (*card["features"], card["target"])]
+    near = [f"“{other}” to “{name}”" for name, other in _renamed(missing, spare).items()]
+    cure = f"rename {', '.join(near[:3])} if that is what is meant, or " if near else ""
+    cure += f"add what is missing; the file has {there}"
+    return UnusableError(what, where=path.name, cure=cure)
+
+
+def _renamed(missing: list[str], spare: list[str]) -> dict[str, str]:
+    """{missing column: the column of the file that has the nearest name}, where one is near."""
+    bare = {_bare(name): name for name in reversed(spare)}
+    found: dict[str, str] = {}
+    for name in missing[:20]:
+        near = difflib.get_close_matches(_bare(name), list(bare), n=1, cutoff=0.6)
+        inside = [one for one in bare if _bare(name) and _bare(name) in one.split()]
+        if near or inside:
+            found[name] = bare.pop((near or inside)[0])
+    return found
+
+
+def _bare(name: str) -> str:
+    """A name without case and signs: "Age (years)" and "age_years" are near."""
+    return " ".join(re.findall(r"\w+", name.lower().replace("_", " ")))

@@ -49,7 +49,7 @@ class DataPage(Page):
         self.body.addWidget(self._card, 1)
         self.documents = DocumentsCard(session)
         self.body.addWidget(self.documents)
-        self.board = GroupsBoard(session)
+        self.board = GroupsBoard(session, self)
         self.body.addWidget(self.board)
         session.data_changed.connect(self.refresh)
         session.problem.connect(lambda _sentence: self._undo_refused())

@@ -13,6 +13,7 @@ from app.look import icons
 from app.pages.export.choice import ModelChooser
 from app.pages.page import Page
 from app.preferences import preferences as settings
+from app.text.keys import SAVE
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.card import Card, clear
 from app.widgets.labels import label
@@ -151,6 +152,13 @@ class ExportPage(Page):
             words.append(f"trial {which}" if which.isdigit() else which)
         return " ".join(words)
 
+    def save_asked(self) -> None:
+        """Save the model."""
+        if self.primary.isEnabled():
+            self._save_first()
+        else:
+            self.session.problem.emit(self.primary.accessibleDescription())
+
     def _save_first(self) -> None:
         if self.cards:
             self.save(next(iter(self.cards)))
@@ -204,6 +212,8 @@ class ExportPage(Page):
         why_not = "There is nothing to save before a run has ended, in step 4."
         for button in [self.primary, *(card.save_button for card in self.cards.values())]:
             button.allow(ended and bool(self.cards), why_not)
+        if self.primary.isEnabled():
+            self.primary.setToolTip(f"Save the model ({SAVE})")
         self.tell("Which one?", self._advice())
 
     def _advice(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from app.pages.tune.by_hand import ByHand
 from app.pages.tune.replay import Replay
 from app.pages.tune.stopwatch import Stopwatch
 from app.pages.tune.workers import Workers
+from app.text.keys import PAUSE, START, STOP
 from app.text.narrator import sentences
 from app.text.plan import strategy_title
 from app.text.ranges import waiting_in_words
@@ -68,6 +69,8 @@ class TunePage(Page):
         self.pause_button = self.add_button("Pause", self.session.pause, "pause")
         self.resume_button = self.add_button("Resume", self.session.resume, "play")
         self.primary = self.add_primary("Start tuning", self._primary_pressed)
+        self.pause_button.setToolTip(f"Pause ({PAUSE})")
+        self.resume_button.setToolTip(f"Resume ({PAUSE})")
 
     def _make_bar(self) -> None:
         self.bar = QProgressBar()
@@ -190,6 +193,9 @@ class TunePage(Page):
         text, action, why_not = self._primary()
         self.primary.rename(text)
         self.primary.allow(not why_not, why_not)
+        key = STOP if state in ("running", "paused") else START
+        if not why_not and state != "finished":
+            self.primary.setToolTip(f"{text} ({key})")
         self._lead_on = action
 
     def _primary(self) -> tuple[str, Callable[[], None], str]:

@@ -1,23 +1,20 @@
-"""Use the model: new rows by file or paste, what the model says of them, and a CSV to save."""
+"""Use the model: one row in a form, or many by file or paste, and what the model says of them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.dialogs.predicting import trust_question
-from app.look import appearance
 from app.pages.page import Page
+from app.pages.use.many_rows import ManyRows
+from app.pages.use.one_row import OneRow
 from app.preferences import preferences as settings
-from app.views.plot.data_table import DataTable
-from app.widgets.buttons import PlainButton
-from app.widgets.card import Card
 from app.widgets.drop_area import ask_for_file, local_file
-from app.widgets.flow_layout import FlowLayout
-from app.widgets.labels import label, tip
 from core.export.choices import MODEL_ENDINGS, runs_code
 
 if TYPE_CHECKING:
@@ -25,13 +22,7 @@ if TYPE_CHECKING:
     from app.worker.messages import Used
 
 FOLDER_KEY = "use/folder"
-HEIGHT = 320  # pixels of the table
-MEASURE = (
-    "A row is marked where a number lies outside the range of the training rows, where a category "
-    "was never among them, and as a whole where it is farther from every training row than any "
-    "training row is from its nearest other one. Distance is the mean over columns: of a number "
-    "its difference divided by the range, of a category 1 where it is another one."
-)
+NOTHING_YET = "There are no predictions to save yet: open a file of rows first."
 
 
 class UsePage(Page):
@@ -44,101 +35,100 @@ class UsePage(Page):
         super().__init__(session, parent)
         self._file = self._model = ""
         self._trust = False
+        self._described: tuple[object, ...] = ()
         self.model_button = self.add_button("Use a model file…", self._choose_model, "file")
         self.paste_button = self.add_button("Paste rows", self.paste)
         self.primary = self.add_primary("Open a file of rows…", self._open, "open")
-        self.body.addWidget(self._make_answer())
+        self.one = OneRow(session.using)
+        self.many = ManyRows(self._save, session.using.stop)
+        self.table, self.save = self.many.table, self.many.save
+        self.body.addWidget(self.one)
+        self.body.addWidget(self.many)
         self.body.addStretch(1)
         keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self)
         keys.activated.connect(self.paste)
+        self.many.file_dropped.connect(self.use)
         session.used.connect(self._show)
+        session.using.progress.connect(self.many.show_progress)
+        session.problem.connect(lambda _sentence: self.many.going.hide())
         session.run_changed.connect(self._refresh)
         session.run_replaced.connect(lambda: self.take_model(""))
         self._refresh()
 
-    def _make_answer(self) -> Card:
-        card = self.card = Card("Predictions")
-        self.empty = label(
-            "Open a file with rows like those the model learned from, or copy cells of a table, "
-            "those of its header too, and paste them here. The column to predict may be missing.",
-            "muted",
-        )
-        card.body.addWidget(self.empty)
-        self.said = label("", "warning")
-        self.said.setToolTip(tip(MEASURE))
-        self.said.setAccessibleDescription(MEASURE)
-        card.body.addWidget(self.said)
-        self.table = DataTable("Predictions")
-        self.table.setMinimumHeight(appearance.pixels(HEIGHT))
-        card.body.addWidget(self.table)
-        holder = QWidget()
-        row = FlowLayout(holder, gap=8)
-        self.save = PlainButton("Save as CSV…", self._save, "save")
-        row.addWidget(self.save)
-        card.body.addWidget(holder)
-        return card
-
     # Showing it -------------------------------------------------------------------------------
 
-    def _forget(self) -> None:
-        """Another model: what was predicted is not of it."""
-        self._file = ""
-        self.empty.show()
-        self.card.set_words("Predictions")
-        for part in (self.said, self.table, self.save):
-            part.hide()
+    def visited(self) -> None:
+        """Bring head and form up to date."""
         self._refresh()
 
-    def visited(self) -> None:
-        """Bring the head up to date."""
-        self._refresh()
+    @property
+    def can_use(self) -> bool:
+        """Whether there is a model, and no run that has the worker in hand."""
+        return bool(self._model) or self.session.results is not None
 
     def _refresh(self) -> None:
-        ended = self.session.results is not None
-        name = self.session.run_folder.name if ended and self.session.run_folder else ""
+        session = self.session
+        ended, folder = session.results is not None, session.run_folder
+        name = folder.name if ended and folder else ""
         from_file = f"Model file: {Path(self._model).name}" if self._model else ""
         from_run = f"Run: {name}" if name else "Open a run that has ended, or choose a model file."
         self.set_head("Use the model", from_file or from_run)
-        if self.table.model().rowCount() == 0 and not self._file:
-            self.table.hide()
-            self.save.hide()
-            self.said.hide()
         for button in (self.primary, self.paste_button):
-            button.allow(ended or bool(self._model), "There is no model yet.")
+            button.allow(self.can_use, "There is no model yet.")
+        self.many.takes_files = self.can_use
+        if self.isVisible():
+            self._describe("" if self._model else str(folder) if ended and folder else "")
+
+    def _describe(self, folder: str) -> None:
+        """Ask for the form, once for every model and every end of a run."""
+        session = self.session
+        tuning = session.state in ("running", "paused", "stopping")
+        key = (folder, self._model, self._trust, tuning, len(session.events) if folder else 0)
+        if key == self._described:
+            return
+        self._described = key
+        if not folder and not self._model:
+            self.one.forget("There is no model yet: a form for one row is here once there is one.")
+        elif tuning:
+            self.one.forget("A run is going on. The form is here once it has ended.")
+        else:
+            self.one.forget("The form for one row comes as soon as the model is open.")
+            session.using.choose(folder, self._model, self._trust)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The form is asked for where it is seen."""
+        super().showEvent(event)
+        self._refresh()
 
     def _show(self, used: Used) -> None:
-        self.empty.hide()
-        self.table.set_table((used.headers, used.rows))
-        for column in range(len(used.headers) - 1):
-            widest = appearance.pixels(360)
-            self.table.setColumnWidth(column, min(self.table.columnWidth(column), widest))
-        rows = "1 row" if used.count == 1 else f"{used.count:,} rows"
-        first = f" The first {len(used.rows):,} are shown." if used.count > len(used.rows) else ""
-        self.card.set_words("Predictions", f"{rows} predicted.{first}")
-        unlike = "is unlike the training rows: what is" if used.marked == 1 else (
-            "are unlike the training rows: what the model"
-        )  # fmt: skip
-        tail = " said of it is a guess." if used.marked == 1 else " says of them is a guess."
-        words = f"{used.marked:,} of {rows} {unlike}{tail}" if used.marked else ""
-        self.said.setText(words or used.said)
-        self.said.setVisible(bool(words or used.said))
-        self.table.show()
-        self.save.show()
+        self.many.show_used(used)
+        self._give_room()
+        QTimer.singleShot(0, self, lambda: self.scroll.ensureWidgetVisible(self.many, 0, 40))
+
+    def _give_room(self) -> None:
+        """A long table of predictions takes the rest of the page."""
+        self.body.setStretchFactor(self.many, 100 if self.many.wants_room else 0)
 
     # What a person does -----------------------------------------------------------------------
 
     def take_model(self, model: str, trust: bool = False) -> None:
         """Use a model file from now on; "" for the run that is shown."""
         self._model, self._trust = model, trust
-        self._forget()
+        self._file, self._described = "", ()
+        self.many.forget()
+        self._give_room()
+        self._refresh()
 
     def _choose_model(self) -> None:
         endings = " ".join(f"*{ending}" for ending in (*MODEL_ENDINGS, ".json", ".zip"))
         folder = settings.text(FOLDER_KEY, str(Path.home()))
         kinds = f"Models ({endings})"
         path, _ = QFileDialog.getOpenFileName(self, "Choose a model file", folder, kinds)
-        if not path:
-            return
+        if path:
+            self.open_model(path)
+
+    def open_model(self, path: str) -> None:
+        """Use a model file; one that can run code is opened only after a question."""
         trust = runs_code(path)
         if trust:
             box, opens = trust_question(path, self)
@@ -166,6 +156,13 @@ class UsePage(Page):
         else:
             self._file = ""
             self.session.use_pasted(clipboard.text(), self._model, self._trust)
+
+    def save_asked(self) -> None:
+        """Save the predictions."""
+        if self.many.has_table:
+            self._save()
+        else:
+            self.session.problem.emit(NOTHING_YET)
 
     def _save(self) -> None:
         folder = settings.text(FOLDER_KEY, str(Path.home()))

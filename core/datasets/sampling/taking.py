@@ -143,7 +143,7 @@ def taken(file: TableFile, choices: Choices, wanted: Wanted) -> Iterator[Part]:
     if wanted.rows == ALL:
         yield whole
         return
-    if not _can_be_drawn(file):
+    if not can_be_drawn(file):
         if wanted.rows is not None:
             raise UnusableError(
                 "rows are drawn from CSV, LIBSVM, Parquet and Feather files alone",
@@ -172,7 +172,8 @@ def _check(wanted: Wanted) -> None:
         )
 
 
-def _can_be_drawn(file: TableFile) -> bool:
+def can_be_drawn(file: TableFile) -> bool:
+    """Whether rows of a file can be read without the others."""
     if isinstance(file, ColumnarFile):
         return True
     wide = (b"\xff\xfe", b"\xfe\xff")
@@ -330,7 +331,7 @@ def parts_that_fit(file: TableFile) -> Iterator[Part]:
     Raises:
         UnusableError: it cannot be read, or parts of it not written.
     """
-    if not _can_be_drawn(file) or (about := bytes_of(file, {})) <= most_bytes():
+    if not can_be_drawn(file) or (about := bytes_of(file, {})) <= most_bytes():
         yield Part(file)
         return
     if isinstance(file, ColumnarFile):

@@ -6,13 +6,17 @@ alike, needs no second file, and means nothing to programs that do not look for 
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 from pandas.api.types import is_numeric_dtype
 
 from core.datasets.samples.registry import SAMPLES
 from core.estimators.settings import own_setting
 from core.estimators.stored.plain_model import plain_pipeline
+from core.evaluation.conformal import Interval, interval_of
 from core.export.average import members_of
 from core.export.choices import BASELINE, TUNED
 from core.export.finished_run import FinishedRun
@@ -54,9 +58,31 @@ def _card(run: FinishedRun) -> dict[str, Any]:
         "test": run.results.get("test", {}),
         "fitted_rows": takeaway.kept_rows,
         **({"sampled": takeaway.sampled} if takeaway.sampled else {}),
+        **_for_new_rows(run),
         "evaluation": run.results.get("evaluation", {}),
         "versions": takeaway.versions,
     }
+
+
+def _for_new_rows(run: FinishedRun) -> dict[str, Any]:
+    """What the training rows were like, as JSON, and the interval around predicted numbers."""
+    told: dict[str, Any] = {}
+    if run.takeaway.training:
+        told["training"] = json.dumps(run.takeaway.training, ensure_ascii=False)
+    if (interval := interval_of_run(run)) is not None:
+        told["interval"] = asdict(interval)
+    return told
+
+
+def interval_of_run(run: FinishedRun) -> Interval | None:
+    """The interval around numbers that a run's model predicts; None for classes, or of few rows.
+
+    Its errors are those on test rows, which the tested model had not seen.
+    """
+    seen = run.results.get("predictions")
+    if run.takeaway.task != "regression" or run.which != TUNED or not seen:
+        return None
+    return interval_of(np.array(seen["actual"], float), np.array(seen["tuned"], float))
 
 
 def _models(run: FinishedRun) -> list[str]:

@@ -29,6 +29,7 @@ from core.tuning.results.takeaway import (
     versions,
 )
 from core.tuning.results.threshold import of_costs
+from core.tuning.results.training_rows import training_rows_of
 from core.tuning.results.winner import Winner, taken_away, winner_of
 from core.tuning.runs.best import has_best, keep_best, may_open_best
 from core.tuning.runs.clock import Clock
@@ -291,14 +292,18 @@ def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> 
         penalties=_penalties(last.learned),
     )
     other = judged.learned if last is not judged else None
+    refitted = last is not judged
+    fitted = None if refitted else np.array(takeaway.fitted_rows or takeaway.train_rows, dtype=int)
+    training = training_rows_of(dataset, fitted)
     takeaway = replace(
         takeaway,
+        training=training.as_dict() if training else {},
         source=_with_sample(takeaway.source, dataset),
         test_source=_with_sample(takeaway.test_source, dataset.test),
         standardize=problem.plan.standardize,
         threshold=judged.threshold.value if judged.threshold else None,
         judged=_penalties(other).as_dict() if other else {},
-        refitted=last is not judged,
+        refitted=refitted,
         sampled=dataset.sampled.as_dict() if dataset.sampled else {},
         taught=last.taught,
         versions=versions(problem.model.extra),

@@ -57,6 +57,8 @@ class Takeaway:
         sampled: where rows of a larger file were drawn: how many, of how many, with which seed, as
             of the dataset; empty otherwise.
         taught: other rows of the file that the pipeline that is kept learned from, in parts.
+        training: what the rows it was fitted on were like (training_rows.TrainingRows); empty where
+            that is not told, or was not yet.
     """
 
     dataset: str
@@ -85,6 +87,7 @@ class Takeaway:
     versions: dict[str, str] = field(default_factory=dict)
     sampled: dict[str, Any] = field(default_factory=dict)
     taught: int = 0
+    training: dict[str, Any] = field(default_factory=dict)
 
     @property
     def kept_rows(self) -> int:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QApplication
 from app.look import appearance
 from app.views.plot.view import View
 from app.window.window import Window
+from app.worker.messages import Used
 from core.estimators.registry import MODELS
 from core.tuning.events import (
     PenaltyStep,
@@ -115,10 +116,31 @@ SHOWN = {
     "penalties": ("tune", tuple(penalties())),
     "results": ("results", tuple(trials(ended=True))),
     "export": ("export", tuple(trials(ended=True))),
+    "use": ("use", tuple(trials(ended=True))),
     "history": ("history", ()),
 }
 
 
+_BLANK = {"low": None, "high": None, "typical": None, "whole": False, "choices": (), "more": False}
+FORM = {
+    "target": "came_back", "task": "binary", "known": True, "left_out": 0, "interval": None,
+    "refitted": False, "fewest": 20,
+    "fields": [
+        _BLANK | {"name": "age", "kind": "number", "low": 2.0, "high": 98.0, "typical": 51.0,
+                  "whole": True},
+        _BLANK | {"name": "waiting_minutes", "kind": "number", "low": 0.6, "high": 119.2,
+                  "typical": 23.5},
+        _BLANK | {"name": "ward", "kind": "choice", "typical": "eyes", "choices": ("eyes", "ears")},
+        _BLANK | {"name": "visit_date", "kind": "date", "typical": "2022-12-14"},
+    ],
+}  # fmt: skip
+SAID = {"prediction": "yes", "shares": [["yes", 0.57], ["no", 0.43]], "low": None, "high": None,
+        "unlike": "", "outside": []}  # fmt: skip
+USED = Used(
+    ["prediction", "probability of no", "probability of yes", "unlike the training rows", "age"],
+    [["no", 0.81, 0.19, "", 30], ["yes", 0.02, 0.98, "age is outside 2 to 98", 130]],
+    2, 1, "", ("The column “zip” is passed over: the model does not know it.",), 4,
+)  # fmt: skip
 OF_SEVERAL = {"models": "tune", "candidates": "results"}  # pages of a run of several models
 
 
@@ -213,6 +235,10 @@ def window(drawn, with_data, qtbot, monkeypatch, tmp_path):
         made.resize(SIZE)
         made.show()
         made.go(page)
+        if page == "use":
+            with_data.using.described.emit(FORM)
+            with_data.using.tried.emit(made.pages[page].one.values, SAID)
+            with_data.used.emit(USED)
         made.setFocus()
         return made
 

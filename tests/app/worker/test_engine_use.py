@@ -4,10 +4,15 @@ from collections import deque
 
 import pandas as pd
 import pytest
+import skops.io
 
-from app.worker import engine as module
+from app.cli import main
 from app.worker import messages as m
+from app.worker import using as module
 from app.worker.engine import Engine
+from app.worker.process import _Worker
+from core.errors import UnusableError
+from core.export.using import parts
 from core.tuning.plan import DataPlan, Plan
 
 
@@ -27,10 +32,11 @@ def test_new_rows_are_told_and_saved_whole(ended, monkeypatch):
     engine, folder, place = ended
     pd.DataFrame({"x": [1, 42, 99]}).to_csv(place / "rows.csv", index=False)
     monkeypatch.setattr(module, "SHOWN_ROWS", 2)
-    told = engine.answer(m.Use(folder, str(place / "rows.csv")))
+    progress, told = engine.using.use(m.Use(folder, str(place / "rows.csv")))
+    assert progress == m.UseProgress(3, 3)
     assert told.headers[0] == "prediction"
     assert [row[0] for row in told.rows] == ["down", "up"]
-    assert (told.count, told.marked, told.said) == (3, 1, "")
+    assert (told.count, told.marked, told.sentences) == (3, 1, ())
     saved = engine.answer(m.SaveUsed(str(place / "out.csv")))
     assert saved == m.Predicted(str(place / "out.csv"), 3)
     assert list(pd.read_csv(place / "out.csv")["x"]) == [1, 42, 99]
@@ -40,6 +46,109 @@ def test_a_run_whose_file_is_gone_still_predicts(ended):
     _, folder, place = ended
     pd.DataFrame({"x": [1]}).to_csv(place / "rows.csv", index=False)
     (place / "data.csv").unlink()
-    told = Engine().answer(m.Use(folder, str(place / "rows.csv")))
-    assert told.count == 1
-    assert "not known" in told.said
+    *_, told = Engine().using.use(m.Use(folder, str(place / "rows.csv")))
+    assert (told.count, told.marked) == (1, 0)
+    asked = m.FindRow(folder, 1)
+    assert "the file of the run is gone" in Engine().answer(asked).found["problem"]
+
+
+def test_a_large_file_is_left_when_told_and_what_is_done_is_kept(ended, monkeypatch):
+    engine, folder, place = ended
+    pd.DataFrame({"x": range(95)}).to_csv(place / "rows.csv", index=False)
+    monkeypatch.setattr(parts, "LARGE", 10)
+    monkeypatch.setattr(parts, "PART", 20)
+    told = []
+    asked = m.Use(folder, str(place / "rows.csv"))
+    *said, used = engine.using.use(asked, lambda: told.append(1) or len(told) == 2)
+    assert said == [m.UseProgress(20, 95), m.UseProgress(40, 95)]
+    assert used.count == 40
+    assert used.sentences[0] == "Stopped: 40 of 95 rows are predicted."
+    engine.answer(m.SaveUsed(str(place / "out.csv")))
+    assert list(pd.read_csv(place / "out.csv")["x"]) == list(range(40))
+
+
+class Sent:
+    def __init__(self):
+        self.messages = []
+
+    def send(self, message):
+        self.messages.append(message)
+
+
+def asked_meanwhile(ended, monkeypatch, *meanwhile):
+    """What is said while a file of three parts is predicted and other things are asked."""
+    engine, folder, place = ended
+    pd.DataFrame({"x": range(60)}).to_csv(place / "rows.csv", index=False)
+    monkeypatch.setattr(parts, "LARGE", 10)
+    monkeypatch.setattr(parts, "PART", 20)
+    worker = _Worker(Sent(), "")
+    worker._work = deque(m.Request(id, what) for id, what in enumerate(meanwhile, 2))
+    worker._do(engine, m.Request(1, m.Use(folder, str(place / "rows.csv"))))
+    return worker._pipe.messages
+
+
+def test_the_form_is_answered_while_a_large_file_is_predicted(ended, monkeypatch):
+    row, lost = m.TryRow(ended[1], "", False, {"x": 40.0}), m.TryRow("/no", "", False, {})
+    said = asked_meanwhile(ended, monkeypatch, row, m.FindRow(ended[1], 1), lost)
+    kinds = [type(one.answer).__name__ for one in said]
+    assert kinds[:4] == ["UseProgress", "RowTried", "RowFound", "RowTried"]
+    assert "problem" in said[3].answer.said
+    assert [one.id for one in said[:4]] == [1, 2, 3, 4]
+    assert kinds[4:] == ["UseProgress", "UseProgress", "Used"]
+    assert said[-1].answer.count == 60
+
+
+def test_a_large_file_is_left_for_other_data(ended, monkeypatch):
+    said = asked_meanwhile(ended, monkeypatch, m.Open(DataPlan("/other.csv")))
+    assert said[-1].answer.sentences[0] == "Stopped: 20 of 60 rows are predicted."
+
+
+def test_page_command_line_and_exported_file_say_the_same(ended, capsys):
+    engine, folder, place = ended
+    pd.DataFrame({"x": [1.25, 42, None, 99]}).to_csv(place / "rows.csv", index=False)
+    model, out = str(place / "m.skops"), place / "cli.csv"
+    engine.answer(m.Export(folder, "skops", model))
+    list(engine.using.use(m.Use(folder, str(place / "rows.csv"))))
+    engine.answer(m.SaveUsed(str(place / "page.csv")))
+    list(engine.using.use(m.Use("", str(place / "rows.csv"), model)))
+    engine.answer(m.SaveUsed(str(place / "file.csv")))
+    assert main(["predict", model, str(place / "rows.csv"), "--out", str(out)]) == 0
+    said = pd.read_csv(out, dtype=str)
+    peer = opened(model).predict_proba(pd.read_csv(place / "rows.csv"))
+    assert said["probability of up"].astype(float).tolist() == peer[:, 1].tolist()
+    for page in ("page.csv", "file.csv"):
+        shown = pd.read_csv(place / page, dtype=str)
+        plain = [one for one in said.columns if one.startswith(("prediction", "probability"))]
+        pd.testing.assert_frame_equal(shown[plain], said[plain])
+    assert "1 row is unlike" in capsys.readouterr().err
+
+
+def opened(path):
+    """The pipeline of a skops file, opened by skops alone."""
+    return skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
+
+
+def test_rows_that_cannot_be_used_leave_what_was_predicted_before(ended):
+    engine, folder, place = ended
+    pd.DataFrame({"x": [1]}).to_csv(place / "rows.csv", index=False)
+    (place / "empty.csv").write_text("x\n")
+    list(engine.using.use(m.Use(folder, str(place / "rows.csv"))))
+    with pytest.raises(UnusableError, match=r"empty\.csv"):
+        list(engine.using.use(m.Use(folder, str(place / "empty.csv"))))
+    assert engine.answer(m.SaveUsed(str(place / "out.csv"))).count == 1
+
+
+def test_single_rows_and_rows_of_the_test_set_are_answered(ended):
+    engine, folder, place = ended
+    form = engine.answer(m.DescribeModel(folder)).form
+    assert [field["name"] for field in form["fields"]] == ["x"]
+    assert form["fields"][0]["high"] == 42
+    said = engine.answer(m.TryRow(folder, "", False, {"x": 40.0})).said
+    assert said["prediction"] == "up"
+    assert "no number" in engine.answer(m.TryRow(folder, "", False, {"x": "?"})).said["problem"]
+    found = engine.answer(m.FindRow(folder, 2)).found
+    line = (place / "data.csv").read_text().splitlines()[found["line"] - 1]
+    assert line == f"{found['values']['x']:g},{found['truth']}"
+    assert "no row 999" in engine.answer(m.FindRow(folder, 999)).found["problem"]
+    problem = engine.answer(m.DescribeModel("", str(place / "no.skops"))).form["problem"]
+    assert "no.skops" in problem

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from core.export.unlike import seen_in, unlike
+from core.export.using.unlike import seen_in, unlike
 
 TRAIN = pd.DataFrame({"age": [20.0, 30, 40, 50], "town": ["a", "b", "a", None]})
 

@@ -1,0 +1,49 @@
+"""Prediction intervals of numbers from the errors on rows that a model was not fitted to.
+
+Split conformal prediction (Lei, G'Sell, Rinaldo, Tibshirani and Wasserman 2018, Theorem 2.2): with
+the n absolute errors of exchangeable rows, ŷ ± q holds the next one with probability of at least
+1 − α, where q is the ⌈(n + 1)(1 − α)⌉-th smallest error. No distribution is assumed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+COVERAGE = 0.9
+FEWEST = 20  # errors; of fewer the width is little more than the largest of them
+
+
+@dataclass(frozen=True)
+class Interval:
+    """How far around a predicted number the true one is looked for.
+
+    Attributes:
+        half: half its width, in the target's unit.
+        coverage: the share of rows that it is meant to hold.
+        rows: how many errors it comes from.
+    """
+
+    half: float
+    coverage: float
+    rows: int
+
+
+def interval_of(
+    actual: np.ndarray, predicted: np.ndarray, coverage: float = COVERAGE
+) -> Interval | None:
+    """The interval of a model from its errors, or None where they are too few.
+
+    Args:
+        actual: true numbers of rows that the model was not fitted to, shape (n,).
+        predicted: what it said of them, shape (n,).
+        coverage: 1 − α.
+    """
+    errors = np.abs(np.asarray(actual, float) - np.asarray(predicted, float))
+    errors = np.sort(errors[np.isfinite(errors)])
+    place = math.ceil((len(errors) + 1) * coverage - 1e-9)
+    if len(errors) < FEWEST or place > len(errors):
+        return None
+    return Interval(float(errors[place - 1]), coverage, len(errors))
