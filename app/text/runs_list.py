@@ -50,6 +50,7 @@ _NAMED = {
     "data vocabulary": "Words that count",
     "data stop_words": "Stop words",
     "data together": "Equal rows stay together",
+    "data leaks": "Columns that give the target away are used",
     "data latest": "Latest rows test, by",
     "model": "Model",
     "strategy": "Strategy",

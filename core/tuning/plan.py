@@ -34,6 +34,8 @@ class DataPlan:
         stop_words: whose stop words are left out of texts (core.datasets.texts.stop_words).
         together: whether equal rows, and molecules of one family, stay on one side of every split;
             off in plans of before, whose runs go on with the rows they began with.
+        leaks: whether columns that give the target away are used; on in plans of before, whose
+            runs go on with the columns they began with.
         latest: the column by whose times the latest rows test; "" to draw them at random.
         rows, test_rows: at most so many rows of the file, and of the second file, drawn at random;
             0 for all, None for all that fit into memory.
@@ -54,6 +56,7 @@ class DataPlan:
     rows: int | None = None
     test_rows: int | None = None
     rows_seed: int = 0
+    leaks: bool = False
 
     def share_tested(self, units: int) -> float:
         """The share of rows (sequences, molecules, texts) held out for the test.
@@ -140,7 +143,7 @@ def plan_from_dict(plain: Mapping[str, Any]) -> Plan:
     data = plain.get("data")
     if not isinstance(data, Mapping):
         raise ValueError("Plan.data: missing")
-    return read_as(Plan, {**plain, "data": {"together": False, **data}})
+    return read_as(Plan, {**plain, "data": {"together": False, "leaks": True, **data}})
 
 
 def check_gamma(plan: Plan) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
-from core.datasets.dataset import Column, Dataset, Finding
+from core.datasets.asking import of_column, with_value
+from core.datasets.columns import ALL_DIFFER, HARDLY_TWICE
+from core.datasets.dataset import Column, Dataset, Finding, Proposal
 from core.datasets.texts.ngrams import counts_parts
 
+GIVES_AWAY = "it gives the target away"
 _LOOK_FIRST = 5000  # rows that a column must pass before all rows are looked at
 _FEWEST_ROWS = 20  # with fewer, a perfect column is likely chance
 
@@ -21,7 +22,7 @@ def table_findings(dataset: Dataset) -> list[Finding]:
     findings = [
         _telling(column) for column in dataset.columns if _gives_away(dataset, table, column)
     ]
-    findings += _left_out(dataset.columns)
+    findings += _left_out(dataset)
     findings += [_texts(column.name, table[column.name]) for column in _of_texts(dataset)]
     findings += _gaps(dataset)
     return sorted(findings, key=lambda finding: not finding.serious)
@@ -33,15 +34,46 @@ def _telling(column: Column) -> Finding:
         " known before the target is.",
         column.name,
         serious=True,
+        proposal=leaving_out(column.name),
     )
 
 
-def _left_out(columns: Sequence[Column]) -> list[Finding]:
+def leaving_out(name: str) -> Proposal:
+    """The offer to leave a column out."""
+    return Proposal("Leave it out", _role(name, "ignore"), {name: "ignore"})
+
+
+def _role(name: str, role: str) -> str:
+    return of_column("--role", name, role)
+
+
+def _left_out(dataset: Dataset) -> list[Finding]:
     findings = []
-    for column in columns:
+    for column in dataset.columns:
         if column.role == "ignore" and column.note:
-            findings.append(Finding(f"“{column.name}” is left out: {column.note}.", column.name))
+            name, away = column.name, column.note == GIVES_AWAY
+            said = f"“{name}” is left out: {column.note}."
+            if away:
+                said += " Use it only if it is really known before the target is."
+            findings.append(Finding(said, name, away, _use_of(dataset, column)))
     return findings
+
+
+def _use_of(dataset: Dataset, column: Column) -> Proposal | None:
+    """How a column that is left out could be used; None where nothing can be learned from it."""
+    name = column.name
+    aside = dataset.left_out
+    letters = aside is not None and not pd.api.types.is_numeric_dtype(aside[name].dtype)
+    if (
+        letters
+        and column.kind in ("identifier", "text")
+        and column.note in (ALL_DIFFER, HARDLY_TWICE)
+    ):
+        option = of_column("--kind", name, "text")
+        return Proposal("Read as text", option, kinds={name: "text"})
+    if column.note == GIVES_AWAY or column.kind == "identifier":
+        return Proposal("Use it after all", _role(name, "feature"), {name: "feature"})
+    return None
 
 
 def _of_texts(dataset: Dataset) -> list[Column]:
@@ -50,30 +82,22 @@ def _of_texts(dataset: Dataset) -> list[Column]:
 
 def _texts(name: str, values: pd.Series) -> Finding:
     become = "words and parts of words" if counts_parts(values) else "words"
-    return Finding(f"“{name}” holds texts: {become} become columns.", name)
-
-
-def copies_of_target(dataset: Dataset) -> list[str]:
-    """The features that are the classes under other names: each value one class, each class one."""
-    table = dataset.table
-    if table is None or not dataset.classes or dataset.rows < _FEWEST_ROWS:
-        return []
-    labels = pd.factorize(dataset.target)[0]
-    found = []
-    for name in dataset.feature_names:
-        codes, different = pd.factorize(table[name])
-        if len(different) != len(dataset.classes) or codes.min() < 0:
-            continue
-        pairs = np.unique(codes.astype(np.int64) * len(different) + labels)
-        if len(pairs) == len(different):
-            found.append(name)
-    return found
+    offer = Proposal(
+        "Find topics instead",
+        f"{with_value('--target', name)} --task topics",
+        fields={"target": name, "task": "topics"},
+    )
+    return Finding(f"“{name}” holds texts: {become} become columns.", name, proposal=offer)
 
 
 def _gaps(dataset: Dataset) -> list[Finding]:
     total = dataset.rows + dataset.set_aside
     return [
-        Finding(f"“{column.name}” is missing in {column.missing:,} of {total:,} rows.", column.name)
+        Finding(
+            f"“{column.name}” is missing in {column.missing:,} of {total:,} rows.",
+            column.name,
+            proposal=leaving_out(column.name),
+        )
         for column in dataset.columns
         if column.role == "feature" and column.missing > 0.5 * total
     ]
