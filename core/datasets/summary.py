@@ -133,7 +133,7 @@ def _is_nothing(value: Any) -> bool:
 
 def _text(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
-        return f"{value:.6g}"
+        return f"{value + 0.0:.6g}"  # nothing is no less than 0
     text = str(value)
     if len(text) <= LONGEST_CELL and "\n" not in text:
         return text

@@ -62,18 +62,19 @@ def _left_out(dataset: Dataset) -> list[Finding]:
 def _use_of(dataset: Dataset, column: Column) -> Proposal | None:
     """How a column that is left out could be used; None where nothing can be learned from it."""
     name = column.name
-    aside = dataset.left_out
-    letters = aside is not None and not pd.api.types.is_numeric_dtype(aside[name].dtype)
-    if (
-        letters
-        and column.kind in ("identifier", "text")
-        and column.note in (ALL_DIFFER, HARDLY_TWICE)
-    ):
+    if column.note in (ALL_DIFFER, HARDLY_TWICE) and _has_words(dataset, name):
         option = of_column("--kind", name, "text")
         return Proposal("Read as text", option, kinds={name: "text"})
-    if column.note == GIVES_AWAY or column.kind == "identifier":
+    if column.note == GIVES_AWAY or (column.kind == "identifier" and column.note != ALL_DIFFER):
         return Proposal("Use it after all", _role(name, "feature"), {name: "feature"})
     return None
+
+
+def _has_words(dataset: Dataset, name: str) -> bool:
+    """Whether values are of two words or more on average; codes of one word say nothing."""
+    assert dataset.left_out is not None
+    counts = [len(str(value).split()) for value in dataset.left_out[name].dropna()]
+    return bool(counts) and sum(counts) >= 2 * len(counts)
 
 
 def _of_texts(dataset: Dataset) -> list[Column]:

@@ -203,6 +203,33 @@ def test_summary_of_samples_is_plain_data(name: str) -> None:
     assert sorted(members) == sorted(features)
 
 
+def test_nothing_is_never_shown_with_a_sign(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n" + "-0.0,1.5\n0.25,-0.0\n-1e-9,2.5\n" * 9)
+    rows = summarize(read_dataset(str(path)))["preview"]["rows"]
+    assert rows[:3] == [["0", "1.5"], ["0.25", "0"], ["-1e-09", "2.5"]]
+    path.write_text("".join(f"{at % 2} 1:-0.0 2:{at}\n" for at in range(30)))
+    assert summarize(read_dataset(str(path)))["preview"]["rows"][0][0] == "0"
+
+
+def test_only_texts_of_several_words_are_offered_as_texts(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    words = ["ship", "storm", "bread", "onion", "comet", "moon"]
+    table = pd.DataFrame({"a": rng.normal(size=60)})
+    table["code"] = [f"V{at:04}" for at in range(60)]
+    table["remark"] = [f"{' '.join(rng.choice(words, 3))} {at}" for at in range(60)]
+    table["number_id"] = rng.permutation(60)
+    table["y"] = rng.integers(0, 2, 60)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    dataset = read_dataset(str(tmp_path / "t.csv"))
+    offers = {f.column: f.proposal for f in dataset.findings if "is left out" in f.sentence}
+    assert offers["code"] is None
+    assert offers["number_id"].option == "--role number_id=feature"
+    assert offers["remark"].kinds == {"remark": "text"}
+    again = read_dataset(str(tmp_path / "t.csv"), Choices(kinds={"remark": "text"}))
+    assert "remark" in again.feature_names
+
+
 def test_the_preview_has_the_values_of_columns_that_are_left_out(tmp_path: Path) -> None:
     from core.datasets.reading import read_dataset
 
