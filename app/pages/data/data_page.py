@@ -36,6 +36,7 @@ class DataPage(Page):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self.setAcceptDrops(True)
+        self._summary: object = None  # that the table shows
         self._make_undo()
         self.add_button("Open another…", lambda: self.step_wanted.emit("start"))
         self.primary = self.add_primary("Choose a model", lambda: self.step_wanted.emit("model"))
@@ -83,9 +84,11 @@ class DataPage(Page):
         title = "Texts" if topics and summary["texts"] else "Table"
         self._card.set_words(title, self._table_caption())
         self.table.least_rows = FEWER_ROWS if topics else LEAST_ROWS  # words have room too
-        words = {column["name"]: column_word(column) for column in summary["columns"]}
-        with QSignalBlocker(self.table):
-            self.table.preview.show_summary(summary, words)
+        if summary is not self._summary:
+            self._summary = summary
+            words = {column["name"]: column_word(column) for column in summary["columns"]}
+            with QSignalBlocker(self.table):
+                self.table.preview.show_summary(summary, words)
         self.question.refresh()
         self.findings.refresh()
         self.board.refresh()

@@ -13,7 +13,15 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QContextMenuEvent, QFont, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 
 from app.look import appearance
@@ -24,6 +32,7 @@ from app.widgets.plain_table import PlainTable
 
 Index = QModelIndex | QPersistentModelIndex
 LEAST_ROWS = 9
+FITTED_ROWS = 20  # whose cells decide how wide a column is
 MOST_WIDTH = 320  # pixels a column takes at most before its cells end in …
 
 
@@ -58,6 +67,11 @@ class PreviewModel(QAbstractTableModel):
         rows = ([*map(str, row), *gap] for row in summary["preview"]["rows"])
         self._rows = [[row[at] for at in order] for row in rows]
         self.endResetModel()
+
+    def longest(self, column: int) -> tuple[str, str]:
+        """What a column is, and the longest text of its first cells."""
+        cells = (row[column] for row in self._rows[:FITTED_ROWS])
+        return self._words[column], max(cells, key=len, default="")
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         """The row of kinds and the rows of the preview."""
@@ -150,12 +164,16 @@ class PreviewTable(PlainTable):
         head.customContextMenuRequested.connect(self._menu_wanted)
         self.clicked.connect(self._cell_clicked)
         self.preview.modelReset.connect(self._show_spread)
+        appearance.notifier.themed.connect(self._themed)
         self.selectionModel().selectionChanged.connect(lambda *_changes: self.selected.emit())
 
     def _show_spread(self) -> None:
         self.horizontalHeader().show_columns(self.preview.described)
         self.fit()
         self.selected.emit()
+
+    def _themed(self, _theme: object) -> None:
+        self._show_spread()  # the text may have another size
 
     def chosen(self) -> list[str]:
         """The names of the columns that are selected, in their order."""
@@ -175,7 +193,7 @@ class PreviewTable(PlainTable):
         frame = 2 * self.frameWidth() + self.horizontalScrollBar().sizeHint().height()
         self.setMinimumHeight(head + min(rows, self.least_rows) * (line + 12) + frame)
         self.setMaximumHeight(head + rows * (line + 12) + frame)
-        whole = [self._wanted(column) for column in range(self.preview.columnCount())]
+        whole = self._wanted()
         widths = [min(width, appearance.pixels(MOST_WIDTH)) for width in whole]
         spare = self.viewport().width() - sum(widths)
         for column, width in enumerate(whole):  # first to cells that would end in …
@@ -189,9 +207,25 @@ class PreviewTable(PlainTable):
             last = len(widths) - 1
             self.setColumnWidth(last, widths[last] + share + spare - share * len(widths))
 
-    def _wanted(self, column: int) -> int:
-        head = self.horizontalHeader().sectionSizeHint(column)
-        return max(head, self.sizeHintForColumn(column)) + 6
+    def _wanted(self) -> list[int]:
+        """What every column wants. Its longest cell stands for all: asking each takes too long."""
+        count, head = self.preview.columnCount(), self.horizontalHeader()
+        if not count:
+            return []
+        bold = QFont(self.font())
+        bold.setItalic(True)
+        bold.setBold(True)
+        plain, first = self.fontMetrics(), QFontMetrics(bold)
+
+        def cells(column: int) -> int:
+            kind, longest = self.preview.longest(column)
+            return max(first.horizontalAdvance(kind), plain.horizontalAdvance(longest))
+
+        padding = max(0, self.sizeHintForColumn(0) - cells(0))
+        return [
+            max(head.sectionSizeHint(column), cells(column) + padding) + 6
+            for column in range(count)
+        ]
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Use the room there is."""

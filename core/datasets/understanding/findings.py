@@ -9,6 +9,7 @@ from core.datasets.asking import of_column, with_value
 from core.datasets.columns import ALL_DIFFER, HARDLY_TWICE
 from core.datasets.dataset import Column, Dataset, Finding, Proposal
 from core.datasets.texts.ngrams import counts_parts
+from core.datasets.understanding.joint import together
 
 GIVES_AWAY = "it gives the target away"
 _LOOK_FIRST = 5000  # rows that a column must pass before all rows are looked at
@@ -19,11 +20,19 @@ def table_findings(dataset: Dataset) -> list[Finding]:
     """Findings about a table's columns, the serious ones first."""
     table = dataset.table
     assert table is not None
-    findings = [
+    telling = [
         _telling(column) for column in dataset.columns if _gives_away(dataset, table, column)
     ]
+    findings = together(
+        telling,
+        "{columns} tell the target without error, each alone; leave them out unless they are"
+        " really known before the target is.",
+        "Leave them out",
+        "",
+    )
     findings += _left_out(dataset)
-    findings += [_texts(column.name, table[column.name]) for column in _of_texts(dataset)]
+    texts = [_texts(column.name, table[column.name]) for column in _of_texts(dataset)]
+    findings += together(texts, "{columns} hold texts: their words become columns.", "", "")
     findings += _gaps(dataset)
     return sorted(findings, key=lambda finding: not finding.serious)
 
@@ -48,15 +57,32 @@ def _role(name: str, role: str) -> str:
 
 
 def _left_out(dataset: Dataset) -> list[Finding]:
-    findings = []
+    by_note: dict[str, list[Finding]] = {}
     for column in dataset.columns:
         if column.role == "ignore" and column.note:
-            name, away = column.name, column.note == GIVES_AWAY
-            said = f"“{name}” is left out: {column.note}."
-            if away:
-                said += " Use it only if it is really known before the target is."
-            findings.append(Finding(said, name, away, _use_of(dataset, column)))
+            found = Finding(
+                f"“{column.name}” is left out: {column.note}.{_only_if(column.note, 'it is')}",
+                column.name,
+                column.note == GIVES_AWAY,
+                _use_of(dataset, column),
+            )
+            by_note.setdefault(column.note, []).append(found)
+    findings = []
+    for note, found_so in by_note.items():
+        said = f"{{columns}} are left out: of each, {note}.{_only_if(note, 'they are')}"
+        offers = [found.proposal for found in found_so if found.proposal]
+        words = "Read as texts" if offers and offers[0].kinds else "Use them after all"
+        option = "--leaks" if note == GIVES_AWAY else ""
+        findings += together(found_so, said.replace("of each, it", "each"), words, option)
     return findings
+
+
+def _only_if(note: str, known: str) -> str:
+    """When a column may be used that gives the target away; "" of any other."""
+    if note != GIVES_AWAY:
+        return ""
+    what = "it" if known == "it is" else "them"
+    return f" Use {what} only if {known} really known before the target is."
 
 
 def _use_of(dataset: Dataset, column: Column) -> Proposal | None:
@@ -93,7 +119,7 @@ def _texts(name: str, values: pd.Series) -> Finding:
 
 def _gaps(dataset: Dataset) -> list[Finding]:
     total = dataset.rows + dataset.set_aside
-    return [
+    gaps = [
         Finding(
             f"“{column.name}” is missing in {column.missing:,} of {total:,} rows.",
             column.name,
@@ -102,6 +128,8 @@ def _gaps(dataset: Dataset) -> list[Finding]:
         for column in dataset.columns
         if column.role == "feature" and column.missing > 0.5 * total
     ]
+    said = f"{{columns}} are each missing in more than half of the {total:,} rows."
+    return together(gaps, said, "Leave them out", "")
 
 
 def _gives_away(dataset: Dataset, table: pd.DataFrame, column: Column) -> bool:

@@ -321,3 +321,44 @@ def test_a_column_that_is_nearly_the_target_stays(tmp_path: Path) -> None:
     dataset = read_dataset(str(tmp_path / "t.csv"))  # nothing else is there: told, and kept
     assert dataset.feature_names == ["z"]
     assert any("alone tells the target" in finding.sentence for finding in dataset.findings)
+
+
+def test_the_same_of_many_columns_is_one_finding(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(100, 30))).add_prefix("c")
+    table.iloc[:80, :9] = np.nan
+    table.iloc[:, 9:16] = 4
+    table["y"] = np.arange(100) % 2
+    found = {f.sentence: f.proposal for f in dataset_of(table).findings}
+    gaps = (
+        "“c0”, “c1”, “c2” and 6 other columns are each missing in more than half of the 100 rows."
+    )
+    assert found[gaps].roles == {f"c{at}": "ignore" for at in range(9)}
+    same = (
+        "“c9”, “c10”, “c11” and 4 other columns are left out: of each, the same value in every row."
+    )
+    assert found[same] is None
+    assert len(found) == 2
+    few = dataset_of(table.drop(columns=[f"c{at}" for at in range(5, 30)]))
+    assert [f.column for f in few.findings] == [f"c{at}" for at in range(5)]
+
+
+def test_many_columns_that_give_the_target_away_are_offered_together() -> None:
+    rng = np.random.default_rng(0)
+    target = np.arange(120) % 2
+    table = pd.DataFrame(rng.normal(size=(120, 3))).add_prefix("c")
+    for at in range(7):
+        table[f"after {at}"] = 2 * target + rng.uniform(0, 1, 120)
+    dataset = dataset_of(table.assign(y=target))
+    assert dataset.feature_names == ["c0", "c1", "c2"]
+    [finding] = dataset.findings
+    assert "and 4 other columns are left out: each gives the target away." in finding.sentence
+    assert finding.serious
+    assert finding.proposal.option == "--leaks"
+    names = [f"after {at}" for at in range(7)]
+    assert finding.proposal.roles == dict.fromkeys(names, "feature")
+    used = dataset_of(table.assign(y=target), leaks=True)
+    assert used.feature_names == ["c0", "c1", "c2", *names]
+    [finding] = used.findings
+    assert finding.sentence.startswith("“after 0”, “after 1”, “after 2” and 4 other columns tell")
+    assert finding.proposal.roles == dict.fromkeys(names, "ignore")
