@@ -45,6 +45,7 @@ class Known(QObject):
         details: what "Copy details" copies for the last problem; no data in it.
         other_targets, texts: the columns to choose from where the last problem was the target, and
             those whose topics could be looked for instead.
+        offer: of a refused file, how it could be used (messages.Refused); None for nothing.
         shown: the run that is shown: its events, and its state at every moment.
         history: of datasets, for the page about it.
         reading: reads a past run.
@@ -91,6 +92,7 @@ class Known(QObject):
         self.details = ""
         self.other_targets: tuple[str, ...] = ()
         self.texts: tuple[str, ...] = ()
+        self.offer: dict[str, Any] | None = None
         self._opening: DataPlan | None = None
         self.changes = Changes()
         self._is_given = False  # whether a person gave the file that is opened
@@ -281,6 +283,7 @@ class Known(QObject):
                 opening = kind is m.Open
                 self.other_targets = answer.columns if opening else ()
                 self.texts = answer.texts if opening else ()
+                self.offer = answer.offer if opening else None
                 self._take_refusal(kind, answer.sentence)
             case m.Broke():
                 self.details = answer.details

@@ -72,6 +72,11 @@ class Session(Known):
             other = replace(self._opening, target=name, task=task, roles=roles)
             self._open(other, given=self._is_given)
 
+    def open_otherwise(self, fields: dict[str, Any]) -> None:
+        """Open the file that was refused once more, with other fields of DataPlan."""
+        if self._opening is not None:
+            self._open(replace(self._opening, **fields), given=self._is_given)
+
     def change_data(self, **fields: Any) -> None:
         """Read the same file with other fields of DataPlan: target, task, roles, kinds or test."""
         if self.data is not None:

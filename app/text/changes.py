@@ -16,6 +16,7 @@ _NAMES = {
     "latest": "which rows test",
     "together": "which rows stay together",
     "leaks": "columns that give the target away",
+    "other_letters": "letters that are no bases",
     "vocabulary": "the words that count",
     "stop_words": "the words that count",
 }

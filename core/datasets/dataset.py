@@ -184,6 +184,7 @@ class Dataset:
             only; None where there are no such columns.
         words: which words of texts count.
         sampled: which rows of the file these are; None for all.
+        other_letters: whether letters of molecules that are no bases are read as N.
         distributions: {column: how its values are spread} of a table's first columns.
     """
 
@@ -205,6 +206,7 @@ class Dataset:
     left_out: pd.DataFrame | None = None
     words: WordRules = PAPER_RULES
     sampled: Sampled | None = None
+    other_letters: bool = False
     distributions: Mapping[str, Distribution] = field(default_factory=dict)
 
     @property

@@ -34,6 +34,7 @@ class DataPlan:
         stop_words: whose stop words are left out of texts (core.datasets.texts.stop_words).
         together: whether equal rows, and molecules of one family, stay on one side of every split;
             off in plans of before, whose runs go on with the rows they began with.
+        other_letters: whether letters of molecules that are no bases are read as N.
         leaks: whether columns that give the target away are used; on in plans of before, whose
             runs go on with the columns they began with.
         latest: the column by whose times the latest rows test; "" to draw them at random.
@@ -57,6 +58,7 @@ class DataPlan:
     test_rows: int | None = None
     rows_seed: int = 0
     leaks: bool = False
+    other_letters: bool = False
 
     def share_tested(self, units: int) -> float:
         """The share of rows (sequences, molecules, texts) held out for the test.

@@ -142,6 +142,11 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         help="use columns that give the target away (for one of them: --role COLUMN=feature)",
     )
     tune.add_argument(
+        "--other-letters",
+        action="store_true",
+        help="for molecules: read letters that are no bases as N, a base that is not known",
+    )
+    tune.add_argument(
         "--gamma",
         default="",
         metavar="NUMBER|best|sensitivity=SHARE",

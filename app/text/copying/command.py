@@ -83,6 +83,8 @@ def _of_data(plan: Plan) -> Iterator[tuple[str, str]]:
         yield "", "--no-together"
     if data.leaks:
         yield "", "--leaks"
+    if data.other_letters:
+        yield "", "--other-letters"
     if data.latest:
         yield "--test-latest", data.latest
     for name in ("vocabulary", "stop_words"):
