@@ -17,7 +17,7 @@ from app.widgets.sign import Sign
 if TYPE_CHECKING:
     from app.session.session import Session
 
-FIRST = 6  # findings that are shown before a person asks for more
+FIRST = 4  # findings that are shown before a person asks for more
 MOST = 60  # that are shown at all: nobody decides about more one by one
 _WIDTH = 300  # pixels of a card at the usual text size, at least
 

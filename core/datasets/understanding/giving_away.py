@@ -30,7 +30,7 @@ OTHERS = 0.9
 FEWEST_OF_A_COPY = 50  # rows: with fewer, an honest column may be right in all of them
 FEWEST_ROWS = 100  # the same of a column that has more values than there are classes
 _FEWEST_KNOWN = 20
-_FEWEST_EACH = 4  # rows that a value must come on average: else it only names its row
+_FEWEST_EACH = 10  # rows that a value must come on average: else it only names its row
 _LOOK_AT, _LOOK_FIRST = 5000, 500  # rows by which a column is judged, and passed over
 _MOST_OTHERS, _TREES, _ROWS_OF_OTHERS = 200, 40, 2000
 _MOST_CLASSES = 50
@@ -76,7 +76,9 @@ def giving_away(dataset: Dataset, names: Sequence[str]) -> list[str]:
     copies = {name for name in dataset.feature_names if _is_copy(table[name], aim)}
     suspects: set[str] = set()
     if dataset.rows >= FEWEST_ROWS:
-        free = (name for name in dataset.feature_names if name not in copies)
+        # Dates count as points in time: that all rows of a day are alike tells nothing of others.
+        dates = {column.name for column in dataset.columns if column.kind == "date"}
+        free = (name for name in dataset.feature_names if name not in copies | dates)
         suspects = {name for name in free if _tells(table[name], aim)}
     if suspects.intersection(names):
         # Also without those that a person uses although they give it away.

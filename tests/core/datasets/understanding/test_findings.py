@@ -120,6 +120,17 @@ def test_of_very_many_columns_the_telling_ones_are_found_before_one_is_left_out(
     assert "best" not in dataset_of(table.assign(y=target)).feature_names
 
 
+def test_days_and_rare_values_are_no_leak() -> None:
+    """All rows of a day, or of one of many shops, may well be alike."""
+    rng = np.random.default_rng(9)
+    at = np.arange(240) % 30
+    days = pd.date_range("2024-03-01", periods=30).strftime("%Y-%m-%d")
+    table = pd.DataFrame({"x": rng.normal(size=240), "day": days[at]})
+    table["shop"] = [f"shop {one}" for one in at]
+    table["y"] = np.where(at % 2, "yes", "no")
+    assert dataset_of(table).feature_names == ["x", "day", "shop"]
+
+
 def test_no_false_alarm_on_the_samples() -> None:
     assert [telling(sample.read()) for sample in SAMPLES.values()] == [[] for _ in SAMPLES]
 
