@@ -90,7 +90,11 @@ def _status(given: argparse.Namespace) -> int:
     try:
         return int(given.run(given))
     except UnusableError as error:
+        from core.datasets.understanding.offering import OfferingError
+
         print(f"tunescope: {error.sentence}", file=sys.stderr)
+        if isinstance(error, OfferingError):
+            print(f"{error.offer.words}: {error.offer.option}", file=sys.stderr)
         return UNUSABLE
     except KeyboardInterrupt:
         print("tunescope: interrupted before there was anything to keep.", file=sys.stderr)

@@ -40,6 +40,8 @@ def data_of(given: argparse.Namespace) -> DataPlan:
         test_file=given.test,
         test_size=given.test_size,
         together=given.together,
+        leaks=given.leaks,
+        other_letters=given.other_letters,
         latest=given.test_latest,
         rows=given.rows,
         test_rows=given.rows if given.test_rows is None else given.test_rows,

@@ -184,6 +184,21 @@ _TERMS = (
         "hold out",
     ),
     _entry(
+        "Giving the target away",
+        "A column that was written down after the [target](#word-target) was known, or that says "
+        "it in other words (target leakage). A model that leans on it looks perfect and is useless "
+        "for new rows, of which nobody knows it yet. [Which columns are left out](#data).",
+        "gives the target away",
+        "give the target away",
+    ),
+    _entry(
+        "Histogram",
+        "Bars that show how the values of a column are spread: the higher a bar, the more rows "
+        "have a value there.",
+        "histogram",
+        "values are spread",
+    ),
+    _entry(
         "History",
         "What earlier runs left: sizes of the datasets, settings tried, and scores. Never the "
         "data. [More](#history).",

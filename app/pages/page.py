@@ -74,7 +74,13 @@ class Page(QWidget):
         head = self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         head.setContentsMargins(0, 0, 12, 0)
         head.setSpacing(10)
-        head.addLayout(lines, 1)
+        self._icons = QHBoxLayout()
+        self._icons.setSpacing(4)
+        words = QHBoxLayout()
+        words.setSpacing(10)
+        words.addLayout(lines, 1)
+        words.addLayout(self._icons)
+        head.addLayout(words, 1)
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(10)
         head.addLayout(self._buttons)
@@ -109,9 +115,10 @@ class Page(QWidget):
 
     def _fit_head(self) -> None:
         # Where the head is too narrow for words beside buttons, the buttons go below.
-        needed = self._buttons.sizeHint().width() + appearance.pixels(260)
-        beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        direction = below if needed > self.width() else beside
+        beside = self._buttons.sizeHint().width() + self._icons.sizeHint().width()
+        needed = beside + appearance.pixels(260)
+        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        direction = down if needed > self.width() else across
         if self._head.direction() != direction:
             self._head.setDirection(direction)
 
@@ -135,6 +142,10 @@ class Page(QWidget):
         made = PlainButton(text, pressed, icon)
         self._buttons.addWidget(made, 0, Qt.AlignmentFlag.AlignTop)
         return made
+
+    def add_icon(self, button: QWidget) -> None:
+        """A button beside the head's words that is only an icon."""
+        self._icons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
 
     def add_primary(
         self, text: str, pressed: Callable[[], object], icon: str = ""

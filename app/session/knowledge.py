@@ -10,6 +10,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.preferences import choices
+from app.session.changes import Changes
 from app.session.collecting import Spared
 from app.session.history import SessionHistory
 from app.session.plan import plan_for
@@ -44,11 +46,13 @@ class Known(QObject):
         details: what "Copy details" copies for the last problem; no data in it.
         other_targets, texts: the columns to choose from where the last problem was the target, and
             those whose topics could be looked for instead.
+        offer: of a refused file, how it could be used (messages.Refused); None for nothing.
         shown: the run that is shown: its events, and its state at every moment.
         history: of datasets, for the page about it.
         reading: reads a past run.
         runs: the past runs, for the page about them and for lists.
         using: a model that is used on single rows.
+        changes: of the Data page, which can be undone.
         exporters: {name, title, sentence, warning, ending} of everything that can be saved.
     """
 
@@ -56,6 +60,7 @@ class Known(QObject):
     file_opened = Signal()  # after `data_changed`, where a person gave a file or a sample
     advice_changed = Signal()
     plan_changed = Signal()
+    changes_changed = Signal()  # what can be undone, where nothing else changed
     estimate_changed = Signal()
     known_changed = Signal()
     cluster_tried = Signal(object)  # a ClusterTried
@@ -89,7 +94,9 @@ class Known(QObject):
         self.details = ""
         self.other_targets: tuple[str, ...] = ()
         self.texts: tuple[str, ...] = ()
+        self.offer: dict[str, Any] | None = None
         self._opening: DataPlan | None = None
+        self.changes = Changes()
         self._is_given = False  # whether a person gave the file that is opened
         self.exporters: list[dict[str, Any]] = []
         self.history = SessionHistory(self)
@@ -146,6 +153,7 @@ class Known(QObject):
     # The plan -------------------------------------------------------------------------------
 
     def _change_plan(self, plan: Plan) -> None:
+        self.changes.watch(plan)
         if plan != self.plan:
             if self.plan is None or plan.model != self.plan.model:
                 self.known = {}
@@ -193,7 +201,12 @@ class Known(QObject):
         self._replace_run(run)
         self._plan_to_restore, self._is_given = plan, False
         self.run_opened.emit()
-        self._asked.ask(m.Open(plan.data))
+        self._read(plan.data)
+
+    def _read(self, data: DataPlan) -> None:
+        """Read data that are no change of those that are shown."""
+        self.changes.read_no_more()
+        self._asked.ask(m.Open(data))
 
     def _root(self) -> Path:
         if self._runs_root is None:
@@ -277,6 +290,7 @@ class Known(QObject):
                 opening = kind is m.Open
                 self.other_targets = answer.columns if opening else ()
                 self.texts = answer.texts if opening else ()
+                self.offer = answer.offer if opening else None
                 self._take_refusal(kind, answer.sentence)
             case m.Broke():
                 self.details = answer.details
@@ -286,13 +300,21 @@ class Known(QObject):
 
     def _take_data(self, opened: m.Opened) -> None:
         self.busy_changed.emit("")
-        other = self.data is None or self.data.file != opened.data.file
+        old, other = self.data, self.data is None or self.data.file != opened.data.file
         self.data, self.summary, self.advice = opened.data, opened.summary, opened.advice
         self.estimate, self.known = None, {}
         before, self._plan_to_restore = self._plan_to_restore, None
         if before is None and other and self.events:
             self._show_run([], None)
-        self.plan = before or plan_for(opened.data, opened.advice, None if other else self.plan)
+        if self.changes.travels and old is not None:
+            self.plan = self.changes.arrive(opened.advice, self.plan)
+            if old.test_size != opened.data.test_size:
+                choices.keep_test_size(opened.data.test_size)
+        else:
+            self.plan = before or plan_for(opened.data, opened.advice, None if other else self.plan)
+            begins = before is not None or other
+            (self.changes.begin if begins else self.changes.add)(opened.data, self.plan)
+            self.changes.read_no_more()
         self.data_changed.emit()
         self.advice_changed.emit()
         self.plan_changed.emit()
@@ -343,6 +365,8 @@ class Known(QObject):
             self.history.refuse(sentence)
             if not self.details:
                 return
+        if kind is m.Open:
+            self.changes.read_no_more()
         if kind is m.Open and self._plan_to_restore is not None:
             self._plan_to_restore, self.other_targets, self.texts = None, (), ()
             if self.events:
@@ -352,6 +376,7 @@ class Known(QObject):
         self.problem.emit(sentence)
 
     def _take_death(self, died: m.Died) -> None:
+        self.changes.read_no_more()
         self.busy_changed.emit("")
         self.details = died.details
         self._leave_questions(died.sentence)

@@ -76,15 +76,69 @@ class Session(Known):
             other = replace(self._opening, target=name, task=task, roles=roles)
             self._open(other, given=self._is_given)
 
+    def open_otherwise(self, fields: dict[str, Any]) -> None:
+        """Open the file that was refused once more, with other fields of DataPlan."""
+        if self._opening is not None:
+            self._open(replace(self._opening, **fields), given=self._is_given)
+
     def change_data(self, **fields: Any) -> None:
         """Read the same file with other fields of DataPlan: target, task, roles, kinds or test."""
         if self.data is not None:
-            self._open(replace(self.data, **fields))
+            self._open(replace(self.asked_data, **fields))
 
-    def _open(self, data: DataPlan, given: bool = False) -> None:
+    @property
+    def asked_data(self) -> DataPlan:
+        """The data as they are asked for: with a change that is still being read, if there is."""
+        assert self.data is not None
+        reading = self.changes.reading
+        return reading if reading is not None and reading.file == self.data.file else self.data
+
+    def undo(self) -> None:
+        """Take the last change of the data or the groups back; one still being read at once."""
+        if self.data is None or not self._may_change():
+            return
+        if self.asked_data != self.data and not self.changes.travels:
+            self._asked.forget(m.Open)
+            self.changes.read_no_more()
+            self.busy_changed.emit("")
+            self.changes_changed.emit()
+        else:
+            self._travel(-1)
+
+    def redo(self) -> None:
+        """Make the change again that was undone last."""
+        self._travel(1)
+
+    def _travel(self, by: int) -> None:
+        reading = self.changes.reading
+        if self.data is None or not self._may_change():
+            return
+        if reading is not None and reading.file != self.data.file:
+            return  # another file is on its way
+        step = self.changes.go(by)
+        if step is None:
+            return
+        if step.data != self.data:
+            self._begin_reading(step.data)
+            return
+        self._asked.forget(m.Open)  # of a step between that is not wanted any more
+        self.busy_changed.emit("")
+        plan = self.changes.arrive(self.advice or {}, self.plan)
+        if plan is not None:
+            self._change_plan(plan)
+        self.changes_changed.emit()
+
+    def _may_change(self) -> bool:
         if self._is_tuning():
             self.problem.emit("A run is going on. Stop it first, then change the data.")
-            return
+        return not self._is_tuning()
+
+    def _open(self, data: DataPlan, given: bool = False) -> None:
+        if self._may_change():
+            self.changes.read(data)
+            self._begin_reading(data, given)
+
+    def _begin_reading(self, data: DataPlan, given: bool = False) -> None:
         self.stop_reading()
         name = data.file.removeprefix("sample:").replace("\\", "/").rsplit("/", 1)[-1]
         self.busy_changed.emit(f"Reading {name} …")
@@ -93,13 +147,12 @@ class Session(Known):
 
     def return_to(self, data: DataPlan, plan: Plan | None) -> None:
         """Open data again that were open before, with the plan that there was."""
-        if self._is_tuning():
-            self.problem.emit("A run is going on. Stop it first, then change the data.")
+        if not self._may_change():
             return
         self._show_run([], None)
         self._plan_to_restore, self._is_given = plan, False
         self._opening = data
-        self._asked.ask(m.Open(data))
+        self._read(data)
 
     @property
     def opens(self) -> str:
@@ -126,7 +179,10 @@ class Session(Known):
     def set_plan(self, **fields: Any) -> None:
         """Change fields of the plan."""
         if self.plan is not None:
-            self._change_plan(self.plan.changed(**fields))
+            plan = self.plan.changed(**fields)
+            if self.data is not None and plan.groups != self.plan.groups:
+                self.changes.add(self.data, plan)
+            self._change_plan(plan)
 
     # Run ------------------------------------------------------------------------------------
 
@@ -342,7 +398,7 @@ class Session(Known):
         self._show_run([], None)
         self.busy_changed.emit("Reading the data …")
         self._plan_to_restore, self._is_given = plan, False
-        self._asked.ask(m.Open(plan.data))
+        self._read(plan.data)
 
     def stop_reading(self) -> None:
         """Leave a past run that is being read."""

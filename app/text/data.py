@@ -17,6 +17,7 @@ ROLES = {
     "ignore": "left out",
     "sequence": "sequence",
 }
+MOST_FINDINGS = 40  # that the panel says
 KINDS = {
     "number": "number",
     "category": "category",
@@ -146,7 +147,9 @@ def found(summary: Mapping[str, Any], data: DataPlan) -> list[str]:
     sentences.append(_question(summary))
     sentences.append(_test_sentence(summary, data))
     ordered = sorted(summary["findings"], key=lambda finding: not finding["serious"])
-    sentences.extend(finding["sentence"] for finding in ordered)
+    sentences.extend(finding["sentence"] for finding in ordered[:MOST_FINDINGS])
+    if (more := len(ordered) - MOST_FINDINGS) > 0:
+        sentences.append(f"{whole(more)} more findings are not shown.")
     return sentences
 
 

@@ -50,6 +50,8 @@ _NAMED = {
     "data vocabulary": "Words that count",
     "data stop_words": "Stop words",
     "data together": "Equal rows stay together",
+    "data leaks": "Columns that give the target away are used",
+    "data other_letters": "Other letters are read as N",
     "data latest": "Latest rows test, by",
     "model": "Model",
     "strategy": "Strategy",

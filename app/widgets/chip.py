@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QMimeData, QPoint, QSize, Qt, Signal
+import json
+from collections.abc import Sequence
+
+from PySide6.QtCore import QByteArray, QMimeData, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QDrag, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QWidget
 
-from app.widgets.labels import tip
+from app.widgets.labels import restyle, tip
 
 MIME = "application/x-tunescope-column"
+_SEVERAL = "application/x-tunescope-columns"  # JSON, where more than one is dragged
 WIDEST = 320  # pixels of a name before it is shortened
 _SIDES = 26  # pixels beside the name, as in the stylesheet
 
@@ -16,13 +20,19 @@ _SIDES = 26  # pixels beside the name, as in the stylesheet
 class Chip(QPushButton):
     """One column.
 
+    Attributes:
+        carries: the columns that a drag takes along: this one, or all that are selected.
+
     Signals:
         menu_wanted: a click or Enter; the column's name.
         step_wanted: Ctrl+Left or Ctrl+Right; the column's name and −1 or +1.
+        pick_wanted: a click with Ctrl or Shift, or Ctrl+Space; the column's name, and whether all
+            up to it are meant.
     """
 
     menu_wanted = Signal(str)
     step_wanted = Signal(str, int)
+    pick_wanted = Signal(str, bool)
 
     def __init__(self, column: str, group: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,11 +44,28 @@ class Chip(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setMinimumHeight(26)
         self.setAccessibleName(f"Column {column} in group {group}")
-        self.setAccessibleDescription(
-            "Enter moves it. Ctrl with left or right moves it to the next group."
-        )
         self._pressed_at: QPoint | None = None
-        self.clicked.connect(lambda _checked=False: self.menu_wanted.emit(self.column))
+        self._keys = Qt.KeyboardModifier.NoModifier  # with which it was clicked
+        self.carries: Sequence[str] = (column,)
+        self.pick(False)
+        self.clicked.connect(self._clicked)
+
+    def pick(self, picked: bool) -> None:
+        """Show whether it is selected."""
+        restyle(self, picked=picked)
+        self.setAccessibleDescription(
+            ("Selected. " if picked else "")
+            + "Enter moves it. Ctrl with left or right moves it to the next group. Ctrl with space "
+            "selects it together with others."
+        )
+
+    def _clicked(self) -> None:
+        keys, self._keys = self._keys, Qt.KeyboardModifier.NoModifier
+        shift = bool(keys & Qt.KeyboardModifier.ShiftModifier)
+        if shift or keys & Qt.KeyboardModifier.ControlModifier:
+            self.pick_wanted.emit(self.column, shift)
+        else:
+            self.menu_wanted.emit(self.column)
 
     def sizeHint(self) -> QSize:
         """All of its name, within reason."""
@@ -60,6 +87,7 @@ class Chip(QPushButton):
         """A drag may begin here."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._pressed_at = event.position().toPoint()
+            self._keys = event.modifiers()
         super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -77,6 +105,7 @@ class Chip(QPushButton):
         carried = QDrag(self)
         mime = QMimeData()
         mime.setData(MIME, self.column.encode())
+        mime.setData(_SEVERAL, QByteArray(json.dumps(list(self.carries)).encode()))
         carried.setMimeData(mime)
         carried.setPixmap(self.grab())
         carried.setHotSpot(QPoint(self.width() // 2, self.height() // 2))
@@ -87,7 +116,16 @@ class Chip(QPushButton):
         control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
         if control and event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             self.step_wanted.emit(self.column, 1 if event.key() == Qt.Key.Key_Right else -1)
+        elif control and event.key() == Qt.Key.Key_Space:
+            self.pick_wanted.emit(self.column, False)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
         else:
             super().keyPressEvent(event)
+
+
+def dropped_columns(mime: QMimeData) -> list[str]:
+    """The columns that were dropped."""
+    if mime.hasFormat(_SEVERAL):
+        return [str(name) for name in json.loads(bytes(mime.data(_SEVERAL).data()))]
+    return [bytes(mime.data(MIME).data()).decode()]

@@ -219,8 +219,15 @@ class Window(QMainWindow):
         elif self.session.other_targets or self.session.texts:
             self._offer_targets(sentence, self.session.other_targets, self.session.texts)
             self.session.other_targets = self.session.texts = ()
+        elif (offer := self.session.offer) is not None:
+            self.session.offer = None
+            self.notice.say(sentence, offer["words"], lambda: self._take_offer(offer["fields"]))
         else:
             self.notice.say(sentence)
+
+    def _take_offer(self, fields: dict[str, object]) -> None:
+        self.notice.dismiss()
+        self.session.open_otherwise(fields)
 
     def _offer_details(self, sentence: str, details: str) -> None:
         copy = QGuiApplication.clipboard().setText

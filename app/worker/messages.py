@@ -443,12 +443,14 @@ class Refused:
     """Unusable input: one sentence that says what, where and what to do.
 
     `columns` are those to choose from where the file's target is what cannot be used, `texts` those
-    whose topics could be looked for instead.
+    whose topics could be looked for instead. `offer` has the "words" of a button and the "fields"
+    of the data plan with which the file can be used.
     """
 
     sentence: str
     columns: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
+    offer: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -282,6 +282,7 @@ class _Worker:
 
     def _guarded(self, id: int, call: Any) -> Any:
         """Do it; what goes wrong becomes a sentence."""
+        from core.datasets.understanding.offering import OfferingError
         from core.datasets.understanding.unusable_target import UnusableTargetError
         from core.errors import UnusableError
 
@@ -289,6 +290,9 @@ class _Worker:
             return call()
         except UnusableTargetError as error:
             self._say(id, m.Refused(error.sentence, error.columns, error.texts))
+        except OfferingError as error:
+            offer = {"words": error.offer.words, "fields": dict(error.offer.fields)}
+            self._say(id, m.Refused(error.sentence, offer=offer))
         except UnusableError as error:
             self._say(id, m.Refused(error.sentence))
         except MemoryError:

@@ -21,6 +21,7 @@ _ID_NAME = re.compile(
     r"|^unnamed: \d+$|^id([_\s.-]|$)|[a-z]I[dD]$"
 )
 _WITH_SIGN = r"\s*(?:[$€£]\s*[+-]?[\d.,]+|[+-]?[\d.,]+\s*[%$€£])\s*"
+ALL_DIFFER, HARDLY_TWICE = "a different value in every row", "hardly any value comes twice"
 _FEW_ROWS = 10  # with fewer rows, that all values differ means nothing
 _COUNT_ALL, _LOOK_AT, _MANY_VALUES = 50_000, 10_000, 1000
 _LONG_TEXT, _MANY_WORDS = 40, 5
@@ -236,7 +237,7 @@ def _kind_of_texts(values: pd.Series, distinct: int, missing: int) -> tuple[str,
     if long and distinct > max(20, 0.3 * looked_at):
         return "text", "", ""
     if count >= _FEW_ROWS and _all_differ(values, distinct, count):
-        return "identifier", "a different value in every row", ""
+        return "identifier", ALL_DIFFER, ""
     if distinct > 100 and distinct > 0.5 * looked_at:
-        return "text", "hardly any value comes twice", ""
+        return "text", HARDLY_TWICE, ""
     return "category", "", ""

@@ -14,6 +14,7 @@ from scipy import sparse
 from core.datasets.texts.vocabulary import PAPER_RULES, WordRules
 
 if TYPE_CHECKING:
+    from core.datasets.distributions import Distribution
     from core.datasets.texts.documents import Documents
 
 Role = Literal["target", "feature", "group", "ignore", "sequence"]
@@ -58,12 +59,14 @@ class Proposal:
         option: what asks for it on the command line.
         roles: {column: role} that it sets.
         fields: {field of the data plan: value} that it sets.
+        kinds: {column: kind} that it sets.
     """
 
     words: str
     option: str
     roles: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, Any] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -181,6 +184,8 @@ class Dataset:
             only; None where there are no such columns.
         words: which words of texts count.
         sampled: which rows of the file these are; None for all.
+        other_letters: whether letters of molecules that are no bases are read as N.
+        distributions: {column: how its values are spread} of a table's first columns.
     """
 
     name: str
@@ -201,6 +206,8 @@ class Dataset:
     left_out: pd.DataFrame | None = None
     words: WordRules = PAPER_RULES
     sampled: Sampled | None = None
+    other_letters: bool = False
+    distributions: Mapping[str, Distribution] = field(default_factory=dict)
 
     @property
     def features(self) -> pd.DataFrame | sparse.csr_matrix:

@@ -39,6 +39,8 @@ class Choices:
         kinds: {column: number, category, yes/no, date, …}.
         together: whether equal items, and molecules of one family, stay on one side of a split.
         latest: the column by which the latest rows test; "" to test on rows drawn at random.
+        leaks: whether columns that give the target away are used, but for its mere renamings.
+        other_letters: whether letters of molecules that are no bases are read as N.
     """
 
     target: str = ""
@@ -47,6 +49,8 @@ class Choices:
     kinds: Mapping[str, str] = field(default_factory=dict)
     together: bool = True
     latest: str = ""
+    leaks: bool = False
+    other_letters: bool = False
 
 
 NO_CHOICES = Choices()

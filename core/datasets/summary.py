@@ -9,13 +9,18 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.dataset import Dataset, Finding
+from core.datasets.distributions import (
+    MOST_COLUMNS,
+    Distribution,
+    shown_columns,
+    sparse_distributions,
+)
 from core.datasets.document_summary import describe_documents, holds_counts, text_columns
 from core.datasets.groups import prefix_groups
 from core.datasets.structured_summary import describe
 
-MOST_COLUMNS = 300
 PREVIEW_ROWS = 50
-PREVIEW_COLUMNS = 300
+PREVIEW_COLUMNS = MOST_COLUMNS
 _MIDNIGHT = " 00:00:00"  # which dates of sheets have where no hour was given
 LONGEST_CELL = 300  # letters that are shown of a text
 
@@ -28,9 +33,10 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
     could be.
     """
     source, sequence = dataset.source, dataset.sequence_name
-    shown = dataset.columns[:MOST_COLUMNS]
-    if dataset.target_name and all(column.role != "target" for column in shown):
-        shown = (*shown[:-1], next(c for c in dataset.columns if c.role == "target"))
+    shown = shown_columns(dataset.columns)
+    spread = dataset.distributions
+    if dataset.matrix is not None:
+        spread = sparse_distributions(dataset.matrix, dataset.target, dataset.columns)
     summary = {
         "name": dataset.name,
         "described": source.described,
@@ -55,6 +61,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
                 "distinct": column.distinct,
                 "categories": list(column.categories),
                 "note": column.note,
+                "distribution": _plain(spread[column.name]) if column.name in spread else None,
             }
             for column in shown
         ],
@@ -70,6 +77,11 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
     if dataset.task == "topics":
         summary["structured"] = describe_documents(dataset)
     return summary
+
+
+def _plain(spread: Distribution) -> dict[str, Any]:
+    """A distribution in JSON types."""
+    return {**asdict(spread), "counts": list(spread.counts), "labels": list(spread.labels)}
 
 
 def all_findings(dataset: Dataset) -> list[Finding]:
@@ -121,7 +133,7 @@ def _is_nothing(value: Any) -> bool:
 
 def _text(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
-        return f"{value:.6g}"
+        return f"{value + 0.0:.6g}"  # nothing is no less than 0
     text = str(value)
     if len(text) <= LONGEST_CELL and "\n" not in text:
         return text

@@ -34,6 +34,9 @@ class DataPlan:
         stop_words: whose stop words are left out of texts (core.datasets.texts.stop_words).
         together: whether equal rows, and molecules of one family, stay on one side of every split;
             off in plans of before, whose runs go on with the rows they began with.
+        other_letters: whether letters of molecules that are no bases are read as N.
+        leaks: whether columns that give the target away are used; on in plans of before, whose
+            runs go on with the columns they began with.
         latest: the column by whose times the latest rows test; "" to draw them at random.
         rows, test_rows: at most so many rows of the file, and of the second file, drawn at random;
             0 for all, None for all that fit into memory.
@@ -54,6 +57,8 @@ class DataPlan:
     rows: int | None = None
     test_rows: int | None = None
     rows_seed: int = 0
+    leaks: bool = False
+    other_letters: bool = False
 
     def share_tested(self, units: int) -> float:
         """The share of rows (sequences, molecules, texts) held out for the test.
@@ -150,7 +155,8 @@ def plan_from_dict(plain: Mapping[str, Any]) -> Plan:
     data = plain.get("data")
     if not isinstance(data, Mapping):
         raise ValueError("Plan.data: missing")
-    return read_as(Plan, {"patience": 0, **plain, "data": {"together": False, **data}})
+    before = {"together": False, "leaks": True}  # as plans that do not say it were read
+    return read_as(Plan, {"patience": 0, **plain, "data": {**before, **data}})
 
 
 def check_gamma(plan: Plan) -> None:

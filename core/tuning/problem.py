@@ -319,7 +319,16 @@ def take(features: Any, rows: np.ndarray) -> Any:
 
 def read_data(data: DataPlan) -> Dataset:
     """The dataset of a data plan. Raises UnusableError as `read_dataset` does."""
-    given = Choices(data.target, data.task, data.roles, data.kinds, data.together, data.latest)
+    given = Choices(
+        target=data.target,
+        task=data.task,
+        roles=data.roles,
+        kinds=data.kinds,
+        together=data.together,
+        latest=data.latest,
+        leaks=data.leaks,
+        other_letters=data.other_letters,
+    )
     words = chosen_rules(data.vocabulary, data.stop_words)
     rows, test = (Wanted(most, data.rows_seed) for most in (data.rows, data.test_rows))
     file, other = data.file, data.test_file

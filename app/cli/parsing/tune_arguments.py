@@ -160,6 +160,17 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         help="keep equal rows, and molecules of one family, on one side of every split",
     )
     tune.add_argument(
+        "--leaks",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="use columns that give the target away (for one of them: --role COLUMN=feature)",
+    )
+    tune.add_argument(
+        "--other-letters",
+        action="store_true",
+        help="for molecules: read letters that are no bases as N, a base that is not known",
+    )
+    tune.add_argument(
         "--gamma",
         default="",
         metavar="NUMBER|best|sensitivity=SHARE",

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QSignalBlocker, Qt
-from PySide6.QtGui import QAction, QActionGroup, QDragEnterEvent, QDropEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, QSignalBlocker, Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
+from app.pages.data.column_menu import ColumnMenus
 from app.pages.data.documents import DocumentsCard
+from app.pages.data.findings import FindingsCard
 from app.pages.data.groups_board import GroupsBoard
-from app.pages.data.proposals import ProposalsCard
 from app.pages.data.question import QuestionCard
 from app.pages.data.table import LEAST_ROWS, PreviewTable
 from app.pages.page import Page
-from app.text.data import KINDS, column_word, found, headline, whole
+from app.text.changes import change_words
+from app.text.data import column_word, found, headline, whole
+from app.widgets.buttons import IconButton, PlainButton
 from app.widgets.card import Card
 from app.widgets.drop_area import dropped_file
 from app.widgets.labels import tip
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     from app.session.session import Session
 
 FEWER_ROWS = 5
-CHANGEABLE = ("number", "category", "yes/no", "date", "text")
 
 
 class DataPage(Page):
@@ -34,15 +36,22 @@ class DataPage(Page):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self.setAcceptDrops(True)
+        self._summary: object = None  # that the table shows
+        self._make_undo()
         self.add_button("Open another…", lambda: self.step_wanted.emit("start"))
         self.primary = self.add_primary("Choose a model", lambda: self.step_wanted.emit("model"))
         self.question = QuestionCard(session)
         self.body.addWidget(self.question)
-        self.proposals = ProposalsCard(session)
-        self.body.addWidget(self.proposals)
+        self.findings = FindingsCard(session)
+        self.body.addWidget(self.findings)
         self._card = Card("Table")
         self.table = PreviewTable()
         self.table.column_pressed.connect(self._show_menu)
+        self.table.columns_pressed.connect(self._show_menu_of_several)
+        self.table.selected.connect(self._show_selected)
+        self.several = PlainButton("", self._change_selected)
+        self.several.hide()
+        self._card.corner.addWidget(self.several)
         self._card.body.addWidget(self.table, 1)
         self._card.body.addStretch(0)
         self._card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
@@ -51,6 +60,12 @@ class DataPage(Page):
         self.body.addWidget(self.documents)
         self.board = GroupsBoard(session, self)
         self.body.addWidget(self.board)
+        self.menus = ColumnMenus(session, self.board, self._set_role, self)
+        for field in (self.question.spin, self.documents.size):
+            field.installEventFilter(self)  # it asks its line of text without the system
+            field.lineEdit().installEventFilter(self)
+        session.plan_changed.connect(self._show_changes)
+        session.changes_changed.connect(self._undo_refused)
         session.data_changed.connect(self.refresh)
         session.problem.connect(lambda _sentence: self._undo_refused())
         self.refresh()
@@ -69,15 +84,18 @@ class DataPage(Page):
         title = "Texts" if topics and summary["texts"] else "Table"
         self._card.set_words(title, self._table_caption())
         self.table.least_rows = FEWER_ROWS if topics else LEAST_ROWS  # words have room too
-        words = {column["name"]: column_word(column) for column in summary["columns"]}
-        with QSignalBlocker(self.table):
-            self.table.preview.show_summary(summary, words)
+        if summary is not self._summary:
+            self._summary = summary
+            words = {column["name"]: column_word(column) for column in summary["columns"]}
+            with QSignalBlocker(self.table):
+                self.table.preview.show_summary(summary, words)
         self.question.refresh()
-        self.proposals.refresh()
+        self.findings.refresh()
         self.board.refresh()
         self.documents.setVisible(topics)
         if topics:
             self.documents.show_documents(summary["structured"])
+        self._show_changes()
         self.primary.allow(self.session.plan is not None, "No model fits these data.")
         self.tell("What was found", found(summary, self.session.data))
 
@@ -85,12 +103,14 @@ class DataPage(Page):
         """What was chosen and could not be read gives way to what the session holds."""
         if self.session.summary is not None:
             self.question.refresh()
+            self._show_changes()
 
     def _table_caption(self) -> str:
         summary = self.session.summary
         caption = (
-            "First rows. Under each name: what kind of column it is. Click a head, or press "
-            "Enter in the table, to change it."
+            "First rows. Under each name: how its values are spread, how many are missing, and "
+            "what it is. Click a head, or press Enter in the table, to change it; with Ctrl or "
+            "Shift you select several."
         )
         if summary["more_columns"]:
             more = "{count} more columns are not shown."
@@ -104,72 +124,28 @@ class DataPage(Page):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(place)
 
+    def _show_menu_of_several(self, names: list[str], place: QPoint) -> None:
+        menu = self.menus.of_several(names)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(place)
+
+    def _show_selected(self) -> None:
+        names = self.table.chosen()
+        several = len(names) > 1
+        if several:
+            self.several.rename(f"Change {len(names)} columns…")
+        self.several.setVisible(several)
+
+    def _change_selected(self) -> None:
+        below = self.several.rect().bottomLeft()
+        self._show_menu_of_several(self.table.chosen(), self.several.mapToGlobal(below))
+
     def menu_for(self, name: str) -> QMenu:
-        """The roles and kinds that a column can be given, its own ones ticked."""
-        column = next(c for c in self.session.summary["columns"] if c["name"] == name)
-        menu = QMenu(self)
-        menu.setToolTipsVisible(True)
-        menu.addSection(name.replace("&", "&&"))
-        roles = QActionGroup(menu)
-        for role, words in self._roles_in_words(name):
-            action = self._tickable(menu, roles, words, column["role"] == role)
-            action.triggered.connect(lambda _on=False, role=role: self._set_role(name, role))
-        self._add_kinds(menu, column)
-        if column["note"]:
-            menu.addSeparator()
-            note = menu.addAction(column["note"])
-            note.setToolTip(tip(column["note"]))
-            note.setEnabled(False)
-        return menu
-
-    def _roles_in_words(self, name: str) -> list[tuple[str, str]]:
-        """What a column can be asked for; of texts, that their topics be found."""
-        summary = self.session.summary
-        looked = summary["task"] == "topics"
-        words = {
-            "target": "Predict this column",
-            "feature": "Use it to predict",
-            "topics": "Find the topics of its texts",
-            "group": "Keep rows with the same value together",
-            "sequence": self._sequence_words(),
-            "ignore": "Leave it out",
-        }
-        if looked:
-            del words["sequence"]
-            words["feature"] = words["topics"]
-        if looked or name not in summary["texts"]:
-            del words["topics"]
-        if looked and name not in summary["texts"] and name != summary["structured"]["column"]:
-            del words["feature"]
-        return list(words.items())
-
-    def _add_kinds(self, menu: QMenu, column: dict[str, Any]) -> None:
-        """The kinds that a column can be; of tokens only what matters to labels nearby."""
-        task, name = self.session.summary["task"], column["name"]
-        fixed = task == "sequence" and column["role"] in ("sequence", "target")
-        if task in ("structure", "topics") or fixed:
-            return
-        menu.addSection("It holds")
-        kinds = QActionGroup(menu)
-        for kind in CHANGEABLE[:2] if task == "sequence" else CHANGEABLE:
-            action = self._tickable(menu, kinds, KINDS[kind], column["kind"] == kind)
-            action.triggered.connect(lambda _on=False, kind=kind: self._set_kind(name, kind))
-
-    def _sequence_words(self) -> str:
-        if self.session.summary["task"] == "structure":
-            return "It holds the letters of the molecules"
-        return "It says which sequence a row belongs to"
-
-    @staticmethod
-    def _tickable(menu: QMenu, group: QActionGroup, words: str, ticked: bool) -> QAction:
-        action = menu.addAction(words)
-        action.setCheckable(True)
-        action.setChecked(ticked)
-        group.addAction(action)
-        return action
+        """The roles, kinds and groups that a column can be given, its own ones ticked."""
+        return self.menus.of_one(name)
 
     def _set_role(self, name: str, role: str) -> None:
-        data = self.session.data
+        data = self.session.asked_data
         if role == "target":
             self.question.choose_target(name)
             return
@@ -195,8 +171,41 @@ class DataPage(Page):
         task = "" if "sequence" in (role, now) else data.task
         self.session.change_data(roles=roles, task=task)
 
-    def _set_kind(self, name: str, kind: str) -> None:
-        self.session.change_data(kinds={**self.session.data.kinds, name: kind})
+    # Undo and redo ----------------------------------------------------------------------------
+
+    def _make_undo(self) -> None:
+        self.undo = IconButton("undo", "Undo", self.session.undo)
+        self.redo = IconButton("redo", "Redo", self.session.redo)
+        self.add_icon(self.undo)
+        self.add_icon(self.redo)
+        for keys, pressed in (
+            ("Ctrl+Z", self.session.undo),
+            ("Ctrl+Shift+Z", self.session.redo),
+            ("Ctrl+Y", self.session.redo),
+        ):
+            QShortcut(QKeySequence(keys), self).activated.connect(pressed)
+
+    def _show_changes(self) -> None:
+        """What the two buttons would do."""
+        for button, by, word, keys in (
+            (self.undo, -1, "Undo", "Ctrl+Z"),
+            (self.redo, 1, "Redo", "Ctrl+Shift+Z"),
+        ):
+            beside = self.session.changes.beside(by)
+            nothing = f"There is nothing to {word.lower()}"
+            said = f"{word}: {change_words(*(step.data for step in beside))}" if beside else nothing
+            button.setEnabled(beside is not None)
+            button.setAccessibleName(said if beside else word)
+            button.setToolTip(tip(f"{said} ({keys})" if beside else said))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """In a field of numbers Ctrl+Z undoes what was chosen, not what was typed."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            undoes = (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo)
+            if any(event.matches(key) for key in undoes):
+                event.ignore()
+                return True
+        return super().eventFilter(watched, event)
 
     # Dropping a file ------------------------------------------------------------------------
 

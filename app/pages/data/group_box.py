@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout, QWidget
 
 from app.look import appearance
-from app.widgets.chip import MIME, Chip
+from app.widgets.chip import MIME, Chip, dropped_columns
 from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import label, restyle, tip
 
@@ -30,15 +30,16 @@ class GroupBox(QFrame):
         number: its place on the board, which gives its colour.
 
     Signals:
-        dropped: the column that was dropped here.
+        dropped: the columns that were dropped here.
         renamed: the new name.
-        menu_wanted, step_wanted: as of its chips.
+        menu_wanted, step_wanted, pick_wanted: as of its chips.
     """
 
-    dropped = Signal(str)
+    dropped = Signal(object)
     renamed = Signal(str)
     menu_wanted = Signal(str)
     step_wanted = Signal(str, int)
+    pick_wanted = Signal(str, bool)
 
     def __init__(
         self, name: str, columns: Sequence[str], number: int, parent: QWidget | None = None
@@ -74,6 +75,7 @@ class GroupBox(QFrame):
             chip = Chip(name, self.name)
             chip.menu_wanted.connect(self.menu_wanted)
             chip.step_wanted.connect(self.step_wanted)
+            chip.pick_wanted.connect(self.pick_wanted)
             flow.addWidget(chip)
             self.chips.append(chip)
         return holder
@@ -112,4 +114,4 @@ class GroupBox(QFrame):
         """Take the column."""
         restyle(self, over=False)
         event.acceptProposedAction()
-        self.dropped.emit(bytes(event.mimeData().data(MIME).data()).decode())
+        self.dropped.emit(dropped_columns(event.mimeData()))

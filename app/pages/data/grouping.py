@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 Groups = dict[str, list[str]]
@@ -62,10 +62,11 @@ def shown_groups(spec: Spec, summary: Mapping[str, Any], all_name: str, rest_nam
     return groups
 
 
-def moved(groups: Groups, column: str, group: str) -> Groups:
-    """The same groups with a column in another (perhaps new) one; empty ones fall away."""
-    changed = {name: [c for c in columns if c != column] for name, columns in groups.items()}
-    changed.setdefault(group, []).append(column)
+def moved(groups: Groups, columns: Sequence[str], group: str) -> Groups:
+    """The same groups with some columns in another (perhaps new) one; empty ones fall away."""
+    gone = set(columns)
+    changed = {name: [c for c in inside if c not in gone] for name, inside in groups.items()}
+    changed.setdefault(group, []).extend(columns)
     return {name: columns for name, columns in changed.items() if columns}
 
 

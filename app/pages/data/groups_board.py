@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from app.text import groups as words
 from app.text.groups import OWN
 from app.widgets.buttons import IconButton, PlainButton
 from app.widgets.card import Card, clear
+from app.widgets.chip import Chip
 from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import label
 from app.widgets.quiet_controls import QuietComboBox
@@ -36,6 +38,7 @@ class GroupsBoard(Card):
         super().__init__(parent=parent)
         self.session = session
         self._empty = ""  # a group that was just made and has no columns yet
+        self._picked: dict[str, None] = {}  # the selected columns, in the order of selection
         self._task = ""  # what the words speak of
         self._make_controls()
         self._sentence = label("", "muted")
@@ -57,6 +60,9 @@ class GroupsBoard(Card):
         row.addWidget(self.ways)
         self.new = PlainButton("New group", self.add_group, "plus")
         row.addWidget(self.new)
+        self.several = PlainButton("", self._move_picked)
+        self.several.hide()
+        row.addWidget(self.several)
         for button in (
             IconButton("open", "Load groups from a file", self._ask_load),
             IconButton("save", "Save the groups as a file", self._ask_save),
@@ -112,7 +118,7 @@ class GroupsBoard(Card):
         self._boxes.set_column_width(_WIDE if summary["task"] == "structure" else _NARROW)
         self._sentence.setText(self._in_words(spec, len(groups), drawn))
         self._sentence.setVisible(bool(self._sentence.text()))
-        self.new.setEnabled(not summary["more_columns"])
+        self.new.setEnabled(self.takes_columns)
         self._draw(groups if drawn else {})
 
     def _in_words(self, spec: str, count: int, drawn: bool) -> str:
@@ -134,7 +140,9 @@ class GroupsBoard(Card):
             box.renamed.connect(partial(self._rename, name))
             box.menu_wanted.connect(self._show_menu)
             box.step_wanted.connect(self._step)
+            box.pick_wanted.connect(self._pick)
             self._boxes.addWidget(box)
+        self._show_picked()
         self._holder.setVisible(bool(groups))
         self._holder.updateGeometry()
 
@@ -151,6 +159,7 @@ class GroupsBoard(Card):
     def _way_chosen(self) -> None:
         way = self.ways.currentData()
         self._empty = ""
+        self._picked = {}
         self.session.set_plan(groups=self._without_empty() if way == OWN else way)
         self.refresh()
 
@@ -164,23 +173,66 @@ class GroupsBoard(Card):
         if self._shown and self._holder.isVisible():
             self.box(self._empty).title.setFocus()
 
-    def move(self, column: str, group: str) -> None:
-        """Put a column into a group, which may be a new one."""
-        changed = grouping.moved(self.groups(), column, group)
+    @property
+    def takes_columns(self) -> bool:
+        """Whether columns can be put into groups one by one: not where some are not listed."""
+        summary = self.session.summary
+        known = self.session.plan is not None and summary is not None
+        return known and summary["task"] != "topics" and not summary["more_columns"]
+
+    def move(self, columns: Sequence[str], group: str) -> None:
+        """Put columns into a group, which may be a new one."""
+        changed = grouping.moved(self.groups(), columns, group)
         if group == self._empty:
             self._empty = ""
+        self._picked = {}
         self.session.set_plan(groups=changed)
         self.refresh()
-        self._focus(group, column)
-
-    def _move(self, group: str, column: str) -> None:
-        # Not from within the drop itself: the chip that is being dragged will be gone.
-        QTimer.singleShot(0, self, lambda: self.move(column, group))
-
-    def _focus(self, group: str, column: str) -> None:
-        for chip in self.box(group).chips:
-            if chip.column == column:
+        for chip in self._chips():
+            if chip.column == columns[0]:
                 chip.setFocus()
+
+    def _move(self, group: str, columns: Sequence[str]) -> None:
+        # Not from within the drop itself: the chip that is being dragged will be gone.
+        QTimer.singleShot(0, self, lambda: self.move(columns, group))
+
+    # Several columns --------------------------------------------------------------------------
+
+    def _chips(self) -> Iterator[Chip]:
+        for at in range(self._boxes.count()):
+            box = self._boxes.itemAt(at).widget()
+            if isinstance(box, GroupBox):
+                yield from box.chips
+
+    def _pick(self, column: str, up_to: bool) -> None:
+        """Select one more column or one less, or all from the last one up to it."""
+        names = [chip.column for chip in self._chips()]
+        if up_to and self._picked:
+            ends = sorted((names.index(next(reversed(self._picked))), names.index(column)))
+            self._picked |= dict.fromkeys(names[ends[0] : ends[1] + 1])
+        elif column in self._picked:
+            del self._picked[column]
+        else:
+            self._picked[column] = None
+        self._show_picked()
+
+    def _show_picked(self) -> None:
+        shown = {chip.column: chip for chip in self._chips()}
+        self._picked = {name: None for name in self._picked if name in shown}
+        for name, chip in shown.items():
+            chip.pick(name in self._picked)
+            chip.carries = self._with_picked(name)
+        self.several.setVisible(len(self._picked) > 1)
+        self.several.rename(f"Move {len(self._picked)} columns…")
+
+    def _with_picked(self, column: str) -> list[str]:
+        """The columns that are meant by one of them."""
+        return list(self._picked) if column in self._picked else [column]
+
+    def _move_picked(self) -> None:
+        menu = self.menu_for(next(iter(self._picked)))
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.several.mapToGlobal(self.several.rect().bottomLeft()))
 
     def _rename(self, old: str, new: str) -> None:
         QTimer.singleShot(0, self, lambda: self.rename(old, new))
@@ -198,7 +250,7 @@ class GroupsBoard(Card):
         here = next(name for name, columns in self.groups().items() if column in columns)
         there = names.index(here) + by
         if 0 <= there < len(names):
-            self._move(names[there], column)
+            self._move(names[there], self._with_picked(column))
 
     def _show_menu(self, column: str) -> None:
         box = self.sender()
@@ -213,19 +265,26 @@ class GroupsBoard(Card):
 
     def menu_for(self, column: str) -> QMenu:
         """Where a column can go."""
+        columns = self._with_picked(column)
         menu = QMenu(self)
-        menu.addSection(f"Move “{column}” to")
-        for name, columns in self.groups().items():
-            if column not in columns:
+        what = f"“{column}”" if len(columns) == 1 else f"{len(columns)} columns"
+        menu.addSection(f"Move {what} to".replace("&", "&&"))
+        self.add_groups(menu, columns)
+        return menu
+
+    def add_groups(self, menu: QMenu, columns: Sequence[str]) -> None:
+        """The groups that columns can go to as actions of a menu, and a new one."""
+        wanted = set(columns)
+        for name, inside in self.groups().items():
+            if not wanted <= set(inside):
                 menu.addAction(name.replace("&", "&&")).triggered.connect(
-                    lambda _checked=False, name=name: self._move(name, column)
+                    lambda _checked=False, name=name: self._move(name, columns)
                 )
         fresh = grouping.fresh_name(self.groups(), "group {number}")
         menu.addSeparator()
         menu.addAction("A new group").triggered.connect(
-            lambda _checked=False: self._move(fresh, column)
+            lambda _checked=False: self._move(fresh, columns)
         )
-        return menu
 
     # Files ----------------------------------------------------------------------------------
 

@@ -172,7 +172,7 @@ class QuestionCard(Card):
 
     def choose_target(self, name: str) -> None:
         """Predict another column; the task is told from it anew."""
-        data = self.session.data
+        data = self.session.asked_data
         if name and name != self.session.summary["target"]:
             roles = {column: role for column, role in data.roles.items() if column != name}
             latest = "" if name == data.latest else data.latest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import (
@@ -13,15 +13,26 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QResizeEvent
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 
 from app.look import appearance
+from app.pages.data.spread_header import SpreadHeader
+from app.text.columns import column_words
 from app.widgets.labels import tip
 from app.widgets.plain_table import PlainTable
 
 Index = QModelIndex | QPersistentModelIndex
 LEAST_ROWS = 9
+FITTED_ROWS = 20  # whose cells decide how wide a column is
 MOST_WIDTH = 320  # pixels a column takes at most before its cells end in …
 
 
@@ -31,6 +42,8 @@ class PreviewModel(QAbstractTableModel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.names: list[str] = []
+        self.described: Sequence[Mapping[str, Any]] = ()  # the columns as the summary has them
+        self._total = 0
         self._words: list[str] = []
         self._roles: list[str] = []
         self._rows: list[list[str]] = []
@@ -47,11 +60,18 @@ class PreviewModel(QAbstractTableModel):
         self.beginResetModel()
         self.names = [names[at] for at in order]
         self._roles = [roles[at] for at in order]
+        self.described = [described.get(name, {}) for name in self.names]
+        self._total = summary["rows"] + summary.get("set_aside", 0)
         self._words = [words.get(name, "") for name in self.names]
         gap = [""] * (len(names) - len(seen))
         rows = ([*map(str, row), *gap] for row in summary["preview"]["rows"])
         self._rows = [[row[at] for at in order] for row in rows]
         self.endResetModel()
+
+    def longest(self, column: int) -> tuple[str, str]:
+        """What a column is, and the longest text of its first cells."""
+        cells = (row[column] for row in self._rows[:FITTED_ROWS])
+        return self._words[column], max(cells, key=len, default="")
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         """The row of kinds and the rows of the preview."""
@@ -68,9 +88,11 @@ class PreviewModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(self.names[section])
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            name, column = self.names[section], self.described[section]
+            said = f"{name}\n{column_words(column, self._total)}" if column else name
+            return tip(said) if role == Qt.ItemDataRole.ToolTipRole else said
         if role == Qt.ItemDataRole.DisplayRole:
             return self.names[section]
         return None
@@ -102,23 +124,32 @@ class PreviewModel(QAbstractTableModel):
 class PreviewTable(PlainTable):
     """The table; Enter, or a click on a head, asks for the menu of a column.
 
+    Ctrl or Shift with a click, and Shift with an arrow, select several columns; the menu is then
+    theirs.
+
     Attributes:
         least_rows: how many rows have room in any case.
 
     Signals:
         column_pressed: (column name, place on the screen for the menu).
+        columns_pressed: (names of several columns, place on the screen for the menu).
+        selected: which columns are selected is another matter now.
     """
 
     column_pressed = Signal(str, QPoint)
+    columns_pressed = Signal(object, QPoint)
+    selected = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.least_rows = LEAST_ROWS
+        self._keys = Qt.KeyboardModifier.NoModifier  # of the last click into the cells
         self.preview = PreviewModel(self)
         self.setModel(self.preview)
         self.setAccessibleName("First rows of the table")
         self.setAccessibleDescription("The first row says what each column is. Enter changes it.")
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setHorizontalHeader(SpreadHeader(self))
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectColumns)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         head = self.horizontalHeader()
@@ -129,8 +160,29 @@ class PreviewTable(PlainTable):
         head.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         head.setAccessibleName("Names of the columns")
         head.sectionClicked.connect(self._head_clicked)
+        head.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        head.customContextMenuRequested.connect(self._menu_wanted)
         self.clicked.connect(self._cell_clicked)
-        self.preview.modelReset.connect(self.fit)
+        self.preview.modelReset.connect(self._show_spread)
+        appearance.notifier.themed.connect(self._themed)
+        self.selectionModel().selectionChanged.connect(lambda *_changes: self.selected.emit())
+
+    def _show_spread(self) -> None:
+        self.horizontalHeader().show_columns(self.preview.described)
+        self.fit()
+        self.selected.emit()
+
+    def _themed(self, _theme: object) -> None:
+        self._show_spread()  # the text may have another size
+
+    def chosen(self) -> list[str]:
+        """The names of the columns that are selected, in their order."""
+        places = {
+            at
+            for part in self.selectionModel().selection()
+            for at in range(part.left(), part.right() + 1)
+        }
+        return [self.preview.names[at] for at in sorted(places)]
 
     def fit(self) -> None:
         """Columns as wide as their content, wider where there is room; rows to the text's size."""
@@ -141,7 +193,7 @@ class PreviewTable(PlainTable):
         frame = 2 * self.frameWidth() + self.horizontalScrollBar().sizeHint().height()
         self.setMinimumHeight(head + min(rows, self.least_rows) * (line + 12) + frame)
         self.setMaximumHeight(head + rows * (line + 12) + frame)
-        whole = [self._wanted(column) for column in range(self.preview.columnCount())]
+        whole = self._wanted()
         widths = [min(width, appearance.pixels(MOST_WIDTH)) for width in whole]
         spare = self.viewport().width() - sum(widths)
         for column, width in enumerate(whole):  # first to cells that would end in …
@@ -155,9 +207,25 @@ class PreviewTable(PlainTable):
             last = len(widths) - 1
             self.setColumnWidth(last, widths[last] + share + spare - share * len(widths))
 
-    def _wanted(self, column: int) -> int:
-        head = self.horizontalHeader().sectionSizeHint(column)
-        return max(head, self.sizeHintForColumn(column)) + 6
+    def _wanted(self) -> list[int]:
+        """What every column wants. Its longest cell stands for all: asking each takes too long."""
+        count, head = self.preview.columnCount(), self.horizontalHeader()
+        if not count:
+            return []
+        bold = QFont(self.font())
+        bold.setItalic(True)
+        bold.setBold(True)
+        plain, first = self.fontMetrics(), QFontMetrics(bold)
+
+        def cells(column: int) -> int:
+            kind, longest = self.preview.longest(column)
+            return max(first.horizontalAdvance(kind), plain.horizontalAdvance(longest))
+
+        padding = max(0, self.sizeHintForColumn(0) - cells(0))
+        return [
+            max(head.sectionSizeHint(column), cells(column) + padding) + 6
+            for column in range(count)
+        ]
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Use the room there is."""
@@ -168,20 +236,49 @@ class PreviewTable(PlainTable):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter, space or the menu key ask for the current column's menu."""
         keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_Menu)
-        if event.key() in keys and self.currentIndex().isValid():
+        plain = not event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        if event.key() in keys and plain and self.currentIndex().isValid():
             self._ask(self.currentIndex().column())
         else:
             super().keyPressEvent(event)
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Remember with which keys."""
+        self._keys = event.modifiers()
+        super().mousePressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The menu of what is selected, where the pointer is."""
+        if event.reason() == QContextMenuEvent.Reason.Mouse:
+            self._menu_wanted(event.pos())
+
+    def _menu_wanted(self, place: QPoint) -> None:
+        column = self.columnAt(place.x())
+        if column >= 0:
+            if self.preview.names[column] not in self.chosen():
+                self.selectColumn(column)
+            self._ask(column)
+
     def _head_clicked(self, column: int) -> None:
-        self.setCurrentIndex(self.preview.index(0, column))
-        self._ask(column)
+        if not _selects(self.horizontalHeader().keys):
+            self.setCurrentIndex(self.preview.index(0, column))
+            self._ask(column)
 
     def _cell_clicked(self, index: QModelIndex) -> None:
-        if index.row() == 0:
+        if index.row() == 0 and not _selects(self._keys):
             self._ask(index.column())
 
     def _ask(self, column: int) -> None:
         x = self.columnViewportPosition(column)
         place = self.viewport().mapToGlobal(QPoint(max(0, x), 0))
-        self.column_pressed.emit(self.preview.names[column], place)
+        names, name = self.chosen(), self.preview.names[column]
+        if len(names) > 1 and name in names:
+            self.columns_pressed.emit(names, place)
+        else:
+            self.column_pressed.emit(name, place)
+
+
+def _selects(pressed: Qt.KeyboardModifier) -> bool:
+    """Whether a click selects one more column, or all up to it."""
+    keys = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    return bool(pressed & keys)

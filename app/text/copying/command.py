@@ -81,6 +81,10 @@ def _of_data(plan: Plan) -> Iterator[tuple[str, str]]:
     yield from _rows(plan)
     if not data.together:
         yield "", "--no-together"
+    if data.leaks:
+        yield "", "--leaks"
+    if data.other_letters:
+        yield "", "--other-letters"
     if data.latest:
         yield "--test-latest", data.latest
     for name in ("vocabulary", "stop_words"):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Sequence
 
 import pandas as pd
 
+from core.datasets.asking import of_column, with_value
 from core.datasets.dataset import Column, Dataset, Finding, Proposal
 from core.datasets.splits.equal_items import sequence_codes
 
@@ -138,7 +138,7 @@ def _group_finding(dataset: Dataset, column: Column, table: pd.DataFrame, coded:
     count = len(known)
     if dataset.task == "sequence":
         count = int(sequence_codes(dataset).max()) + 1
-    option = f"--role {shlex.quote(f'{column.name}=group')}"
+    option = of_column("--role", column.name, "group")
     offer = Proposal(f"Keep the {items} of one {who} together", option, {column.name: "group"})
     return Finding(
         f"“{column.name}” has {known.nunique():,} different values in {count:,} {items}. Where"
@@ -156,7 +156,7 @@ def _dates(dataset: Dataset) -> list[Finding]:
         timed = column.date_format.startswith("%H")  # an hour of no day
         if timed or set(name_words(column.name)) & _NOT_LATER:
             continue
-        option = f"--test-latest {shlex.quote(column.name)}"
+        option = with_value("--test-latest", column.name)
         offer = Proposal("Test on the latest rows", option, fields={"latest": column.name})
         said = f"“{column.name}” holds dates. If the model is to predict rows that come later, test"
         return [Finding(f"{said} it on the latest ones.", column.name, proposal=offer)]

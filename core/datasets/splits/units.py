@@ -7,13 +7,13 @@ chance: there, and where the units would be too few to divide, the items are div
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from core.datasets.asking import of_column
 from core.datasets.dataset import Dataset, Finding, Proposal
 from core.datasets.splits.equal_items import (
     LARGEST_UNIT,
@@ -149,7 +149,7 @@ def _of_groups(dataset: Dataset) -> list[Finding]:
     )
     if not grouping:
         return [Finding(said)]
-    option = f"--role {shlex.quote(f'{name}=ignore')}"
+    option = of_column("--role", name, "ignore")
     offer = Proposal(f"Divide the {word}s of one group", option, {name: "ignore"})
     return [Finding(said, name, proposal=offer)]
 

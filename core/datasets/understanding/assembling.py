@@ -9,6 +9,7 @@ import pandas as pd
 
 from core.datasets.columns import text_length
 from core.datasets.dataset import Dataset
+from core.datasets.distributions import distributions
 from core.datasets.raw_table import Choices, RawTable
 from core.datasets.splits.latest import with_times
 from core.datasets.splits.proposals import proposals
@@ -44,7 +45,11 @@ def assemble(read: RawTable, shape: Shape | None, choices: Choices) -> Dataset:
     dataset = with_units(dataset, choices.together)
     if choices.latest:
         dataset = with_times(dataset, read.table, choices.latest)
-    return replace(dataset, findings=(*dataset.findings, *proposals(dataset, read.table)))
+    return replace(
+        dataset,
+        findings=(*dataset.findings, *proposals(dataset, read.table)),
+        distributions=distributions(read.table, dataset.columns),
+    )
 
 
 def _are_texts(table: pd.DataFrame, choices: Choices) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
-from core.datasets.dataset import Column, Dataset, Finding
+from core.datasets.asking import of_column, with_value
+from core.datasets.columns import ALL_DIFFER, HARDLY_TWICE
+from core.datasets.dataset import Column, Dataset, Finding, Proposal
 from core.datasets.texts.ngrams import counts_parts
+from core.datasets.understanding.joint import together
 
+GIVES_AWAY = "it gives the target away"
 _LOOK_FIRST = 5000  # rows that a column must pass before all rows are looked at
 _FEWEST_ROWS = 20  # with fewer, a perfect column is likely chance
 
@@ -18,11 +20,19 @@ def table_findings(dataset: Dataset) -> list[Finding]:
     """Findings about a table's columns, the serious ones first."""
     table = dataset.table
     assert table is not None
-    findings = [
+    telling = [
         _telling(column) for column in dataset.columns if _gives_away(dataset, table, column)
     ]
-    findings += _left_out(dataset.columns)
-    findings += [_texts(column.name, table[column.name]) for column in _of_texts(dataset)]
+    findings = together(
+        telling,
+        "{columns} tell the target without error, each alone; leave them out unless they are"
+        " really known before the target is.",
+        "Leave them out",
+        "",
+    )
+    findings += _left_out(dataset)
+    texts = [_texts(column.name, table[column.name]) for column in _of_texts(dataset)]
+    findings += together(texts, "{columns} hold texts: their words become columns.", "", "")
     findings += _gaps(dataset)
     return sorted(findings, key=lambda finding: not finding.serious)
 
@@ -33,15 +43,64 @@ def _telling(column: Column) -> Finding:
         " known before the target is.",
         column.name,
         serious=True,
+        proposal=leaving_out(column.name),
     )
 
 
-def _left_out(columns: Sequence[Column]) -> list[Finding]:
-    findings = []
-    for column in columns:
+def leaving_out(name: str) -> Proposal:
+    """The offer to leave a column out."""
+    return Proposal("Leave it out", _role(name, "ignore"), {name: "ignore"})
+
+
+def _role(name: str, role: str) -> str:
+    return of_column("--role", name, role)
+
+
+def _left_out(dataset: Dataset) -> list[Finding]:
+    by_note: dict[str, list[Finding]] = {}
+    for column in dataset.columns:
         if column.role == "ignore" and column.note:
-            findings.append(Finding(f"“{column.name}” is left out: {column.note}.", column.name))
+            found = Finding(
+                f"“{column.name}” is left out: {column.note}.{_only_if(column.note, 'it is')}",
+                column.name,
+                column.note == GIVES_AWAY,
+                _use_of(dataset, column),
+            )
+            by_note.setdefault(column.note, []).append(found)
+    findings = []
+    for note, found_so in by_note.items():
+        said = f"{{columns}} are left out: of each, {note}.{_only_if(note, 'they are')}"
+        offers = [found.proposal for found in found_so if found.proposal]
+        words = "Read as texts" if offers and offers[0].kinds else "Use them after all"
+        option = "--leaks" if note == GIVES_AWAY else ""
+        findings += together(found_so, said.replace("of each, it", "each"), words, option)
     return findings
+
+
+def _only_if(note: str, known: str) -> str:
+    """When a column may be used that gives the target away; "" of any other."""
+    if note != GIVES_AWAY:
+        return ""
+    what = "it" if known == "it is" else "them"
+    return f" Use {what} only if {known} really known before the target is."
+
+
+def _use_of(dataset: Dataset, column: Column) -> Proposal | None:
+    """How a column that is left out could be used; None where nothing can be learned from it."""
+    name = column.name
+    if column.note in (ALL_DIFFER, HARDLY_TWICE) and _has_words(dataset, name):
+        option = of_column("--kind", name, "text")
+        return Proposal("Read as text", option, kinds={name: "text"})
+    if column.note == GIVES_AWAY or (column.kind == "identifier" and column.note != ALL_DIFFER):
+        return Proposal("Use it after all", _role(name, "feature"), {name: "feature"})
+    return None
+
+
+def _has_words(dataset: Dataset, name: str) -> bool:
+    """Whether values are of two words or more on average; codes of one word say nothing."""
+    assert dataset.left_out is not None
+    counts = [len(str(value).split()) for value in dataset.left_out[name].dropna()]
+    return bool(counts) and sum(counts) >= 2 * len(counts)
 
 
 def _of_texts(dataset: Dataset) -> list[Column]:
@@ -50,33 +109,27 @@ def _of_texts(dataset: Dataset) -> list[Column]:
 
 def _texts(name: str, values: pd.Series) -> Finding:
     become = "words and parts of words" if counts_parts(values) else "words"
-    return Finding(f"“{name}” holds texts: {become} become columns.", name)
-
-
-def copies_of_target(dataset: Dataset) -> list[str]:
-    """The features that are the classes under other names: each value one class, each class one."""
-    table = dataset.table
-    if table is None or not dataset.classes or dataset.rows < _FEWEST_ROWS:
-        return []
-    labels = pd.factorize(dataset.target)[0]
-    found = []
-    for name in dataset.feature_names:
-        codes, different = pd.factorize(table[name])
-        if len(different) != len(dataset.classes) or codes.min() < 0:
-            continue
-        pairs = np.unique(codes.astype(np.int64) * len(different) + labels)
-        if len(pairs) == len(different):
-            found.append(name)
-    return found
+    offer = Proposal(
+        "Find topics instead",
+        f"{with_value('--target', name)} --task topics",
+        fields={"target": name, "task": "topics"},
+    )
+    return Finding(f"“{name}” holds texts: {become} become columns.", name, proposal=offer)
 
 
 def _gaps(dataset: Dataset) -> list[Finding]:
     total = dataset.rows + dataset.set_aside
-    return [
-        Finding(f"“{column.name}” is missing in {column.missing:,} of {total:,} rows.", column.name)
+    gaps = [
+        Finding(
+            f"“{column.name}” is missing in {column.missing:,} of {total:,} rows.",
+            column.name,
+            proposal=leaving_out(column.name),
+        )
         for column in dataset.columns
         if column.role == "feature" and column.missing > 0.5 * total
     ]
+    said = f"{{columns}} are each missing in more than half of the {total:,} rows."
+    return together(gaps, said, "Leave them out", "")
 
 
 def _gives_away(dataset: Dataset, table: pd.DataFrame, column: Column) -> bool:

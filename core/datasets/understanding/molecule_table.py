@@ -25,6 +25,8 @@ from core.datasets.molecules import (
 )
 from core.datasets.raw_table import Choices, RawTable
 from core.datasets.splits.proposals import FEWEST_GROUPS, family_column
+from core.datasets.understanding.offering import OfferingError
+from core.datasets.understanding.other_letters import AS_N, as_unknown
 from core.datasets.understanding.recognition import Shape
 from core.datasets.understanding.table import left_out, row_groups
 from core.errors import UnusableError
@@ -50,6 +52,9 @@ def from_molecules(read: RawTable, shape: Shape, choices: Choices) -> Dataset:
         UnusableError: an empty, unknown or unbalanced letter or bracket, different lengths, with
             the line; a role that molecules have no use for.
     """
+    others: list[Finding] = []
+    if choices.other_letters:
+        read, others = as_unknown(read, shape.sequence)
     table, roles = read.table, choices.roles
     if choices.together:
         roles = roles_with_family(table, roles)
@@ -66,7 +71,8 @@ def from_molecules(read: RawTable, shape: Shape, choices: Choices) -> Dataset:
         task="structure",
         row_groups=row_groups(table, columns),
         row_names=_names(table, named),
-        findings=(*read.findings, *_findings(table[shape.sequence], structures, shape)),
+        findings=(*read.findings, *others, *_findings(table[shape.sequence], structures, shape)),
+        other_letters=choices.other_letters,
         left_out=left_out(table, [c for c in columns if c.role != "sequence"]),
     )
 
@@ -87,10 +93,13 @@ def molecules_test_part(train: Dataset, read: RawTable) -> Dataset:
     Raises:
         UnusableError: as for the first file.
     """
-    table = read.table
     for column in (train.sequence_name, train.target_name):
-        if column not in table.columns:
-            raise unknown_column(column, [str(c) for c in table.columns], read.name)
+        if column not in read.table.columns:
+            raise unknown_column(column, [str(c) for c in read.table.columns], read.name)
+    others: list[Finding] = []
+    if train.other_letters:
+        read, others = as_unknown(read, train.sequence_name, "In the test file, ")
+    table = read.table
     shape = Shape("structure", train.sequence_name, train.target_name, True)
     structures = _checked(read, shape)
     lost = _lost_pairs(table[shape.sequence], structures, "In the test file, ")
@@ -104,7 +113,7 @@ def molecules_test_part(train: Dataset, read: RawTable) -> Dataset:
         task="structure",
         row_groups=row_groups(table, [c for c in train.columns if c.name in table.columns]),
         row_names=_names(table, _name_column(table, shape, {})),
-        findings=(*lost, *_ambiguous(table[shape.sequence], shape, "In the test file, ")),
+        findings=(*lost, *others, *_ambiguous(table[shape.sequence], shape, "In the test file, ")),
     )
 
 
@@ -181,11 +190,10 @@ def _checked(read: RawTable, shape: Shape) -> np.ndarray:
             column = shape.target
             found[row] = _one_structure("" if pd.isna(structure) else str(structure).strip(), plain)
         except UnusableError as fault:
-            raise UnusableError(
-                fault.what,
-                where=f"{read.name}, line {read.line_of(row)}, column {column}",
-                cure=fault.cure,
-            ) from None
+            where = f"{read.name}, line {read.line_of(row)}, column {column}"
+            if column == shape.sequence and not pd.isna(letters) and str(letters).strip():
+                raise OfferingError(fault.what, AS_N, where=where, cure=fault.cure) from None
+            raise UnusableError(fault.what, where=where, cure=fault.cure) from None
     return found
 
 

@@ -11,7 +11,8 @@ import pandas as pd
 from core.datasets.columns import describe_columns, sentence_columns, unknown_column
 from core.datasets.dataset import Column, Dataset, Finding
 from core.datasets.raw_table import Choices, RawTable
-from core.datasets.understanding.findings import copies_of_target, table_findings
+from core.datasets.understanding.findings import GIVES_AWAY, table_findings
+from core.datasets.understanding.giving_away import copies_of_target, giving_away
 from core.datasets.understanding.target import (
     refuse_fractions,
     settle_target,
@@ -23,7 +24,6 @@ from core.datasets.understanding.unusable_target import UnusableTargetError
 from core.errors import UnusableError
 
 _TOPICS = "or choose topics as the task"
-_COPY = "it says the target in other words and would give it away"
 HEAD_ROWS = 50  # of the columns that are left out, so that a person can judge them
 
 
@@ -80,7 +80,7 @@ def from_table(read: RawTable, choices: Choices) -> Dataset:
             *read.findings,
         ),
     )
-    dataset = _without_copies(dataset, rows, roles, sentence_columns(table))
+    dataset = _without_leaks(dataset, rows, choices, roles, sentence_columns(table))
     return replace(dataset, findings=(*dataset.findings, *table_findings(dataset)))
 
 
@@ -93,22 +93,29 @@ def _unlikely(table: pd.DataFrame, wanted: str, ends: Sequence[str]) -> Sequence
     return ()
 
 
-def _without_copies(
-    dataset: Dataset, rows: pd.DataFrame, roles: Mapping[str, str], texts: Sequence[str]
+def _without_leaks(
+    dataset: Dataset,
+    rows: pd.DataFrame,
+    choices: Choices,
+    roles: Mapping[str, str],
+    texts: Sequence[str],
 ) -> Dataset:
-    """The dataset without columns that are the target in other words, unless a person uses them.
+    """The dataset without columns that give the target away, unless a person uses them.
 
     Where nothing else could predict, and there are no texts either, they stay and are told.
 
     Raises:
         UnusableTargetError: nothing but texts is left.
     """
-    copies = [name for name in copies_of_target(dataset) if name not in roles]
-    features = [name for name in dataset.feature_names if name not in copies]
-    if not copies or not (features or texts):
+    free = [name for name in dataset.feature_names if name not in roles]
+    leaks = [] if choices.leaks else giving_away(dataset, free)
+    if choices.leaks or len(leaks) == len(dataset.feature_names):
+        leaks = [name for name in copies_of_target(dataset) if name in free]
+    features = [name for name in dataset.feature_names if name not in leaks]
+    if not leaks or not (features or texts):
         return dataset
     columns = tuple(
-        replace(column, role="ignore", note=_COPY) if column.name in copies else column
+        replace(column, role="ignore", note=GIVES_AWAY) if column.name in leaks else column
         for column in dataset.columns
     )
     if not features:

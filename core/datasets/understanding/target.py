@@ -8,8 +8,9 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
+from core.datasets.asking import of_column
 from core.datasets.columns import unknown_column
-from core.datasets.dataset import Finding, Task
+from core.datasets.dataset import Finding, Proposal, Task
 from core.errors import UnusableError
 
 USUAL_NAMES = ("target", "label", "class", "y")
@@ -179,6 +180,9 @@ def target_findings(
                 f"“{name}” has {len(classes)} different whole numbers, taken as classes;"
                 " choose regression if they are amounts.",
                 name,
+                proposal=Proposal(
+                    "Predict a number", "--task regression", fields={"task": "regression"}
+                ),
             )
         )
     if task == "regression" and not given and len(np.unique(target)) == 2:
@@ -187,6 +191,11 @@ def target_findings(
                 f"“{name}” has only two different values; let it be a category to have two"
                 " classes.",
                 name,
+                proposal=Proposal(
+                    "Read as two classes",
+                    of_column("--kind", name, "category"),
+                    kinds={name: "category"},
+                ),
             )
         )
     if classes:

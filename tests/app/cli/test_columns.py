@@ -87,12 +87,48 @@ def test_a_run_of_before_goes_on_with_its_rows(capsys, table):
     folder = RunFolder.open(json.loads(capsys.readouterr().out)["run"])
     rows = finished_run(folder).takeaway.test_rows
     plain = json.loads((folder.path / "plan.json").read_text())
-    for field in ("together", "latest"):
+    for field in ("together", "latest", "leaks"):
         del plain["data"][field]
     (folder.path / "plan.json").write_text(json.dumps(plain))
     assert read_data(folder.plan.data).units is None
     assert main(["resume", folder.name, "--trials", "1", "--json"]) == 0
     assert finished_run(folder).takeaway.test_rows == rows
+
+
+@pytest.fixture
+def telling(table):
+    """The same table with a column that gives the target away."""
+    frame = pd.read_csv(table)
+    noise = np.random.default_rng(5).uniform(0, 1, len(frame))
+    frame.insert(2, "after", np.where(frame["ill"] == "yes", 5, 1) + noise)
+    frame = frame.drop(columns="a")
+    frame.to_csv(table, index=False)
+    return table
+
+
+def test_a_column_that_gives_the_target_away_is_left_out_unless_it_is_asked_for(capsys, telling):
+    used = {}
+    for given in ((), ("--role", "after=feature"), ("--leaks",)):
+        assert main(["tune", str(telling), *given, *ONE_TEST]) == 0
+        said = capsys.readouterr()
+        run = finished_run(RunFolder.open(json.loads(said.out.splitlines()[-1])["run"]))
+        used[given] = "after" in run.takeaway.feature_names
+        lines = " ".join(line for line in said.err.splitlines() if line.startswith("Data: "))
+        assert ("“after” is left out: it gives the target away." in lines) != used[given]
+        option = "--role after=ignore" if used[given] else "--role after=feature"
+        assert f"({option})" in lines
+        assert any("target" in one and "after" in one for one in run.takeaway.findings)
+    assert list(used.values()) == [False, True, True]
+
+
+def test_a_run_of_before_goes_on_with_a_column_that_gives_the_target_away(capsys, telling):
+    assert main(["tune", str(telling), "--leaks", *ONE_TEST]) == 0
+    folder = RunFolder.open(json.loads(capsys.readouterr().out)["run"])
+    plain = json.loads((folder.path / "plan.json").read_text())
+    assert plain["data"].pop("leaks") is True
+    (folder.path / "plan.json").write_text(json.dumps(plain))
+    assert main(["resume", folder.name, "--trials", "1", "--json"]) == 0
+    assert "after" in finished_run(folder).takeaway.feature_names
 
 
 @pytest.mark.parametrize(

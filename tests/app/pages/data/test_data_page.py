@@ -164,12 +164,12 @@ def test_the_keyboard_moves_a_column_by_menu_and_by_step(page, qtbot):
 def test_focus_stays_with_the_column_that_was_moved(page, qtbot):
     board = page.board
     page.activateWindow()
-    board.move("ward", "place")
+    board.move(["ward"], "place")
     assert QApplication.focusWidget().column == "ward"
 
 
 def test_every_chip_of_a_narrow_group_shows(page, qtbot):
-    page.board.move("ward", "x" * 40)
+    page.board.move(["ward"], "x" * 40)
     page.resize(420, 900)
     names = ["age", "blood_pressure", "waiting_minutes", "visit_date"]
     page.session.set_plan(groups={"all": names})
@@ -181,7 +181,7 @@ def test_every_chip_of_a_narrow_group_shows(page, qtbot):
 
 def test_a_group_gets_another_name(page, qtbot):
     board = page.board
-    board.move("ward", "place")
+    board.move(["ward"], "place")
     title = board.box("place").title
     title.setText("where")
     title.editingFinished.emit()
@@ -197,7 +197,7 @@ def test_the_ways_of_grouping(page, way):
 
 def test_groups_are_saved_and_loaded_again(page, tmp_path):
     board = page.board
-    board.move("ward", "place")
+    board.move(["ward"], "place")
     file = tmp_path / "groups.json"
     board.save(str(file))
     kept = page.session.plan.groups
@@ -256,8 +256,8 @@ def test_groups_agree_with_those_the_core_makes():
 
 def test_moving_and_renaming_lose_no_column():
     groups = {"a": ["1", "2"], "b": ["3"]}
-    assert moved(groups, "3", "a") == {"a": ["1", "2", "3"]}
-    assert moved(groups, "1", "new") == {"a": ["2"], "b": ["3"], "new": ["1"]}
+    assert moved(groups, ["3"], "a") == {"a": ["1", "2", "3"]}
+    assert moved(groups, ["1"], "new") == {"a": ["2"], "b": ["3"], "new": ["1"]}
     assert renamed(groups, "b", "a") == {"a": ["1", "2", "3"]}
     assert renamed(groups, "a", "z") == {"z": ["1", "2"], "b": ["3"]}
     assert fresh_name({"group 2": [], "x": []}, "group {number}") == "group 3"

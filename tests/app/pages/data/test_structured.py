@@ -74,7 +74,7 @@ def test_the_groups_of_a_model_of_sequences(page_of):
     assert page.board.groups() == {"all parameters": ["initial", "transition", *columns]}
     page.session.set_plan(groups="prefix")
     assert list(page.board.groups())[:2] == ["initial", "transition"]
-    page.board.move("transition", "initial")
+    page.board.move(["transition"], "initial")
     assert page.session.plan.groups["initial"] == ["initial", "transition"]
 
 
@@ -107,6 +107,7 @@ def test_a_column_becomes_the_sequence_and_stops_being_one(page_of):
     page._set_role("shelf", "sequence")
     asked = page.session.worker.asked[-1].data
     assert asked.roles == {"shelf": "sequence"}
+    page.session.undo()  # still being read: it is not wanted any more
     page.session.data = page.session.data.__class__(file="sample:tags", task="sequence")
     page._set_role("sequence", "feature")
     asked = page.session.worker.asked[-1].data

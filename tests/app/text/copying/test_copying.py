@@ -54,7 +54,11 @@ PLANS = [
     Plan(TABLE, "forest", "random", folds=3, workers=2, metric="auc", time_limit=2.5),
     Plan(TABLE, "svm", "tpe", standardize=False, refit=False, evaluation="test", minutes=1e-3),
     Plan(TABLE, "svm", "gp", costs={"no": 1.0, "yes": 7.25}, metric="log_loss"),
-    Plan(replace(TABLE, test_size=0.123, together=False), "knn", "random"),
+    Plan(
+        replace(TABLE, test_size=0.123, together=False, leaks=True, other_letters=True),
+        "knn",
+        "random",
+    ),
     Plan(
         DataPlan(
             "sample:clinic",

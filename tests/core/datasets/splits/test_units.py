@@ -386,6 +386,7 @@ def test_what_a_second_file_shares_with_the_first_is_said(tmp_path: Path) -> Non
 
 def proposed(table: pd.DataFrame) -> dict[str, dict]:
     found = [f for f in table_dataset(table).findings if f.proposal]
+    found = [f for f in found if "feature" not in f.proposal.roles.values()]
     return {f.column: {**f.proposal.roles, **f.proposal.fields} for f in found}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from core.datasets.raw_table import Choices
 from core.datasets.reading import read_dataset
 from core.datasets.splits.splitting import folds, hold_out
 from core.datasets.summary import summarize
+from core.datasets.understanding.offering import OfferingError
 from core.errors import UnusableError
 
 Write = Callable[..., str]
@@ -182,3 +184,20 @@ def test_the_real_molecules(shared_data: Path) -> None:
     assert summary["dropped"]["bases that do not pair"] == 49
     assert summary["dropped"]["hairpin too short"] == 8
     assert dataset.row_names[0] == "RF00001_A"
+
+
+def test_other_letters_are_read_as_n_where_a_person_wants_it(write: Write) -> None:
+    text = GOOD + "four,GGXaaacc*,(((...)))\n"
+    with pytest.raises(OfferingError, match="letter 3 of the sequence is “X”") as refused:
+        read_dataset(write(text))
+    assert refused.value.offer.fields == {"other_letters": True}
+    again = pickle.loads(pickle.dumps(refused.value))
+    assert (again.sentence, again.offer) == (refused.value.sentence, refused.value.offer)
+    dataset = read_dataset(write(text), Choices(other_letters=True), test_file=write(text, "b.csv"))
+    assert dataset.table["sequence"].tolist()[-1] == "GGNaaaccN"
+    said = "2 letters are none of the bases (such as “X”), in 1 of 4 molecules, and are read as N."
+    assert said in sentences(dataset)
+    assert dataset.test.table["sequence"].tolist()[-1] == "GGNaaaccN"
+    assert f"In the test file, {said}" in sentences(dataset.test)
+    with pytest.raises(UnusableError, match="the sequence is empty"):
+        read_dataset(write(GOOD + "four,,\n"), Choices(other_letters=True))

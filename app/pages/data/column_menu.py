@@ -1,0 +1,159 @@
+"""The menus of one column and of several: what they are used for, what they hold, their group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app.text.data import KINDS
+from app.widgets.labels import tip
+
+if TYPE_CHECKING:
+    from app.pages.data.groups_board import GroupsBoard
+    from app.session.session import Session
+
+CHANGEABLE = ("number", "category", "yes/no", "date", "text")
+_SEVERAL = {
+    "feature": "Use them to predict",
+    "ignore": "Leave them out",
+}
+
+
+class ColumnMenus:
+    """Makes menus that change the data and the groups.
+
+    Args:
+        session: whose data are changed.
+        board: the groups that columns can be put into.
+        set_role: (column, role), also "target" and "topics".
+        parent: of the menus.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        board: GroupsBoard,
+        set_role: Callable[[str, str], None],
+        parent: QWidget,
+    ) -> None:
+        self._session, self._board = session, board
+        self._set_role, self._parent = set_role, parent
+
+    def of_one(self, name: str) -> QMenu:
+        """The roles and kinds that a column can be given, its own ones ticked."""
+        column = self._column(name)
+        menu = self._menu(name)
+        roles = QActionGroup(menu)
+        for role, words in self._roles_in_words(name):
+            action = _tickable(menu, roles, words, column["role"] == role)
+            action.triggered.connect(lambda _on=False, role=role: self._set_role(name, role))
+        self._add_kinds(menu, [column])
+        if column["role"] == "feature":
+            self._add_groups(menu, [name])
+        if column["note"]:
+            menu.addSeparator()
+            note = menu.addAction(column["note"].replace("&", "&&"))
+            note.setToolTip(tip(column["note"]))
+            note.setEnabled(False)
+        return menu
+
+    def of_several(self, names: Sequence[str]) -> QMenu:
+        """The same for several columns at once; the target among them stays what it is."""
+        fixed = ("target", "sequence")
+        columns = [self._column(name) for name in names]
+        columns = [column for column in columns if column["role"] not in fixed]
+        menu = self._menu(f"{len(columns):,} columns")
+        task = self._session.summary["task"]
+        chosen = [column["name"] for column in columns]
+        roles = QActionGroup(menu)
+        for role, words in _SEVERAL.items():
+            if role == "feature" and task in ("structure", "topics"):
+                continue
+            same = all(column["role"] == role for column in columns)
+            action = _tickable(menu, roles, words, same and bool(columns))
+            action.triggered.connect(lambda _on=False, role=role: self.set_roles(chosen, role))
+        self._add_kinds(menu, columns)
+        features = [column["name"] for column in columns if column["role"] == "feature"]
+        if features:
+            self._add_groups(menu, features)
+        menu.setEnabled(bool(columns))
+        return menu
+
+    def set_roles(self, names: Sequence[str], role: str) -> None:
+        """Give several columns a role."""
+        roles = {**self._session.asked_data.roles, **dict.fromkeys(names, role)}
+        self._session.change_data(roles=roles)
+
+    def set_kinds(self, names: Sequence[str], kind: str) -> None:
+        """Say what several columns hold."""
+        kinds = {**self._session.asked_data.kinds, **dict.fromkeys(names, kind)}
+        self._session.change_data(kinds=kinds)
+
+    # Parts of the menus -----------------------------------------------------------------------
+
+    def _menu(self, title: str) -> QMenu:
+        menu = QMenu(self._parent)
+        menu.setToolTipsVisible(True)
+        menu.addSection(title.replace("&", "&&"))
+        return menu
+
+    def _column(self, name: str) -> Mapping[str, Any]:
+        return next(c for c in self._session.summary["columns"] if c["name"] == name)
+
+    def _roles_in_words(self, name: str) -> list[tuple[str, str]]:
+        """What a column can be asked for; of texts, that their topics be found."""
+        summary = self._session.summary
+        looked = summary["task"] == "topics"
+        words = {
+            "target": "Predict this column",
+            "feature": "Use it to predict",
+            "topics": "Find the topics of its texts",
+            "group": "Keep rows with the same value together",
+            "sequence": self._sequence_words(),
+            "ignore": "Leave it out",
+        }
+        if looked:
+            del words["sequence"]
+            words["feature"] = words["topics"]
+        if looked or name not in summary["texts"]:
+            del words["topics"]
+        if looked and name not in summary["texts"] and name != summary["structured"]["column"]:
+            del words["feature"]
+        return list(words.items())
+
+    def _sequence_words(self) -> str:
+        if self._session.summary["task"] == "structure":
+            return "It holds the letters of the molecules"
+        return "It says which sequence a row belongs to"
+
+    def _add_kinds(self, menu: QMenu, columns: Sequence[Mapping[str, Any]]) -> None:
+        """The kinds that columns can be; of tokens only what matters to labels nearby."""
+        task = self._session.summary["task"]
+        fixed = any(column["role"] in ("sequence", "target") for column in columns)
+        if not columns or task in ("structure", "topics") or (task == "sequence" and fixed):
+            return
+        menu.addSection("It holds" if len(columns) == 1 else "They hold")
+        names = [column["name"] for column in columns]
+        kinds = QActionGroup(menu)
+        for kind in CHANGEABLE[:2] if task == "sequence" else CHANGEABLE:
+            same = all(column["kind"] == kind for column in columns)
+            action = _tickable(menu, kinds, KINDS[kind], same)
+            action.triggered.connect(lambda _on=False, kind=kind: self.set_kinds(names, kind))
+
+    def _add_groups(self, menu: QMenu, names: Sequence[str]) -> None:
+        """The groups that columns could go to, and a new one."""
+        if not self._board.takes_columns:
+            return
+        inside = menu.addMenu("Put it into a group" if len(names) == 1 else "Put them into a group")
+        self._board.add_groups(inside, names)
+
+
+def _tickable(menu: QMenu, group: QActionGroup, words: str, ticked: bool) -> QAction:
+    action = menu.addAction(words)
+    action.setCheckable(True)
+    action.setChecked(ticked)
+    group.addAction(action)
+    return action

@@ -1,0 +1,300 @@
+"""Columns that give the target away: copies of it, or so good alone that nothing else comes near.
+
+| symbol | meaning |
+| --- | --- |
+| k | classes |
+| q | what a predictor is worth: (balanced accuracy − 1/k) / (1 − 1/k), or R² of an amount |
+
+A column is left out from the start where the target can be told from it and could hardly be told
+otherwise: it is the classes under other names or the amount in another unit; or its q is `ALONE` or
+more and that of all other columns together is below `OTHERS`. Where the others predict well too,
+the question is merely easy, and every column stays.
+
+Without a mistake in n rows, a column errs in up to 3/n of them (95 %; the rule of three). In a
+small table one that is merely very good cannot be told from one that gives the target away, and
+it stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.dataset import Dataset
+
+ALONE = 0.995
+OTHERS = 0.9
+FEWEST_OF_A_COPY = 50  # rows: with fewer, an honest column may be right in all of them
+FEWEST_ROWS = 100  # the same of a column that has more values than there are classes
+_FEWEST_KNOWN = 20
+_FEWEST_EACH = 10  # rows that a value must come on average: else it only names its row
+_LOOK_AT, _LOOK_FIRST = 5000, 500  # rows by which a column is judged, and passed over
+_MOST_OTHERS, _TREES, _ROWS_OF_OTHERS = 200, 40, 2000
+_MOST_CLASSES = 50
+_FEWEST_OF_A_CLASS = 20  # rows: fewer may lie apart by chance
+_RANKED_CELLS = 4_000_000  # by which the best of very many other columns are found
+
+
+@dataclass(frozen=True)
+class _Aim:
+    """The target, ready to be compared with every column.
+
+    Attributes:
+        values: amounts, or codes of classes, n each.
+        classes: k; 0 for amounts.
+        first, looked: the rows by which a column is passed over, and judged.
+    """
+
+    values: np.ndarray
+    classes: int
+    first: np.ndarray
+    looked: np.ndarray
+
+
+def _aim(dataset: Dataset) -> _Aim:
+    values, count = dataset.target, 0
+    if dataset.task != "regression":
+        values, labels = pd.factorize(values, sort=True)
+        count = len(labels)
+    rows = [_judged_rows(values, count, most) for most in (_LOOK_FIRST, _LOOK_AT)]
+    return _Aim(values, count, *rows)
+
+
+def giving_away(dataset: Dataset, names: Sequence[str]) -> list[str]:
+    """The columns among `names` that give the target away, in their order.
+
+    Args:
+        dataset: with all its features.
+        names: those that nobody has decided about.
+    """
+    if dataset.table is None or dataset.rows < FEWEST_OF_A_COPY:
+        return []
+    table, aim = dataset.table, _aim(dataset)
+    copies = {name for name in dataset.feature_names if _is_copy(table[name], aim)}
+    suspects: set[str] = set()
+    if dataset.rows >= FEWEST_ROWS:
+        # Dates count as points in time: that all rows of a day are alike tells nothing of others.
+        dates = {column.name for column in dataset.columns if column.kind == "date"}
+        free = (name for name in dataset.feature_names if name not in copies | dates)
+        suspects = {name for name in free if _tells(table[name], aim)}
+    if suspects.intersection(names):
+        # Also without those that a person uses although they give it away.
+        others = [name for name in dataset.feature_names if name not in copies | suspects]
+        if others and worth_together(dataset, others) >= OTHERS:
+            suspects = set()
+    return [name for name in names if name in copies | suspects]
+
+
+def copies_of_target(dataset: Dataset) -> list[str]:
+    """The features that are the classes under other names: each value one class, each class one."""
+    if dataset.table is None or not dataset.classes or dataset.rows < FEWEST_OF_A_COPY:
+        return []
+    aim = _aim(dataset)
+    return [name for name in dataset.feature_names if _is_copy(dataset.table[name], aim)]
+
+
+def _is_copy(values: pd.Series, aim: _Aim) -> bool:
+    """Whether the column is the classes under other names, or the amount in another unit."""
+    if not aim.classes:
+        return _is_linear(values, aim.values, 1 - 1e-6)
+    codes, different = pd.factorize(values)
+    if len(different) != aim.classes or codes.min() < 0:
+        return False
+    return len(np.unique(codes.astype(np.int64) * aim.classes + aim.values)) == aim.classes
+
+
+def _tells(values: pd.Series, aim: _Aim) -> bool:
+    """Whether the column alone is worth `ALONE`; few rows pass most columns over."""
+    for places, least in ((aim.first, ALONE - 0.03), (aim.looked, ALONE)):
+        some = values.iloc[places]
+        known = some.notna().to_numpy()
+        if known.sum() < max(_FEWEST_KNOWN, 0.9 * len(places)):
+            return False
+        if not _worth_alone(some[known], aim.values[places][known], aim.classes, least):
+            return False
+    return True
+
+
+def _judged_rows(values: np.ndarray, classes: int, most: int) -> np.ndarray:
+    """Rows spread evenly: of classes as many each, but none of those that are too rare."""
+    every = np.arange(len(values))
+    if not classes:
+        return _evenly(every, most)
+    frequent = np.flatnonzero(np.bincount(values) >= _FEWEST_OF_A_CLASS)
+    if not 2 <= len(frequent) <= _MOST_CLASSES:
+        return every[:0]
+    each = max(_FEWEST_OF_A_CLASS, most // len(frequent))
+    return np.sort(np.concatenate([_evenly(every[values == one], each) for one in frequent]))
+
+
+def _evenly(places: np.ndarray, most: int) -> np.ndarray:
+    if len(places) <= most:
+        return places
+    return places[np.linspace(0, len(places) - 1, most).astype(int)]
+
+
+def _worth_alone(values: pd.Series, target: np.ndarray, classes: int, least: float) -> bool:
+    numeric = pd.api.types.is_numeric_dtype(values.dtype)
+    if not classes:
+        return numeric and _is_linear(values, target, float(np.sqrt(max(least, 0.999))))
+    labels, target = np.unique(target, return_inverse=True)
+    if len(labels) < 2 or np.bincount(target).min() < _FEWEST_OF_A_CLASS // 2:
+        return False
+    numbers = values.to_numpy(dtype=float) if numeric else None
+    if numbers is not None and len(np.unique(numbers)) > min(20, len(numbers) / _FEWEST_EACH):
+        if _changes(numbers, target) > len(labels) + 2 * (1 - least) * len(numbers):
+            return False
+        codes = _in_parts(numbers, target)
+    else:
+        codes, different = pd.factorize(values)
+        if len(different) * _FEWEST_EACH > len(values):
+            return False
+    return _worth(codes, target, len(labels)) >= least
+
+
+def _changes(numbers: np.ndarray, classes: np.ndarray) -> int:
+    """How often the class changes as the numbers grow: at most twice for every row amiss."""
+    return int(np.count_nonzero(np.diff(classes[np.lexsort((classes, numbers))])))
+
+
+def _in_parts(numbers: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Codes of stretches of numbers, between the cuts of a tree with one leaf a class.
+
+    Any more would fit noise.
+    """
+    from sklearn.tree import DecisionTreeClassifier  # takes a second to import
+
+    count = int(classes.max()) + 1
+    tree = DecisionTreeClassifier(
+        max_leaf_nodes=max(2, count), class_weight="balanced", random_state=0
+    )
+    finite = np.where(np.isfinite(numbers), numbers, np.sign(numbers) * 1e30)
+    column = np.clip(finite, -1e30, 1e30)[:, None]
+    return np.asarray(tree.fit(column, classes).apply(column), dtype=np.int64)
+
+
+def _worth(codes: np.ndarray, classes: np.ndarray, count: int) -> float:
+    """The q of telling, by a value, the class whose share of its own rows is largest there."""
+    _, codes = np.unique(codes, return_inverse=True)
+    pairs = np.zeros((int(codes.max()) + 1, count))
+    np.add.at(pairs, (codes, classes), 1)
+    shares = pairs / pairs.sum(axis=0)
+    right = float(shares.max(axis=1).sum()) / count  # the balanced accuracy
+    return (right - 1 / count) / (1 - 1 / count)
+
+
+def _is_linear(values: pd.Series, target: np.ndarray, least: float) -> bool:
+    """Whether column and amount have a correlation of ± `least` or more."""
+    if not pd.api.types.is_numeric_dtype(values.dtype):
+        return False
+    numbers = values.to_numpy(dtype=float)
+    known = np.isfinite(numbers)
+    if known.sum() < max(_FEWEST_KNOWN, 0.9 * len(numbers)):
+        return False
+    numbers, target = numbers[known], target[known]
+    if numbers.min() == numbers.max() or target.min() == target.max():
+        return False
+    scaled, aim = (one / np.abs(one).max() for one in (numbers, target))
+    scaled, aim = scaled - scaled.mean(), aim - aim.mean()
+    size = float(np.sqrt((scaled @ scaled) * (aim @ aim)))
+    return size > 0 and abs(float(scaled @ aim)) / size >= least
+
+
+def worth_together(dataset: Dataset, names: Sequence[str]) -> float:
+    """The q of randomized trees on some columns, by three-fold cross-validation.
+
+    Of very many columns those that tell most of the target in the training rows are taken.
+
+    Args:
+        dataset: a table.
+        names: the columns.
+    """
+    from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+    from sklearn.metrics import r2_score
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    assert dataset.table is not None
+    rows = _rows_of_others(dataset)
+    target, regression = dataset.target[rows], dataset.task == "regression"
+    if not regression:
+        target = pd.factorize(target)[0]
+    splits = (KFold if regression else StratifiedKFold)(3, shuffle=True, random_state=0)
+    told = np.empty(len(rows))
+    for train, test in splits.split(rows, target):
+        best = _best(dataset.table, names, rows[train], target[train], regression)
+        some = dataset.table[best].iloc[rows]
+        matrix = np.column_stack([_as_numbers(some[name]) for name in some])
+        trees = (
+            ExtraTreesRegressor(_TREES, random_state=0)
+            if regression
+            else ExtraTreesClassifier(_TREES, class_weight="balanced", random_state=0)
+        )
+        told[test] = trees.fit(matrix[train], target[train]).predict(matrix[test])
+    if regression:
+        return float(r2_score(target, told))
+    return _worth_told(target, told.astype(np.int64))
+
+
+def _worth_told(classes: np.ndarray, told: np.ndarray) -> float:
+    """The q of what was told for every row."""
+    counts = np.bincount(classes)
+    right = np.bincount(classes[classes == told], minlength=len(counts))
+    balanced, guess = float((right / counts).mean()), 1 / len(counts)
+    return (balanced - guess) / (1 - guess)
+
+
+def _best(
+    table: pd.DataFrame, names: Sequence[str], rows: np.ndarray, target: np.ndarray, linear: bool
+) -> list[str]:
+    """The columns, or of very many those of which the target explains the most variance."""
+    if len(names) <= _MOST_OTHERS:
+        return list(names)
+    some = _evenly(np.arange(len(rows)), max(60, _RANKED_CELLS // len(names)))
+    aims = target[some]
+    aim = aims.astype(float)[:, None] if linear else np.eye(int(target.max()) + 1)[aims]
+    aim = aim - aim.mean(axis=0)
+    part = table[list(names)].iloc[rows[some]]
+    shares = np.empty(len(names))
+    for at, name in enumerate(part):
+        values = _as_numbers(part[name])
+        values = values - values.mean()
+        size = float(np.abs(values).max())
+        if size == 0:
+            shares[at] = 0.0
+            continue
+        values = values / size
+        # Of the means of classes, which are orthogonal but for their common mean; r² of an amount.
+        found = (aim.T @ values) ** 2 / np.maximum((aim**2).sum(axis=0), 1e-300)
+        shares[at] = found.max() / (values @ values)
+    return [names[at] for at in np.sort(np.argsort(-shares, kind="stable")[:_MOST_OTHERS])]
+
+
+def _rows_of_others(dataset: Dataset) -> np.ndarray:
+    """Rows by which all other columns are judged; of a frequent class at most thrice the rarest."""
+    values, count = dataset.target, 0
+    if dataset.task != "regression":
+        values, labels = pd.factorize(values)
+        count = len(labels)
+    rows = _judged_rows(values, count, _ROWS_OF_OTHERS)
+    if not count:
+        return rows
+    counts = np.bincount(values[rows])
+    most = max(50, 3 * int(counts[counts > 0].min()))
+    parts = [_evenly(rows[values[rows] == one], most) for one in np.flatnonzero(counts)]
+    return np.sort(np.concatenate(parts))
+
+
+def _as_numbers(values: pd.Series) -> np.ndarray:
+    """Numbers with gaps at the median; values of other kinds by how frequent they are."""
+    if not pd.api.types.is_numeric_dtype(values.dtype):
+        codes, different = pd.factorize(values)
+        order = np.argsort(-np.bincount(codes[codes >= 0], minlength=max(1, len(different))))
+        ranks = np.empty(len(order))
+        ranks[order] = np.arange(len(order))
+        return np.where(codes >= 0, ranks[codes], -1.0)
+    numbers = np.clip(values.to_numpy(dtype=float), -1e30, 1e30)
+    known = numbers[~np.isnan(numbers)]
+    return np.where(np.isnan(numbers), np.median(known) if len(known) else 0.0, numbers)
