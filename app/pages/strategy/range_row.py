@@ -15,7 +15,7 @@ from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import label
 from app.widgets.quiet_controls import QuietComboBox
 from core.errors import UnusableError
-from core.space import Axis
+from core.space import Axis, titled
 from core.tuning.ranges import fixed_to, ranged, searched
 
 ROWS = 3  # of the table, that a setting takes
@@ -39,7 +39,7 @@ class RangeRow(QWidget):
         self.hide()  # it holds the second line of a narrow page; its parts are the table's
         self.axis, self.fault = axis, ""
         self.given: Any = None
-        self.name = label(f"{axis.label} ({axis.name})")
+        self.name = label(titled(axis.label, axis.name))
         self.wrong = label("", "bad")
         self.wrong.hide()
         self._line = FlowLayout(self, gap=12)

@@ -14,7 +14,7 @@ from app.widgets.buttons import LinkButton, PlainButton, PrimaryButton
 from app.widgets.labels import label
 from app.widgets.quiet_controls import QuietComboBox
 from core.errors import UnusableError
-from core.space import Axis, Setting, axis_from_dict
+from core.space import Axis, Setting, axis_from_dict, titled
 from core.tuning.ranges import value_of
 from core.tuning.runs.state import RunState
 
@@ -114,7 +114,7 @@ class SettingDialog(QDialog):
         self.setMinimumWidth(appearance.pixels(420))
 
     def _add_row(self, grid: QGridLayout, at: int, axis: Axis, value: Any) -> None:
-        name = label(f"{axis.label} ({axis.name})")
+        name = label(titled(axis.label, axis.name))
         grid.addWidget(name, at, 0)
         if axis.kind == "choice":
             box = QuietComboBox()

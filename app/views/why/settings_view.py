@@ -16,6 +16,7 @@ from app.views.plot.items import Lines, clear_colour, pen
 from app.views.plot.scrolled_bars import ScrolledBars
 from app.views.why.why_view import WhyView
 from core.estimators.several import MODEL
+from core.space import titled
 
 FEWEST_TRIALS = 10  # below which nothing can be told
 
@@ -50,10 +51,7 @@ class SettingsView(WhyView, ScrolledBars):
 
     def names(self) -> list[str]:
         """What the settings are called, the most important first."""
-        return [
-            f"{one['label']} ({one['name']})" if one["label"] else str(one["name"])
-            for one in self.answer["settings"]
-        ]
+        return [titled(one["label"], one["name"]) for one in self.answer["settings"]]
 
     def draw(self) -> None:
         """Bars from 0 to the share; the interval on top."""

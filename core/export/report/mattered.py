@@ -6,6 +6,7 @@ from core.errors import UnusableError
 from core.export.finished_run import FinishedRun
 from core.export.report import why_figures as figures
 from core.export.report.html import folded, paragraphs, section, table
+from core.space import titled
 from core.tuning.why.answers import SETTINGS, answers_of_trials, keep_answer, kept_answer
 
 
@@ -22,10 +23,7 @@ def mattered_sections(run: FinishedRun) -> list[str]:
         keep_answer(run.folder, run.results, SETTINGS, told)
     if not told.get("settings"):
         return []
-    rows = [
-        (f"{one['label']} ({one['name']})" if one["label"] else one["name"], one)
-        for one in told["settings"]
-    ]
+    rows = [(titled(one["label"], one["name"]), one) for one in told["settings"]]
     drawn = figures.columns(
         [{"names": [name], "mean": one["share"], **_ends(one)} for name, one in rows],
         "share of the differences in score",
