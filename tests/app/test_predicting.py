@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from app.window.window import Window
 from app.worker.engine import Engine
-from app.worker.messages import Message, Predict, Predicted
+from app.worker.messages import DescribeModel, Message, Predict, Predicted
 from core.errors import UnusableError
 
 
@@ -40,7 +40,8 @@ def answering(title, seen):
 
 
 def wanted(still):
-    return [one for one in still.worker.asked if isinstance(one, Predict)]
+    """The model files that the worker was asked to describe."""
+    return [one for one in still.worker.asked if isinstance(one, DescribeModel) and one.model]
 
 
 def test_what_can_run_code_is_opened_only_where_it_is_trusted(window, still):
@@ -55,12 +56,14 @@ def test_what_can_run_code_is_opened_only_where_it_is_trusted(window, still):
     assert said[-1] == "Do not open"
     answering("I trust it: open", said)
     still.open_file("/folder/<b>model.joblib")
-    assert wanted(still) == [Predict("/folder/<b>model.joblib", "/rows.csv", "/out.csv", True)]
+    assert wanted(still)[-1] == DescribeModel("", "/folder/<b>model.joblib", True)
 
 
 def test_what_runs_no_code_is_opened_without_a_question(window, still):
     still.open_file("/folder/model.skops")
-    assert wanted(still) == [Predict("/folder/model.skops", "/rows.csv", "/out.csv", False)]
+    assert wanted(still)[-1] == DescribeModel("", "/folder/model.skops", False)
+    assert window.here == "use"
+    still.save_used("/out.csv")
     still.worker.arrived.emit([Message(still._asked.last, Predicted("/out.csv", 3))])
     (box,) = [w for w in QApplication.topLevelWidgets() if isinstance(w, QMessageBox)]
     assert (box.text(), box.informativeText()) == ("3 predictions saved.", "/out.csv")

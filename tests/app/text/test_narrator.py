@@ -287,4 +287,4 @@ def test_how_many_trials_without_a_better_one_are_left():
 
 def test_a_setting_that_a_person_entered_is_said_so():
     said = told(*tried(0, 0.5), TrialStarted(number=1, setting={"C": 0.27}, reason="hand"))
-    assert "C = 0.27 is tried, because you asked for it" in said
+    assert "ost (C) = 0.27 is tried, because you asked for it" in said

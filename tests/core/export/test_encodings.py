@@ -106,7 +106,8 @@ def test_a_table_is_read_in_the_encoding_of_the_new_file(tmp_path: Path) -> None
     names = np.array(WORDS[:4])[codes]
     table = pd.DataFrame({"size": random.normal(size=200), "name": names, "kind": codes % 2})
     table.to_csv(tmp_path / "train.csv", index=False, encoding="cp1252")
-    plan = Plan(DataPlan(str(tmp_path / "train.csv")), "logistic", "random", trials=1)
+    data = DataPlan(str(tmp_path / "train.csv"), leaks=True)  # the name tells the kind
+    plan = Plan(data, "logistic", "random", trials=1)
     export(run_of(tmp_path / "run", plan), tmp_path / "model.skops")
     for encoding in ENCODINGS:
         table.to_csv(tmp_path / "new.csv", index=False, encoding=encoding)
