@@ -103,7 +103,7 @@ def pack(package: str, source: Path, folder: Path) -> Path:
     bytes_ = plain.getvalue()
     packed = folder / f"{package}-{hashlib.sha256(bytes_).hexdigest()[:12]}.tar.xz"
     if not packed.exists():
-        packed.write_bytes(lzma.compress(bytes_, preset=9))
+        packed.write_bytes(lzma.compress(bytes_, preset=int(os.environ.get("TUNESCOPE_XZ", "9"))))
     return packed
 
 
