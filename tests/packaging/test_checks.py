@@ -46,7 +46,7 @@ def run(root: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     given = {k: v for k, v in os.environ.items() if not k.startswith("TUNESCOPE_")}
     return subprocess.run(
         [root / ".ci" / "run"],
-        env=given | environment,
+        env=given | {"TUNESCOPE_CHECK_FROZEN": "yes"} | environment,
         capture_output=True,
         text=True,
         check=False,
@@ -105,4 +105,15 @@ def test_the_program_can_be_left_out(checkout):
     ended = run(checkout, TUNESCOPE_CHECK_FROZEN="no")
     assert ended.returncode == 0
     assert "Left out" in ended.stdout
+    assert ended.stdout.endswith("All checks passed.\n")
     assert not {"build --folder", "program --self-test"} & set(done(checkout))
+
+
+@pytest.mark.parametrize(("processors", "tried"), [(2, False), (4, True)])
+def test_a_small_machine_builds_it_only_where_it_is_asked_for(checkout, processors, tried):
+    script(checkout / "bin" / "getconf", f"echo {processors}")
+    path = f"{checkout / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    ended = run(checkout, TUNESCOPE_CHECK_FROZEN="", PATH=path)
+    assert ended.returncode == 0
+    assert ("program --self-test" in done(checkout)) is tried
+    assert ("Left out" in ended.stdout) is not tried
