@@ -285,7 +285,7 @@ class TrialsTable(View):
         if self.model.several:
             texts = [texts[0], "≈ −0.0000"]
             names = (title_of(name) for name in models_of(self.run.started))
-            return [*texts, max(names, key=len), "x" * 99, "000.00 s", ""]
+            return [*texts, max(names, key=len, default=""), "x" * 99, "000.00 s", ""]
         for axis in self.record.axes:
             if axis["kind"] == "choice":
                 texts.append(max((str(choice) for choice in axis["choices"]), key=len))

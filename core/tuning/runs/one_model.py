@@ -20,8 +20,8 @@ from core.tuning.strategies.registry import STRATEGIES
 
 
 def models_of(started: RunStarted) -> tuple[str, ...]:
-    """The models that a run of several tunes, in the order of its axis."""
-    return tuple(str(name) for name in started.space[0].get("choices", ()))
+    """The models that a run of several tunes, in the order of its axis; none before it began."""
+    return tuple(str(name) for axis in started.space[:1] for name in axis.get("choices", ()))
 
 
 def begun_alone(

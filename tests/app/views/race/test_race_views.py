@@ -11,7 +11,7 @@ from app.views.race.models_table import GAIN, MODEL, PICTURE, SCORE, STATE, TRIA
 from app.views.registry import VIEWS
 from core.tuning.events import ModelsCompared, RunStarted, SurrogateFitted
 from core.tuning.runs.standings import standings
-from core.tuning.runs.state import folded
+from core.tuning.runs.state import RunState, folded
 
 OURS = ("models", "model-course")
 
@@ -282,3 +282,11 @@ def test_every_column_is_reached_at_any_size_of_text(shown, look, qapp, percent)
     wide = sum(table.columnWidth(at) for at in seen)
     assert {MODEL, PICTURE, SCORE, TRIALS, STATE} <= set(seen)
     assert wide <= table.viewport().width() or table.horizontalScrollBar().maximum() > 0
+
+
+def test_a_table_without_a_run_any_more_takes_other_sizes(shown):
+    table = shown.views["trials"]
+    assert table.model.several
+    table.record.show(RunState())  # the run was deleted while it was shown
+    table.fit_columns()
+    assert table.table.columnWidth(0) > 0

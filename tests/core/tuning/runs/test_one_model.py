@@ -218,3 +218,8 @@ def test_scores_that_are_no_numbers_do_not_count(score):
     run = folded([BEGUN, finished(0, "svm", score)])
     assert run.best is None
     assert OneModel("svm", run).state.failed == 1
+
+
+def test_no_run_has_no_models():
+    assert models_of(BEGUN) == NAMES
+    assert models_of(RunStarted()) == ()
