@@ -38,9 +38,9 @@ def display():
     server.wait(10)
 
 
-def walked(environment, folder, *words):
+def walked(environment, folder, *words, program="walk.py"):
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).parent / "walk.py"), str(folder), *words],
+        [sys.executable, str(Path(__file__).parent / program), str(folder), *words],
         env={**environment, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
@@ -74,3 +74,11 @@ def test_the_first_button_of_every_page_finds_the_best_of_several_models(tmp_pat
     assert "closed" in said
     assert (tmp_path / "taken.skops").stat().st_size > 0
     assert "Which model is best?" in (tmp_path / "taken.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.xvfb
+def test_a_person_walks_from_a_file_to_predictions_and_tidy_runs_by_keys_alone(display, tmp_path):
+    said = walked(display, tmp_path, "keys", program="studio_walk.py")
+    for step in ("undone, done again", "threshold: ", "predicted 25 rows", "renamed and noted",
+                 "compared", "deleted and brought back", "closed"):  # fmt: skip
+        assert step in said
