@@ -233,7 +233,7 @@ def test_several_workers_make_the_planned_number_of_trials(iris):
 
 
 def test_time_ends_a_run_without_a_budget_of_trials(iris):
-    plan = QUICK.changed(trials=None, minutes=0.02, strategy="random")
+    plan = QUICK.changed(trials=None, minutes=0.02, strategy="random", patience=0)
     events = list(tune(plan, iris))
     assert events[0].total == 0
     assert events[-1].because == "the time of 0.02 minutes was up"
