@@ -78,9 +78,17 @@ class Hand:
 
     def named(self, wanted: QWidget | str) -> QWidget:
         if isinstance(wanted, str):
-            self.walker.until(lambda: self._found(wanted))
+            try:
+                self.walker.until(lambda: self._found(wanted))
+            except AssertionError:
+                say(f"there is no “{wanted}”, only {self._names()}")
+                raise
             return self._found(wanted)[0]
         return wanted
+
+    def _names(self) -> list[str]:
+        shown = (one for one in self.window.findChildren(QWidget) if one.isVisible())
+        return sorted({one.accessibleName() for one in shown if one.isEnabled()})
 
     def _found(self, name: str) -> list[QWidget]:
         return [
@@ -162,8 +170,10 @@ def data_page(hand: Hand) -> None:
         hand.key(Qt.Key.Key_Right)
         opens = lambda: hand.key(Qt.Key.Key_Return)  # noqa: E731 - one of two ways
     else:
+        header = page.table.horizontalHeader()
+        second = QPoint(header.sectionViewportPosition(1) + header.sectionSize(1) // 2, 12)
         opens = lambda: QTest.mouseClick(  # noqa: E731
-            page.table.horizontalHeader().viewport(), Qt.MouseButton.LeftButton, pos=QPoint(60, 12)
+            header.viewport(), Qt.MouseButton.LeftButton, pos=second
         )
     choosing("Leave it out", opens)
     hand.walker.until(lambda: session.data != before)
@@ -171,12 +181,12 @@ def data_page(hand: Hand) -> None:
     if isinstance(hand, Keys):
         hand.control(Qt.Key.Key_Z)
     else:
-        hand.press("Undo")
+        hand.press(page.undo)
     hand.walker.until(lambda: session.data == before)
     if isinstance(hand, Keys):
         hand.control(Qt.Key.Key_Z, Qt.KeyboardModifier.ShiftModifier)
     else:
-        hand.press("Redo")
+        hand.press(page.redo)
     hand.walker.until(lambda: session.data == after)
     say("changed, undone, done again")
 

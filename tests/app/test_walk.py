@@ -82,3 +82,12 @@ def test_a_person_walks_from_a_file_to_predictions_and_tidy_runs_by_keys_alone(d
     for step in ("undone, done again", "threshold: ", "predicted 25 rows", "renamed and noted",
                  "compared", "deleted and brought back", "closed"):  # fmt: skip
         assert step in said
+
+
+def test_the_same_walk_by_the_mouse(tmp_path):
+    said = walked(
+        {**os.environ, "QT_QPA_PLATFORM": "offscreen"}, tmp_path, program="studio_walk.py"
+    )
+    assert "undone, done again" in said
+    assert "deleted and brought back" in said
+    assert "closed" in said
