@@ -97,6 +97,10 @@ class LossAt(ABC):
         """Diagonal blocks of H from every ``step``-th example, (K, q, q), or one for all K."""
         return None
 
+    def whole(self, step: int) -> np.ndarray | None:
+        """H from every ``step``-th example, (n, n), where it is more than `blocks` offers."""
+        return None
+
 
 class Loss(ABC):
     """A sum over examples of −log p(example | w), twice differentiable in w.
@@ -105,11 +109,13 @@ class Loss(ABC):
         far_from_quadratic: whether Newton steps from afar are mostly cut short, and no diagonal
             preconditions H.
         is_diagonal: whether B is diagonal at every w.
+        takes_several: whether products take several v as rows, (r, n).
         floor_share: the share of the target's variance that a noise variance is kept above.
     """
 
     far_from_quadratic: bool = False
     is_diagonal: bool = False
+    takes_several: bool = False
     floor_share: float = 0.0
     _last: LossAt | None = None
 

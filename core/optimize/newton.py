@@ -39,6 +39,11 @@ _OVERHEAD = 3e6
 _SLOWNESS = 2.5
 # With the inverse wanted for traces or implicit gradients the alternative is so many times dearer.
 _TRACE_FACTOR = 5
+# Conjugate gradients that have cost more than the Hessian would, so many times, are worth it as
+# their preconditioner; beyond this many parameters it takes too much memory.
+_PATIENCE = 2.0
+_LARGEST_WHOLE = 3000
+_ROWS_A_PARAMETER = 10
 # The share of the curvature along one direction that a correction may take away.
 _MOST_CORRECTED = 0.95
 
@@ -73,8 +78,12 @@ class Newton:
         # Their Newton steps from afar are mostly cut short, and no diagonal preconditions them.
         use_memory = loss.far_from_quadratic and not self.dense
         self.memory = CurvatureMemory(loss.size) if use_memory else None
+        self.products = 0
         self._blocks: np.ndarray | None = None
         self._blocks_value = math.inf
+        self._whole_at = math.inf if self.dense else self._products_of_whole()
+        self._has_whole = False
+        self._near: tuple[np.ndarray, Preconditioner] | None = None
 
     def direction(
         self,
@@ -106,9 +115,11 @@ class Newton:
             corrected = conjugate_gradients(
                 lambda v: apply(v) - U @ (D * (U.T @ v)), -slope, precondition, forcing, enough
             )
+            self.products += corrected.iterations
             if corrected.x is not None:
                 return corrected.x, corrected.iterations
         plain = conjugate_gradients(apply, -slope, precondition, forcing, enough)
+        self.products += plain.iterations
         step = -precondition(slope) if plain.x is None else plain.x
         return step, plain.iterations
 
@@ -147,13 +158,34 @@ class Newton:
     def preconditioner(self, point: LossAt, penalties: np.ndarray) -> Preconditioner:
         """M near A at a point: blocks from some of the examples, or the diagonal."""
         # The blocks of an earlier step serve until the loss has halved.
-        if self._blocks is None or point.value < 0.5 * self._blocks_value:
+        wants_whole = self.products >= self._whole_at and not self._has_whole
+        if self._blocks is None or point.value < 0.5 * self._blocks_value or wants_whole:
             self._blocks, self._blocks_value = self._fresh_blocks(point), point.value
+            self._near = None
         if self._blocks is None:
             return diagonal_preconditioner(point, penalties)
-        return block_preconditioner(self._blocks, penalties)
+        if self._near is None or not np.array_equal(self._near[0], penalties):
+            self._near = penalties.copy(), block_preconditioner(self._blocks, penalties)
+        return self._near[1]
+
+    def _products_of_whole(self) -> float:
+        """After how many products the whole Hessian is worth forming as a preconditioner."""
+        costs, size = self.loss.costs, self.loss.size
+        if costs is None or size > _LARGEST_WHOLE:
+            return math.inf
+        dearness = costs.dense / self._thinning() + size**3 / 3
+        return _PATIENCE * dearness / (_SLOWNESS * costs.product + _OVERHEAD)
+
+    def _thinning(self) -> int:
+        return max(1, int(self.loss.examples // (_ROWS_A_PARAMETER * self.loss.size)))
 
     def _fresh_blocks(self, point: LossAt) -> np.ndarray | None:
+        if self.products >= self._whole_at:
+            H = point.whole(self._thinning())
+            if H is not None:
+                self._has_whole = True
+                return definite(self.loss, H)[None]
+            self._whole_at = math.inf
         width = self.loss.score_size
         if width > _LARGEST_DENSE:
             return None
@@ -197,7 +229,8 @@ def _penalized(
     def apply(v: np.ndarray) -> np.ndarray:
         out = product(v) + penalties * v
         if gauge is not None:
-            out[gauge] += loss.examples / len(gauge) ** 2 * v[gauge].sum()
+            shift = v[..., gauge].sum(axis=-1, keepdims=True)
+            out[..., gauge] += loss.examples / len(gauge) ** 2 * shift
         return out
 
     return apply
@@ -216,8 +249,13 @@ def dense_exact(loss: Loss, point: LossAt, penalties: np.ndarray) -> np.ndarray:
 def _with_penalties(loss: Loss, H: np.ndarray | None, penalties: np.ndarray) -> np.ndarray:
     if H is None:
         raise ValueError("a Hessian that is too large to be formed was asked for")
-    A = np.array(H)
+    A = definite(loss, np.array(H))
     A.flat[:: len(A) + 1] += penalties
+    return A
+
+
+def definite(loss: Loss, A: np.ndarray) -> np.ndarray:
+    """The same matrix, with curvature added along directions that change nothing."""
     gauge = loss.gauge
     if gauge is not None:
         # The gradient has no part along the gauge, so that any curvature there serves.

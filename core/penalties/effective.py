@@ -28,6 +28,7 @@ from core.optimize.preconditioner import Preconditioner
 from core.penalties.group_penalty import Grouping
 
 _LANCZOS_STEPS = 100
+_Product = Callable[[np.ndarray], np.ndarray]
 # Relative residual at which a probe is solved well enough; its quadrature errs by the square.
 _CLOSE = 3e-3
 
@@ -46,7 +47,12 @@ class Effective:
 
 
 def effective(
-    newton: Newton, point: LossAt, C: np.ndarray, grouped: Grouping, signs: np.ndarray
+    newton: Newton,
+    point: LossAt,
+    C: np.ndarray,
+    grouped: Grouping,
+    signs: np.ndarray,
+    rounds: int = _LANCZOS_STEPS,
 ) -> Effective:
     """γ and log |A| at a point.
 
@@ -56,12 +62,13 @@ def effective(
         C: penalties, shape (k,).
         grouped: the groups.
         signs: random −1 and +1, shape (r, n), for losses whose Hessian is not formed.
+        rounds: the most products a probe.
     """
     penalties = grouped.per_parameter(C)
     curvatures = point.majorizer_diagonal()
     if curvatures is not None:
         return _in_eigenbasis(newton.loss, curvatures, C, grouped)
-    diagonal, logs = _inverse_diagonal(newton, point, penalties, signs)
+    diagonal, logs = _inverse_diagonal(newton, point, penalties, signs, rounds)
     gamma = grouped.sizes - C * grouped.sums(diagonal)
     return Effective(np.clip(gamma, 0.0, grouped.sizes), logs)
 
@@ -81,51 +88,72 @@ def _in_eigenbasis(
 
 
 def _inverse_diagonal(
-    newton: Newton, point: LossAt, penalties: np.ndarray, signs: np.ndarray
+    newton: Newton, point: LossAt, penalties: np.ndarray, signs: np.ndarray, rounds: int
 ) -> tuple[np.ndarray, float]:
     if newton.dense:
         L = cholesky(dense_majorized(newton.loss, point, penalties))
         return inverse_diagonal(L), log_determinant(L)
-    return _probed(newton, point, penalties, signs)
+    return _probed(newton, point, penalties, signs, rounds)
 
 
 def _probed(
-    newton: Newton, point: LossAt, penalties: np.ndarray, signs: np.ndarray
+    newton: Newton, point: LossAt, penalties: np.ndarray, signs: np.ndarray, rounds: int
 ) -> tuple[np.ndarray, float]:
     near = newton.preconditioner(point, penalties)
     # Single precision serves: the probes' own scatter is far larger than its rounding.
-    apply = majorized(newton.loss, point, penalties, rough=True)
-    diagonal, logarithms = near.inverse_diagonal(), []
-    for z in signs:
-        solution, logarithm = _lanczos(apply, near, z)
-        u = near.upper_inverse(z)
-        diagonal = diagonal + u * (near.upper_inverse(solution) - u) / len(signs)
-        logarithms.append(logarithm)
-    return diagonal, near.log_determinant() + float(np.mean(logarithms))
+    apply = _of_rows(newton.loss, majorized(newton.loss, point, penalties, rough=True))
+
+    def counted(V: np.ndarray) -> np.ndarray:
+        newton.products += len(V)
+        return apply(V)
+
+    solutions, logarithms = _lanczos(counted, near, signs, rounds)
+    u = near.upper_inverse(signs)
+    excess = (u * (near.upper_inverse(solutions) - u)).mean(axis=0)
+    logs = near.log_determinant() + float(logarithms.mean())
+    return near.inverse_diagonal() + excess, logs
+
+
+def _of_rows(loss: Loss, apply: Callable[[np.ndarray], np.ndarray]) -> _Product:
+    """A product for several vectors as rows, (r, n)."""
+    if loss.takes_several:
+        return apply
+    return lambda V: np.array([apply(v) for v in V])
 
 
 def _lanczos(
-    apply: Callable[[np.ndarray], np.ndarray], near: Preconditioner, z: np.ndarray
-) -> tuple[np.ndarray, float]:
-    """The x with L⁻¹ A L⁻ᵀ x = z by conjugate gradients, and ‖z‖² e₁ᵀ log(T) e₁ on the way."""
-    x, r, d = np.zeros_like(z), z.copy(), z.copy()
-    rr = first = float(r @ r)
-    steps: list[float] = []
-    ratios: list[float] = []
-    for _ in range(_LANCZOS_STEPS):
-        product = near.lower_inverse(apply(near.upper_inverse(d)))
-        curvature = float(d @ product)
-        if not curvature > 0.0:
+    apply: _Product, near: Preconditioner, Z: np.ndarray, rounds: int = _LANCZOS_STEPS
+) -> tuple[np.ndarray, np.ndarray]:
+    """For each row z of (r, n): the x with L⁻¹ A L⁻ᵀ x = z, and ‖z‖² e₁ᵀ log(T) e₁ on the way.
+
+    The conjugate gradients of all rows go side by side, so that A is read once for them.
+    """
+    X, going = np.zeros_like(Z), np.arange(len(Z))
+    R, D, first = Z.copy(), Z.copy(), np.einsum("ij,ij->i", Z, Z)
+    rr = first
+    steps: list[list[float]] = [[] for _ in Z]
+    ratios: list[list[float]] = [[] for _ in Z]
+    for _ in range(rounds):
+        products = near.lower_inverse(apply(near.upper_inverse(D)))
+        curvatures = np.einsum("ij,ij->i", D, products)
+        upward = curvatures > 0.0
+        if not upward.all():
+            going, R, D, rr = going[upward], R[upward], D[upward], rr[upward]
+            products, curvatures = products[upward], curvatures[upward]
+        step = rr / curvatures
+        X[going] += step[:, None] * D
+        R = R - step[:, None] * products
+        rr, last = np.einsum("ij,ij->i", R, R), rr
+        for k, probe in enumerate(going):
+            steps[probe].append(float(step[k]))
+            ratios[probe].append(float(rr[k] / last[k]))
+        far = rr >= _CLOSE**2 * first[going]
+        if not far.any():
             break
-        steps.append(rr / curvature)
-        x += steps[-1] * d
-        r = r - steps[-1] * product
-        rr, last = float(r @ r), rr
-        ratios.append(rr / last)
-        if rr < _CLOSE**2 * first:
-            break
-        d = r + ratios[-1] * d
-    return x, first * _log_corner(steps, ratios)
+        ratio = (rr / last)[far]
+        going, R, rr = going[far], R[far], rr[far]
+        D = R + ratio[:, None] * D[far]
+    return X, first * np.array([_log_corner(*both) for both in zip(steps, ratios, strict=True)])
 
 
 def _log_corner(steps: list[float], ratios: list[float]) -> float:

@@ -52,6 +52,8 @@ _FORCING = 1e-2  # relative accuracy of conjugate gradients
 _UNCERTAIN = 0.1
 # No log ρ moves further in one line search.
 _LONGEST = 3.0
+# Products a probe at C = 1: its γ only says where to go first.
+_FIRST_ROUNDS = 30
 # Probes: so many for small groups; each parameter of a group is a draw of its own, so that large
 # groups need fewer.
 _PROBES, _FEWEST_PROBES = 8, 2
@@ -151,7 +153,7 @@ def _first(
         loss = FixedNoise(inner, inner.noise_variance(point.w))
         point = loss.at(point.w)
     newton = Newton(loss, traces=True)
-    known = effective(newton, point, C, grouped, signs)
+    known = effective(newton, point, C, grouped, signs, _FIRST_ROUNDS)
     return _State(inner, back, grouped, signs, loss, newton, point, C, known)
 
 

@@ -14,6 +14,7 @@ A is never formed: its last column is handled beside X, and a sparse X stays spa
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,7 +24,7 @@ from scipy import sparse
 from scipy.linalg import blas
 
 # A block of rows and its scaled copy stay in the processor's second-level cache.
-_BLOCK_ENTRIES = 1 << 17
+_BLOCK_ENTRIES = 1 << 18
 # Below this a single-precision copy costs more than it saves; above it, too much memory.
 _SINGLE = (300_000, 500_000_000)
 
@@ -80,6 +81,12 @@ class Design:
             return self
         return Design(self.X.astype(np.float32), self.kept, self.given, self.intercept)
 
+    @cached_property
+    def _squared(self) -> Any:
+        """X ∘ X of a sparse X, which shares the places of its entries."""
+        X = self.X
+        return sparse.csr_matrix((np.square(X.data), X.indices, X.indptr), shape=X.shape)
+
     def scores(self, v: np.ndarray) -> np.ndarray:
         """A v, shape (m,); for several vectors (K, q), shape (K, m)."""
         p = self.columns
@@ -99,6 +106,34 @@ class Design:
         if self.intercept:
             out[..., p] = r.sum(axis=-1)
         return out
+
+    def through(self, v: np.ndarray, act: Callable[[np.ndarray, slice], np.ndarray]) -> np.ndarray:
+        """Aᵀ act(A v), for v (q,) or (K, q), with the examples read once.
+
+        Args:
+            v: one vector or several.
+            act: from the scores of some rows, (b,) or (K, b), which it may change, and their slice
+                to what is multiplied with Aᵀ, of the same shape.
+        """
+        if self.is_sparse:
+            return self.back(act(self.scores(v), slice(0, self.rows)))
+        p, out = self.columns, np.zeros((*v.shape[:-1], self.width))
+        for rows in self._row_blocks():
+            part = self.X[rows]
+            z = part @ v[:p] if v.ndim == 1 else v[:, :p] @ part.T
+            if self.intercept:
+                z += v[..., p:]
+            r = act(z, rows)
+            out[..., :p] += r @ part
+            if self.intercept:
+                out[..., p] += r.sum(axis=-1)
+        return out
+
+    def _row_blocks(self) -> Iterator[slice]:
+        """Slices of rows of which a block and its scores stay in the processor's cache."""
+        block = max(64, _BLOCK_ENTRIES // max(self.columns, 1))
+        for first in range(0, self.rows, block):
+            yield slice(first, min(first + block, self.rows))
 
     def gram(self, weights: np.ndarray, step: int = 1) -> np.ndarray:
         """The weighted Gram matrix Aᵀ diag(s) A, shape (q, q), in m q² operations.
@@ -130,9 +165,11 @@ class Design:
         out = np.empty((*weights.shape[:-1], self.width))
         p = self.columns
         if self.is_sparse:
-            out[..., :p] = (self.X.multiply(self.X).T @ weights.T).T
+            out[..., :p] = (self._squared.T @ weights.T).T
         else:
-            out[..., :p] = weights @ np.square(self.X)
+            out[..., :p] = 0.0
+            for rows in self._row_blocks():
+                out[..., :p] += weights[..., rows] @ np.square(self.X[rows])
         if self.intercept:
             out[..., p] = weights.sum(axis=-1)
         return out

@@ -71,6 +71,7 @@ class LinearLoss(Loss):
     """
 
     classes: np.ndarray | None = None
+    takes_several = True
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ loss = Σ s log(1 + exp(−z)), gradient = −Aᵀ(s ∘ y ∘ u), Hessian = A�
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -35,6 +36,8 @@ class LogisticLoss(Loss):
         classes: the two labels, the first one coded −1.
         weights: s, shape (m,), above 0.
     """
+
+    takes_several = True
 
     def __init__(
         self,
@@ -108,32 +111,45 @@ class LogisticAt(LossAt):
     """The loss at w, with the examples' weights u (1 − u)."""
 
     def __init__(self, loss: LogisticLoss, w: np.ndarray) -> None:
-        self._design = loss.design
-        z = loss.design.scores(w)
-        z *= loss.sign
-        small = np.exp(-np.abs(z))
-        super().__init__(w, _value(z, small, loss.weights))
-        # σ(−z) = small/(1 + small) for z ≥ 0 and 1/(1 + small) for z < 0.
-        one = 1.0 / (1.0 + small)
-        other = small * one
-        self._residual = -loss.sign * np.where(z >= 0.0, other, one)
-        self._weights = one * other
-        if loss.weights is not None:
-            self._residual *= loss.weights
-            self._weights *= loss.weights
+        self._design, self._weights = loss.design, np.empty(loss.design.rows)
+        values = []
 
-    @cached_property
+        def residuals(z: np.ndarray, rows: slice) -> np.ndarray:
+            sign, s = loss.sign[rows], None if loss.weights is None else loss.weights[rows]
+            z *= sign
+            small = np.exp(-np.abs(z))
+            values.append(_value(z, small, s))
+            # σ(−z) = small/(1 + small) for z ≥ 0 and 1/(1 + small) for z < 0.
+            one = 1.0 / (1.0 + small)
+            other = small * one
+            self._weights[rows] = one * other
+            residual = -sign * np.where(z >= 0.0, other, one)
+            if s is not None:
+                residual *= s
+                self._weights[rows] *= s
+            return residual
+
+        self._gradient = loss.design.through(w, residuals)
+        super().__init__(w, math.fsum(values))
+
+    @property
     def gradient(self) -> np.ndarray:
         """The gradient."""
-        return self._design.back(self._residual)
+        return self._gradient
 
     def product(self, v: np.ndarray) -> np.ndarray:
         """H v, shape (q,); several v as rows, shape (r, q)."""
-        return self._design.back(self._weights * self._design.scores(v))
+        weights = self._weights
+        return self._design.through(v, lambda z, rows: z * weights[rows])
 
     def dense(self) -> np.ndarray | None:
         """H (q, q), or None above 4,000 parameters."""
-        return self._design.gram(self._weights) if len(self.w) <= 4000 else None
+        return self._gram.copy() if len(self.w) <= 4000 else None
+
+    @cached_property
+    def _gram(self) -> np.ndarray:
+        """H, which a step and what is learned from it both need."""
+        return self._design.gram(self._weights)
 
     def diagonal(self) -> np.ndarray:
         """The diagonal of H, shape (q,)."""
@@ -144,7 +160,7 @@ class LogisticAt(LossAt):
         design = self._design.single
         kind = design.X.dtype
         weights = self._weights.astype(kind)
-        return lambda v: design.back(weights * design.scores(v.astype(kind)))
+        return lambda v: design.through(v.astype(kind), lambda z, rows: z * weights[rows])
 
     def blocks(self, step: int) -> np.ndarray:
         """H estimated from every ``step``-th example, as one block, shape (1, q, q)."""

@@ -17,8 +17,8 @@ Hessian product with V = (s ∘ P ∘ (V Aᵀ − 1 Σ_k P_k ∘ (V Aᵀ)_k)) A
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,8 @@ class MultinomialLoss(Loss):
         classes: the K labels.
         weights: s, shape (m,), above 0.
     """
+
+    takes_several = True
 
     def __init__(
         self,
@@ -123,24 +125,31 @@ class MultinomialAt(LossAt):
     """The loss at w, with the probabilities P."""
 
     def __init__(self, loss: MultinomialLoss, w: np.ndarray) -> None:
-        self._loss, self._design = loss, loss.design
-        Z = loss.design.scores(w.reshape(loss.K, -1))
-        Z -= Z.max(axis=0)
-        own, s = Z[loss.codes, loss.rows], loss.weights
-        P = np.exp(Z, out=Z)
-        total = P.sum(axis=0)
-        logs = np.log(total)
-        value = logs.sum() - own.sum() if s is None else s @ logs - s @ own
-        super().__init__(w, float(value))
-        P /= total
-        self._P, self._s = P, s
+        self._loss, self._design, self._s = loss, loss.design, loss.weights
+        self._P = P = np.empty((loss.K, loss.design.rows))
+        values = []
 
-    @cached_property
+        def residuals(Z: np.ndarray, rows: slice) -> np.ndarray:
+            codes, s = loss.codes[rows], None if self._s is None else self._s[rows]
+            Z -= Z.max(axis=0)
+            own = Z[codes, loss.rows[: len(codes)]]
+            np.exp(Z, out=Z)
+            total = Z.sum(axis=0)
+            logs = np.log(total) - own
+            values.append(float(logs.sum() if s is None else s @ logs))
+            Z /= total
+            P[:, rows] = Z
+            Z[codes, loss.rows[: len(codes)]] -= 1.0
+            return Z if s is None else Z * s
+
+        gradient = loss.design.through(w.reshape(loss.K, -1), residuals)
+        super().__init__(w, math.fsum(values))
+        self._gradient = gradient.ravel()
+
+    @property
     def gradient(self) -> np.ndarray:
         """The gradient."""
-        residual = self._P.copy()
-        residual[self._loss.codes, self._loss.rows] -= 1.0
-        return self._design.back(self._counted(residual)).ravel()
+        return self._gradient
 
     def _counted(self, of_rows: np.ndarray) -> np.ndarray:
         """Numbers of every row, shape (…, m), times s."""
@@ -148,21 +157,26 @@ class MultinomialAt(LossAt):
 
     def product(self, v: np.ndarray) -> np.ndarray:
         """H v, shape (K q,); several v as rows, shape (r, K q)."""
-        if v.ndim == 2:
-            return np.array([_product(self._design, self._P, self._s, row) for row in v])
         return _product(self._design, self._P, self._s, v)
 
     def dense(self) -> np.ndarray | None:
         """H (K q, K q), or None above 4,000 parameters."""
         if len(self.w) > 4000:
             return None
-        P, K, q = self._P, self._loss.K, self._design.width
+        return self._formed(self._design, 1)
+
+    def whole(self, step: int) -> np.ndarray | None:
+        """H in single precision from every ``step``-th example, (K q, K q)."""
+        return self._formed(self._design.single, step)
+
+    def _formed(self, design: Design, step: int) -> np.ndarray:
+        P, K, q = self._P, self._loss.K, design.width
         H = np.zeros((K, q, K, q))
         for k in range(K):
             # The sum over classes of a block row vanishes, so that every block off the diagonal
             # is minus a Gram matrix and the diagonal is what balances them.
             for other in range(k):
-                block = self._design.gram(self._counted(P[k] * P[other]))
+                block = design.gram(self._counted(P[k] * P[other]), step)
                 H[k, :, other] = H[other, :, k] = -block
                 H[k, :, k] += block
                 H[other, :, other] += block
@@ -191,12 +205,18 @@ class MultinomialAt(LossAt):
 
 
 def _product(design: Design, P: np.ndarray, s: np.ndarray | None, v: np.ndarray) -> np.ndarray:
-    T = design.scores(v.reshape(len(P), -1))
-    T *= P
-    T -= P * T.sum(axis=0)
-    if s is not None:
-        T *= s
-    return design.back(T).ravel()
+    """H v, the scores of all classes and directions (r, K q) side by side."""
+
+    def curved(T: np.ndarray, rows: slice) -> np.ndarray:
+        share = P[:, rows]
+        each = T.reshape(-1, *share.shape)
+        each *= share
+        each -= share * each.sum(axis=1, keepdims=True)
+        if s is not None:
+            each *= s[rows]
+        return T
+
+    return design.through(v.reshape(-1, design.width), curved).reshape(v.shape)
 
 
 def build_multinomial(

@@ -8,6 +8,7 @@ from penalty_problems import Gaussian, Stubborn, loss_of, minimized, steps_of, t
 from scipy.optimize import minimize, minimize_scalar
 
 from core.losses import build, parameter_groups
+from core.optimize import newton
 from core.optimize.loss import Loss
 from core.optimize.newton import Newton
 from core.optimize.preconditioner import DiagonalPreconditioner
@@ -190,9 +191,48 @@ def test_lbfgs_takes_over_where_the_newton_step_fails() -> None:
     np.testing.assert_allclose(last.w, closed, atol=1e-4)
 
 
+def test_probes_side_by_side_are_the_probes_one_by_one() -> None:
+    rng = np.random.default_rng(2)
+    A = np.diag(np.geomspace(1.0, 300.0, 12)) + 0.1
+    near = DiagonalPreconditioner(np.linspace(1.0, 5.0, 12))
+    Z = rng.choice([-1.0, 1.0], size=(5, 12))
+    X, logs = _lanczos(lambda V: V @ A, near, Z)
+    L = np.sqrt(near.d)
+    inner = A / np.outer(L, L)
+    np.testing.assert_allclose(X @ inner, Z, atol=0.05)
+    values, vectors = np.linalg.eigh(inner)
+    exact = np.einsum("ij,jk,k,lk,il->i", Z, vectors, np.log(values), vectors, Z)
+    np.testing.assert_allclose(logs, exact, rtol=1e-3)
+    for z, x, log in zip(Z, X, logs, strict=True):
+        alone = _lanczos(lambda V: V @ A, near, z[None])
+        np.testing.assert_allclose(alone[0][0], x, atol=1e-9)
+        assert alone[1][0] == pytest.approx(log, rel=1e-9)
+
+
+def test_many_products_buy_the_whole_hessian_and_then_few_are_needed(monkeypatch) -> None:
+    X, y = table("multinomial", rows=2000)
+    X[:, 1] = X[:, 0] + 1e-2 * X[:, 1]  # blocks of classes are bad preconditioners
+    loss = build("multinomial", 3.0 * X, y)
+    groups = parameter_groups(loss)
+    *_, exact = steps_of("evidence", loss, groups, {})
+    monkeypatch.setattr(newton, "is_dense", lambda *_: False)
+    monkeypatch.setattr(newton, "_OVERHEAD", 0.0)
+    *_, bought = steps_of("evidence", loss, groups, {})
+    asked = Newton(loss, traces=True)
+    assert bought.C[0] == pytest.approx(exact.C[0], rel=0.02)
+    signs = np.ones((2, loss.size))
+    taken = []
+    for spent in (0, asked._whole_at + 1):
+        asked.products = spent
+        effective(asked, loss.at(bought.w), bought.C, grouping(groups), signs)
+        taken.append(asked.products - spent)
+    assert asked._has_whole
+    assert taken[1] <= taken[0] / 3
+
+
 def test_a_quadrature_without_a_single_step_is_that_of_the_preconditioner() -> None:
     assert _log_corner([], []) == 0.0
     d = np.array([2.0, 5.0])
-    x, corner = _lanczos(lambda v: -v, DiagonalPreconditioner(d), np.ones(2))
-    np.testing.assert_array_equal(x, 0.0)
-    assert corner == 0.0
+    x, corner = _lanczos(lambda v: -v, DiagonalPreconditioner(d), np.ones((1, 2)))
+    np.testing.assert_array_equal(x, np.zeros((1, 2)))
+    np.testing.assert_array_equal(corner, 0.0)

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from core.errors import UnusableError
 from core.losses import LOSSES, build, parameter_groups
+from core.losses.linear import design
 from core.losses.linear.eigenbasis import in_eigenbasis
 from core.losses.linear.fixed_noise import FixedNoise
 from core.optimize.loss import Loss
@@ -265,3 +266,31 @@ def test_labels_that_do_not_fit_are_refused() -> None:
         build("logistic", X, np.arange(60) % 3)
     with pytest.raises(UnusableError, match="does not occur"):
         build("logistic", X, np.arange(60) % 2).on(X, np.arange(60) % 3)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", ["logistic", "multinomial"])
+def test_rows_block_by_block_are_the_rows_at_once(monkeypatch, name: str, weighted: bool) -> None:
+    X, y = table(name, rows=230)
+    s = np.random.default_rng(5).uniform(0.5, 2.0, 230) if weighted else None
+    at_once = build(name, X, y, weights=s)
+    w = random_w(at_once)
+    V = np.random.default_rng(6).standard_normal((3, at_once.size))
+    H, gradient = at_once.at(w).dense(), at_once.at(w).gradient
+    monkeypatch.setattr(design, "_BLOCK_ENTRIES", 64 * 5)
+    blocks = build(name, X, y, weights=s)
+    assert len(list(blocks.design._row_blocks())) == 4
+    assert blocks.at(w).value == pytest.approx(at_once.at(w).value, rel=1e-13)
+    np.testing.assert_allclose(blocks.at(w).gradient, gradient, atol=1e-11)
+    np.testing.assert_allclose(blocks.at(w).product(V), V @ H, atol=1e-10)
+    np.testing.assert_allclose(blocks.at(w).rough_product()(V[0]), H @ V[0], atol=1e-10)
+    np.testing.assert_allclose(blocks.at(w).diagonal(), np.diagonal(H), atol=1e-11)
+
+
+def test_the_whole_of_some_rows_is_near_the_hessian() -> None:
+    X, y = table("multinomial", rows=4000)
+    loss = build("multinomial", X, y)
+    w = 0.1 * random_w(loss)
+    H = loss.hessian(w)
+    np.testing.assert_allclose(loss.at(w).whole(1), H, rtol=1e-5, atol=1e-3)
+    assert np.linalg.norm(loss.at(w).whole(4) - H) < 0.1 * np.linalg.norm(H)
