@@ -37,9 +37,18 @@ def add_to(commands: Any) -> None:
     tune_arguments.add_to(commands).set_defaults(run=run)
 
 
+def _refuse_exports(paths: list[Path], task: str, model: str) -> None:
+    """What cannot be written is refused before anything is computed."""
+    if not paths:
+        return
+    from core.export.exporters import check_export
+
+    for path in paths:
+        check_export(path, task, model)
+
+
 def run(given: argparse.Namespace) -> int:
     """Tune, print the result, export."""
-    from core.export.exporters import check_export
     from core.tuning.checks import MOST_WORKERS
     from core.tuning.guidance.power_words import power_of
     from core.tuning.history.store import History
@@ -53,8 +62,7 @@ def run(given: argparse.Namespace) -> int:
     dataset = read_data(data)
     refuse_role_of_target(data.roles, dataset.target_name)
     plan = plan_of(given, settled(wherever_from(data), dataset), dataset)
-    for path in given.export:
-        check_export(path, dataset.task, plan.model)
+    _refuse_exports(given.export, dataset.task, plan.model)
     problem = build_problem(plan, dataset)  # refuses before a folder is made
     for line in _finding_lines(dataset):
         print(f"Data: {line}", file=sys.stderr)

@@ -147,16 +147,20 @@ def describe_column(values: pd.Series, *, first: bool, kind: str = "") -> Column
 def sentence_columns(table: pd.DataFrame) -> list[str]:
     """The columns of running text, the one with the longest texts first."""
     lengths = {str(name): text_length(table[name]) for name in table.columns}
-    described = [describe_column(table[name], first=False) for name in lengths if lengths[name]]
-    long = [c.name for c in described if c.kind == "text" and not c.note]
-    return sorted(long, key=lambda name: -lengths[name])
+    long = [name for name in lengths if lengths[name] and _are_long(_some_texts(table[name]))]
+    described = [describe_column(table[name], first=False) for name in long]
+    running = [c.name for c in described if c.kind == "text" and not c.note]
+    return sorted(running, key=lambda name: -lengths[name])
 
 
 def text_length(values: pd.Series) -> float:
     """The mean length of the first texts of a column; 0 of numbers, and where there is none."""
     if pd.api.types.is_numeric_dtype(values.dtype):
         return 0.0
-    some = values.dropna().head(_FIRST).astype(str)
+    some = values.iloc[: 10 * _FIRST].dropna().head(_FIRST)
+    if len(some) < _FIRST:
+        some = values.dropna().head(_FIRST)
+    some = some.astype(str)
     return float(some.str.len().mean()) if len(some) else 0.0
 
 
@@ -217,6 +221,16 @@ def _all_differ(values: pd.Series, distinct: int, count: int) -> bool:
     return distinct >= _spread(values, _LOOK_AT).notna().sum() and int(values.nunique()) == count
 
 
+def _some_texts(values: pd.Series) -> pd.Series:
+    return _spread(values, 1000).dropna().astype(str)
+
+
+def _are_long(sample: pd.Series) -> bool:
+    """Whether texts are running text by their length or their words."""
+    words = (sample.str.count(r"\s+") + sample.str.count(UNDIVIDED.pattern) / 2).mean() + 1
+    return bool(sample.str.len().mean() > _LONG_TEXT or words > _MANY_WORDS)
+
+
 def _kind_of_texts(values: pd.Series, distinct: int, missing: int) -> tuple[str, str, str]:
     count = len(values) - missing
     if distinct == 2:
@@ -226,13 +240,10 @@ def _kind_of_texts(values: pd.Series, distinct: int, missing: int) -> tuple[str,
     form = date_format(values)
     if form:
         return "date", "", form
-    sample = _spread(values, 1000).dropna().astype(str)
+    sample = _some_texts(values)
     if sample.str.fullmatch(_WITH_SIGN).mean() > 0.9:
         return "text", "numbers with signs such as % or $; take the signs away to use it", ""
-    long = sample.str.len().mean() > _LONG_TEXT or (
-        (sample.str.count(r"\s+") + sample.str.count(UNDIVIDED.pattern) / 2).mean() + 1
-        > _MANY_WORDS
-    )
+    long = _are_long(sample)
     looked_at = min(count, len(_spread(values, _LOOK_AT))) if len(values) > _COUNT_ALL else count
     if long and distinct > max(20, 0.3 * looked_at):
         return "text", "", ""

@@ -31,6 +31,7 @@ FEWEST_OF_A_COPY = 50  # rows: with fewer, an honest column may be right in all 
 FEWEST_ROWS = 100  # the same of a column that has more values than there are classes
 _FEWEST_KNOWN = 20
 _FEWEST_EACH = 10  # rows that a value must come on average: else it only names its row
+_FIRST_ROWS = 1000  # of a column that may be a copy
 _LOOK_AT, _LOOK_FIRST = 5000, 500  # rows by which a column is judged, and passed over
 _MOST_OTHERS, _TREES, _ROWS_OF_OTHERS = 200, 40, 2000
 _MOST_CLASSES = 50
@@ -100,10 +101,19 @@ def _is_copy(values: pd.Series, aim: _Aim) -> bool:
     """Whether the column is the classes under other names, or the amount in another unit."""
     if not aim.classes:
         return _is_linear(values, aim.values, 1 - 1e-6)
+    # A few rows pass nearly every column over.
+    return _pairs_off(values.iloc[:_FIRST_ROWS], aim, whole=False) and _pairs_off(values, aim)
+
+
+def _pairs_off(values: pd.Series, aim: _Aim, *, whole: bool = True) -> bool:
+    """Whether each value of the first rows has one class, and each class one value."""
     codes, different = pd.factorize(values)
-    if len(different) != aim.classes or codes.min() < 0:
+    if len(different) > aim.classes or codes.min() < 0:
         return False
-    return len(np.unique(codes.astype(np.int64) * aim.classes + aim.values)) == aim.classes
+    classes = aim.values[: len(codes)]
+    present = aim.classes if whole else len(np.unique(classes))
+    pairs = len(np.unique(codes.astype(np.int64) * aim.classes + classes))
+    return len(different) == present == pairs
 
 
 def _tells(values: pd.Series, aim: _Aim) -> bool:

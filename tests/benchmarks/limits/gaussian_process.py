@@ -1,0 +1,68 @@
+"""The ask of the Gaussian process, beside one decomposition and the scoring of its candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import optuna
+from scipy.linalg import cho_factor, solve_triangular
+
+from core.samplers.bayes import GpSampler
+from limits.work import Work, seconds
+
+SPACE = {f"x{i}": optuna.distributions.FloatDistribution(0.0, 1.0) for i in range(4)}
+CANDIDATES = 1000
+
+
+def study_of(trials: int) -> optuna.Study:
+    """A study with so many random trials of a smooth function with noise."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    rng = np.random.default_rng(0)
+    study = optuna.create_study(sampler=GpSampler(seed=0))
+    for _ in range(trials):
+        x = rng.random(4)
+        value = float(((x - 0.4) ** 2).sum() + 0.01 * rng.standard_normal())
+        params = {f"x{i}": float(x[i]) for i in range(4)}
+        study.add_trial(optuna.trial.create_trial(params=params, distributions=SPACE, value=value))
+    return study
+
+
+def asking(trials: int) -> Callable[[], float]:
+    """Seconds of a later ask: the one before has learned the hyperparameters."""
+
+    def measured() -> float:
+        study = study_of(trials)
+
+        def ask() -> None:
+            trial = study.ask(SPACE)
+            value = sum((trial.params[name] - 0.4) ** 2 for name in SPACE)
+            study.tell(trial, value)
+
+        ask()
+        return seconds(ask, 7)
+
+    return measured
+
+
+def scoring(trials: int) -> Callable[[], float]:
+    """Seconds of one Cholesky factor and the variances of so many candidates."""
+
+    def measured() -> float:
+        A = np.eye(trials) + 0.5 / trials
+        B = np.ones((trials, CANDIDATES))
+
+        def once() -> None:
+            L = cho_factor(A, lower=True)[0]
+            np.square(solve_triangular(L, B, lower=True)).sum(axis=0)
+
+        return seconds(once, 5)
+
+    return measured
+
+
+WORK = tuple(
+    Work(f"ask of gp, d = 4, n = {trials}", asked, asking(trials), scoring(trials),
+         f"1 factor, {CANDIDATES} variances")
+    for trials, asked in ((50, 0.015), (300, 0.04), (1000, 0.09))
+)  # fmt: skip
