@@ -12,8 +12,9 @@ def units(task: str) -> str:
 
 
 def counted(task: str, count: int) -> str:
-    """So many of them: "81 rows"."""
-    return f"{count} {units(task)}"
+    """So many of them: "2,310 rows", "1 row"."""
+    many = units(task)
+    return f"1 {many.removesuffix('s')}" if count == 1 else f"{count:,} {many}"
 
 
 def size_of_test_set(dataset: dict[str, Any]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QToolButton, QWidget
 
 from app.look import icons
 from app.widgets.labels import tip
@@ -85,6 +85,36 @@ class LinkButton(PlainButton):
     token = "accent"
     part = "plain"
     cursor_over = Qt.CursorShape.PointingHandCursor
+
+
+class ShorteningLink(LinkButton):
+    """A link that loses the end of its words where there is no room; the tooltip has them whole."""
+
+    def __init__(self, text: str, pressed: Callable[[], object], icon: str = "") -> None:
+        self._words = text
+        super().__init__(text, pressed, icon)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def minimumSizeHint(self) -> QSize:
+        """A few letters."""
+        least = super().sizeHint()
+        return QSize(min(least.width(), 6 * self.fontMetrics().height()), least.height())
+
+    def sizeHint(self) -> QSize:
+        """All of its words."""
+        beside = super().sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
+        whole = self.fontMetrics().horizontalAdvance(self._words)
+        return QSize(beside + whole, super().sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """As many words as there is room for."""
+        super().resizeEvent(event)
+        metrics = self.fontMetrics()
+        room = event.size().width() - self.sizeHint().width()
+        room += metrics.horizontalAdvance(self._words)
+        self.setText(metrics.elidedText(self._words, Qt.TextElideMode.ElideRight, room))
+        if self.text() != self._words and not self.toolTip():
+            self.setToolTip(tip(self._words))
 
 
 class IconButton(QToolButton):

@@ -13,7 +13,7 @@ from app.pages.page import Page
 from app.pages.start.samples import OFFERED
 from app.preferences import preferences as settings
 from app.text.past_runs import run_in_words
-from app.widgets.buttons import LinkButton, PlainButton
+from app.widgets.buttons import LinkButton, PlainButton, ShorteningLink
 from app.widgets.card import Card, clear
 from app.widgets.drop_area import DropArea, local_file
 from app.widgets.flow_layout import FlowLayout
@@ -129,7 +129,7 @@ class StartPage(Page):
         if runs:
             self._continue.body.addWidget(self._run_button(runs[0]))
         for file in files[:SHOWN_FILES]:
-            button = LinkButton(
+            button = ShorteningLink(
                 f"Open {Path(file).name}",
                 lambda file=file: self.session.open_file(file),
                 "file",
@@ -140,4 +140,4 @@ class StartPage(Page):
 
     def _run_button(self, run: Any) -> QWidget:
         words = f"Last run: {run_in_words(run)}"
-        return LinkButton(words, lambda: self.run_wanted.emit(run.path), "history")
+        return ShorteningLink(words, lambda: self.run_wanted.emit(run.path), "history")

@@ -44,12 +44,14 @@ class BudgetCard(Card):
         self.trials.setSuffix(" trials")
         self.trials.setKeyboardTracking(False)
         self.trials.valueChanged.connect(lambda value: self._choose(trials=value or None))
+        self.trials.valueChanged.connect(self._say_unit)
         self.patience = QuietSpinBox()
         self.patience.setRange(0, MOST_TRIALS)
         self.patience.setSpecialValueText("never")
         self.patience.setSuffix(" trials")
         self.patience.setKeyboardTracking(False)
         self.patience.valueChanged.connect(self._choose_patience)
+        self.patience.valueChanged.connect(self._say_unit)
         holder = QWidget()
         flow = FlowLayout(holder, gap=20, column_width=200)
         for control in (self.minutes, self.trials, self.patience):
@@ -79,12 +81,12 @@ class BudgetCard(Card):
         usual = default_minutes if plan.trials is None else None
         with QSignalBlocker(self.minutes):
             self.minutes.setValue(plan.minutes or usual or 0)
-        self._say_unit()
         bounded = plan.minutes is not None or default_minutes is not None
         with QSignalBlocker(self.trials):
             self._show_trials(plan.trials, 0 if bounded else default_trials)
         with QSignalBlocker(self.patience):
             self.patience.setValue(patience_of(plan))
+        self._say_unit()
         for part in (self._trials_part, self._patience_part, self.ends):
             part.setVisible(default_trials > 0)
         self.ends.setText(in_words(plan))
@@ -98,7 +100,12 @@ class BudgetCard(Card):
         self.trials.setValue(trials or usual)
 
     def _say_unit(self) -> None:
-        self.minutes.setSuffix(" minute" if self.minutes.value() == 1 else " minutes")
+        for control, unit in (
+            (self.minutes, "minute"),
+            (self.trials, "trial"),
+            (self.patience, "trial"),
+        ):
+            control.setSuffix(f" {unit}" if control.value() == 1 else f" {unit}s")
 
     def _choose(self, **fields: float | None) -> None:
         self.session.set_plan(**fields)

@@ -1,12 +1,15 @@
 import stat
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 
+from app.pages.start import start_page
 from app.pages.start.start_page import StartPage
 from app.preferences import preferences as settings
+from app.widgets.buttons import ShorteningLink
 from core.datasets.reading import read_dataset
 
 CELLS = "size\tcolour\ty\n" + "".join(
@@ -81,3 +84,19 @@ def test_a_sheet_of_a_recent_workbook_is_offered(page, tmp_path):
         page._continue.body.itemAt(i).widget().text() for i in range(page._continue.body.count())
     ]
     assert words == ["Open book.xlsx#Second"]
+
+
+def test_long_words_of_the_last_run_make_no_page_wider_than_the_window(page, qtbot, monkeypatch):
+    words = "a run with a name that goes on and on, " * 5
+    monkeypatch.setattr(start_page, "run_in_words", lambda run: words)
+    page.session.runs.found = SimpleNamespace(runs=[SimpleNamespace(path=Path("there"))])
+    page.visited()
+    qtbot.wait(50)
+    area = page.scroll
+    assert area.widget().minimumSizeHint().width() <= area.viewport().width()
+    (link,) = page.findChildren(ShorteningLink)
+    assert link.text().endswith("…")
+    assert words.strip() in link.accessibleName()
+    assert "goes on and on" in link.toolTip()
+    page.resize(4000, 900)
+    qtbot.waitUntil(lambda: link.text() == f"Last run: {words}")
