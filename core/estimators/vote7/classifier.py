@@ -24,6 +24,7 @@ from core.estimators.vote7.members import (
     fit_winnow,
     shares_of_votes,
 )
+from core.estimators.vote7.scoring import codes_of
 
 _AT_ONCE = 4096  # rows that predict together: the pieces of columns take room
 
@@ -181,7 +182,7 @@ class Vote7Classifier(ClassifierMixin, BaseEstimator):
             part = X[start : start + _AT_ONCE]
             numbers = np.arange(start, start + len(part))
             for name, member in self.members_.items():
-                votes[numbers, member.predict(part)] += self.shares_[name]
+                votes[numbers, codes_of(member, part)] += self.shares_[name]
         return votes
 
     def as_plain(self) -> VotingClassifier:

@@ -134,7 +134,7 @@ def fit_svm(
     pool = np.sort(draw.permutation(n)[:_POOL])
     scaler = _scaler(rows.X.min(axis=0), rows.X.max(axis=0), (-1, 1))
     Z = scaler.transform(rows.X[pool])
-    gram = _power((Z @ Z.T / p + bias) / (1.0 + bias), int(degree))
+    gram = power((Z @ Z.T / p + bias) / (1.0 + bias), int(degree))
     picks = draw.integers(len(pool), size=(int(max_iter), int(batch)))
     codes = rows.codes[pool]
     dual = kernel_machine(gram, codes, rows.vectors, picks, float(decay), float(l2))
@@ -252,7 +252,7 @@ def _binner(cuts: list[np.ndarray]) -> KBinsDiscretizer:
     return binner
 
 
-def _power(base: np.ndarray, degree: int) -> np.ndarray:
+def power(base: np.ndarray, degree: int) -> np.ndarray:
     """Base to a whole power by repeated squaring, which is much faster than numpy's own."""
     result: np.ndarray | None = None
     while degree:

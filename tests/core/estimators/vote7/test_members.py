@@ -225,7 +225,7 @@ def test_the_polynomial_machine_sums_kernel_values(degree):
     assert abs(values).max() <= 1 + 1e-9
     expected = values @ kernel.normalization_.T
     np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(members._power(box, degree), box**degree, rtol=1e-12)
+    np.testing.assert_allclose(members.power(box, degree), box**degree, rtol=1e-12)
 
 
 def test_the_pool_bounds_the_support_vectors():
