@@ -61,22 +61,27 @@ def run_worker(pipe: Connection, engine: str, scratch: str) -> None:
 
 
 def settle_down(scratch: str) -> None:
-    """One BLAS thread (before numpy comes), low priority, a group and a scratch of its own."""
+    """One BLAS thread (before numpy comes), a group and a scratch of its own."""
     os.environ.update(dict.fromkeys(THREAD_LIMITS, "1"))
     os.environ.update(dict.fromkeys(("TMPDIR", "TEMP", "TMP"), scratch))
     tempfile.tempdir = scratch
+    if sys.platform != "win32":
+        os.setpgid(0, 0)  # with it, the window can end the processes of the trials too
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the window
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):
+            faulthandler.enable()
+
+
+def give_way() -> None:
+    """From here on at low priority: the window and other programs go first."""
     if sys.platform == "win32":
         import ctypes
 
         kernel = ctypes.windll.kernel32
         kernel.SetPriorityClass(kernel.GetCurrentProcess(), BELOW_NORMAL)
     else:
-        os.setpgid(0, 0)  # with it, the window can end the processes of the trials too
         os.nice(NICENESS)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the window
-    if sys.stderr is not None:
-        with contextlib.suppress(OSError, ValueError):
-            faulthandler.enable()
 
 
 class _Worker:
@@ -164,6 +169,7 @@ class _Worker:
     def work(self, engine: Any) -> None:
         """Do one request after the other, for ever."""
         exporters = self._guarded(0, engine.warm)
+        give_way()  # not before: on a busy machine a person would wait minutes for the start alone
         self._say(0, m.Ready(exporters or [], faults()))
         while True:
             with self._told:

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QApplication
 from app.views.board import TICK
 from app.views.plot.canvas import Canvas
 from app.views.plot.items import Lines
-from app.worker.process import settle_down
+from app.worker.process import give_way, settle_down
 
 SIZE = 1000  # rows of the kernel
 SECONDS = 8.0
@@ -46,6 +46,7 @@ def factor(stop) -> None:
 def factor_politely(stop, scratch: str) -> None:
     """The same in a process that has settled down as the worker does."""
     settle_down(scratch)
+    give_way()
     factor(stop)
 
 

@@ -67,6 +67,7 @@ STRATEGIES = {
 
 class Engine:
     def warm(self):
+        self.niceness = os.nice(0)
         about = {"name": "json", "title": "Numbers", "sentence": "", "warning": ""}
         return [{**about, "ending": ".json", "form": "table", "of_run": False}]
 
@@ -98,6 +99,7 @@ class Engine:
             "name": data.file,
             "pid": os.getpid(),
             "niceness": os.nice(0),
+            "niceness while it started": self.niceness,
             "threads": os.environ["OPENBLAS_NUM_THREADS"],
             "target": data.target,
         }

@@ -79,6 +79,7 @@ def test_the_worker_is_another_process_capped_and_polite(child):
     assert summary["threads"] == "1"
     if sys.platform != "win32":
         assert summary["niceness"] == min(19, os.nice(0) + 10)
+        assert summary["niceness while it started"] == os.nice(0)  # somebody waits for that
         assert os.getpgid(process.pid) == process.pid
 
 
