@@ -220,6 +220,8 @@ def _why(event: TrialStarted) -> str:
             "Now: {setting} is tried, because it did best on an earlier dataset and well at the "
             "first look."
         )
+    if event.reason == "past" and event.number > 0:
+        return "Now: {setting} is tried, because it did best on an earlier dataset like this one."
     return reasons.get(event.reason) or why_proposed(event.reason)
 
 

@@ -92,6 +92,11 @@ class Problem:
         """Whether every row is tested, by nested cross-validation."""
         return bool(self.outer)
 
+    @property
+    def recalls(self) -> int:
+        """From how many earlier datasets the best setting is tried at the beginning."""
+        return self.strategy.recalls(self.options)
+
     def on(self, train_rows: np.ndarray, test_rows: np.ndarray) -> Problem:
         """The same problem with other rows of the dataset to tune and fit on, and to test on."""
         return replace(self, train_rows=train_rows, test_rows=test_rows, outer=())

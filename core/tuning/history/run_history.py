@@ -56,7 +56,7 @@ class RunHistory:
             if fresh and not name:
                 whole = None if several else facts_of(problem)
                 self.name = self._history.begin(whole) if whole else self._history.fresh_id()
-            reads = several or problem.strategy.uses_history
+            reads = several or problem.strategy.uses_history or problem.recalls > 0
             if folder is not None and reads and self._history.enabled:
                 remember_reader(self._history.path, folder)
         except UnusableError as error:

@@ -21,12 +21,12 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.history.recalled import recalled, settings_in
 from core.tuning.history.run_history import history_of
 from core.tuning.payloads import ModelStanding
 from core.tuning.problem import Problem
 from core.tuning.race.allocation import Chance, Choice, Moment, next_model, scale_of_scores
 from core.tuning.race.contender import Contender, Tried
-from core.tuning.race.recalled import recalled, settings_in
 from core.tuning.runs.competition import fold_error
 from core.tuning.scores.scoring import Outcome, Rival
 

@@ -12,11 +12,11 @@ from typing import Any
 from core.estimators.several import divided
 from core.tuning.contenders import contenders_of, width
 from core.tuning.events import Event, HistoryRead, ModelLooked, TrialFinished
+from core.tuning.history.recalled import recalled
 from core.tuning.history.run_history import read_before
 from core.tuning.problem import Problem
 from core.tuning.race.asker import Look, RaceAsker
 from core.tuning.race.blend import Blend
-from core.tuning.race.recalled import recalled
 from core.tuning.scores.scoring import Outcome, Task
 from core.tuning.trials.executors import Executing
 from core.tuning.trials.run import BEAT, LONGEST, TrialRun

@@ -71,6 +71,15 @@ AS_PUBLISHED = Option(
     "anywhere. Otherwise the scores below the median are compressed, so that a few very bad ones "
     "hide nothing, every second trial stays near the best, and the others shun the edges.",
 )
+EARLIER = Option(
+    "earlier",
+    "Settings taken from earlier datasets",
+    "int",
+    2,
+    "After the default setting, what did best on so many of the most similar earlier datasets is "
+    "tried. 0 begins without them, as published.",
+    low=0,
+)
 GP_OPTIONS = (ACQUISITION, KERNEL, START_TRIALS, STOP_WHEN_CERTAIN, AS_PUBLISHED)
 SHARE_IMPROVING = Option(
     "tau",
@@ -207,7 +216,8 @@ def _suggests_average(facts: Facts, space: Space) -> Suggestion | None:
 def _made_by(kind: type[GpSampler[Any]], options: tuple[Option, ...]) -> Implementation:
     def make(space: Space, given: dict[str, Any], seed: int, history: Any) -> GpSampler[Any]:
         start = given["start_trials"]
-        typed = kind.Options(**{**given, "start_trials": None if start < 0 else start})
+        own = {name: value for name, value in given.items() if name != EARLIER.name}
+        typed = kind.Options(**{**own, "start_trials": None if start < 0 else start})
         return kind(space, typed, seed=seed)
 
     return Implementation(options, make)
@@ -216,7 +226,7 @@ def _made_by(kind: type[GpSampler[Any]], options: tuple[Option, ...]) -> Impleme
 def _gp() -> Implementation:
     from core.samplers.bayes import GpSampler  # Optuna takes seconds to import
 
-    return _made_by(GpSampler, GP_OPTIONS)
+    return _made_by(GpSampler, (*GP_OPTIONS, EARLIER))
 
 
 def _hybrid() -> Implementation:

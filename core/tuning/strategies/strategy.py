@@ -131,6 +131,10 @@ class Strategy:
     several: bool = False
     costs_structured: str = ""
 
+    def recalls(self, options: Mapping[str, Any]) -> int:
+        """From how many earlier datasets the best setting is tried at the beginning."""
+        return 0 if options.get("as_published") else int(options.get("earlier", 0))
+
     @property
     def options(self) -> tuple[Option, ...]:
         """What can be set, with the papers' defaults."""

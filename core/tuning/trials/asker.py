@@ -41,6 +41,8 @@ class Asker:
         problem: of one model.
         history: what is known of earlier datasets.
         starts: settings that are tried after the default, before the sampler is asked.
+        starts_are: why they are tried: "start" for a first picture, "past" where they did best on
+            earlier datasets.
         default_first: whether the default setting comes first whatever is known.
     """
 
@@ -50,10 +52,11 @@ class Asker:
         history: TuningHistory,
         starts: Sequence[Setting] = (),
         *,
+        starts_are: str = "start",
         default_first: bool = False,
     ) -> None:
         self._problem, self._history, self._starts = problem, history, starts
-        self._default_first = default_first
+        self._default_first, self._starts_are = default_first, starts_are
         self._space = distributions(problem.space)
         self._open: dict[int, optuna.Trial | int] = {}
         self._wanted: deque[Setting] = deque()
@@ -114,7 +117,7 @@ class Asker:
         default = compares or (trial.number == 0 and self._from_default)
         why: dict[str, Any] = {"reason": "default"} if default else trial.user_attrs
         if self._is_start(trial):
-            why = {"reason": "start"}
+            why = {"reason": self._starts_are}
         if by_hand:
             why = {"reason": "hand"}  # what the sampler would have proposed instead is no matter
         return TrialStarted(

@@ -19,7 +19,9 @@ from core.tuning.events import (
     TrialExcluded,
     TrialFailed,
     TrialFinished,
+    TrialStarted,
 )
+from core.tuning.history.recalled import recalled, settings_in
 from core.tuning.history.run_history import RunHistory, history_of, read_before
 from core.tuning.patience import because, is_spent
 from core.tuning.problem import Problem
@@ -60,11 +62,12 @@ class TrialRun:
         return Ensemble(self._problem, planned)
 
     def _asking(self, history: Any) -> Any:
-        return Asker(self._problem, history)
+        return Asker(self._problem, history, self._recalled, starts_are="past")
 
     def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
         """Every trial until the budget is spent or the sampler has nothing more to propose."""
         history = yield from self._read(past)
+        self._recalled = yield from self._recall(past)
         yield from self._run_history.notices()
         self._asker = self._asking(history)
         self._asker.repeat(past)
@@ -137,6 +140,18 @@ class TrialRun:
             read = self._run_history.read()
             yield read
         return history_of(read, self._problem.model.simplex)
+
+    def _recall(self, past: Sequence[Event]) -> Generator[Event, None, list[Setting]]:
+        """Settings of earlier datasets that come after the default; a resumed run has its own."""
+        if not self._problem.recalls or self._problem.strategy.uses_history:
+            return []
+        read = next(iter(read_before(past)), None)
+        if read is None:
+            if any(isinstance(event, TrialStarted) for event in past):
+                return []  # it began without
+            read = recalled(self._run_history.read(), self._problem, self._problem.recalls)
+            yield read
+        return settings_in(read)
 
     def _keep(self, event: TrialFinished, *, past: bool = False) -> None:
         """Leave a trial in the history; `past`: it ended in an earlier part of the run."""

@@ -73,6 +73,7 @@ def test_defaults_of_options_stand_in_the_last_cell():
         "start_trials": "automatic (-1)",
         "stop_when_certain": "no",
         "as_published": "no",
+        "earlier": "2",
     }
 
 

@@ -19,13 +19,13 @@ from core.tuning.events import (
     TrialStarted,
     TuningEnded,
 )
+from core.tuning.history.recalled import SAME, recalled, settings_in
 from core.tuning.history.run_history import facts_of
 from core.tuning.history.store import History
 from core.tuning.payloads import HistoryDataset
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.race.asker import Look, RaceAsker
-from core.tuning.race.recalled import SAME, recalled, settings_in
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.standings import standings
 from core.tuning.runs.state import folded

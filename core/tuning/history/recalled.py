@@ -1,6 +1,7 @@
 """Settings of a model that were best on the earlier datasets most like this one.
 
-They are looked at beside the default setting before the first trial. Likeness is what the
+A race looks at them beside the default setting before the first trial; the Gaussian process tries
+them after it. Likeness is what the
 strategies that learn from earlier datasets go by: the distance of the descriptive statistics
 (`TuningHistory.distances`), here of the twenty nearest datasets.
 """
@@ -21,12 +22,13 @@ MOST = 2  # settings of a model
 SAME = 0.05  # of an axis: settings that differ by no more anywhere count as one
 
 
-def recalled(read: HistoryRead, problem: Problem) -> HistoryRead:
-    """The part of the history that the first look uses: the best trial of two datasets at most.
+def recalled(read: HistoryRead, problem: Problem, most: int = MOST) -> HistoryRead:
+    """The part of the history that is tried again: the best trials of the nearest datasets.
 
     Args:
         read: what the history holds of one model.
         problem: that of the model.
+        most: how many datasets at most.
 
     Returns:
         The nearest datasets whose best settings differ from the default and from each other, the
@@ -38,7 +40,7 @@ def recalled(read: HistoryRead, problem: Problem) -> HistoryRead:
     for one in near[:NEIGHBOURS]:
         at = _best(one)
         unit = unit_vector(problem.space, dict(zip(read.axes, one.values[at], strict=True)))
-        if len(found) < MOST and all(np.abs(unit - other).max() > SAME for other in seen):
+        if len(found) < most and all(np.abs(unit - other).max() > SAME for other in seen):
             seen.append(unit)
             found.append(replace(one, values=[one.values[at]], scores=[one.scores[at]]))
     return replace(read, datasets=found)
