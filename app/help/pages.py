@@ -10,6 +10,7 @@ from pathlib import Path
 
 from app.help.glossary import entries
 from app.help.models import model_page
+from app.help.papers import overview, paper_pages
 from app.help.scores import scores
 from app.help.strategies import strategy_page
 from core.estimators.registry import MODELS
@@ -19,9 +20,9 @@ FOLDER = Path(__file__).parents[2] / "resources" / "help"
 # In the order of the list; pages made from descriptions follow the topic that they belong to.
 TOPICS = (
     *("start", "data", "groups", "model", "strategy", "tune", "results", "scores", "export"),
-    *("history", "cluster", "words", "keyboard"),
+    *("history", "cluster", "papers", "words", "keyboard"),
 )
-MADE = ("scores", "words")  # of the topics
+MADE = ("scores", "papers", "words")  # of the topics
 _PLACE = re.compile(r"\{#([\w.-]+)\}")
 _LINK = re.compile(r"\]\(#([\w.-]+)\)")
 
@@ -71,6 +72,9 @@ def _all() -> Iterator[Page]:
         if topic == "strategy":
             for strategy in STRATEGIES.values():
                 yield Page(f"strategy-{strategy.name}", strategy_page(strategy), "strategy")
+        if topic == "papers":
+            for key, text in paper_pages().items():
+                yield Page(key, text, "papers")
 
 
 def _topics() -> list[str]:
@@ -84,6 +88,8 @@ def _text(topic: str) -> str:
         return _scores()
     if topic == "words":
         return _words()
+    if topic == "papers":
+        return overview()
     text = (FOLDER / f"{topic}.md").read_text(encoding="utf-8")
     if topic == "model":
         listed = [(f"model-{one.name}", one.title, one.good_for) for one in MODELS.values()]

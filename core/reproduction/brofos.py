@@ -66,8 +66,8 @@ def sinc_rows(folder: Path | None, quick: bool) -> Iterator[Cells]:
             yield {
                 "anticipation": title,
                 "method": name,
-                "the paper": CLAIMS.get(name),
                 "runs": seeds,
+                "found % (paper)": CLAIMS.get(name),
                 "found %": 100 * len(found) / seeds,
                 "evaluations (median)": float(np.median(found)) if found else None,
             }

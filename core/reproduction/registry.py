@@ -50,6 +50,8 @@ _ALL = (
         True,
         table1_rows,
         FOO_CLOSING,
+        factors=("grid C", "mm C"),
+        beside=("evidence",),
     ),
     Reproduction(
         "foo-table2",
@@ -58,6 +60,7 @@ _ALL = (
         table2_rows,
         FOO_CLOSING,
         {"dataset": 14},
+        beside=("evidence", "loo"),
     ),
     Reproduction(
         "foo-table3a",
@@ -66,6 +69,7 @@ _ALL = (
         table3a_rows,
         FOO_CLOSING,
         {"dataset": 14},
+        beside=("evidence", "loo"),
     ),
     Reproduction(
         "foo-table3b",
@@ -75,6 +79,7 @@ _ALL = (
         f"{RNA_CLOSING}\n(limit): at the largest penalty that MM can give, (n/2 + α)/β.",
         {"": 37, "fold A": 15, "fold B": 15},
         kept=True,
+        factors=("fold A", "fold B"),
     ),
     Reproduction(
         "foo-table4",
@@ -84,6 +89,7 @@ _ALL = (
         RNA_CLOSING,
         {"": 8},
         kept=True,
+        beside=("gradient log loss", "direct log loss", "mm log loss"),
     ),
     Reproduction(
         "do-figure2",
@@ -95,6 +101,7 @@ _ALL = (
         "on training and holdout sequences, which mm\nlearns from as well. The paper names no M "
         "and R for its lead.",
         kept=True,
+        takes_data=False,
     ),
     Reproduction(
         "do-figure3",
@@ -104,6 +111,7 @@ _ALL = (
         f"{RNA_CLOSING}\n(limit): at the end of the allowed range, exp(−10) or exp(12).",
         {"": 37, "fold A": 15, "fold B": 15},
         kept=True,
+        factors=("fold A", "fold B"),
     ),
     Reproduction(
         "brofos-sinc",
@@ -111,7 +119,8 @@ _ALL = (
         False,
         sinc_rows,
         "Found: a value within 5 % of the global maximum, in 20 evaluations after the three.",
-        {"anticipation": 20, "method": 20, "the paper": 26},
+        {"anticipation": 20, "method": 20, "found % (paper)": 26},
+        takes_data=False,
     ),
     Reproduction(
         "brofos-credit",
@@ -132,6 +141,7 @@ _ALL = (
         YOGATAMA_CLOSING,
         WORDS,
         kept=True,
+        beside=("dev se", "test se"),
     ),
     Reproduction(
         "yogatama-table3",
@@ -141,6 +151,7 @@ _ALL = (
         YOGATAMA_CLOSING,
         WORDS,
         kept=True,
+        beside=("dev se", "test se"),
     ),
     Reproduction(
         "yogatama-figure3",

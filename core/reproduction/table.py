@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 Cells = Mapping[str, Any]
+PAPER = " (paper)"  # ends the heading of a printed figure; ours has the heading without it
+SAID = "in words"  # the heading of a sentence
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,9 @@ class Reproduction:
         closing: what to bear in mind when comparing.
         widths: of columns that need more than nine characters.
         kept: whether finished runs are kept, so that it can be stopped and gone on with.
+        factors: columns whose two figures are compared by their quotient, as penalties are.
+        beside: columns of ours alone that belong beside the paper's.
+        takes_data: whether a folder with datasets changes what is measured.
     """
 
     name: str
@@ -63,6 +68,9 @@ class Reproduction:
     closing: str = ""
     widths: Mapping[str, int] | None = None
     kept: bool = False
+    factors: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    takes_data: bool = True
 
     def rows(self, folder: Path | None, quick: bool) -> Iterator[Row | str]:
         """Measure the table: its rows, and sentences on the way to them."""

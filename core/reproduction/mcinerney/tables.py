@@ -32,11 +32,9 @@ from core.reproduction.mcinerney.runs import (
 )
 from core.reproduction.mcinerney.topics import TOKENS, topics_problem
 from core.reproduction.papers import MCINERNEY_TABLE_2, MCINERNEY_TABLE_3
-from core.reproduction.table import Cells
+from core.reproduction.table import SAID, Cells
 from core.samplers.averaging import log_predictive, members, uniform_weights
 from core.samplers.transfer.paired import paired_difference
-
-SAID = "in words"
 
 Rows = Iterator[Cells | str]
 Key = tuple[str, bool, str]
@@ -158,16 +156,15 @@ def log_likelihood_rows(
         values = np.array(found[key])
         better = [percent(v, r) for v, r in zip(values, reference, strict=True)]
         theirs = printed.get((method, validated)) if key in PRINTED else None
+        total = f"log lik., {what}"
         yield {
             "method": method,
             "validation": "with" if validated else "without",
             "predicts by": how,
-            f"log lik., {what}": f"{values.mean():.0f}"
-            if what != LABELS
-            else f"{values.mean():.1f}",
+            f"{total} (paper)": None if theirs is None else f"{theirs[0]:.0f}",
+            total: f"{values.mean():.1f}" if what == LABELS else f"{values.mean():.0f}",
+            "% better (paper)": None if theirs is None else f"{theirs[1]:+.2f}",
             "% better": f"{np.mean(better):+.2f}",
-            "the paper": None if theirs is None else f"{theirs[0]:.0f}",
-            "its %": None if theirs is None else f"{theirs[1]:+.2f}",
         }
 
 

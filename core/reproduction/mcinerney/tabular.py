@@ -31,7 +31,7 @@ from core.reproduction.mcinerney.tabular_step import (
     taken,
 )
 from core.reproduction.pool import Pool
-from core.reproduction.table import Cells
+from core.reproduction.table import SAID, Cells
 from core.reproduction.yogatama.data import Source, found, read
 from core.samplers.transfer.paired import paired_difference
 from core.tuning.guidance.forecast import in_time
@@ -40,7 +40,6 @@ PROCESSES = 2
 MODELS_COMPARED = ("svm", "boosting", "mlp")
 SEARCHES = ("eb-hyp", "gp", "random", "tpe")
 MOST_ROWS, SMALLEST_CLASS, MOST_TABLES = 800, 20, 8
-SAID = "in words"
 
 Way = tuple[str, str]
 """A search and how its trials predict."""

@@ -14,7 +14,7 @@ from core.reproduction.papers import (
     YOGATAMA_TABLE_3_ENSEMBLE,
     YOGATAMA_TABLE_3_LOGISTIC,
 )
-from core.reproduction.table import Cells
+from core.reproduction.table import SAID, Cells
 from core.reproduction.yogatama.data import Found, found, read
 from core.reproduction.yogatama.division import Arrival, perturbation
 from core.reproduction.yogatama.ranks import in_words, rank_rows
@@ -28,7 +28,6 @@ TABLE_2, TABLE_3 = (1 + 5, 5), (1 + 10, 10)  # trials, orders
 QUICK_DATASETS, QUICK_COPIES, QUICK_TRIALS, QUICK_ORDERS = 3, 2, 1 + 3, 2
 MARKS = (5, 10, 20, 40, 80, 160)  # datasets seen, figure 3
 OURS, PEERS = "transfer-mkl", ("gp", "random")
-SAID = "in words"
 QUICK_WORDS = (
     "Quick: few small datasets, few trials and two orders. It shows that everything works, not "
     "what the paper found."

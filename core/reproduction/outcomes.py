@@ -1,0 +1,125 @@
+"""What every table and figure gave when it was last measured in full, and how near it came."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from core.reproduction.registry import reproduction
+from core.reproduction.table import PAPER, SAID, Cells, in_words
+from core.writing import whole_file
+
+FOLDER = Path(__file__).parents[2] / "resources" / "reproductions"
+NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A table or figure as it was measured.
+
+    Attributes:
+        name: of the reproduction.
+        rows: its cells, row by row; those that the command prints.
+        seconds: how long it took, where that is known.
+        versions: of what it was measured with, {name: version}.
+    """
+
+    name: str
+    rows: tuple[Cells, ...]
+    seconds: float | None
+    versions: Mapping[str, str]
+
+
+def outcome(name: str, folder: Path = FOLDER) -> Outcome | None:
+    """What was kept of a reproduction; None where there is nothing."""
+    path = folder / f"{name}.json"
+    if not path.is_file():
+        return None
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    return Outcome(kept["name"], tuple(kept["rows"]), kept["seconds"], kept["versions"])
+
+
+def keep(found: Outcome, folder: Path = FOLDER) -> Path:
+    """Write what was measured; the file's path."""
+    path = folder / f"{found.name}.json"
+    text = json.dumps(asdict(found), indent=1, ensure_ascii=False) + "\n"
+    with whole_file(path) as beside:
+        beside.write_text(text, encoding="utf-8")
+    return path
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of an outcome that have the same headings, ready to be shown.
+
+    Attributes:
+        headings: of the columns.
+        rows: texts; where the paper has a figure, “ours / theirs (difference)”.
+        compared: whether any of them has a figure of the paper.
+    """
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    compared: bool
+
+
+def parts(found: Outcome) -> Iterator[Part]:
+    """The tables of an outcome, in their order; sentences are left out."""
+    about = reproduction(found.name)
+    groups: dict[tuple[str, ...], list[Cells]] = {}
+    for cells in found.rows:
+        if SAID not in cells:
+            groups.setdefault(tuple(cells), []).append(cells)
+    for names, rows in groups.items():
+        pairs = [name for name in names if name + PAPER in names]
+        columns = _columns(names, pairs, about.beside) if pairs else list(names)
+        columns = [name for name in columns if any(_told(row, name) for row in rows)]
+        texts = tuple(
+            tuple(_cell(row, name, name in about.factors) for name in columns) for row in rows
+        )
+        yield Part(tuple(columns), texts, bool(pairs))
+
+
+def sentences(found: Outcome) -> Iterator[str]:
+    """What the outcome says in words."""
+    return (cells[SAID] for cells in found.rows if SAID in cells)
+
+
+def _columns(names: Sequence[str], pairs: Sequence[str], beside: Sequence[str]) -> list[str]:
+    """What names a row, then the figures that the paper has too, and ours that belong to them."""
+    first = min(names.index(name + PAPER) for name in pairs)
+    labels = [name for name in names[:first] if name not in pairs]
+    return labels + [name for name in names[first:] if name in pairs or name in beside]
+
+
+def _told(row: Cells, name: str) -> bool:
+    return row[name] is not None or row.get(name + PAPER) is not None
+
+
+def _cell(row: Cells, name: str, as_factor: bool) -> str:
+    ours = in_words(row[name])
+    if row.get(name + PAPER) is None:
+        return ours
+    theirs = row[name + PAPER]
+    return f"{ours} / {in_words(theirs)}{_difference(row[name], theirs, as_factor)}"
+
+
+def _difference(ours: Any, theirs: Any, as_factor: bool) -> str:
+    """By how much ours is above theirs, or how many times as large; "" between words."""
+    a, b = _number(ours), _number(theirs)
+    if a is None or b is None:
+        return ""
+    if as_factor:
+        return f" (× {a / b:.3g})" if b else ""
+    return f" ({a - b:+.3g})"
+
+
+def _number(value: Any) -> float | None:
+    """A cell as a number; “126.2 (limit)” is one too."""
+    try:
+        return float(str(value).split(" (")[0])
+    except ValueError:
+        return None

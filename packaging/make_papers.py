@@ -1,0 +1,52 @@
+"""Measures tables of the papers in full, keeps what came out, and writes the page about them.
+
+    .venv/bin/python packaging/make_papers.py [--data DIR] [NAME ...]
+
+Without a name nothing is measured; the page is written anew from what is kept. Tables that keep
+finished runs go on where they were stopped, and take their time from those runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+from app.help.papers import repository_page
+from core.reproduction.outcomes import Outcome, keep
+from core.reproduction.registry import REPRODUCTIONS, reproduction
+
+PAGE = Path(__file__).resolve().parent.parent / "PAPERS.md"
+PACKAGES = ("tunescope", "numpy", "scipy", "scikit-learn")
+
+
+def main() -> None:
+    """Measure what is named, then write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(REPRODUCTIONS))
+    parser.add_argument("--data", type=Path, help="the folder with the datasets")
+    given = parser.parse_args()
+    for name in given.names:
+        print(keep(measured(name, given.data)))
+    PAGE.write_text(repository_page(), encoding="utf-8")
+
+
+def measured(name: str, data: Path | None) -> Outcome:
+    """A table, measured in full."""
+    about, begun = reproduction(name), time.perf_counter()
+    rows = []
+    for row in about.rows(data, quick=False):
+        if isinstance(row, str):
+            print(row, file=sys.stderr)
+        else:
+            rows.append(row.as_dict())
+    seconds = None if about.kept else round(time.perf_counter() - begun, 1)
+    versions = {"Python": platform.python_version()} | {one: version(one) for one in PACKAGES}
+    return Outcome(name, tuple(rows), seconds, versions)
+
+
+if __name__ == "__main__":
+    main()
