@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 
 from core.reproduction.table import Cells
 
-_PLACES = ("first", "second", "third", "fourth", "fifth", "last")
+_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,10 @@ def in_words(
     for part, accuracy in accuracies.items():
         found = ranks(accuracy, methods)
         leads = [_lead(found, method, other) for other in others]
+        place = found.place(method)
+        comes = "last" if place == len(methods) else _PLACES[place - 1]
         yield (
-            f"On {part} data {method} comes {_PLACES[found.place(method) - 1]} of {len(methods)} "
+            f"On {part} data {method} comes {comes} of {len(methods)} "
             f"({found.mean[found.methods.index(method)]:.2f}): {', '.join(leads)}."
         )
 

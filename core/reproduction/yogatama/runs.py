@@ -1,4 +1,4 @@
-"""Whole runs of the six methods: a run is one random order in which the datasets arrive.
+"""Whole runs of the methods: a run is one random order in which the datasets arrive.
 
 Every method goes through every run by itself, dataset by dataset, with what it found before in that
 run. Each finished step is kept, so that a stop costs a step at most.
@@ -147,7 +147,7 @@ class Chain:
             arrival,
             self._experiment.model,
             self._method,
-            self.past() if METHODS[self._method].kind.uses_history else (),
+            self.past() if METHODS[self._method].learns else (),
             self._experiment.trials,
             zlib.crc32(f"{self._run}|{self._method}|{arrival.name}".encode()),
             _known(self._kept[_first(arrival)]),
@@ -233,4 +233,6 @@ def _first(arrival: Arrival) -> str:
 
 def _key(run: int, method: str, arrival: Arrival) -> str:
     options = json.dumps(dict(METHODS[method].options))
+    if METHODS[method].recalls:
+        options += f" recalls {METHODS[method].recalls}"
     return f"{run}|{method} {options}|{arrival.name}"

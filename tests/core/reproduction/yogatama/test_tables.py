@@ -19,7 +19,16 @@ from core.reproduction.yogatama.data import found
 from core.reproduction.yogatama.division import Arrival, divided
 from core.reproduction.yogatama.ranks import ranks
 from core.reproduction.yogatama.runs import Experiment, measured
-from core.reproduction.yogatama.step import METHODS, Method, Step, as_past, taken
+from core.reproduction.yogatama.step import (
+    COMPARED,
+    METHODS,
+    Method,
+    Step,
+    as_past,
+    best_of_nearest,
+    taken,
+)
+from core.samplers.transfer.history import EarlierDataset, TuningHistory
 
 MODEL = "logistic"
 DATASETS = ("iris", "wine", "generated 8")
@@ -248,5 +257,18 @@ def test_the_tables_can_be_asked_for():
     for name in ("yogatama-table2", "yogatama-table3", "yogatama-figure3"):
         assert not reproduction(name).needs_data
         assert reproduction(name).kept
-    assert sorted(METHODS) == sorted(yogatama.YOGATAMA_TABLE_2)
+    assert sorted(COMPARED) == sorted(yogatama.YOGATAMA_TABLE_2)
+    assert set(COMPARED) < set(METHODS)
     assert ranks(np.ones((1, 1, 6)), tuple(METHODS)).mean.tolist() == [3.5] * 6
+
+
+def test_what_did_best_on_the_nearest_datasets_comes_first():
+    def earlier(name, size, scores):
+        settings = tuple({"C": float(k)} for k in range(len(scores)))
+        return EarlierDataset(name, (size, 1.0, 2.0), settings, scores)
+
+    datasets = (earlier("far", 9.0, (0.9, 0.1)), earlier("near", 5.1, (0.1, 0.2)))
+    history = TuningHistory((*datasets, earlier("untried", 5.0, ())), (5.0, 1.0, 2.0), ())
+    assert best_of_nearest(history, 2) == [{"C": 1.0}, {"C": 0.0}]
+    assert best_of_nearest(history, 1) == [{"C": 1.0}]
+    assert best_of_nearest(history, 0) == []
