@@ -19,7 +19,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.optimize.two_loop import pair_of, two_loop
+from core.optimize.two_loop import Pair, pair_of, two_loop
 
 _PAIRS, _PAIRS_OF_MANY = 60, 20
 _MANY = 5000  # parameters, beyond which so many pairs would cost more than they save
@@ -37,6 +37,8 @@ class CurvatureMemory:
         most = _PAIRS if size <= _MANY else _PAIRS_OF_MANY
         self._pairs: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=most)
         self._curvature = 0.0
+        self._penalties = np.zeros(0)  # that the pairs below were made for
+        self._penalized: deque[Pair] = deque(maxlen=most)
 
     def __bool__(self) -> bool:
         return bool(self._pairs)
@@ -47,6 +49,8 @@ class CurvatureMemory:
         if product > _LEAST * float(np.sqrt((s @ s) * (y @ y))):
             self._pairs.append((s, y))
             self._curvature = float(y @ y) / product
+            if len(self._penalties):
+                self._penalized.append(self._with_penalty(s, y))
 
     def solver(
         self, penalties: np.ndarray, curvature: float = 1.0
@@ -58,5 +62,12 @@ class CurvatureMemory:
             curvature: θ while there is no pair.
         """
         first = 1.0 / ((self._curvature or curvature) + penalties)
-        pairs = [pair_of(s, y + penalties * s) for s, y in self._pairs]
+        if not np.array_equal(penalties, self._penalties):  # they stay for many steps
+            self._penalties = penalties.copy()
+            self._penalized.clear()
+            self._penalized.extend(self._with_penalty(s, y) for s, y in self._pairs)
+        pairs = tuple(self._penalized)
         return lambda b: two_loop(b, pairs, first)
+
+    def _with_penalty(self, s: np.ndarray, y: np.ndarray) -> Pair:
+        return pair_of(s, y + self._penalties * s)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from core.estimators.one_penalty import warm_fit
 from core.losses.crf.chain import log_likelihoods, marginals, viterbi
 from core.losses.crf.loss import CrfLoss, build_crf
+from core.losses.crf.names import ParameterNames
 
 TIGHT = 1e-10  # how near its minimum a fit must be, as a share of the loss
 
@@ -31,7 +32,7 @@ class CrfTagger(ClassifierMixin, BaseEstimator):
     Attributes:
         classes_: the K labels, sorted.
         encoding_: what tells the active features of every token.
-        w_: parameters, shape (n,). names_: theirs.
+        w_: parameters, shape (n,).
         penalties_: {group: C}. groups_: the number of every parameter's group, shape (n,).
     """
 
@@ -70,10 +71,15 @@ class CrfTagger(ClassifierMixin, BaseEstimator):
             groups: the number of every parameter's group, shape (n,).
         """
         self.classes_ = np.asarray(loss.classes)
-        self.encoding_, self.names_ = loss.encoding, list(loss.names)
+        self.encoding_ = loss.encoding
         self.w_ = np.array(w, dtype=float)
         self.penalties_, self.groups_ = dict(penalties), np.asarray(groups)
         return self
+
+    @property
+    def names_(self) -> Sequence[str]:
+        """What the parameters are called."""
+        return ParameterNames(self.encoding_, self.classes_.tolist())
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
         """The marginal probability of every label, shape (tokens, K)."""

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def encoding_arrays(columns: list[dict[str, Any]]) -> Arrays:
     return arrays
 
 
-def distinct(names: list[str]) -> list[str]:
+def distinct(names: Sequence[str]) -> list[str]:
     """The names, a number behind those that stand for several parameters."""
     times = Counter(names)
     seen: Counter[str] = Counter()

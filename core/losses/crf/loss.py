@@ -25,6 +25,7 @@ from core.errors import UnusableError
 from core.losses.crf.dense import dense_hessian
 from core.losses.crf.encoding import Encoding, Tokens, encoding_of
 from core.losses.crf.expected import At, Chains
+from core.losses.crf.names import ParameterNames, sources_of
 from core.losses.labels import codes_of
 from core.losses.threads import available
 from core.optimize.loss import Costs, Loss, LossAt
@@ -60,14 +61,14 @@ class CrfLoss(Loss):
         self._known: At | None = None
 
     @cached_property
-    def names(self) -> list[str]:
+    def names(self) -> Sequence[str]:
         """What every parameter is called."""
-        return _names(self.encoding, self.classes)[0]
+        return ParameterNames(self.encoding, self.classes)
 
     @cached_property
     def sources(self) -> list[str]:
         """Where every parameter comes from: initial, transition, or its column."""
-        return _names(self.encoding, self.classes)[1]
+        return sources_of(self.encoding, self.classes)
 
     far_from_quadratic = True  # Newton steps from afar are mostly cut short
 
@@ -210,15 +211,3 @@ def build_crf(table: pd.DataFrame, sequence: str, y: Any, classes: Sequence[Any]
         )
     tokens = encoding.tokens(table)
     return CrfLoss(encoding, tuple(classes), tokens, codes_of(y, classes))
-
-
-def _names(encoding: Encoding, classes: tuple[Any, ...]) -> tuple[list[str], list[str]]:
-    """What every parameter is called, and where it comes from."""
-    features, columns = encoding.names()
-    names = [f"initial → {label}" for label in classes]
-    names += [f"{one} → {other}" for one in classes for other in classes]
-    names += [f"{feature} → {label}" for feature in features for label in classes]
-    K = len(classes)
-    sources = ["initial"] * K + ["transition"] * (K * K)
-    sources += [column for column in columns for _ in range(K)]
-    return names, sources

@@ -14,6 +14,7 @@ from core.optimize.cholesky import (
     log_determinant,
     solve_factored,
 )
+from core.optimize.curvature_memory import CurvatureMemory
 from core.optimize.two_loop import last_scale, pair_of, two_loop
 
 
@@ -83,3 +84,21 @@ def test_backtracking_takes_the_first_size_that_falls_enough() -> None:
     assert backtracked(along, square, 1.0) == (pytest.approx(0.0625), -0.25)
     assert sizes == [1.0, 0.5, 0.25, 0.125]
     assert backtracked(along, lambda x: (2.0, 0.0), 1.0) is None
+
+
+def test_remembered_curvature_follows_the_penalties() -> None:
+    rng = np.random.default_rng(0)
+    H = definite(6)
+    steps = rng.standard_normal((4, 6))
+    b = rng.standard_normal(6)
+    memory = CurvatureMemory(6)
+    for k, penalties in enumerate((np.ones(6), np.ones(6), np.full(6, 3.0), np.arange(1.0, 7.0))):
+        memory.add(steps[k], H @ steps[k])
+        fresh = CurvatureMemory(6)
+        for s in steps[: k + 1]:
+            fresh.add(s, H @ s)
+        ours = memory.solver(penalties)(b)
+        np.testing.assert_allclose(ours, fresh.solver(penalties)(b), rtol=1e-12)
+        # The last pair's curvature is met exactly (the secant equation).
+        changed = H @ steps[k] + penalties * steps[k]
+        np.testing.assert_allclose(memory.solver(penalties)(changed), steps[k], atol=1e-9)

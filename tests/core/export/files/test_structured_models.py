@@ -124,7 +124,7 @@ def test_arrays_open_with_numpy_alone(tagger: Run, folder: Run, tmp_path: Path) 
     arrays = np.load(export(tagger.folder, tmp_path / "crf.npz"), allow_pickle=False)
     X, y = tagger.features, tagger.table["tag"].to_numpy(dtype=object)
     loss = build_crf(X, "sequence", y, ["A", "B", "C"])
-    assert arrays["names"].tolist() == loss.names
+    assert arrays["names"].tolist() == list(loss.names)
     assert arrays["classes"].tolist() == ["A", "B", "C"]
     np.testing.assert_array_equal(arrays["weights"], tagger.model.w_)
     groups = arrays["groups"][arrays["group_of_weight"]]

@@ -147,7 +147,7 @@ def test_other_rows_with_the_same_parameters(large) -> None:
 def test_parameters_are_named_and_ordered() -> None:
     table = pd.DataFrame({"id": [1, 1, 2], "word": ["b", "a", "a"], "size": [1.0, 2.0, 3.0]})
     loss = build_crf(table, "id", np.array(["N", "V", "N"]), ["N", "V"])
-    assert loss.names == [
+    assert list(loss.names) == [
         *("initial → N", "initial → V", "N → N", "N → V", "V → N", "V → V"),
         *("word=a → N", "word=a → V", "word=b → N", "word=b → V", "size → N", "size → V"),
     ]
