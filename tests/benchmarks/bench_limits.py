@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 import limits
-from limits.work import Work
+from limits.work import TIMES, Work
 
 HEAD = f"{'work':<64}{'now':>10}{'limit':>10}{'factor':>8}{'asked':>10}   the limit is"
 
@@ -68,11 +68,13 @@ def written(value: float, unit: str) -> str:
 def show(work: Work, row: dict[str, Any]) -> None:
     """One line of the table."""
     factor = row["now"] / row["limit"]
-    figures = [written(row[key], work.unit) for key in ("now", "limit", "asked")]
-    reached = "" if row["now"] <= work.asked else " (over)"
+    unit = "s" if work.unit == TIMES else work.unit
+    figures = [written(row["now"], unit), written(row["limit"], unit)]
+    figures.append(f"{work.asked:g} ×" if work.unit == TIMES else written(work.asked, unit))
+    reached = (factor if work.unit == TIMES else row["now"]) <= work.asked
     print(
         f"{work.name:<64}{figures[0]:>10}{figures[1]:>10}{factor:>8.1f}{figures[2]:>10}"
-        f"   {work.limit_is}{reached}",
+        f"   {work.limit_is}{'' if reached else ' (over)'}",
         flush=True,
     )
 

@@ -8,14 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+TIMES = "times the limit"
+
 
 @dataclass(frozen=True)
 class Work:
-    """A row of the table: seconds (or bytes) now, at the limit and as asked.
+    """A row of the table: seconds (or megabytes) now, at the limit and as asked.
 
     ``now`` and ``limit`` build their data themselves and return what was measured in ``unit``;
     both run in one process of their own, with one thread. ``limit`` measures the named operations
-    on the same arrays (so many passes, products, Gram matrices), never a constant.
+    on the same arrays (so many passes, products, Gram matrices), never a constant. Where the unit
+    is TIMES, both are seconds, and ``asked`` is how many times the limit it may take.
     """
 
     name: str
