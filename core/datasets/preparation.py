@@ -79,7 +79,8 @@ def preparation(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
     )
     steps: list[tuple[str, Any]] = [("columns", encode)]
     if scale:
-        steps.append(("scale", StandardScaler(with_mean=not stay_sparse)))
+        # What comes out of the encoding is its own copy already.
+        steps.append(("scale", StandardScaler(with_mean=not stay_sparse, copy=False)))
     return Pipeline(steps)
 
 

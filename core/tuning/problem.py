@@ -318,7 +318,9 @@ class Problem:
 
 
 def take(features: Any, rows: np.ndarray) -> Any:
-    """Some rows of a table or a CSR matrix."""
+    """Some rows of a table or a CSR matrix; all of them in their order are not copied."""
+    if len(rows) == features.shape[0] and np.array_equal(rows, np.arange(len(rows))):
+        return features.copy(deep=False) if hasattr(features, "iloc") else features
     return features.iloc[rows] if hasattr(features, "iloc") else features[rows]
 
 
