@@ -39,8 +39,8 @@ _OVERHEAD = 3e6
 _SLOWNESS = 2.5
 # With the inverse wanted for traces or implicit gradients the alternative is so many times dearer.
 _TRACE_FACTOR = 5
-# Conjugate gradients that have cost more than the Hessian would, so many times, are worth it as
-# their preconditioner; beyond this many parameters it takes too much memory.
+# Conjugate gradients that have cost more than the Hessian, or its blocks, would, so many times, are
+# worth them as their preconditioner; beyond this many parameters it takes too much memory.
 _PATIENCE = 2.0
 _LARGEST_WHOLE = 3000
 _ROWS_A_PARAMETER = 10
@@ -81,6 +81,7 @@ class Newton:
         self.products = 0
         self._blocks: np.ndarray | None = None
         self._blocks_value = math.inf
+        self._blocks_at = 0.0 if self.dense else self._products_of_blocks(traces)
         self._whole_at = math.inf if self.dense else self._products_of_whole()
         self._has_whole = False
         self._near: tuple[np.ndarray, Preconditioner] | None = None
@@ -186,10 +187,25 @@ class Newton:
                 self._has_whole = True
                 return definite(self.loss, H)[None]
             self._whole_at = math.inf
-        width = self.loss.score_size
-        if width > _LARGEST_DENSE:
+        if self.loss.score_size > _LARGEST_DENSE or self.products < self._blocks_at:
             return None
-        return point.blocks(max(1, int(self.loss.examples // max(20 * width, 1000))))
+        return point.blocks(self._block_step())
+
+    def _block_step(self) -> int:
+        """Every how manyth example the blocks are formed from."""
+        return max(1, int(self.loss.examples // max(20 * self.loss.score_size, 1000)))
+
+    def _products_of_blocks(self, traces: bool) -> float:
+        """After how many products the blocks are worth forming; 0 where they are cheap."""
+        costs, width = self.loss.costs, self.loss.score_size
+        if costs is None or width > _LARGEST_DENSE:
+            return 0.0
+        rows = self.loss.examples / self._block_step()
+        dearness = self.loss.size / width * (rows * width**2 + width**3 / 3)
+        products = dearness / (_SLOWNESS * costs.product + _OVERHEAD)
+        # Near blocks the probes of a trace scatter less, too.
+        cheap = _PRODUCTS * (2 * _TRACE_FACTOR if traces else 1)
+        return 0.0 if products <= cheap else products
 
 
 def is_dense(loss: Loss, traces: bool = False) -> bool:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
@@ -52,6 +52,9 @@ _FORCING = 1e-2  # relative accuracy of conjugate gradients
 _UNCERTAIN = 0.1
 # No log ρ moves further in one line search.
 _LONGEST = 3.0
+# An update after which −log evidence is larger by this share is taken back, the first ones apart;
+# below the least share of an update the learner ends.
+_WORSE, _UNTESTED, _LEAST_STEP = 0.02, 2, 1.0 / 64
 # Products a probe at C = 1: its γ only says where to go first.
 _FIRST_ROUNDS = 30
 # Probes: so many for small groups; each parameter of a group is a draw of its own, so that large
@@ -86,6 +89,7 @@ class _State:
     C: np.ndarray
     known: Effective
     path: deque[tuple[np.ndarray, np.ndarray]] = field(default_factory=lambda: deque(maxlen=3))
+    share: float = 1.0  # of every update of log C that is taken
 
     @property
     def objective(self) -> float:
@@ -123,16 +127,35 @@ def run(problem: PenaltyProblem, options: EvidenceOptions = EvidenceOptions()) -
 
 
 def _in_turns(state: _State, fits: int, options: EvidenceOptions) -> Iterator[Step]:
-    """Updates of C, σ² and w in turns until log C and the evidence stand still."""
+    """Updates of C, σ² and w in turns until log C and the evidence stand still.
+
+    With more parameters than examples in many groups γ is uncertain, and an update may free a group
+    altogether. One after which the evidence is clearly less is taken back and made smaller.
+    """
     for number in range(1, options.max_steps + 1):
-        last = state.objective
+        last, before = state.objective, replace(state)
         iterations = _advance(state, first=number == 1)
+        if number > _UNTESTED and state.objective > last + _WORSE * max(1.0, abs(last)):
+            _go_back(state, before)
+            if state.share < _LEAST_STEP or number == options.max_steps:
+                yield _report(state, number, iterations, fits + number, done=True)
+                return
+            continue
+        state.share = min(1.0, 2.0 * state.share)
         gained = abs(last - state.objective) / max(1.0, abs(last))
         settled = _residual(state) < options.tolerance and gained < 1e-3 * options.tolerance
         done = settled or number == options.max_steps
         yield _report(state, number, iterations, fits + number, done=done)
         if done:
             return
+
+
+def _go_back(state: _State, before: _State) -> None:
+    """The state as it was, with shorter updates from there."""
+    for one in fields(before):
+        setattr(state, one.name, getattr(before, one.name))
+    state.share = 0.25 * before.share
+    state.path.clear()
 
 
 def _probes(grouped: Grouping) -> int:
@@ -267,6 +290,8 @@ def _shared(inner: LinearLoss, grouped: Grouping) -> tuple[float, np.ndarray]:
 def _updated(state: _State) -> np.ndarray:
     """The next C: where the update and its last two predecessors are heading."""
     C = _update(state)
+    if state.share < 1.0:
+        return np.asarray(state.C * (C / state.C) ** state.share)
     state.path.append((np.log(state.C), np.log(C)))
     low, high = _bounds(state.loss)
     return np.exp(np.clip(_extrapolated(state.path), math.log(low), math.log(high)))
