@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core.datasets.dataset import Dataset
 from core.datasets.files import libsvm
-from core.datasets.files.sniffing import MISSING
+from core.datasets.files.sniffing import MISSING, forget
 from core.datasets.files.table_file import TableFile, TextFile, open_table
 from core.datasets.raw_table import NO_CHOICES, Choices, RawTable
 from core.datasets.samples.registry import SAMPLES
@@ -64,10 +64,13 @@ def read_dataset(
         if test_file:
             dataset = _tested(_with_libsvm_test(dataset, test_file, wanted_test))
         return dataset
-    dataset = with_words(_drawn_table(opened, choices, wanted), words)
-    if not test_file:
-        return dataset
-    return _tested(replace(dataset, test=_table_test(dataset, test_file, wanted_test)))
+    try:
+        dataset = with_words(_drawn_table(opened, choices, wanted), words)
+        if not test_file:
+            return dataset
+        return _tested(replace(dataset, test=_table_test(dataset, test_file, wanted_test)))
+    finally:
+        forget()
 
 
 def _drawn_table(file: TableFile, choices: Choices, wanted: Wanted) -> Dataset:

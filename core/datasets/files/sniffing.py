@@ -8,6 +8,7 @@ import io
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from core.datasets.files.delimiters import (
     COMMA_NUMBER,
@@ -131,6 +132,7 @@ def looks_like_libsvm(text: str) -> bool:
     return hits > clocks and 2 * hits >= lines
 
 
+@lru_cache(maxsize=2)  # reading a file asks several times; `forget` lets the cells go
 def sniff(head: bytes, name: str, *, complete: bool, wanted: str = "") -> Dialect:
     """The dialect of a text table.
 
@@ -178,6 +180,11 @@ def sniff(head: bytes, name: str, *, complete: bool, wanted: str = "") -> Dialec
         trimmed=_is_trimmed(lines, header, delimiter),
         rows=rows,
     )
+
+
+def forget() -> None:
+    """Let go of the files' beginnings that were looked at."""
+    sniff.cache_clear()
 
 
 def _usual_width(table: list[list[str]]) -> int:
