@@ -165,19 +165,34 @@ def _files(folder: Path | None, name: str) -> list[Path] | None:
 
 
 def _splits(files: list[Path], quick: bool, task: str) -> Iterator[tuple[Rows, Rows, int]]:
-    """(training set, test set, seed) of every run; 30 % are held out where no file is."""
+    """(training set, test set, seed) of every run; of a quick one few, on few rows."""
+    for train, test, seed in splits_of(files, QUICK_SEEDS if quick else SEEDS, task):
+        few = quick and len(train.y) > QUICK_ROWS
+        part = _halved(train, 1 - QUICK_ROWS / len(train.y), seed)[0] if few else train
+        yield part, test, seed
+
+
+def splits_of(files: list[Path], seeds: int, task: str = "") -> Iterator[tuple[Rows, Rows, int]]:
+    """(training set, test set, seed) of every run; 30 % are held out where no file is.
+
+    Args:
+        files: the file, and the one to test on where there is one.
+        seeds: how many runs.
+        task: where it is not to be told from the file.
+
+    Raises:
+        UnusableError: as `read_dataset` does.
+    """
     test_file = str(files[1]) if len(files) > 1 else ""
     dataset = read_dataset(str(files[0]), Choices(task=task), test_file=test_file)
     of_classes = dataset.task != "regression"
     whole = Rows(_with_ones(dataset.matrix), dataset.target, of_classes)
-    for seed in range(QUICK_SEEDS if quick else SEEDS):
+    for seed in range(seeds):
         if dataset.test is not None:
             test_X = _with_ones(dataset.test.matrix)
             train, test = whole, Rows(test_X, dataset.test.target, of_classes)
         else:
             train, test = _halved(whole, 0.3, seed)
-        if quick and len(train.y) > QUICK_ROWS:
-            train = _halved(train, 1 - QUICK_ROWS / len(train.y), seed)[0]
         yield train, test, seed
 
 
