@@ -4,6 +4,9 @@ Each row runs in a process of its own, with one thread, on data made from a fixe
 measured on the same arrays in the same process: so many passes, products or Gram matrices.
 
     python tests/benchmarks/bench_limits.py [--only WORD …] [--list] [--json FILE]
+        [--files PATH[:TARGET] …]
+
+With --files the rows are of these files (CSV or LIBSVM) in place of the made data.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ for variable in THREADS:
 import argparse
 import importlib
 import json
+import math
 import pkgutil
 import subprocess
 import sys
@@ -29,27 +33,34 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 import limits
 from limits.work import TIMES, Work
 
+from core.errors import UnusableError
+
 HEAD = f"{'work':<64}{'now':>10}{'limit':>10}{'factor':>8}{'asked':>10}   the limit is"
 
 
-def every_work() -> list[Work]:
-    """The rows of all parts, in the order of the parts' names."""
+def every_work(files: list[str]) -> list[Work]:
+    """The rows of all parts, in the order of the parts' names; or those of files."""
+    if files:
+        from limits.own_files import work_on
+
+        return work_on(files)
     found: list[Work] = []
     for module in sorted(one.name for one in pkgutil.iter_modules(limits.__path__)):
         found += getattr(importlib.import_module(f"limits.{module}"), "WORK", ())
     return found
 
 
-def measured(name: str) -> dict[str, Any]:
+def measured(name: str, files: list[str]) -> dict[str, Any]:
     """One row, measured in this process."""
-    work = next(one for one in every_work() if one.name == name)
+    work = next(one for one in every_work(files) if one.name == name)
     now, limit = work.now(), work.limit()
     return {"name": name, "now": now, "limit": limit, "asked": work.asked, "unit": work.unit}
 
 
-def in_its_own_process(work: Work) -> dict[str, Any] | None:
+def in_its_own_process(work: Work, files: list[str]) -> dict[str, Any] | None:
     """A row's figures; None, and the reason on the screen, when it could not be measured."""
     command = [sys.executable, __file__, "--measure", work.name]
+    command += ["--files", *files] if files else []
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         print(f"{work.name:<64} not measured: {done.stderr.strip().splitlines()[-1:]}", flush=True)
@@ -70,7 +81,10 @@ def show(work: Work, row: dict[str, Any]) -> None:
     factor = row["now"] / row["limit"]
     unit = "s" if work.unit == TIMES else work.unit
     figures = [written(row["now"], unit), written(row["limit"], unit)]
-    figures.append(f"{work.asked:g} ×" if work.unit == TIMES else written(work.asked, unit))
+    if math.isinf(work.asked):
+        figures.append("–")
+    else:
+        figures.append(f"{work.asked:g} ×" if work.unit == TIMES else written(work.asked, unit))
     reached = (factor if work.unit == TIMES else row["now"]) <= work.asked
     print(
         f"{work.name:<64}{figures[0]:>10}{figures[1]:>10}{factor:>8.1f}{figures[2]:>10}"
@@ -85,19 +99,24 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[""], metavar="WORD")
     parser.add_argument("--list", action="store_true", help="the names of the rows")
     parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--files", nargs="*", default=[], metavar="PATH[:TARGET]")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.measure:
-        print(json.dumps(measured(asked.measure)))
+        print(json.dumps(measured(asked.measure, asked.files)))
         return
-    chosen = [work for work in every_work() if any(word in work.name for word in asked.only)]
+    try:
+        every = every_work(asked.files)
+    except UnusableError as error:
+        parser.error(str(error))
+    chosen = [work for work in every if any(word in work.name for word in asked.only)]
     if asked.list:
         print("\n".join(work.name for work in chosen))
         return
     print(HEAD)
     rows = []
     for work in chosen:
-        row = in_its_own_process(work)
+        row = in_its_own_process(work, asked.files)
         if row is not None:
             show(work, row)
             rows.append(row)

@@ -6,6 +6,7 @@ over C = 2^k, k = −10 … 10, 5 folds, and RidgeCV over the same grid. Small r
 and the median is taken.
 
     python tests/benchmarks/bench_penalties.py [--data DIR] [--seeds N] [--quick] [NAME …]
+        [--files PATH[:TARGET] …]
 """
 
 from __future__ import annotations
@@ -34,10 +35,14 @@ from sklearn.preprocessing import StandardScaler
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+import own_files
+
+from core.errors import UnusableError
 from core.losses import build, parameter_groups
 from core.losses.fitted import as_estimator
 from core.penalties.problem import PenaltyProblem
 from core.penalties.recommendation import recommend_update
+from core.reproduction.papers import FOO_SPEED
 from core.tuning.strategies.registry import STRATEGIES
 
 GRID = 2.0 ** np.arange(-10, 11)
@@ -168,18 +173,25 @@ def report(row: Comparison) -> None:
     )
 
 
-def files(folder: Path, names: list[str], seeds: int, quick: bool) -> None:
-    """The table over the files that the folder holds."""
+def files(folder: Path, names: list[str], seeds: int, quick: bool, own: list[str]) -> None:
+    """The table over the files that the folder holds, or over a person's own."""
     print(
         "file           rows × columns, K       mm     grid/mm    cv/mm   recommended"
         "  grid/it  ours %  grid %  points"
     )
     rows = []
-    for name in names:
-        if not (folder / FILES[name]).exists():
+    for name in own or names:
+        if own:
+            X, y, numbers = own_files.arrays(name)
+            name = own_files.name_of(name)
+            if numbers:
+                print(f"{name:14s} has numbers to predict; bench_recommended.py compares those")
+                continue
+        elif not (folder / FILES[name]).exists():
             print(f"{name:14s} not in {folder}")
             continue
-        X, y = read(folder, name, QUICK_ROWS if quick else None)
+        else:
+            X, y = read(folder, name, QUICK_ROWS if quick else None)
         big = X.size > 1e6 or len(np.unique(y)) > 20
         rows.append(compare(name, X, y, 1 if big else seeds))
         report(rows[-1])
@@ -191,6 +203,13 @@ def files(folder: Path, names: list[str], seeds: int, quick: bool) -> None:
         f" accuracy {100 * np.mean([np.mean(r.ours) - np.mean(r.theirs) for r in rows]):+.2f}"
         " points (aim −0.5 or better)"
     )
+    for classes, paper in (("two classes", FOO_SPEED["table 2"]), ("more", FOO_SPEED["table 3a"])):
+        ratios = [r.grid / r.mm for r in rows if (r.shape.endswith(", 2")) == (classes[0] == "t")]
+        if ratios:
+            print(
+                f"grid/mm, {classes}: {min(ratios):.0f} to {max(ratios):.0f}; Foo 2009:"
+                f" {paper[0]:g} to {paper[1]:g}"
+            )
 
 
 def generated(classes: int, quick: bool) -> None:
@@ -236,12 +255,17 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="at most 1,500 rows of each file")
+    own_files.add_to(parser)
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # the peers' notes on convergence
-    linear()
-    for classes in (2, 5):
-        generated(classes, given.quick)
-    files(given.data, given.names or list(FILES), given.seeds, given.quick)
+    if not given.files:
+        linear()
+        for classes in (2, 5):
+            generated(classes, given.quick)
+    try:
+        files(given.data, given.names or list(FILES), given.seeds, given.quick, given.files)
+    except UnusableError as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import own_files
 import pandas as pd
 from sklearn.datasets import load_svmlight_file
 
@@ -72,8 +73,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--times", type=int, default=3)
+    own_files.add_to(parser)
     chosen = parser.parse_args()
     print(f"{'file':<44}{'peer':>11}{'ours':>11}{'ratio':>8}")
+    for given in chosen.files:
+        path, _ = own_files.divided(given)
+        tabular = Path(path.removesuffix(".gz")).suffix.lower() in (".csv", ".tsv")
+        peer = pd.read_csv if tabular else load_svmlight_file
+        compare(
+            own_files.name_of(given),
+            lambda path=path: read_dataset(path),
+            lambda path=path, peer=peer: peer(path),
+            1.5,
+            chosen.times,
+        )
+    if chosen.files:
+        return
     with tempfile.TemporaryDirectory() as folder:
         for texts in (False, True):
             path = Path(folder) / f"texts-{texts}.csv"

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import own_files
 from sklearn.datasets import load_svmlight_file
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -215,6 +216,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--families", nargs="*", default=["files", "one-hot", "made"])
+    own_files.add_to(parser)
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # the peers' notes on convergence
     print(f"{'table':22s} {'family':22s} learner      ours     grid  nothing  grid/it")
@@ -236,7 +238,12 @@ def main() -> None:
 
 
 def tables(given: argparse.Namespace) -> Iterator[Table]:
-    """The tables of the families that were asked for."""
+    """A person's own files, or the tables of the families that were asked for."""
+    for one in given.files:
+        X, y, numbers = own_files.arrays(one)
+        yield Table("own files", own_files.name_of(one), X, y, numbers)
+    if given.files:
+        return
     for kind in given.families:
         if kind == "made":
             yield from made()
