@@ -61,6 +61,7 @@ _ALL = (
         FOO_CLOSING,
         {"dataset": 14},
         beside=("evidence", "loo"),
+        kept=True,
     ),
     Reproduction(
         "foo-table3a",
@@ -70,6 +71,7 @@ _ALL = (
         FOO_CLOSING,
         {"dataset": 14},
         beside=("evidence", "loo"),
+        kept=True,
     ),
     Reproduction(
         "foo-table3b",

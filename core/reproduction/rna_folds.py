@@ -68,11 +68,11 @@ def table3b_rows(folder: Path | None, quick: bool) -> Parts:
 
 
 def table4_rows(folder: Path | None, quick: bool) -> Parts:
-    """ROC area and test log loss of gradient, direct and mm by grouping; separate is ours."""
+    """ROC area and test log loss of gradient, direct and mm by grouping."""
     names = ("gradient", "direct", "mm")
-    wanted = [(name, grouping) for grouping in GROUPINGS for name in names]
+    wanted = [(name, grouping) for grouping in FOO_TABLE_4 for name in names]
     runs = yield from _runs(folder, quick, wanted)
-    for grouping in GROUPINGS:
+    for grouping in FOO_TABLE_4:
         cells: dict[str, Any] = {"": grouping}
         for name in names:
             area, loss = _tested(runs, name, grouping)

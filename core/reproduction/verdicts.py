@@ -151,38 +151,74 @@ VERDICTS: dict[str, Verdict] = {
         "On perturbed copies, learning from earlier datasets (transfer-mkl) beats the independent "
         "Gaussian process.",
         NOT,
-        "",
-        (),
+        "It is second of six, as in the paper clearly better than random search, but not better "
+        "than the Gaussian process. Other first points do it: our Gaussian process, begun with "
+        "what did best on the two most similar datasets, is first of eight.",
+        (
+            "The first trial: the largest posterior mean over earlier datasets scores a point less "
+            "than the default setting (86.2 against 87.4 % on the datasets themselves), which the "
+            "independent process begins with here; the paper does not say where its own begins.",
+            "The elements of a proposal that are drawn anew (one in four) change two of three "
+            "proposals; without them it is neither better nor worse.",
+            "16 files of LIBSVM's page, where the paper has 42 that it does not name.",
+        ),
     ),
     "yogatama-table3": Verdict(
         "On the datasets themselves, transfer-mkl beats the independent Gaussian process.",
-        NOT,
-        "",
-        (),
+        IN_PART,
+        "It is first of six three times out of four, by less than two standard errors. Our "
+        "Gaussian process, begun from the two most similar datasets, is first of eight with "
+        "logistic regression; that beginning is the default now.",
+        (
+            "The same first trial as on the copies.",
+            "With 2, 4 and 8 of 11 trials transfer-mkl is behind the independent process, and "
+            "level only at the end; tried again, the best settings of two similar datasets are "
+            "ahead from the second trial on. This was found on these files, and holds on 16 "
+            "generated and scikit-learn's own tables that had no part in it (by .5 ± .2 ranks on "
+            "development data and .9 ± .2 on test data after 11 trials).",
+            "With the thirty settings of the ensemble of seven our Gaussian process is behind the "
+            "published one: after 11 trials a Matérn kernel has learned less of thirty settings "
+            "than the smoother squared exponential.",
+        ),
     ),
     "yogatama-figure3": Verdict(
         "Proposing costs SCoT many times what it costs transfer-mkl as datasets are added.",
-        IN_PART,
-        "",
-        (),
+        NOT,
+        "Both take about twice as long for twice as many datasets, some ten milliseconds a trial: "
+        "each stands on the twenty nearest datasets.",
+        (
+            "The paper's SCoT solves a quadratic program over all pairs of trials; ours learns the "
+            "ranking by compiled coordinate steps, and forgets pairs beyond the nearest datasets.",
+            "The paper's seconds are those of its own program of 2014.",
+        ),
     ),
     "mcinerney-table2": Verdict(
         "Averages of topic models (EB-Hyp without validation) predict better than the single best "
         "of Bayesian optimization.",
         HOLDS,
-        "",
-        (),
+        "EB-Hyp without validation is ahead, as in the paper.",
+        (
+            "Totals differ: the paper does not say what it predicts; here it is the second half of "
+            "every document from its first.",
+            "Random search is not 645 % worse here: its settings come from the same ranges, and "
+            "none of them breaks the model.",
+        ),
     ),
     "mcinerney-table3": Verdict(
         "The same with deep latent Gaussian models of faces.",
         HOLDS,
-        "",
-        (),
+        "EB-Hyp without validation is ahead, as in the paper.",
+        ("The scale of the paper's totals is not given: compare the order and the signs.",),
     ),
     "averages-on-tables": Verdict(
         "Ours, not a paper's: whether averaging the best tenth helps classifiers of small tables.",
         IN_PART,
-        "",
-        (),
+        "On 23 pairs of table and seed (14 with svm, 5 boosting, 4 a neural network) the average "
+        "had .0048 ± .0033 nats less than the single best of a Gaussian process: less, not beyond "
+        "the error. All ten seeds take some three hours of a processor and were not waited for.",
+        (
+            "What is left of the difference is the search's: the Gaussian process's own best tenth, "
+            "averaged, has .0020 ± .0032 more than EB-Hyp's.",
+        ),
     ),
 }
