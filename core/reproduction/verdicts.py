@@ -217,8 +217,8 @@ VERDICTS: dict[str, Verdict] = {
         "had .0048 ± .0033 nats less than the single best of a Gaussian process: less, not beyond "
         "the error. All ten seeds take some three hours of a processor and were not waited for.",
         (
-            "What is left of the difference is the search's: the Gaussian process's own best tenth, "
-            "averaged, has .0020 ± .0032 more than EB-Hyp's.",
+            "What is left of the difference is the search's: the Gaussian process's own best "
+            "tenth, averaged, has .0020 ± .0032 more than EB-Hyp's.",
         ),
     ),
 }
