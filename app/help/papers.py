@@ -25,8 +25,8 @@ _HEADING = re.compile(r"^#+ (.+?) \{#([\w-]+)\}$", re.M)
 INTRODUCTION = (
     "# The papers, measured again\n\n"
     "The strategies come from five papers. Every table and figure of theirs that can be measured "
-    "was measured with this program in full: all seeds, all folds, on every file of theirs that "
-    "could be had. Where a figure stands beside one of the paper, it is read “ours / the paper’s "
+    "was measured with this program: all seeds, all folds, on every file of theirs that could be "
+    "had; where something was not waited for, its table says so. Where a figure stands beside one of the paper, it is read “ours / the paper’s "
     "(difference)”; a × is a quotient."
 )
 
