@@ -26,8 +26,8 @@ INTRODUCTION = (
     "# The papers, measured again\n\n"
     "The strategies come from five papers. Every table and figure of theirs that can be measured "
     "was measured with this program: all seeds, all folds, on every file of theirs that could be "
-    "had; where something was not waited for, its table says so. Where a figure stands beside one of the paper, it is read “ours / the paper’s "
-    "(difference)”; a × is a quotient."
+    "had; where something was not waited for, its table says so. Where a figure stands beside one "
+    "of the paper, it is read “ours / the paper’s (difference)”; a × is a quotient."
 )
 
 
