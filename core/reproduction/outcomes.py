@@ -90,9 +90,8 @@ def sentences(found: Outcome) -> Iterator[str]:
 
 def _columns(names: Sequence[str], pairs: Sequence[str], beside: Sequence[str]) -> list[str]:
     """What names a row, then the figures that the paper has too, and ours that belong to them."""
-    first = min(names.index(name + PAPER) for name in pairs)
-    labels = [name for name in names[:first] if name not in pairs]
-    return labels + [name for name in names[first:] if name in pairs or name in beside]
+    first = min(min(names.index(name), names.index(name + PAPER)) for name in pairs)
+    return [*names[:first], *(name for name in names[first:] if name in (*pairs, *beside))]
 
 
 def _told(row: Cells, name: str) -> bool:

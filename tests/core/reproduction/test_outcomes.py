@@ -35,3 +35,10 @@ def test_words_have_no_difference():
     rows = ({"method": "m", "found % (paper)": "stays", "found %": 42.0},)
     (part,) = parts(Outcome("brofos-sinc", rows, None, {}))
     assert part.rows == (("m", "42 / stays"),)
+
+
+def test_ours_may_stand_on_either_side_of_theirs():
+    row = {"M": 10, "grid": 41.2, "lead": 4.6, "refit lead": 3.6, "lead (paper)": 6.7}
+    (part,) = parts(Outcome("do-figure2", (row, {**row, "lead (paper)": None}), None, {}))
+    assert part.headings == ("M", "grid", "lead")
+    assert part.rows == (("10", "41.2", "4.6 / 6.7 (-2.1)"), ("10", "41.2", "4.6"))
