@@ -16,8 +16,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 from app.help.papers import repository_page
+from core.reproduction.checkpoint import kept_folder
 from core.reproduction.outcomes import Outcome, keep
 from core.reproduction.registry import REPRODUCTIONS, reproduction
+from core.reproduction.table import SAID
 
 PAGE = Path(__file__).resolve().parent.parent / "PAPERS.md"
 PACKAGES = ("tunescope", "numpy", "scipy", "scikit-learn")
@@ -41,7 +43,7 @@ def measured(name: str, data: Path | None) -> Outcome:
     for row in about.rows(data, quick=False):
         if isinstance(row, str):
             print(row, file=sys.stderr)
-        else:
+        elif str(kept_folder()) not in str(row.as_dict().get(SAID)):  # a place on this computer
             rows.append(row.as_dict())
     seconds = None if about.kept else round(time.perf_counter() - begun, 1)
     versions = {"Python": platform.python_version()} | {one: version(one) for one in PACKAGES}

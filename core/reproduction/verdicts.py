@@ -203,7 +203,9 @@ VERDICTS: dict[str, Verdict] = {
         "Averages of topic models (EB-Hyp without validation) predict better than the single best "
         "of Bayesian optimization.",
         HOLDS,
-        "EB-Hyp without validation is ahead, as in the paper.",
+        "EB-Hyp without validation is .94 ± .11 % ahead, nine standard errors (the paper: 1.60 %). "
+        "What helps is the averaging: the same average over Bayesian optimization's trials is as "
+        "good.",
         (
             "Totals differ: the paper does not say what it predicts; here it is the second half of "
             "every document from its first.",
@@ -213,9 +215,18 @@ VERDICTS: dict[str, Verdict] = {
     ),
     "mcinerney-table3": Verdict(
         "The same with deep latent Gaussian models of faces.",
-        HOLDS,
-        "EB-Hyp without validation is ahead, as in the paper.",
-        ("The scale of the paper's totals is not given: compare the order and the signs.",),
+        IN_PART,
+        "Averaging gains 2.5 % over EB-Hyp's own best, and learning from all pictures 3.9 % over "
+        "keeping some for validation; but EB-Hyp is level with Bayesian optimization (−.4 ± .5 %), "
+        "whose single trials are better. The average over those has 5.2 % more.",
+        (
+            "EB-Hyp draws settings in proportion to how good they may be, and at a temperature of "
+            "one deviation of the scores it draws widely: with 30 trials few are near the best. "
+            "Where scores differ little, as with topics, that costs nothing.",
+            "Every fit goes 15 times through its pictures; the paper does not say how long it "
+            "learns.",
+            "The scale of the paper's totals is not given: compare the order and the signs.",
+        ),
     ),
     "averages-on-tables": Verdict(
         "Ours, not a paper's: whether averaging the best tenth helps classifiers of small tables.",
