@@ -10,7 +10,6 @@ from core.reproduction.outcomes import NOTHING, Outcome, Part, outcome, parts, s
 from core.reproduction.registry import REPRODUCTIONS
 from core.reproduction.table import Reproduction
 from core.reproduction.verdicts import VERDICTS
-from core.tuning.guidance.forecast import in_time
 
 # {key of a page: (its title, how the names of its tables begin)}
 BY_PAPER = {
@@ -108,7 +107,7 @@ def command(one: Reproduction) -> str:
 
 
 def _measured(found: Outcome) -> str:
-    took = f" in {in_time(found.seconds)}" if found.seconds else ""
+    took = f" in {found.seconds:,.0f} s" if found.seconds else ""
     with_what = ", ".join(f"{name} {version}" for name, version in found.versions.items())
     return f"Measured{took} with {with_what}."
 

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 from core.errors import UnusableError, one_of
-from core.reproduction.brofos import credit_rows, sinc_rows
-from core.reproduction.do_simulation import figure2_rows
-from core.reproduction.foo import table1_rows, table2_rows, table3a_rows
-from core.reproduction.mcinerney.tables import table2_rows as mcinerney_table2_rows
-from core.reproduction.mcinerney.tables import table3_rows as mcinerney_table3_rows
-from core.reproduction.mcinerney.tabular import tabular_rows
-from core.reproduction.rna_folds import figure3_rows, table3b_rows, table4_rows
-from core.reproduction.table import Reproduction
-from core.reproduction.yogatama.tables import figure3_rows as yogatama_figure3_rows
-from core.reproduction.yogatama.tables import table2_rows as yogatama_table2_rows
-from core.reproduction.yogatama.tables import table3_rows as yogatama_table3_rows
+from core.reproduction.table import Cells, Measure, Reproduction
 
 FOO_CLOSING = (
     "Ours: mean over seeds of other random splits than the paper's (except where a file has its "
@@ -43,12 +36,24 @@ WORDS = {"model": 13, "method": 12, "dataset": 14, "in words": 100}
 
 MCINERNEY_WIDTHS = {"method": 9, "validation": 10, "predicts by": 11, "in words": 100}
 
+
+def _measuring(name: str) -> Measure:
+    """What measures a table; it brings models and samplers, which a list of titles needs not."""
+
+    def measure(folder: Path | None, quick: bool) -> Iterator[Cells | str]:
+        from core.reproduction.measures import MEASURES
+
+        return MEASURES[name](folder, quick)
+
+    return measure
+
+
 _ALL = (
     Reproduction(
         "foo-table1",
         "Foo 2009, table 1: linear regression, test MSE and the penalty found",
         True,
-        table1_rows,
+        _measuring("foo-table1"),
         FOO_CLOSING,
         factors=("grid C", "mm C"),
         beside=("evidence",),
@@ -57,7 +62,7 @@ _ALL = (
         "foo-table2",
         "Foo 2009, table 2: logistic regression, test accuracy in %",
         True,
-        table2_rows,
+        _measuring("foo-table2"),
         FOO_CLOSING,
         {"dataset": 14},
         beside=("evidence", "loo"),
@@ -67,7 +72,7 @@ _ALL = (
         "foo-table3a",
         "Foo 2009, table 3a: multinomial logistic regression, test accuracy in %",
         True,
-        table3a_rows,
+        _measuring("foo-table3a"),
         FOO_CLOSING,
         {"dataset": 14},
         beside=("evidence", "loo"),
@@ -77,7 +82,7 @@ _ALL = (
         "foo-table3b",
         "Foo 2009, table 3b: RNA folding, the penalty of every motif type, learned by MM",
         True,
-        table3b_rows,
+        _measuring("foo-table3b"),
         f"{RNA_CLOSING}\n(limit): at the largest penalty that MM can give, (n/2 + α)/β.",
         {"": 37, "fold A": 15, "fold B": 15},
         kept=True,
@@ -87,7 +92,7 @@ _ALL = (
         "foo-table4",
         "Foo 2009, table 4: RNA folding, ROC area and test log loss",
         True,
-        table4_rows,
+        _measuring("foo-table4"),
         RNA_CLOSING,
         {"": 8},
         kept=True,
@@ -97,7 +102,7 @@ _ALL = (
         "do-figure2",
         "Do 2008, figure 2: label error in % on simulated sequences",
         False,
-        figure2_rows,
+        _measuring("do-figure2"),
         "Grouped: transitions, relevant and noise features. Lead: by how much grouped is below the "
         "next best, in points;\n±: standard error of grouped. Refit: the same penalties, fitted "
         "on training and holdout sequences, which mm\nlearns from as well. The paper names no M "
@@ -109,7 +114,7 @@ _ALL = (
         "do-figure3",
         "Do 2008, figure 3: RNA folding by the implicit gradient",
         True,
-        figure3_rows,
+        _measuring("do-figure3"),
         f"{RNA_CLOSING}\n(limit): at the end of the allowed range, exp(−10) or exp(12).",
         {"": 37, "fold A": 15, "fold B": 15},
         kept=True,
@@ -119,7 +124,7 @@ _ALL = (
         "brofos-sinc",
         "Brofos 2013, figure 1: sin(x)/(πx) on [−20, 20] from three points on one side lobe",
         False,
-        sinc_rows,
+        _measuring("brofos-sinc"),
         "Found: a value within 5 % of the global maximum, in 20 evaluations after the three.",
         {"anticipation": 20, "method": 20, "found % (paper)": 26},
         takes_data=False,
@@ -128,7 +133,7 @@ _ALL = (
         "brofos-credit",
         "Brofos 2013, table 2: a random forest on Australian credit, 1 to 150 trees",
         True,
-        credit_rows,
+        _measuring("brofos-credit"),
         "The paper's 16 columns with missing values are UCI's Credit Approval file; here it is "
         "the Statlog file of 14.\nConvergence: evaluations until the choice of trees stays "
         "the same to the end of 20.",
@@ -139,7 +144,7 @@ _ALL = (
         "Yogatama & Mann 2014, table 2: average ranks, logistic regression on perturbed copies, "
         "1 + 5 trials",
         False,
-        yogatama_table2_rows,
+        _measuring("yogatama-table2"),
         YOGATAMA_CLOSING,
         WORDS,
         kept=True,
@@ -149,7 +154,7 @@ _ALL = (
         "yogatama-table3",
         "Yogatama & Mann 2014, table 3: average ranks on the datasets themselves, 1 + 10 trials",
         False,
-        yogatama_table3_rows,
+        _measuring("yogatama-table3"),
         YOGATAMA_CLOSING,
         WORDS,
         kept=True,
@@ -159,7 +164,7 @@ _ALL = (
         "yogatama-figure3",
         "Yogatama & Mann 2014, figure 3: CPU seconds of proposing, by the number of datasets seen",
         False,
-        yogatama_figure3_rows,
+        _measuring("yogatama-figure3"),
         "The first order of the runs behind tables 2 and 3. The paper's seconds, read from its "
         "text, are those of its own program.",
         {
@@ -180,7 +185,7 @@ _ALL = (
         "McInerney 2017, table 2: topics of 20 Newsgroups, log predictive likelihood of test "
         "documents",
         False,
-        mcinerney_table2_rows,
+        _measuring("mcinerney-table2"),
         f"{MCINERNEY_CLOSING} Predicted, and judged by, is the second half of every document "
         "from its first;\nthe paper does not say what it predicts, and its totals are those of "
         "longer documents. Judged by the variational\nbound instead, EB-Hyp without validation was "
@@ -193,7 +198,7 @@ _ALL = (
         "McInerney 2017, table 3: deep latent Gaussian models of faces, log predictive likelihood "
         "of test pictures",
         False,
-        mcinerney_table3_rows,
+        _measuring("mcinerney-table3"),
         f"{MCINERNEY_CLOSING} Predicted is log p(x, y), every point in units of its deviation; "
         "the paper's\ntotals have a scale that it does not give: compare the order of the methods "
         "and the signs. Persons alone, log p(y | x),\nare predicted by the same searches.",
@@ -205,7 +210,7 @@ _ALL = (
         "Averages of settings against the single best, test log loss on small tables (a comparison "
         "of ours, not of a paper)",
         False,
-        tabular_rows,
+        _measuring("averages-on-tables"),
         "Differences paired by table, model and seed: below 0, the average on the left is better. "
         "± pairs: standard error of all\npairs; ± tables: over the tables' own means, as if tables "
         "had been drawn. greedy: Caruana et al. 2004, of the best tenth or\nof all trials.",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 Cells = Mapping[str, Any]
+Measure = Callable[[Path | None, bool], Iterator[Cells | str]]
 PAPER = " (paper)"  # ends the heading of a printed figure; ours has the heading without it
 SAID = "in words"  # the heading of a sentence
 
@@ -64,7 +65,7 @@ class Reproduction:
     name: str
     title: str
     needs_data: bool
-    measure: Callable[[Path | None, bool], Iterator[Cells | str]]
+    measure: Measure
     closing: str = ""
     widths: Mapping[str, int] | None = None
     kept: bool = False

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,8 +50,14 @@ def test_links_of_the_repositorys_page_lead_somewhere():
     assert set(re.findall(r"\]\(#([\w.-]+)\)", page)) <= anchors
 
 
-def test_the_help_has_them():
+def test_the_help_has_them_without_what_measures_them():
     assert pages()["papers-foo"].parent == "papers"
+    asked = "import sys, app.help.pages as p; p.pages(); print(*sys.modules)"
+    brought = subprocess.run(
+        [sys.executable, "-c", asked], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert "core.reproduction.registry" in brought
+    assert not {"core.reproduction.measures", "core.reproduction.foo"} & set(brought)
 
 
 def _anchor(heading: str) -> str:
