@@ -53,6 +53,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+import own_files
 from best_model_files import HELD_OUT, Source, Split, given, sources, split_of
 from best_model_peers import PEERS, SEARCHES, Job
 from best_model_table import Result, kept, line, summaries
@@ -182,7 +183,7 @@ def arguments() -> argparse.Namespace:
     """What is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--files", nargs="*", default=[], metavar="PATH[:TARGET]")
+    own_files.add_to(parser)
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--all", action="store_true", help="the tables held out as well")
     parser.add_argument("--held-out", action="store_true", help="name the tables held out")

@@ -3,7 +3,8 @@
 Both learn from the same documents with the same priors and learning rate, and predict one half of
 every held-out document from the other. Without --data the documents are drawn from planted topics;
 with it they are the 20 Newsgroups counts of that folder (20news_train_counts.libsvm.gz and
-20news_vocabulary.csv), their most frequent 1,000 words, 80 % to train on and 10 % held out.
+20news_vocabulary.csv), their most frequent 1,000 words, 80 % to train on and 10 % held out. With
+--files they are a person's own: counts as LIBSVM, or a table with a column of texts.
 Likelihoods are means over seeds, for they differ from start to start; times are the median.
 """
 
@@ -19,6 +20,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 import numpy as np
+import own_files
 import pandas as pd
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
@@ -46,6 +48,11 @@ def newsgroups(folder: Path) -> sparse.csr_matrix:
     counts, _ = load_svmlight_file(str(folder / "20news_train_counts.libsvm.gz"))
     words = pd.read_csv(folder / "20news_vocabulary.csv", keep_default_na=False)["term"]
     return documents_of_counts(counts, words.tolist(), where=str(folder)).counts
+
+
+def named(given: str) -> sparse.csr_matrix:
+    """The counts in a file, or of the words of its texts; the words that the program keeps."""
+    return own_files.dataset_of(given, "topics").documents.counts
 
 
 def own(K: int, alpha: float, eta: float, passes: int, seed: int) -> OnlineLda:
@@ -109,13 +116,21 @@ def beside(
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="folder with the 20 Newsgroups counts")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="the first line only")
+    own_files.add_to(parser, "word counts as LIBSVM, or tables with a column of texts,")
     chosen = parser.parse_args()
-    X = newsgroups(chosen.data) if chosen.data else generated()
+    with own_files.refusing(parser):
+        usual = () if chosen.files else (newsgroups(chosen.data) if chosen.data else generated(),)
+        for X in [named(given) for given in chosen.files] or usual:
+            table(X, chosen.seeds, chosen.quick)
+
+
+def table(X: sparse.csr_matrix, seeds: int, quick: bool) -> None:
+    """Print the lines of one file."""
     rows, _, test = divide_documents(X.shape[0], 0)
     train, held = X[rows], X[test]
     print(f"{train.shape[0]:,} documents, {train.shape[1]:,} words, {train.nnz:,} counts")
@@ -123,8 +138,8 @@ def main() -> None:
     completion_log_densities(own(3, 0.1, 0.1, 1, 0).fit(train[:200]), held[:9], 0)
     print(f"{'':<34}{'scikit-learn':>11}{'ours':>11}{'ratio':>7}{'peer/token':>12}{'ours':>10}")
     lines = [(50, (0.02, 0.02), 1), (50, (0.2, 0.2), 1), (100, (0.05, 0.5), 1)]
-    for K, priors, passes in lines[:1] if chosen.quick else lines:
-        beside(train, held, K, priors, passes, chosen.seeds)
+    for K, priors, passes in lines[:1] if quick else lines:
+        beside(train, held, K, priors, passes, seeds)
 
 
 if __name__ == "__main__":

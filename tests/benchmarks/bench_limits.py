@@ -31,9 +31,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 import limits
+import own_files
 from limits.work import TIMES, Work
-
-from core.errors import UnusableError
 
 HEAD = f"{'work':<64}{'now':>10}{'limit':>10}{'factor':>8}{'asked':>10}   the limit is"
 
@@ -99,16 +98,14 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[""], metavar="WORD")
     parser.add_argument("--list", action="store_true", help="the names of the rows")
     parser.add_argument("--json", type=Path, metavar="FILE")
-    parser.add_argument("--files", nargs="*", default=[], metavar="PATH[:TARGET]")
+    own_files.add_to(parser)
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.measure:
         print(json.dumps(measured(asked.measure, asked.files)))
         return
-    try:
+    with own_files.refusing(parser):
         every = every_work(asked.files)
-    except UnusableError as error:
-        parser.error(str(error))
     chosen = [work for work in every if any(word in work.name for word in asked.only)]
     if asked.list:
         print("\n".join(work.name for work in chosen))

@@ -37,7 +37,6 @@ sys.path.insert(0, str(ROOT))
 
 import own_files
 
-from core.errors import UnusableError
 from core.losses import build, parameter_groups
 from core.losses.fitted import as_estimator
 from core.penalties.problem import PenaltyProblem
@@ -262,10 +261,8 @@ def main() -> None:
         linear()
         for classes in (2, 5):
             generated(classes, given.quick)
-    try:
+    with own_files.refusing(parser):
         files(given.data, given.names or list(FILES), given.seeds, given.quick, given.files)
-    except UnusableError as error:
-        parser.error(str(error))
 
 
 if __name__ == "__main__":

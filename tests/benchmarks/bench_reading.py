@@ -77,16 +77,16 @@ def main() -> None:
     chosen = parser.parse_args()
     print(f"{'file':<44}{'peer':>11}{'ours':>11}{'ratio':>8}")
     for given in chosen.files:
-        path, _ = own_files.divided(given)
-        tabular = Path(path.removesuffix(".gz")).suffix.lower() in (".csv", ".tsv")
+        path, tabular = own_files.divided(given)[0], own_files.is_table(given)
         peer = pd.read_csv if tabular else load_svmlight_file
-        compare(
-            own_files.name_of(given),
-            lambda path=path: read_dataset(path),
-            lambda path=path, peer=peer: peer(path),
-            1.5,
-            chosen.times,
-        )
+        with own_files.refusing(parser):
+            compare(
+                own_files.name_of(given),
+                lambda given=given: own_files.dataset_of(given),
+                lambda path=path, peer=peer: peer(path),
+                1.5 if tabular else 1.2,
+                chosen.times,
+            )
     if chosen.files:
         return
     with tempfile.TemporaryDirectory() as folder:

@@ -221,7 +221,9 @@ def main() -> None:
     warnings.simplefilter("ignore")  # the peers' notes on convergence
     print(f"{'table':22s} {'family':22s} learner      ours     grid  nothing  grid/it")
     found: dict[str, dict[str, list[Row]]] = {}
-    for table in tables(given):
+    with own_files.refusing(parser):
+        chosen = list(tables(given)) if given.files else tables(given)
+    for table in chosen:
         rows = [compare(table, seed) for seed in range(given.splits)]
         found.setdefault(table.family, {})[table.name] = rows
         ours, grid, nothing = (

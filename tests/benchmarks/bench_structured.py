@@ -1,10 +1,11 @@
 """What learning penalties of sequences and molecules costs beside one fit at fixed penalties.
 
-    python tests/benchmarks/bench_structured.py [--data DIR]
+    python tests/benchmarks/bench_structured.py [--data DIR] [--files PATH …]
 
 Counted in gradients of the loss: a Hessian product counts as many as it took longer, measured in
 the same run, and on a part of the examples both count their part. Aims: mm at most 10 fits,
-gradient at most 20. With --data the real files take the samples' place.
+gradient at most 20. With --data the real files take the samples' place, with --files a person's
+own tables of sequences or molecules.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from core.datasets.reading import read_dataset
+import own_files
+
+from core.errors import UnusableError
 from core.optimize.descent import solve
 from core.options import complete
 from core.penalties.problem import PenaltyProblem
@@ -28,29 +31,30 @@ from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem
 from core.tuning.strategies.registry import STRATEGIES
 
-FILES = {
-    "sequence": ("sample:tags", "pos_ewt_train.csv"),
-    "structure": ("sample:molecules", "rna_s151rfam.csv"),
-}
+MODELS = {"sequence": "crf", "structure": "rna"}
+SAMPLES = ("sample:tags", "sample:molecules")
+FILES = ("pos_ewt_train.csv", "rna_s151rfam.csv")
 CLOSE = 1e-8  # share of the loss within which the fit at fixed penalties must be of its minimum
 
 
-class Counted:
-    """A loss that counts what it is asked."""
+def counted(loss, whole, asked):
+    """The same loss, counting what it is asked: evaluations at a new w, and products there."""
+    share, evaluate = loss.examples / whole, loss._at
 
-    def __init__(self, loss, whole, asked):
-        self._loss, self._share, self._asked = loss, loss.examples / whole, asked
+    def evaluated(w):
+        asked["gradients"] += share
+        at = evaluate(w)
+        exact = at.product
 
-    def __getattr__(self, name):
-        return getattr(self._loss, name)
+        def product(v):
+            asked["products"] += share
+            return exact(v)
 
-    def value_and_gradient(self, w):
-        self._asked["gradients"] += self._share
-        return self._loss.value_and_gradient(w)
+        at.product = product
+        return at
 
-    def hessian_product(self, w, v):
-        self._asked["products"] += self._share
-        return self._loss.hessian_product(w, v)
+    loss._at = evaluated
+    return loss
 
 
 def ratio_of_product(loss):
@@ -68,9 +72,18 @@ def ratio_of_product(loss):
     return np.median(took["product"]) / np.median(took["gradient"])
 
 
-def measure(task, file):
-    model = {"sequence": "crf", "structure": "rna"}[task]
-    problem = build_problem(Plan(DataPlan(file), model, "mm", groups="column"), read_dataset(file))
+def measure(given):
+    file, target = own_files.divided(given)
+    dataset = own_files.dataset_of(given)
+    task = dataset.task
+    if task not in MODELS:
+        raise UnusableError(
+            f"it is a file for {task}, and these are penalties of sequences and molecules",
+            where=file,
+        )
+    problem = build_problem(
+        Plan(DataPlan(file, target=target), MODELS[task], "mm", groups="column"), dataset
+    )
     training = training_of(problem)
     product = ratio_of_product(training.loss)
     whole = training.loss.examples
@@ -81,7 +94,7 @@ def measure(task, file):
         asked.update(gradients=0.0, products=0.0)
         return total
 
-    loss = Counted(training.loss, whole, asked)
+    loss = counted(training.loss, whole, asked)
     solve(loss, np.ones(loss.size), loss.start(), tolerance=CLOSE)
     one = cost()
     print(f"{file}: {loss.size:,} parameters; a product takes {product:.2f} gradients")
@@ -90,6 +103,7 @@ def measure(task, file):
     unit = problem.dataset.row_groups[rows] if task == "sequence" else rows
     held = np.unique(unit, return_inverse=True)[1] % 4 == 0
     pair = training.pair(problem, rows[~held], rows[held])
+    holdout = [tuple(counted(part, whole, asked) for part in pair)]
     for name in ("mm", "gradient"):
         of_grouping = {
             "single": np.zeros_like(training.groups),
@@ -98,7 +112,6 @@ def measure(task, file):
         }
         for grouping, groups in of_grouping.items():
             learner = STRATEGIES[name]
-            holdout = [tuple(Counted(part, whole, asked) for part in pair)]
             options = complete(learner.options, {})
             begun = time.perf_counter()
             last = deque(
@@ -116,9 +129,12 @@ def measure(task, file):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path)
+    own_files.add_to(parser, "tables of sequences or molecules")
     given = parser.parse_args()
-    for task, (sample, file) in FILES.items():
-        measure(task, str(given.data / file) if given.data else sample)
+    usual = [str(given.data / file) for file in FILES] if given.data else SAMPLES
+    with own_files.refusing(parser):
+        for file in given.files or usual:
+            measure(file)
 
 
 if __name__ == "__main__":

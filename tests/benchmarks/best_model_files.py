@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from own_files import divided
 from scipy import sparse
 from sklearn import datasets
 from sklearn.datasets import dump_svmlight_file, load_svmlight_files
@@ -146,10 +147,7 @@ def sources(folder: Path) -> Iterator[Source]:
 
 def given(text: str) -> Source:
     """The table that a person names as PATH or PATH:target."""
-    path, target = Path(text), ""
-    if not path.exists() and ":" in text:
-        before, _, target = text.rpartition(":")
-        path = Path(before)
+    path, target = Path(divided(text)[0]), divided(text)[1]
     name = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
     return Source(name, lambda: of_file(path, target))
 

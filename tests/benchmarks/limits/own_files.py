@@ -4,113 +4,122 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from own_files import divided, name_of
+from own_files import dataset_of, divided, is_table, name_of, refuse_other_tasks
 from sklearn.datasets import load_svmlight_file
 from sklearn.linear_model import LogisticRegressionCV, RidgeCV
 
-from core.datasets.raw_table import Choices
-from core.datasets.reading import read_dataset
 from core.penalties.problem import PenaltyProblem
+from core.tuning.learning.holding_out import holdout_pairs
 from core.tuning.learning.run import training_of
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem
+from core.tuning.problem import Problem, build_problem
 from core.tuning.strategies.registry import STRATEGIES
 from limits.penalties import GRID
 from limits.work import TIMES, Work, seconds
 
-LEARNERS = ("mm", "evidence", "loo")
-PASSES = 12
+PASSES, GRAMS = 12, 3
+BY_PASSES = ("mm",)  # beside passes; the others need the Hessian, and stand beside Gram matrices
+DENSE_COLUMNS = 4000  # most columns with a Gram matrix
+
+dataset = cache(dataset_of)
 
 
 @cache
-def training(given: str) -> Any:
-    """The loss of the file's linear model on its training rows, prepared as a run prepares it."""
+def problem(given: str, strategy: str) -> Problem:
+    """The file's linear model and the rows that it is trained on."""
     path, target = divided(given)
-    dataset = read_dataset(path, Choices(target=target))
-    model = "linear" if dataset.task == "regression" else "logistic"
-    plan = Plan(DataPlan(path, target=target), model, "evidence")
-    return training_of(build_problem(plan, dataset))
+    model = "linear" if dataset(given).task == "regression" else "logistic"
+    return build_problem(Plan(DataPlan(path, target=target), model, strategy), dataset(given))
 
 
-def reading(given: str) -> Callable[[], float]:
+@cache
+def training(given: str, strategy: str) -> Any:
+    """The loss on those rows, prepared as a run prepares them."""
+    return training_of(problem(given, strategy))
+
+
+def reading(given: str) -> float:
     """Seconds of reading and understanding the file."""
-    path, target = divided(given)
-    return lambda: seconds(lambda: read_dataset(path, Choices(target=target)), 3)
+    return seconds(lambda: dataset_of(given), 3)
 
 
-def reading_by_peer(given: str) -> Callable[[], float]:
+def reading_by_peer(given: str) -> float:
     """Seconds of pandas, or of scikit-learn's reader of LIBSVM files."""
-    path, _ = divided(given)
-    is_csv = path.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
-    read = pd.read_csv if is_csv else load_svmlight_file
-    return lambda: seconds(lambda: read(path), 3)
+    path = divided(given)[0]
+    read: Callable[[str], Any] = pd.read_csv if is_table(given) else load_svmlight_file
+    return seconds(lambda: read(path), 3)
 
 
-def learning(given: str, strategy: str) -> Callable[[], float]:
-    """Seconds of a learner from the prepared loss to its last step."""
+def learning(given: str, strategy: str) -> float:
+    """Seconds of a learner from the prepared loss to its last step; compiled before."""
+    own = training(given, strategy)
+    pairs = holdout_pairs(problem(given, strategy), own) or ()
 
     def once() -> None:
-        own = training(given)
-        for _ in STRATEGIES[strategy].make(PenaltyProblem(own.loss, own.groups), {}):
+        for _ in STRATEGIES[strategy].make(PenaltyProblem(own.loss, own.groups, holdout=pairs), {}):
             pass
 
-    return lambda: (training(given), seconds(once, 3))[1]
+    once()
+    return seconds(once, 3)
 
 
-def passes(given: str) -> Callable[[], float]:
+def passes(given: str, strategy: str) -> float:
     """Seconds of twelve products of the prepared examples with a vector."""
-
-    def measured() -> float:
-        loss = training(given).loss
-        X = loss.design.X
-        v = np.ones(X.shape[1])
-        return PASSES * seconds(lambda: X @ v, 9)
-
-    return measured
+    X = training(given, strategy).loss.design.X
+    v = np.ones(X.shape[1])
+    return PASSES * seconds(lambda: X @ v, 9)
 
 
-def searching(given: str) -> Callable[[], float]:
+def grams(given: str, strategy: str) -> float:
+    """Seconds of three XᵀX of the prepared examples."""
+    X = training(given, strategy).loss.design.X
+    return GRAMS * seconds(lambda: X.T @ X, 5)
+
+
+def searching(given: str, strategy: str) -> float:
     """Seconds of scikit-learn's own search of one penalty on the same examples."""
-
-    def measured() -> float:
-        loss = training(given).loss
-        X, y = loss.design.X, target_of(given)
-        if loss.classes is None:
-            return seconds(lambda: RidgeCV(1.0 / GRID, cv=5).fit(X, y), 1)
-        search = LogisticRegressionCV(Cs=GRID, cv=5, scoring="neg_log_loss", max_iter=300)
-        return seconds(lambda: search.fit(X, y), 1)
-
-    return measured
-
-
-def target_of(given: str) -> Any:
-    """The target of the rows that the loss is made of."""
-    path, target = divided(given)
-    dataset = read_dataset(path, Choices(target=target))
-    model = "linear" if dataset.task == "regression" else "logistic"
-    problem = build_problem(Plan(DataPlan(path, target=target), model, "evidence"), dataset)
-    return problem.train[1]
+    X, y = training(given, strategy).loss.design.X, problem(given, strategy).train[1]
+    if dataset(given).task == "regression":
+        return seconds(lambda: RidgeCV(1.0 / GRID, cv=5).fit(X, y), 1)
+    search = LogisticRegressionCV(Cs=GRID, cv=5, scoring="neg_log_loss", max_iter=300)
+    return seconds(lambda: search.fit(X, y), 1)
 
 
 def work_on(files: list[str]) -> list[Work]:
-    """The rows of these files."""
-    found: list[Work] = []
-    for given in files:
-        name = name_of(given)[:28]
+    """The rows of these files.
+
+    Raises:
+        UnusableError: a file cannot be read, or is no table to predict a column of.
+    """
+    return [work for given in files for work in _rows_of(given)]
+
+
+def _rows_of(given: str) -> list[Work]:
+    name = name_of(given)[:28]
+    peer = "pandas.read_csv" if is_table(given) else "load_svmlight_file"
+    found = [
+        Work(f"{name}: reading", 1.3, partial(reading, given), partial(reading_by_peer, given),
+             peer, TIMES)
+    ]  # fmt: skip
+    refuse_other_tasks(dataset(given), given)
+    numbers = dataset(given).task == "regression"
+    learners = ("mm", "evidence", "gradient") if numbers else ("mm", "evidence", "loo", "gradient")
+    for strategy in learners:
+        learn = partial(learning, given, strategy)
+        wide = training(given, "mm").loss.design.X.shape[1] > DENSE_COLUMNS
+        if strategy in BY_PASSES or wide:
+            least, called = partial(passes, given, strategy), f"{PASSES} passes"
+        else:
+            least, called = partial(grams, given, strategy), f"{GRAMS} Gram matrices"
+        found.append(Work(f"{name}: {strategy}", math.inf, learn, least, called, TIMES))
         found.append(
-            Work(f"{name}: reading", 1.3, reading(given), reading_by_peer(given), "the usual "
-                 "reader", TIMES)
+            Work(f"{name}: {strategy}, beside a search", 0.5, learn,
+                 partial(searching, given, strategy), "RidgeCV" if numbers else
+                 "LogisticRegressionCV", TIMES)
         )  # fmt: skip
-        numbers = training(given).loss.classes is None
-        for strategy in LEARNERS[: 2 if numbers else 3]:
-            learn = learning(given, strategy)
-            found.append(Work(f"{name}: {strategy}", math.inf, learn, passes(given),
-                              f"{PASSES} passes", TIMES))  # fmt: skip
-            found.append(Work(f"{name}: {strategy}, beside a search", 0.5, learn, searching(given),
-                              "scikit-learn's search", TIMES))  # fmt: skip
     return found
