@@ -10,6 +10,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
+from core.datasets.blocks import in_blocks, number_names, text_names
 from core.datasets.dataset import Column, Kind, Role
 from core.datasets.dates import date_format
 from core.datasets.texts.words import UNDIVIDED
@@ -24,6 +25,8 @@ _WITH_SIGN = r"\s*(?:[$€£]\s*[+-]?[\d.,]+|[+-]?[\d.,]+\s*[%$€£])\s*"
 ALL_DIFFER, HARDLY_TWICE = "a different value in every row", "hardly any value comes twice"
 _FEW_ROWS = 10  # with fewer rows, that all values differ means nothing
 _COUNT_ALL, _LOOK_AT, _MANY_VALUES = 50_000, 10_000, 1000
+_COUNT_AT_ONCE = 5000  # rows of a table whose columns are counted many at a time
+_LARGEST_WHOLE = 2.0**53  # beyond, different whole numbers may be one float
 _LONG_TEXT, _MANY_WORDS = 40, 5
 _FIRST = 200
 
@@ -62,9 +65,12 @@ def describe_columns(
     names = list(table.columns)
     check_names(roles, names, "role", get_args(Role))
     check_names(kinds, names, "kind", get_args(Kind))
+    counts = _counted(table)
     found = [
         _with_choices(
-            describe_column(table[name], first=i == 0, kind=kinds.get(name, "")),
+            describe_column(
+                table[name], first=i == 0, kind=kinds.get(name, ""), counted=counts.get(name)
+            ),
             "target" if name == target else roles.get(name, ""),
         )
         for i, name in enumerate(names)
@@ -109,10 +115,33 @@ def _with_choices(column: Column, role: str) -> Column:
     )
 
 
-def describe_column(values: pd.Series, *, first: bool, kind: str = "") -> Column:
-    """One column's description; ``first`` says that it is the leftmost, where row numbers stand."""
-    missing = int(values.isna().sum())
-    distinct = count_distinct(values)
+def _counted(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
+    """{column of numbers: missing and different values} of a wide table; nothing of others."""
+    if len(table) > _COUNT_AT_ONCE:
+        return {}
+    counts = {}
+    for some, matrix in in_blocks(table, number_names(table)):
+        missing = np.isnan(matrix).sum(axis=1)
+        exact = ~(np.abs(matrix) >= _LARGEST_WHOLE).any(axis=1)
+        matrix = np.sort(matrix, axis=1)  # what is missing comes last, each unequal to the next
+        distinct = (matrix[:, 1:] != matrix[:, :-1]).sum(axis=1) + 1 - missing
+        for at in np.flatnonzero(exact):
+            counts[some[at]] = int(missing[at]), int(distinct[at])
+    return counts
+
+
+def describe_column(
+    values: pd.Series, *, first: bool, kind: str = "", counted: tuple[int, int] | None = None
+) -> Column:
+    """One column's description.
+
+    Args:
+        values: the column.
+        first: whether it is the leftmost, where row numbers stand.
+        kind: what a person decided.
+        counted: its missing and its different values, where they were counted before.
+    """
+    missing, distinct = counted or (int(values.isna().sum()), count_distinct(values))
     numeric = pd.api.types.is_numeric_dtype(values.dtype)
     form = ""
     if distinct <= 1:
@@ -146,7 +175,7 @@ def describe_column(values: pd.Series, *, first: bool, kind: str = "") -> Column
 
 def sentence_columns(table: pd.DataFrame) -> list[str]:
     """The columns of running text, the one with the longest texts first."""
-    lengths = {str(name): text_length(table[name]) for name in table.columns}
+    lengths = {name: text_length(table[name]) for name in text_names(table)}
     long = [name for name in lengths if lengths[name] and _are_long(_some_texts(table[name]))]
     described = [describe_column(table[name], first=False) for name in long]
     running = [c.name for c in described if c.kind == "text" and not c.note]

@@ -142,7 +142,7 @@ def _stream(
         return
     yield TuningEnded(because=run.because)
     kept = run.ensemble.models.models() if isinstance(run, TrialRun) and run.ensemble else {}
-    results = yield from conclusion(problem, course, run.because, folder, run.learned, kept)
+    results = yield from conclusion(problem, course, run.because, folder, run.taken_learned(), kept)
     yield RunFinished(because=run.because, results=results)
 
 

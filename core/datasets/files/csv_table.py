@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from core.datasets.blocks import in_blocks, number_names
 from core.datasets.dataset import Finding, Source
 from core.datasets.files import csv_faults
+from core.datasets.files.csv_parsing import CsvParser
 from core.datasets.files.delimiters import is_number
-from core.datasets.files.opening import GuardedFile, fingerprint, open_bytes
 from core.datasets.files.sniffing import MISSING, Dialect, is_missing, sniff
 from core.datasets.raw_table import RawTable
 from core.errors import UnusableError
@@ -56,14 +53,14 @@ def read_csv_table(
     check_header(dialect, path.name)
     arguments = _arguments(dialect, compression, missing)
     arguments["dtype"] = text_columns(dialect, kinds)
-    with ThreadPoolExecutor(1) as beside:
-        print_of_file = beside.submit(fingerprint, path)
-        table, dialect = _parse(path, compression, dialect, arguments)
+    with CsvParser(path, compression) as parser:
+        table, dialect = parser.parsed(dialect, arguments)
         arguments["encoding"] = dialect.encoding
         strays = settle_types(table, arguments, kinds, path.name)
         if strays is not None:
-            table, dialect = _parse(path, compression, dialect, arguments)
-        digest = print_of_file.result()
+            del table
+            table, dialect = parser.parsed(dialect, arguments)
+        digest = parser.fingerprint
     _refuse_infinity(table, path, compression, dialect)
     if not arguments["dtype"]:
         del arguments["dtype"]
@@ -143,78 +140,11 @@ def text_columns(dialect: Dialect, kinds: Mapping[str, str]) -> dict[str, str]:
     as_text = {}
     for i, name in enumerate(names_of(dialect)):
         kind = kinds.get(name, "")
-        cells = [row[i + shift] for row in dialect.rows if i + shift < len(row)]
-        given = [cell for cell in cells if not is_missing(cell)]
-        numbers = sum(is_number(cell, dialect.decimal, dialect.thousands) for cell in given)
         if kind == "number":
             continue
-        if kind in ("category", "date", "text") or numbers < (1 - STRAY_SHARE) * len(given):
+        if kind in ("category", "date", "text") or dialect.numbers[i + shift] < 1 - STRAY_SHARE:
             as_text[name] = "str"
     return as_text
-
-
-def _parse(
-    path: Path, compression: str, dialect: Dialect, arguments: Mapping[str, Any]
-) -> tuple[pd.DataFrame, Dialect]:
-    """The table, and the dialect (its encoding changes when a later byte is not UTF-8)."""
-    wide = dialect.encoding.startswith("utf-16")
-    guarded = GuardedFile(open_bytes(path, compression), path.name, wide=wide)
-    # The stream is decompressed already, so pandas must not do it again.
-    plain = {**arguments, "compression": None}
-    try:
-        with io.BufferedReader(guarded, 2**18) as file, warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            warnings.simplefilter("ignore", pd.errors.DtypeWarning)
-            table = pd.read_csv(file, **plain)
-    except UnicodeDecodeError:
-        if wide:
-            raise UnusableError(
-                "the file begins as UTF-16 and has letters that are none",
-                where=path.name,
-                cure="save the table as CSV again, in UTF-8",
-            ) from None
-        encoding = "latin-1" if dialect.encoding == "cp1252" else "cp1252"
-        other = replace(dialect, encoding=encoding)
-        return _parse(path, compression, other, {**arguments, "encoding": encoding})
-    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        if guarded.fault is not None:
-            raise guarded.fault from None
-        raise _explained(error, path, compression, dialect) from None
-    _check_short_rows(table, guarded.lines, path, compression, dialect)
-    if len(table) == 0:
-        raise UnusableError("there is no row below the header", where=path.name, cure="add rows")
-    return table.reset_index(drop=True), dialect
-
-
-def _explained(error: Exception, path: Path, compression: str, dialect: Dialect) -> UnusableError:
-    """The place of what pandas stumbled over."""
-    try:
-        csv_faults.check_widths(path, compression, dialect)
-    except UnusableError as found:
-        return found
-    if "EOF inside string" in str(error):
-        return csv_faults.last_open_quote(path, compression, dialect)
-    reason = str(error).removeprefix("Error tokenizing data. C error: ").strip().rstrip(".")
-    return UnusableError(
-        f"the table cannot be read ({reason})", where=path.name, cure="check delimiters and quotes"
-    )
-
-
-def _check_short_rows(
-    table: pd.DataFrame, lines: int, path: Path, compression: str, dialect: Dialect
-) -> None:
-    """Look for rows that pandas filled up, and for rows that an open quote swallowed.
-
-    Only where there is a sign of it, since cells are then counted row by row.
-    """
-    headless = len(table) + dialect.skip + bool(dialect.header)
-    swallowed = headless < lines and not dialect.encoding.startswith("utf-16")
-    if swallowed and csv_faults.has_wide_cell(table, dialect):
-        csv_faults.check_swallowed(path, compression, dialect)
-    if dialect.extra == "empty" or not table.iloc[:, -1].isna().any():
-        return
-    if not csv_faults.plainly_regular(path, compression, dialect):
-        csv_faults.check_widths(path, compression, dialect)
 
 
 def settle_types(
@@ -231,9 +161,9 @@ def settle_types(
     findings = []
     again = False
     strays: dict[str, list[str]] = {}
-    for column in table.columns:
-        if column in arguments["dtype"] or pd.api.types.is_numeric_dtype(table[column].dtype):
-            if pd.api.types.is_bool_dtype(table[column].dtype):
+    for column, dtype in zip(map(str, table.columns), table.dtypes, strict=True):
+        if column in arguments["dtype"] or dtype.kind in "biufc":
+            if dtype.kind == "b":
                 arguments["dtype"][column] = "str"
                 again = True
             continue
@@ -284,17 +214,18 @@ def stray_finding(column: str, count: int, texts: list[str]) -> Finding:
 
 
 def _refuse_infinity(table: pd.DataFrame, path: Path, compression: str, dialect: Dialect) -> None:
-    for i, column in enumerate(table.columns):
-        values = table[column]
-        if values.dtype.kind != "f" or not np.isinf(values.to_numpy()).any():
+    numbers = in_blocks(table, number_names(table))
+    endless = [name for some, matrix in numbers if np.isinf(matrix).any() for name in some]
+    for column in endless:
+        if not np.isinf(table[column].to_numpy()).any():
             continue
-        place = i + (dialect.extra == "names")
+        place = list(table.columns).index(column) + (dialect.extra == "names")
 
-        def endless(cell: str) -> bool:
+        def is_endless(cell: str) -> bool:
             text = cell.replace(dialect.decimal, ".")
             return is_number(text) and np.isinf(float(text))
 
-        line, _ = csv_faults.find_cell(path, compression, dialect, place, endless)
+        line, _ = csv_faults.find_cell(path, compression, dialect, place, is_endless)
         raise UnusableError(
             "the value is infinite",
             where=f"{path.name}, line {line}, column {column}",

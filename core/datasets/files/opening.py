@@ -76,24 +76,24 @@ class GuardedFile(io.RawIOBase):
         view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
         try:
             with file_faults(self._name):
-                data = self._inner.read(len(view))
-            view[: len(data)] = data
-            self._watch(data)
+                size = self._inner.readinto(view)  # type: ignore[attr-defined]
+            self._watch(view[:size])
         except UnusableError as fault:
             self.fault = fault
             raise
-        return len(data)
+        return int(size)
 
     def close(self) -> None:
         """Close the file beneath too."""
         self._inner.close()
         super().close()
 
-    def _watch(self, data: bytes) -> None:
-        if not data:
+    def _watch(self, view: memoryview) -> None:
+        if not view:
             self.lines += self._last != b"\n"
             self._last = b"\n"
             return
+        data = view.tobytes()
         self._last = data[-1:]
         if not self._wide and b"\0" in data:
             before = self.lines + data.count(b"\n", 0, data.index(b"\0"))

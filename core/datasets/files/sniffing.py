@@ -8,7 +8,7 @@ import io
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from core.datasets.files.delimiters import (
     COMMA_NUMBER,
@@ -69,6 +69,20 @@ class Dialect:
     padded: bool = False
     trimmed: bool = False
     rows: list[list[str]] = field(default_factory=list)
+
+    @cached_property
+    def numbers(self) -> list[float]:
+        """The share of numbers among the first values of every cell of a row, missing ones aside.
+
+        1 where all are missing, and for cells that no row has.
+        """
+        shares = []
+        for i in range(max(self.width, len(self.header)) + 1):
+            cells = [row[i] for row in self.rows if i < len(row)]
+            given = [cell for cell in cells if not is_missing(cell)]
+            found = sum(is_number(cell, self.decimal, self.thousands) for cell in given)
+            shares.append(found / len(given) if given else 1.0)
+        return shares
 
     @property
     def described(self) -> str:
@@ -132,7 +146,6 @@ def looks_like_libsvm(text: str) -> bool:
     return hits > clocks and 2 * hits >= lines
 
 
-@lru_cache(maxsize=2)  # reading a file asks several times; `forget` lets the cells go
 def sniff(head: bytes, name: str, *, complete: bool, wanted: str = "") -> Dialect:
     """The dialect of a text table.
 
@@ -147,6 +160,11 @@ def sniff(head: bytes, name: str, *, complete: bool, wanted: str = "") -> Dialec
     Raises:
         UnusableError: an open quote, no row, or nothing below the header.
     """
+    return _sniffed(head, name, complete, wanted)
+
+
+@lru_cache(maxsize=2)  # reading a file asks several times; `forget` lets the cells go
+def _sniffed(head: bytes, name: str, complete: bool, wanted: str) -> Dialect:
     encoding, text = decode(head)
     # Not splitlines: cells may hold what ends a line elsewhere (form feeds, U+2028).
     lines = list(io.StringIO(text, newline=""))
@@ -184,7 +202,7 @@ def sniff(head: bytes, name: str, *, complete: bool, wanted: str = "") -> Dialec
 
 def forget() -> None:
     """Let go of the files' beginnings that were looked at."""
-    sniff.cache_clear()
+    _sniffed.cache_clear()
 
 
 def _usual_width(table: list[list[str]]) -> int:

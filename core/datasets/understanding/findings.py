@@ -9,7 +9,9 @@ from core.datasets.asking import of_column, with_value
 from core.datasets.columns import ALL_DIFFER, HARDLY_TWICE
 from core.datasets.dataset import Column, Dataset, Finding, Proposal
 from core.datasets.texts.ngrams import counts_parts
+from core.datasets.understanding.aim import aim_of
 from core.datasets.understanding.joint import together
+from core.datasets.understanding.passing_over import not_passed_over
 
 GIVES_AWAY = "it gives the target away"
 _LOOK_FIRST = 5000  # rows that a column must pass before all rows are looked at
@@ -20,8 +22,11 @@ def table_findings(dataset: Dataset) -> list[Finding]:
     """Findings about a table's columns, the serious ones first."""
     table = dataset.table
     assert table is not None
+    looked = set(not_passed_over(dataset, aim_of(dataset)))
     telling = [
-        _telling(column) for column in dataset.columns if _gives_away(dataset, table, column)
+        _telling(column)
+        for column in dataset.columns
+        if column.name in looked and _gives_away(dataset, table, column)
     ]
     findings = together(
         telling,

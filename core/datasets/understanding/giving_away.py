@@ -18,12 +18,13 @@ it stays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from core.datasets.dataset import Dataset
+from core.datasets.understanding.aim import FEWEST_OF_A_CLASS, Aim, aim_of, evenly, judged_rows
+from core.datasets.understanding.passing_over import not_passed_over
 
 ALONE = 0.995
 OTHERS = 0.9
@@ -32,36 +33,8 @@ FEWEST_ROWS = 100  # the same of a column that has more values than there are cl
 _FEWEST_KNOWN = 20
 _FEWEST_EACH = 10  # rows that a value must come on average: else it only names its row
 _FIRST_ROWS = 1000  # of a column that may be a copy
-_LOOK_AT, _LOOK_FIRST = 5000, 500  # rows by which a column is judged, and passed over
 _MOST_OTHERS, _TREES, _ROWS_OF_OTHERS = 200, 40, 2000
-_MOST_CLASSES = 50
-_FEWEST_OF_A_CLASS = 20  # rows: fewer may lie apart by chance
 _RANKED_CELLS = 4_000_000  # by which the best of very many other columns are found
-
-
-@dataclass(frozen=True)
-class _Aim:
-    """The target, ready to be compared with every column.
-
-    Attributes:
-        values: amounts, or codes of classes, n each.
-        classes: k; 0 for amounts.
-        first, looked: the rows by which a column is passed over, and judged.
-    """
-
-    values: np.ndarray
-    classes: int
-    first: np.ndarray
-    looked: np.ndarray
-
-
-def _aim(dataset: Dataset) -> _Aim:
-    values, count = dataset.target, 0
-    if dataset.task != "regression":
-        values, labels = pd.factorize(values, sort=True)
-        count = len(labels)
-    rows = [_judged_rows(values, count, most) for most in (_LOOK_FIRST, _LOOK_AT)]
-    return _Aim(values, count, *rows)
 
 
 def giving_away(dataset: Dataset, names: Sequence[str]) -> list[str]:
@@ -73,13 +46,14 @@ def giving_away(dataset: Dataset, names: Sequence[str]) -> list[str]:
     """
     if dataset.table is None or dataset.rows < FEWEST_OF_A_COPY:
         return []
-    table, aim = dataset.table, _aim(dataset)
-    copies = {name for name in dataset.feature_names if _is_copy(table[name], aim)}
+    table, aim = dataset.table, aim_of(dataset)
+    looked = not_passed_over(dataset, aim)
+    copies = {name for name in looked if _is_copy(table[name], aim)}
     suspects: set[str] = set()
     if dataset.rows >= FEWEST_ROWS:
         # Dates count as points in time: that all rows of a day are alike tells nothing of others.
         dates = {column.name for column in dataset.columns if column.kind == "date"}
-        free = (name for name in dataset.feature_names if name not in copies | dates)
+        free = (name for name in looked if name not in copies | dates)
         suspects = {name for name in free if _tells(table[name], aim)}
     if suspects.intersection(names):
         # Also without those that a person uses although they give it away.
@@ -93,11 +67,12 @@ def copies_of_target(dataset: Dataset) -> list[str]:
     """The features that are the classes under other names: each value one class, each class one."""
     if dataset.table is None or not dataset.classes or dataset.rows < FEWEST_OF_A_COPY:
         return []
-    aim = _aim(dataset)
-    return [name for name in dataset.feature_names if _is_copy(dataset.table[name], aim)]
+    aim = aim_of(dataset)
+    looked = not_passed_over(dataset, aim)
+    return [name for name in looked if _is_copy(dataset.table[name], aim)]
 
 
-def _is_copy(values: pd.Series, aim: _Aim) -> bool:
+def _is_copy(values: pd.Series, aim: Aim) -> bool:
     """Whether the column is the classes under other names, or the amount in another unit."""
     if not aim.classes:
         return _is_linear(values, aim.values, 1 - 1e-6)
@@ -105,7 +80,7 @@ def _is_copy(values: pd.Series, aim: _Aim) -> bool:
     return _pairs_off(values.iloc[:_FIRST_ROWS], aim, whole=False) and _pairs_off(values, aim)
 
 
-def _pairs_off(values: pd.Series, aim: _Aim, *, whole: bool = True) -> bool:
+def _pairs_off(values: pd.Series, aim: Aim, *, whole: bool = True) -> bool:
     """Whether each value of the first rows has one class, and each class one value."""
     codes, different = pd.factorize(values)
     if len(different) > aim.classes or codes.min() < 0:
@@ -116,7 +91,7 @@ def _pairs_off(values: pd.Series, aim: _Aim, *, whole: bool = True) -> bool:
     return len(different) == present == pairs
 
 
-def _tells(values: pd.Series, aim: _Aim) -> bool:
+def _tells(values: pd.Series, aim: Aim) -> bool:
     """Whether the column alone is worth `ALONE`; few rows pass most columns over."""
     for places, least in ((aim.first, ALONE - 0.03), (aim.looked, ALONE)):
         some = values.iloc[places]
@@ -128,30 +103,12 @@ def _tells(values: pd.Series, aim: _Aim) -> bool:
     return True
 
 
-def _judged_rows(values: np.ndarray, classes: int, most: int) -> np.ndarray:
-    """Rows spread evenly: of classes as many each, but none of those that are too rare."""
-    every = np.arange(len(values))
-    if not classes:
-        return _evenly(every, most)
-    frequent = np.flatnonzero(np.bincount(values) >= _FEWEST_OF_A_CLASS)
-    if not 2 <= len(frequent) <= _MOST_CLASSES:
-        return every[:0]
-    each = max(_FEWEST_OF_A_CLASS, most // len(frequent))
-    return np.sort(np.concatenate([_evenly(every[values == one], each) for one in frequent]))
-
-
-def _evenly(places: np.ndarray, most: int) -> np.ndarray:
-    if len(places) <= most:
-        return places
-    return places[np.linspace(0, len(places) - 1, most).astype(int)]
-
-
 def _worth_alone(values: pd.Series, target: np.ndarray, classes: int, least: float) -> bool:
     numeric = pd.api.types.is_numeric_dtype(values.dtype)
     if not classes:
         return numeric and _is_linear(values, target, float(np.sqrt(max(least, 0.999))))
     labels, target = np.unique(target, return_inverse=True)
-    if len(labels) < 2 or np.bincount(target).min() < _FEWEST_OF_A_CLASS // 2:
+    if len(labels) < 2 or np.bincount(target).min() < FEWEST_OF_A_CLASS // 2:
         return False
     numbers = values.to_numpy(dtype=float) if numeric else None
     if numbers is not None and len(np.unique(numbers)) > min(20, len(numbers) / _FEWEST_EACH):
@@ -262,7 +219,7 @@ def _best(
     """The columns, or of very many those of which the target explains the most variance."""
     if len(names) <= _MOST_OTHERS:
         return list(names)
-    some = _evenly(np.arange(len(rows)), max(60, _RANKED_CELLS // len(names)))
+    some = evenly(np.arange(len(rows)), max(60, _RANKED_CELLS // len(names)))
     aims = target[some]
     aim = aims.astype(float)[:, None] if linear else np.eye(int(target.max()) + 1)[aims]
     aim = aim - aim.mean(axis=0)
@@ -288,12 +245,12 @@ def _rows_of_others(dataset: Dataset) -> np.ndarray:
     if dataset.task != "regression":
         values, labels = pd.factorize(values)
         count = len(labels)
-    rows = _judged_rows(values, count, _ROWS_OF_OTHERS)
+    rows = judged_rows(values, count, _ROWS_OF_OTHERS)
     if not count:
         return rows
     counts = np.bincount(values[rows])
     most = max(50, 3 * int(counts[counts > 0].min()))
-    parts = [_evenly(rows[values[rows] == one], most) for one in np.flatnonzero(counts)]
+    parts = [evenly(rows[values[rows] == one], most) for one in np.flatnonzero(counts)]
     return np.sort(np.concatenate(parts))
 
 

@@ -223,6 +223,11 @@ class LinearLoss(Loss):
         y = np.asarray(y, dtype=np.float64)
         return LinearLoss(self.design.on(X), y, self.floor_share, weights)
 
+    def part(self, rows: np.ndarray) -> LinearLoss:
+        """The loss of the examples of a boolean mask, or of indices."""
+        weights = None if self.weights is None else self.weights[rows]
+        return LinearLoss(self.design.part(rows), self.y[rows], self.floor_share, weights)
+
     def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """coef_ (given columns,) and intercept_ () as scikit-learn has them."""
         intercept = w[-1] if self.design.intercept else 0.0

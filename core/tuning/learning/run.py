@@ -31,7 +31,18 @@ from core.tuning.strategies.strategy import Strategy
 
 @dataclass(frozen=True)
 class Learned:
-    """What a penalty learner leaves: the model at its penalties, fitted on all training rows."""
+    """What a penalty learner leaves: the model at its penalties, fitted on all training rows.
+
+    Attributes:
+        training: what it was fitted to.
+        w: its parameters, shape (n,).
+        penalties: {group: C}.
+        classes: of the target.
+        switched_off: groups without a weight.
+        holdout_loss: of the rows that were held out, where there were any.
+        remarks: sentences for the result.
+        noise_variance: σ² of a linear model with learned noise, otherwise None.
+    """
 
     training: Training
     w: np.ndarray
@@ -40,20 +51,20 @@ class Learned:
     switched_off: list[str] = field(default_factory=list)
     holdout_loss: float | None = None
     remarks: tuple[str, ...] = ()
+    noise_variance: float | None = None
 
     @property
     def group_of_output(self) -> tuple[int, ...]:
         """The group of every prepared column."""
         return self.training.group_of_output
 
-    @property
-    def noise_variance(self) -> float | None:
-        """σ² of a linear model with learned noise, otherwise None."""
-        return self.training.noise_variance(self.w)
-
     def pipeline(self) -> Pipeline:
         """The fitted pipeline: it takes raw rows."""
         return self.training.pipeline(self.w, self.penalties, self.classes)
+
+    def without_rows(self) -> Learned:
+        """The same, without the memory of the rows that it was fitted to."""
+        return replace(self, training=self.training.without_rows())
 
 
 def training_of(problem: Problem, like: Training | None = None) -> Training:
@@ -81,7 +92,7 @@ class LearningRun:
         self._problem, self._state, self._clock = problem, state, clock
         self._requests = requests
         self.because = ""
-        self.learned: Learned | None = None
+        self._learned: Learned | None = None
 
     @cached_property
     def _training(self) -> Training:
@@ -117,7 +128,13 @@ class LearningRun:
                 break
         assert step is not None  # a learner reports at least its start
         self.because = self.because or _why(step, self._state)
-        self.learned = _learned(problem, training, step)
+        self._learned = _learned(problem, training, step)
+        del self._training  # the rows are as much memory as the table
+
+    def taken_learned(self) -> Learned | None:
+        """What was learned, once: whoever takes it decides how long its rows are kept."""
+        learned, self._learned = self._learned, None
+        return learned
 
     @property
     def _time_is_up(self) -> bool:
@@ -250,7 +267,13 @@ def _at_penalties(
         C = variance / loss.noise_variance(w) * C
     else:
         w = final_fit(loss, training.groups, C, first)
-    return Learned(training, w, _by_name(training.group_names, C), problem.dataset.classes)
+    return Learned(
+        training,
+        w,
+        _by_name(training.group_names, C),
+        problem.dataset.classes,
+        noise_variance=training.noise_variance(w),
+    )
 
 
 def recorded(problem: Problem, state: RunState) -> Learned:

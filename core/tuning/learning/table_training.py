@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from core.losses.fitted import as_estimator
 from core.losses.linear.linear import LinearLoss
 from core.losses.registry import TableLoss, build, parameter_groups
 from core.tuning.learning.training import Training
+from core.tuning.prepared import fit_prepared
 from core.tuning.problem import Problem, take
 from core.tuning.strategies.penalty_options import TARGET_SPREAD
 
@@ -67,6 +68,10 @@ class TableTraining(Training):
         loss = self.loss
         return float(loss.noise_variance(w)) if isinstance(loss, LinearLoss) else None
 
+    def without_rows(self) -> TableTraining:
+        """The same with one row alone: columns, unit and the least noise stay."""
+        return replace(self, loss=self.loss.part(np.arange(1)))
+
     def pipeline(
         self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
     ) -> Pipeline:
@@ -91,7 +96,7 @@ def table_training(
     """
     dataset = problem.dataset
     prepare = clone(problem.preparation())
-    X = prepare.fit_transform(take(dataset.features, rows), dataset.target[rows])
+    X = fit_prepared(prepare, dataset, rows)
     unit = _unit(problem, dataset.target[rows]) if like is None else like.unit
     loss = build(problem.model.loss[dataset.task], X, _in_unit(dataset.target[rows], unit))
     if like is not None and isinstance(like.loss, LinearLoss) and isinstance(loss, LinearLoss):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -58,6 +58,10 @@ class Training:
     def noise_variance(self, w: np.ndarray) -> float | None:
         """σ² of a linear model with learned noise; None for others."""
         return None
+
+    def without_rows(self) -> Self:
+        """The same for a model that is fitted already, without the memory of its rows."""
+        return self
 
     def shown(self, step: int, w: np.ndarray) -> Event | None:
         """What the model says about a few examples at w, to be watched; None for tables."""

@@ -190,7 +190,8 @@ def conclusion(
         predictions = yield from predictions_of_folds(problem, course, learned)
         winner = winner_of(problem, state, learned, kept or {})
     else:
-        winner = winner_of(problem, state, learned, kept or {})
+        winner = winner_of(problem, state, learned, kept or {}).without_rows()
+        learned = None
         predictions = predictions_of_test(problem, winner.pipeline)
     comparison = replace(_comparison(problem, winner), picked=state.picked is not None)
     results = results_of(predictions, comparison)

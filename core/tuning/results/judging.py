@@ -29,6 +29,7 @@ from core.tuning.events import (
 )
 from core.tuning.history.run_history import RunHistory
 from core.tuning.learning.run import Learned, learn, relearned
+from core.tuning.prepared import fit_prepared
 from core.tuning.problem import Problem
 from core.tuning.race.run import trial_run
 from core.tuning.results.winner import Winner, winner_of
@@ -72,11 +73,12 @@ def predictions_of_test(problem: Problem, tuned: Any) -> Predictions:
         problem: with the rows to fit on and to test on.
         tuned: the tuned pipeline, fitted on the training rows.
     """
-    dataset, (X, y) = problem.dataset, problem.train
+    dataset, rows = problem.dataset, problem.train_rows
     default = problem.pipeline(problem.default)
-    baseline = baseline_pipeline(dataset.task, problem.preparation())
+    baseline = baseline_pipeline(dataset.task, default[0])
+    prepared = fit_prepared(default[0], dataset, rows)  # for both
     for other in (default, baseline):
-        fit(other, X, y)
+        fit(other[-1], prepared, dataset.target[rows])
     models = (tuned, default, baseline)
     return predictions_by(
         models, *problem.test, dataset.task, dataset.classes, _test_groups(problem)

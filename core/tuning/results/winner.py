@@ -49,6 +49,12 @@ class Winner:
     kind: str = ""
     taught: int = 0
 
+    def without_rows(self) -> Winner:
+        """The same, without the memory of the rows that a learner fitted it to."""
+        if self.learned is None:
+            return self
+        return replace(self, learned=self.learned.without_rows())
+
     @property
     def members(self) -> tuple[int, ...]:
         """The trials of an average of tables, in the order of its fitted models."""

@@ -54,9 +54,11 @@ class TrialRun:
         self._make_executor = executor
         self.because = ""
         self.groups: dict[str, int] = {}  # penalties are not learned here
-        self.learned = None
         planned = max(problem.total, state.total)
         self.ensemble: Any = self._averaging(planned) if problem.averages else None
+
+    def taken_learned(self) -> None:
+        """Nothing: penalties are not learned here."""
 
     def _averaging(self, planned: int) -> Any:
         return Ensemble(self._problem, planned)

@@ -1,0 +1,140 @@
+"""A CSV file goes through pandas: by its path where that can be, and what it stumbles over."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from core.datasets.files import csv_faults
+from core.datasets.files.opening import GuardedFile, file_faults, fingerprint, open_bytes
+from core.datasets.files.parser_memory import freed_at_once
+from core.datasets.files.sniffing import Dialect
+from core.datasets.files.survey import Survey, survey
+from core.errors import UnusableError
+
+
+class CsvParser(ExitStack):
+    """Reads a file with pandas, as often as its types ask for.
+
+    A plain file is looked through first and then read by its path, which pandas does with several
+    threads where it is large. Of others the fingerprint is taken meanwhile.
+    """
+
+    def __init__(self, path: Path, compression: str) -> None:
+        super().__init__()
+        self._path = path
+        self._compression = compression
+
+    @cached_property
+    def _survey(self) -> Survey:
+        return survey(self._path)
+
+    @cached_property
+    def _print(self) -> Future[str]:
+        return self.enter_context(ThreadPoolExecutor(1)).submit(fingerprint, self._path)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the file, after it was parsed."""
+        return self._survey.fingerprint if "_survey" in vars(self) else self._print.result()
+
+    def parsed(
+        self, dialect: Dialect, arguments: Mapping[str, Any]
+    ) -> tuple[pd.DataFrame, Dialect]:
+        """The table, and the dialect (its encoding changes when a later byte is not UTF-8).
+
+        Raises:
+            UnusableError: whatever makes it no table, with line and column.
+        """
+        path, compression = self._path, self._compression
+        try:
+            table, lines = self._read(dialect, arguments)
+        except UnicodeDecodeError:
+            if _is_wide(dialect):
+                raise UnusableError(
+                    "the file begins as UTF-16 and has letters that are none",
+                    where=path.name,
+                    cure="save the table as CSV again, in UTF-8",
+                ) from None
+            encoding = "latin-1" if dialect.encoding == "cp1252" else "cp1252"
+            other = replace(dialect, encoding=encoding)
+            return self.parsed(other, {**arguments, "encoding": encoding})
+        except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+            raise _explained(error, path, compression, dialect) from None
+        _check_short_rows(table, lines, path, compression, dialect)
+        if len(table) == 0:
+            raise UnusableError(
+                "there is no row below the header", where=path.name, cure="add rows"
+            )
+        return table.reset_index(drop=True), dialect
+
+    def _read(self, dialect: Dialect, arguments: Mapping[str, Any]) -> tuple[pd.DataFrame, int]:
+        """The table, and how many lines have passed."""
+        if not self._compression and not _is_wide(dialect):
+            lines = self._survey.lines
+            with freed_at_once():
+                return _table_of(str(self._path.absolute()), arguments), lines
+        assert self._print
+        inner = open_bytes(self._path, self._compression)
+        guarded = GuardedFile(inner, self._path.name, wide=_is_wide(dialect))
+        try:
+            with io.BufferedReader(guarded, 2**18) as file:
+                return _table_of(file, arguments), guarded.lines
+        except (pd.errors.ParserError, pd.errors.ParserWarning):
+            if guarded.fault is not None:
+                raise guarded.fault from None
+            raise
+
+
+def _is_wide(dialect: Dialect) -> bool:
+    return dialect.encoding.startswith("utf-16")
+
+
+def _table_of(source: Any, arguments: Mapping[str, Any]) -> pd.DataFrame:
+    with warnings.catch_warnings(), file_faults(str(source)):
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        warnings.simplefilter("ignore", pd.errors.DtypeWarning)
+        # A stream is decompressed already, so pandas must not do it again. An empty mapping of
+        # types would be asked for every column.
+        types = arguments["dtype"] or None
+        return pd.read_csv(source, **{**arguments, "compression": None, "dtype": types})
+
+
+def _explained(error: Exception, path: Path, compression: str, dialect: Dialect) -> UnusableError:
+    """The place of what pandas stumbled over."""
+    try:
+        csv_faults.check_widths(path, compression, dialect)
+    except UnusableError as found:
+        return found
+    if "EOF inside string" in str(error):
+        return csv_faults.last_open_quote(path, compression, dialect)
+    reason = str(error).removeprefix("Error tokenizing data. C error: ").strip().rstrip(".")
+    return UnusableError(
+        f"the table cannot be read ({reason})", where=path.name, cure="check delimiters and quotes"
+    )
+
+
+def _check_short_rows(
+    table: pd.DataFrame, lines: int, path: Path, compression: str, dialect: Dialect
+) -> None:
+    """Look for rows that pandas filled up, and for rows that an open quote swallowed.
+
+    Only where there is a sign of it, since cells are then counted row by row.
+    """
+    headless = len(table) + dialect.skip + bool(dialect.header)
+    swallowed = headless < lines and not dialect.encoding.startswith("utf-16")
+    if swallowed and csv_faults.has_wide_cell(table, dialect):
+        csv_faults.check_swallowed(path, compression, dialect)
+    if dialect.extra == "empty" or not table.iloc[:, -1].isna().any():
+        return
+    if not csv_faults.plainly_regular(path, compression, dialect):
+        csv_faults.check_widths(path, compression, dialect)
