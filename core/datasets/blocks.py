@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-_CELLS = 2_000_000
+_CELLS, _FEWEST = 2_000_000, 16
 
 
 def number_names(table: pd.DataFrame) -> list[str]:
@@ -33,7 +33,12 @@ def in_blocks(
         rows: the places of the rows that are wanted; None for all.
     """
     count = len(table) if rows is None else len(rows)
-    size = max(1, _CELLS // max(1, count))
+    size = _CELLS // max(1, count)
+    if size < _FEWEST and rows is None:  # long columns are not copied
+        for name in names:
+            yield [name], table[name].to_numpy(dtype=float)[None]
+        return
+    size = max(1, size)
     for first in range(0, len(names), size):
         some = list(names[first : first + size])
         part = table[some] if rows is None else table[some].iloc[rows]

@@ -33,10 +33,7 @@ class CsvParser(ExitStack):
         super().__init__()
         self._path = path
         self._compression = compression
-
-    @cached_property
-    def _survey(self) -> Survey:
-        return survey(self._path)
+        self._survey: Survey | None = None
 
     @cached_property
     def _print(self) -> Future[str]:
@@ -45,7 +42,7 @@ class CsvParser(ExitStack):
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the file, after it was parsed."""
-        return self._survey.fingerprint if "_survey" in vars(self) else self._print.result()
+        return self._survey.fingerprint if self._survey else self._print.result()
 
     def parsed(
         self, dialect: Dialect, arguments: Mapping[str, Any]
@@ -77,12 +74,14 @@ class CsvParser(ExitStack):
             )
         return table.reset_index(drop=True), dialect
 
-    def _read(self, dialect: Dialect, arguments: Mapping[str, Any]) -> tuple[pd.DataFrame, int]:
-        """The table, and how many lines have passed."""
+    def _read(
+        self, dialect: Dialect, arguments: Mapping[str, Any]
+    ) -> tuple[pd.DataFrame, int | None]:
+        """The table, and how many lines have passed; None where none can hold another."""
         if not self._compression and not _is_wide(dialect):
-            lines = self._survey.lines
+            self._survey = self._survey or survey(self._path, dialect.quote)
             with freed_at_once():
-                return _table_of(str(self._path.absolute()), arguments), lines
+                return _table_of(str(self._path.absolute()), arguments), self._survey.lines
         assert self._print
         inner = open_bytes(self._path, self._compression)
         guarded = GuardedFile(inner, self._path.name, wide=_is_wide(dialect))
@@ -124,14 +123,14 @@ def _explained(error: Exception, path: Path, compression: str, dialect: Dialect)
 
 
 def _check_short_rows(
-    table: pd.DataFrame, lines: int, path: Path, compression: str, dialect: Dialect
+    table: pd.DataFrame, lines: int | None, path: Path, compression: str, dialect: Dialect
 ) -> None:
     """Look for rows that pandas filled up, and for rows that an open quote swallowed.
 
     Only where there is a sign of it, since cells are then counted row by row.
     """
     headless = len(table) + dialect.skip + bool(dialect.header)
-    swallowed = headless < lines and not dialect.encoding.startswith("utf-16")
+    swallowed = lines is not None and headless < lines and not dialect.encoding.startswith("utf-16")
     if swallowed and csv_faults.has_wide_cell(table, dialect):
         csv_faults.check_swallowed(path, compression, dialect)
     if dialect.extra == "empty" or not table.iloc[:, -1].isna().any():

@@ -53,15 +53,22 @@ _COMPRESSED = (
 class GuardedFile(io.RawIOBase):
     """Decompressed bytes of a file, read in order, that refuses endless lines and NUL bytes.
 
+    Args:
+        inner: the decompressed bytes.
+        name: of the file, for errors.
+        wide: whether it is UTF-16, where NUL is half of a letter.
+        counts: whether lines are counted, without which errors name a wrong one.
+
     Attributes:
         lines: how many lines have passed.
         fault: the error that was raised while reading, if any.
     """
 
-    def __init__(self, inner: IO[bytes], name: str, *, wide: bool) -> None:
+    def __init__(self, inner: IO[bytes], name: str, *, wide: bool, counts: bool = True) -> None:
         self._inner = inner
         self._name = name
-        self._wide = wide  # UTF-16, where NUL is half of a letter
+        self._wide = wide
+        self._counts = counts
         self._since_newline = 0
         self._last = b"\n"
         self.lines = 0
@@ -102,7 +109,8 @@ class GuardedFile(io.RawIOBase):
                 where=f"{self._name}, line {before + 1}",
                 cure="save the table as CSV again, in UTF-8",
             )
-        self.lines += data.count(b"\n")
+        if self._counts:
+            self.lines += data.count(b"\n")
         self._measure_line(data)
 
     def _measure_line(self, data: bytes) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property
 
 import pandas as pd
 
@@ -72,9 +73,22 @@ def proposals(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
     return found
 
 
+class _Known:
+    """The values of a column that are there; how many differ is counted once."""
+
+    def __init__(self, values: pd.Series) -> None:
+        self.values = values.dropna()
+
+    @cached_property
+    def different(self) -> int:
+        """How many different values there are."""
+        return int(self.values.nunique())
+
+
 def _groups(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
     """A proposal of the column that most looks like one of whom rows are about."""
     free = [c for c in dataset.columns if c.role in ("feature", "ignore") and c.name in table]
+    known = cache(lambda name: _Known(pd.Series(table[name])))
     features = [c.name for c in dataset.columns if c.role == "feature"]
     names = _WORK if dataset.task == "sequence" else _WHO
     called = [c for c in free if _is_called(c.name, names)]
@@ -83,12 +97,12 @@ def _groups(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
         called = [c for c in called if _of_whole_sequences(dataset, table[c.name])]
     else:
         signed = [c for c in free if _is_signed(c.name) and c not in called]
-        coded = [c for c in free if c not in called and c not in signed and _is_code(c, table)]
+        coded = [c for c in free if c not in called and c not in signed and _is_code(c, known)]
     for column in (*called, *signed, *coded):
         if dataset.task == "topics" and column.name in features:
             continue
-        if features != [column.name] and _repeats(column, table[column.name]):
-            return [_group_finding(dataset, column, table, column in coded)]
+        if features != [column.name] and _repeats(column, known(column.name)):
+            return [_group_finding(dataset, column, known(column.name), column in coded)]
     return []
 
 
@@ -109,39 +123,38 @@ def _is_signed(name: str) -> bool:
     return len(words) > 1 and words[-1] in ("id", "uid", "uuid", "guid")
 
 
-def _is_code(column: Column, table: pd.DataFrame) -> bool:
+def _is_code(column: Column, known: Callable[[str], _Known]) -> bool:
     """Whether texts are short codes, each many times but none in most rows."""
     if column.kind not in ("category", "text") or column.distinct < _FEWEST_CODES:
         return False
-    values = table[column.name].dropna()
+    values = known(column.name).values
     some = values.iloc[:: max(1, len(values) // _SAMPLE)].astype(str)
     if some.str.fullmatch(_CODE).mean() < 0.9:
         return False
-    return bool(2 * values.nunique() <= len(values))
+    return 2 * known(column.name).different <= len(values)
 
 
-def _repeats(column: Column, values: pd.Series) -> bool:
+def _repeats(column: Column, known: _Known) -> bool:
     """Whether there are enough groups, and groups of several rows; amounts are no names."""
     if column.kind == "date":
         return False
-    known = values.dropna()
-    if pd.api.types.is_numeric_dtype(known.dtype) and (known % 1 != 0).any():
+    values = known.values
+    if pd.api.types.is_numeric_dtype(values.dtype) and (values % 1 != 0).any():
         return False
-    return FEWEST_GROUPS <= int(known.nunique()) < len(known)
+    return FEWEST_GROUPS <= known.different < len(values)
 
 
-def _group_finding(dataset: Dataset, column: Column, table: pd.DataFrame, coded: bool) -> Finding:
+def _group_finding(dataset: Dataset, column: Column, known: _Known, coded: bool) -> Finding:
     words = [word for word in name_words(column.name) if word not in _SIGN]
     who = f"“{short(column.name)}”" if coded or not words else short(" ".join(words))
     items = {"sequence": "sequences", "topics": "texts"}.get(dataset.task, "rows")
-    known = table[column.name].dropna()
-    count = len(known)
+    count = len(known.values)
     if dataset.task == "sequence":
         count = int(sequence_codes(dataset).max()) + 1
     option = of_column("--role", column.name, "group")
     offer = Proposal(f"Keep the {items} of one {who} together", option, {column.name: "group"})
     return Finding(
-        f"“{column.name}” has {known.nunique():,} different values in {count:,} {items}. Where"
+        f"“{column.name}” has {known.different:,} different values in {count:,} {items}. Where"
         f" {items} of one {who} are on both sides of a split, scores may look too good.",
         column.name,
         proposal=offer,

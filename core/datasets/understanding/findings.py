@@ -9,7 +9,6 @@ from core.datasets.asking import of_column, with_value
 from core.datasets.columns import ALL_DIFFER, HARDLY_TWICE
 from core.datasets.dataset import Column, Dataset, Finding, Proposal
 from core.datasets.texts.ngrams import counts_parts
-from core.datasets.understanding.aim import aim_of
 from core.datasets.understanding.joint import together
 from core.datasets.understanding.passing_over import not_passed_over
 
@@ -22,7 +21,7 @@ def table_findings(dataset: Dataset) -> list[Finding]:
     """Findings about a table's columns, the serious ones first."""
     table = dataset.table
     assert table is not None
-    looked = set(not_passed_over(dataset, aim_of(dataset)))
+    looked = set(not_passed_over(dataset))
     telling = [
         _telling(column)
         for column in dataset.columns

@@ -47,7 +47,7 @@ def giving_away(dataset: Dataset, names: Sequence[str]) -> list[str]:
     if dataset.table is None or dataset.rows < FEWEST_OF_A_COPY:
         return []
     table, aim = dataset.table, aim_of(dataset)
-    looked = not_passed_over(dataset, aim)
+    looked = not_passed_over(dataset)
     copies = {name for name in looked if _is_copy(table[name], aim)}
     suspects: set[str] = set()
     if dataset.rows >= FEWEST_ROWS:
@@ -68,7 +68,7 @@ def copies_of_target(dataset: Dataset) -> list[str]:
     if dataset.table is None or not dataset.classes or dataset.rows < FEWEST_OF_A_COPY:
         return []
     aim = aim_of(dataset)
-    looked = not_passed_over(dataset, aim)
+    looked = not_passed_over(dataset)
     return [name for name in looked if _is_copy(dataset.table[name], aim)]
 
 

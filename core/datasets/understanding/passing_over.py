@@ -10,7 +10,7 @@ import numpy as np
 
 from core.datasets.blocks import in_blocks, number_names
 from core.datasets.dataset import Dataset
-from core.datasets.understanding.aim import Aim
+from core.datasets.understanding.aim import Aim, aim_of
 
 _FEWEST_COLUMNS, _MOST_ROWS = 100, 5000  # of a wide table
 _AMISS = 0.1  # share of the rows where the class may change beside its stretches
@@ -18,7 +18,7 @@ _FEW_VALUES = 20
 _CORRELATED = 0.99
 
 
-def not_passed_over(dataset: Dataset, aim: Aim) -> list[str]:
+def not_passed_over(dataset: Dataset) -> list[str]:
     """The features that deserve a look of their own; all of them where the table is not wide.
 
     A column of numbers without gaps is passed over where it has many values and, along them, the
@@ -26,7 +26,10 @@ def not_passed_over(dataset: Dataset, aim: Aim) -> list[str]:
     """
     table, names = dataset.table, list(dataset.feature_names)
     assert table is not None
-    if len(names) < _FEWEST_COLUMNS or len(table) > _MOST_ROWS or len(aim.first) == 0:
+    if len(names) < _FEWEST_COLUMNS or len(table) > _MOST_ROWS:
+        return names
+    aim = aim_of(dataset)
+    if not len(aim.first):
         return names
     passed: set[str] = set()
     rows = aim.first if aim.classes else None

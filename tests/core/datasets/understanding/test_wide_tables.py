@@ -62,7 +62,7 @@ def test_leaks_are_found_as_by_a_look_at_each(
     wide["y"] = target
     together = told(wide)
     for module in (giving_away, findings):
-        monkeypatch.setattr(module, "not_passed_over", lambda dataset, _: dataset.feature_names)
+        monkeypatch.setattr(module, "not_passed_over", lambda dataset: dataset.feature_names)
     assert together == told(wide)
     assert {*together[0], *together[1]} >= {"in stretches", "code"}
 
@@ -71,6 +71,6 @@ def test_noise_is_passed_over_and_what_is_unclear_is_not(wide: pd.DataFrame) -> 
     wide["y"] = np.arange(ROWS) % 3
     read = RawTable("made", wide, Source("", "sample"), line_of=int)
     dataset = from_table(read, NO_CHOICES)
-    looked = set(not_passed_over(dataset, giving_away.aim_of(dataset)))
+    looked = set(not_passed_over(dataset))
     assert not looked & {f"x{at}" for at in range(COLUMNS)}
     assert looked >= {"few", "flag", "gaps", "colour"}
