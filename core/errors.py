@@ -28,10 +28,11 @@ class UnusableError(Exception):
 
     @property
     def sentence(self) -> str:
-        """One line: "where: what; cure."."""
+        """One line: "where: what; cure.", with a question mark where the cure is a question."""
         place = f"{self.where}: " if self.where else ""
         cure = f"; {self.cure}" if self.cure else ""
-        return " ".join(f"{place}{self.what}{cure}.".split())
+        end = "?" if self.cure.startswith("did you mean") else "."
+        return " ".join(f"{place}{self.what}{cure}{end}".split())
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (self.what, self.where, self.cure))

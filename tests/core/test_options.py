@@ -32,7 +32,7 @@ def test_text_is_read_as_the_options_own_type():
         ({"steps": 101}, "option steps: “101” is out of range; give a number from 1 to 100."),
         ({"kernel": "rbf"}, "option kernel: “rbf” is out of range; choose one of se, matern32."),
         ({"first": "maybe"}, "option first: “maybe” is out of range; give yes or no."),
-        ({"kernal": "se"}, "option kernal: there is no such option here; did you mean kernel."),
+        ({"kernal": "se"}, "option kernal: there is no such option here; did you mean kernel?"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(given, sentence):

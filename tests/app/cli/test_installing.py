@@ -84,7 +84,7 @@ def test_without_a_name_the_extras_are_listed(pip, capsys):
 
 def test_a_mistyped_extra_is_named(pip, capsys):
     assert main(["install", "lightbgm"]) == 2
-    assert "there is no extra “lightbgm”; did you mean lightgbm." in capsys.readouterr().err
+    assert "there is no extra “lightbgm”; did you mean lightgbm?" in capsys.readouterr().err
 
 
 def test_where_nothing_can_be_written_the_exact_line_is_printed(pip, capsys, monkeypatch):
