@@ -7,12 +7,16 @@ numpy and this decorator: an exported script holds their source and runs it with
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
 import sys
+import types
 import warnings
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 
 def _numba() -> Any:
@@ -42,6 +46,9 @@ njit = _numba().njit
 _FREEDOM = {"reassoc", "contract", "nsz", "arcp"}
 
 
+_CONTENTS: dict[Any, bytes] = {}  # of what each function was compiled from, by function
+
+
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function as machine code, compiled when it is first called."""
     if getattr(sys, "frozen", False):  # its code says "core/…", which numba would seek where we are
@@ -49,6 +56,31 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         function.__code__ = function.__code__.replace(co_filename=place)
     choices: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": _FREEDOM}
     try:
-        return njit(cache=True, **choices)(function)
+        made = njit(cache=True, **choices)(function)
     except RuntimeError:  # no folder to keep the machine code in
         return njit(**choices)(function)
+    _CONTENTS[made] = _content(function)
+    kept: Any = getattr(made._cache, "_cache_file", None)
+    if hasattr(kept, "_source_stamp"):
+        # By itself numba looks at the function's own file alone, not at what it took from others.
+        kept._source_stamp = (kept._source_stamp, _CONTENTS[made])
+    return made
+
+
+def _content(function: Callable[..., Any]) -> bytes:
+    """A digest of a function with the functions it calls and the numbers it takes from without."""
+    code, digest = function.__code__, hashlib.sha256()
+    constants = [one for one in code.co_consts if not isinstance(one, types.CodeType)]
+    digest.update(code.co_code + repr([code.co_names, constants]).encode())
+    for name in code.co_names:
+        value = function.__globals__.get(name)
+        if isinstance(value, np.ndarray):
+            digest.update(value.tobytes())
+        elif isinstance(value, bool | int | float | str | tuple):
+            digest.update(repr(value).encode())
+        else:
+            try:
+                digest.update(_CONTENTS.get(value, b""))
+            except TypeError:  # it cannot be looked up, so it is no function
+                continue
+    return digest.digest()
