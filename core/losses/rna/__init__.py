@@ -12,6 +12,7 @@ PREDICTION_MODULES: tuple[str, ...] = tuple(
     for name in (
         "parameters",
         "terms",
+        "loops",
         "inside",
         "outside",
         "logspace",

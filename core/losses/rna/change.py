@@ -39,14 +39,14 @@ def change_of_uses(
     tangent_inside(
         given,
         along,
-        (inner, tables.loose[0], tables.ends[0]),
-        (moving, moved.loose[0], moved.ends[0]),
+        (inner, tables.far, tables.ends[0]),
+        (moving, moved.far, moved.ends[0]),
     )
     tangent_outside(
         given,
         along,
-        (inner, outer, tuple(tables.loose), tables.ends),
-        (moving, rising, tuple(moved.loose), moved.ends),
+        (inner, outer, (tables.far, tables.near), tables.ends),
+        (moving, rising, (moved.far, moved.near), moved.ends),
         change,
     )
     loops = slice(LOOPS, RATES)

@@ -4,9 +4,9 @@ The recursions run on weights scaled by exp(−c) a base. c is taken from an ear
 guessed; if a table leaves the safe range, c is corrected, and if that does not help either (extreme
 parameters), the same is computed with logarithms, slower and always in range.
 
-The safe range is 1e±150 for every sum inside and outside, and 1e±100 for the weights that are not
-lengths of loops. What underflows inside would then need a derivative outside beyond that range to
-matter, and so would be seen.
+The safe range is 1e±150 for every sum inside and outside, and 1e±100 for the weights, of which
+those of loops' lengths may be smaller. What underflows would then need a derivative, or a count of
+loops before their weight, beyond that range to matter, and so would be seen.
 """
 
 from __future__ import annotations
@@ -19,8 +19,17 @@ import numpy as np
 from core.losses.rna.inside import inside
 from core.losses.rna.logspace import log_inside
 from core.losses.rna.logspace_outside import log_outside
+from core.losses.rna.loops import DEEP, SPAN
 from core.losses.rna.outside import outside
-from core.losses.rna.terms import LOOPS, MARGIN, RATES, TERMS, letter_codes, terms_of, weights_of
+from core.losses.rna.terms import (
+    LENGTHS,
+    LOOPS,
+    RATES,
+    TERMS,
+    letter_codes,
+    terms_of,
+    weights_of,
+)
 
 FIRST_C = 0.4  # log Z a base of many molecules, within the range that 500 bases allow
 _SAFE = 1e150
@@ -34,7 +43,7 @@ class Tables:
     Args:
         inner: P, M1, M2, M, shape (4, n + 2, n + 2).
         outer: dP, dG, dM1, dM2, dM, shape (5, n + 2, n + 2).
-        loose: G and D, with their margins, shape (2, n + 2, n + 2 + MARGIN).
+        loose: G, its transpose, D and its transpose, shape (4, n + 2 + DEEP, n + 2 + SPAN).
         ends: F and B, shape (2, n + 2).
     """
 
@@ -42,6 +51,16 @@ class Tables:
     outer: np.ndarray
     loose: np.ndarray
     ends: np.ndarray
+
+    @property
+    def far(self) -> tuple[np.ndarray, np.ndarray]:
+        """G and its transpose: what loops are summed over from within."""
+        return self.loose[0], self.loose[1]
+
+    @property
+    def near(self) -> tuple[np.ndarray, np.ndarray]:
+        """D and its transpose: what they are summed over from outside."""
+        return self.loose[2], self.loose[3]
 
 
 @dataclass
@@ -73,7 +92,7 @@ class Folded:
 def room_size(bases: int) -> int:
     """How many numbers the tables of a molecule hold."""
     wide = bases + 2
-    return 9 * wide * wide + 2 * wide * (wide + MARGIN) + 2 * wide
+    return 9 * wide * wide + 4 * (wide + DEEP) * (wide + SPAN) + 2 * wide
 
 
 def room_for(bases: int, room: np.ndarray | None = None) -> Tables:
@@ -84,9 +103,8 @@ def room_for(bases: int, room: np.ndarray | None = None) -> Tables:
     room[:size] = 0.0
     square, loose, ends = np.split(room[:size], [9 * wide * wide, size - 2 * wide])
     tables = square.reshape(9, wide, wide)
-    return Tables(
-        tables[:4], tables[4:], loose.reshape(2, wide, wide + MARGIN), ends.reshape(2, wide)
-    )
+    margins = loose.reshape(4, wide + DEEP, wide + SPAN)
+    return Tables(tables[:4], tables[4:], margins, ends.reshape(2, wide))
 
 
 def fold(
@@ -124,21 +142,22 @@ def _scaled(
     bases = codes.size - 2
     weights, hairpin = weights_of(terms, bases, c)
     others = np.concatenate([weights[:LOOPS], weights[RATES : RATES + 5]])
-    if not (others.max() < _SAFE_WEIGHT and others.min() > 1.0 / _SAFE_WEIGHT):
+    largest_weight = max(others.max(), weights[LENGTHS:RATES].max())
+    if not (largest_weight < _SAFE_WEIGHT and others.min() > 1.0 / _SAFE_WEIGHT):
         return None
     given, inner, outer = (
         (codes, weights, hairpin, shortest),
         tuple(tables.inner),
         tuple(tables.outer),
     )
-    z = inside(given, inner, tables.loose[0], tables.ends[0])
+    z = inside(given, inner, tables.far, tables.ends[0])
     if not (0.0 < z < math.inf):
         return None
     log_z = math.log(z) + c * bases
     if not (1.0 / _SAFE < z < _SAFE):
         return log_z
     uses = np.zeros(TERMS)
-    largest = outside(given, inner, outer, tuple(tables.loose), tables.ends, uses)
+    largest = outside(given, inner, outer, (tables.far, tables.near), tables.ends, uses)
     ranges = (table.max() for table in (tables.inner, tables.outer, tables.loose, tables.ends))
     if not all(top < _SAFE for top in (*ranges, largest)):
         return None

@@ -1,8 +1,8 @@
 """The inside recursion: the sum over all structures of the product of their weights.
 
-Letters are numbered 1 … n. All tables are (n + 2, n + 2), G with a margin; entries below the
-diagonal, on the border and in the margin stay zero. Loops are read as rows of 32 or 16 lengths,
-which fill whole vector registers: the weights of those that are too long are zero.
+Letters are numbered 1 … n. All tables are (n + 2, n + 2), but for G, which is laid by i and
+n + 1 − j, with a margin, and beside it transposed, as sums over loops read it. Entries below the
+diagonal, on the border and in the margin stay zero.
 
 | table | code | what is summed |
 | --- | --- | --- |
@@ -21,73 +21,65 @@ In it a multi-branch loop of b branches with u bases after the last is derived i
 
 from __future__ import annotations
 
+import numpy as np
+
 from core.losses.compiled import compiled
-from core.losses.rna.terms import HALF, LONGEST, MARGIN, PAIRS, views, widened
+from core.losses.rna.loops import CHAIN, lengthen, partners, parts, small_loops, sum_loops
+from core.losses.rna.terms import PAIRS, views
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
 
 @compiled
-def loops_inside(G, wide, i, j):
-    """The sum over inner pairs p, q of G[p, q] times the weight of the loop's lengths."""
-    total = 0.0
-    most = min(LONGEST, j - i - 3)
-    for left in range(min(HALF, most + 1)):
-        inner, lengths = G[i + 1 + left, j : j + MARGIN], wide[left]
-        for place in range(lengths.size):
-            total += inner[place] * lengths[place]
-    for left in range(HALF, most + 1):
-        inner, lengths = G[i + 1 + left, j + HALF : j + MARGIN], wide[left, HALF:]
-        for place in range(lengths.size):
-            total += inner[place] * lengths[place]
-    return total
-
-
-@compiled
-def small_loops_inside(G, bulge, square, codes, i, j):
-    """The same over loops of one base, or one on each side, whose letters count."""
-    c, d, q = codes[i + 1], codes[j - 1], j - 2 + MARGIN
-    return bulge[d] * G[i + 1, q] + bulge[c] * G[i + 2, q + 1] + square[c, d] * G[i + 2, q]
-
-
-@compiled
 def two_branches(M1, M, M2, i, n):
-    """Row i of M2: the first branch up to k, the others behind."""
-    for k in range(i + 1, n - 1):
-        first = M1[i, k]
-        if first != 0.0:
-            others = M[k + 1, k + 2 :]
-            row = M2[i, k + 2 :]
-            for place in range(n - k - 1):
-                row[place] += first * others[place]
+    """Row i of M2: the first branch up to k, the others behind; four k at a time."""
+    k = i + 1
+    while k + 3 < n - 1:
+        row, first = M2[i, k + 2 : n + 1], M1[i, k : k + 4]
+        one, two = M[k + 1, k + 2 : n + 1], M[k + 2, k + 2 : n + 1]
+        three, four = M[k + 3, k + 2 : n + 1], M[k + 4, k + 2 : n + 1]
+        for place in range(row.size):
+            near = first[0] * one[place] + first[1] * two[place]
+            row[place] += near + first[2] * three[place] + first[3] * four[place]
+        k += 4
+    for last in range(k, n - 1):
+        row, others, alone = M2[i, last + 2 : n + 1], M[last + 1, last + 2 : n + 1], M1[i, last]
+        for place in range(row.size):
+            row[place] += alone * others[place]
 
 
 @compiled
-def inside(given, inner, G, F):
+def inside(given, inner, loose, F):
     """Fills the tables (given as zeros) and returns Z, the sum over all structures.
 
     Args:
         given: the letters, shape (n + 2,); weights as `terms.weights_of` gives them; weights of
             hairpin loops of 0 … n bases; the fewest bases in a hairpin loop.
         inner: P, M1, M2, M, each of shape (n + 2, n + 2).
-        G: shape (n + 2, n + 2 + MARGIN), its columns behind the margin.
+        loose: G and its transpose, each of shape (n + 2 + DEEP, n + 2 + SPAN).
         F: shape (n + 2,).
     """
     codes, weights, hairpin, shortest = given
     P, M1, M2, M = inner
+    G, back = loose
     n = codes.size - 2
     close, branch, stack, pair, bulge, square, loops, rates = views(weights)
-    wide = widened(loops)
+    sizes, chains = parts(loops), np.zeros((n + 2, CHAIN))
+    places, sums = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2)
     for i in range(n, 0, -1):
         a = codes[i]
+        lengthen(chains, sizes[4], G, back, i, 1, n - i)
+        found = partners(places, codes, i)
+        for place in range(found):
+            places[place] = n + 1 - places[place]
+        sum_loops(sums, places[:found], chains, sizes, G, back, i)
         for j in range(i + 1, n + 1):
-            b = codes[j]
+            b, after = codes[j], n + 1 - j
             M1[i, j] = rates[1] * M1[i + 1, j]
             if not PAIRS[a, b]:
                 continue
             c, d = codes[i + 1], codes[j - 1]
-            total = loops_inside(G, wide, i, j)
-            total += small_loops_inside(G, bulge, square, codes, i, j)
+            total = sums[after] + small_loops(G, bulge, square, i, after, c, d)
             if j - i > shortest:
                 total += hairpin[j - i - 1]
             total *= close[a, b, c, d]
@@ -96,7 +88,7 @@ def inside(given, inner, G, F):
             total *= pair[a, b]
             P[i, j] = total
             c, d = codes[j + 1], codes[i - 1]
-            G[i, j + MARGIN] = total * close[b, a, c, d]
+            G[i, after] = back[after, i] = total * close[b, a, c, d]
             M1[i, j] += total * branch[b, a, c, d] * rates[2]
         two_branches(M1, M, M2, i, n)
         for j in range(i + 1, n + 1):

@@ -16,17 +16,22 @@ import numpy as np
 
 from core.losses.compiled import compiled
 from core.losses.rna.terms import (
+    ASYMMETRY,
     BRANCH,
     BULGE,
+    BULGES,
     CLOSE,
     HAIRPIN,
+    LENGTHS,
     LONGEST,
-    LOOPS,
     PAIR,
     PAIRS,
     RATES,
+    SHORT,
+    SMALL,
     SQUARE,
     STACK,
+    SYMMETRIC,
 )
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
@@ -57,16 +62,24 @@ def about(codes, i, j):
 
 
 @compiled
-def loop_term(codes, i, j, p, q):
-    """The term of the loop between the pairs i, j and p, q, but for the junctions."""
+def loop_terms(codes, i, j, p, q):
+    """The terms of the loop between the pairs i, j and p, q, but for the junctions.
+
+    The second is ASYMMETRY, which is always zero, where the first says it all.
+    """
     left, right = p - i - 1, j - q - 1
-    if left == 0 and right == 1:
-        return BULGE + codes[j - 1]
-    if left == 1 and right == 0:
-        return BULGE + codes[i + 1]
-    if left == 1 and right == 1:
-        return SQUARE + 5 * codes[i + 1] + codes[j - 1]
-    return LOOPS + 31 * left + LONGEST - right
+    size = left + right
+    if size == 1:
+        return BULGE + codes[i + 1 if left == 1 else j - 1], ASYMMETRY
+    if left == 0 or right == 0:
+        return BULGES + size, ASYMMETRY
+    if size == 2:
+        return SQUARE + 5 * codes[i + 1] + codes[j - 1], ASYMMETRY
+    if size <= SHORT:
+        return SMALL + SHORT * left + right, ASYMMETRY
+    if left == right:
+        return SYMMETRIC + left, ASYMMETRY
+    return LENGTHS + size, ASYMMETRY + 2 + abs(left - right)
 
 
 @compiled
@@ -75,7 +88,8 @@ def log_close(codes, terms, i, j, p, q):
     if p == i + 1 and q == j - 1:
         return terms[STACK + around(codes, i, j)]
     junctions = terms[CLOSE + around(codes, i, j)] + terms[CLOSE + about(codes, p, q)]
-    return junctions + terms[loop_term(codes, i, j, p, q)]
+    length, asymmetry = loop_terms(codes, i, j, p, q)
+    return junctions + terms[length] + terms[asymmetry]
 
 
 @compiled

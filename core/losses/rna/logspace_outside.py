@@ -17,9 +17,10 @@ from core.losses.rna.logspace import (
     log_close,
     log_hairpin,
     log_multi,
-    loop_term,
+    loop_terms,
 )
 from core.losses.rna.terms import (
+    ASYMMETRY,
     BRANCH,
     CLOSE,
     HAIRPIN,
@@ -56,7 +57,10 @@ def use_close(codes, uses, outer, inner, probability, rise):
         return
     used(uses, CLOSE + around(codes, i, j), probability, rise)
     used(uses, CLOSE + about(codes, p, q), probability, rise)
-    used(uses, loop_term(codes, i, j, p, q), probability, rise)
+    length, asymmetry = loop_terms(codes, i, j, p, q)
+    used(uses, length, probability, rise)
+    if asymmetry != ASYMMETRY:
+        used(uses, asymmetry, probability, rise)
 
 
 @compiled

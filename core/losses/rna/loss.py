@@ -177,8 +177,13 @@ class RnaLoss(Loss):
                 found[k] = work(k, room)
             self._rooms.append(room)
 
-        with ThreadPoolExecutor(self.threads) as pool:
-            list(pool.map(chunk, [order[start::CHUNKS] for start in range(CHUNKS)]))
+        chunks = [order[start::CHUNKS] for start in range(min(CHUNKS, len(order)))]
+        if min(self.threads, len(chunks)) == 1:
+            for members in chunks:
+                chunk(members)
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                list(pool.map(chunk, chunks))
         return [found[k] for k in range(self.examples)]
 
 

@@ -7,7 +7,7 @@ structure uses the entry X, whatever the scaling. Shapes as in the inside recurs
 | table | code | of |
 | --- | --- | --- |
 | dP, dG, dM1, dM2, dM | ``dP`` … | the inside tables |
-| D[i, j] | ``D`` | the loops that the pair i, j closes |
+| D[i, j] | ``D`` | the loops that the pair i, j closes; laid by n + 1 − i and j |
 | B[j] | ``B`` | F[j] |
 | u | ``uses`` | expected uses of every term, shape (TERMS,) |
 """
@@ -17,49 +17,19 @@ from __future__ import annotations
 import numpy as np
 
 from core.losses.compiled import compiled
-from core.losses.rna.terms import HAIRPIN, HALF, LONGEST, MARGIN, PAIRS, narrowed, views, widened
+from core.losses.rna.loops import (
+    CHAIN,
+    count_asymmetry,
+    count_loops,
+    lengthen,
+    partners,
+    parts,
+    small_loops,
+    sum_loops,
+)
+from core.losses.rna.terms import HAIRPIN, LONGEST, LOOPS, PAIRS, RATES, views
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
-
-
-@compiled
-def loops_outside(D, forward, p, q):
-    """The sum over closing pairs i, j of D[i, j] times the weight of the loop's lengths."""
-    total = 0.0
-    most = min(LONGEST, p - 2)
-    for left in range(min(HALF, most + 1)):
-        closing, lengths = D[p - 1 - left, q + 1 : q + 1 + MARGIN], forward[left]
-        for place in range(lengths.size):
-            total += closing[place] * lengths[place]
-    for left in range(HALF, most + 1):
-        closing, lengths = D[p - 1 - left, q + 1 : q + 1 + HALF], forward[left, :HALF]
-        for place in range(lengths.size):
-            total += closing[place] * lengths[place]
-    return total
-
-
-@compiled
-def small_loops_outside(D, bulge, square, codes, p, q):
-    """The same over loops of one base, or one on each side, whose letters count."""
-    c, d = codes[p - 1], codes[q + 1]
-    total = D[p - 1, q + 2] * bulge[d]
-    if p >= 3:
-        total += D[p - 2, q + 1] * bulge[c] + D[p - 2, q + 2] * square[c, d]
-    return total
-
-
-@compiled
-def count_loops(G, counted, i, j, factor):
-    """Adds factor × G[p, q] to the place of the lengths of the loop between i, j and p, q."""
-    most = min(LONGEST, j - i - 3)
-    for left in range(min(HALF, most + 1)):
-        inner, row = G[i + 1 + left, j : j + MARGIN], counted[left]
-        for place in range(row.size):
-            row[place] += factor * inner[place]
-    for left in range(HALF, most + 1):
-        inner, row = G[i + 1 + left, j + HALF : j + MARGIN], counted[left, HALF:]
-        for place in range(row.size):
-            row[place] += factor * inner[place]
 
 
 @compiled
@@ -101,15 +71,14 @@ def outer_outside(codes, weights, P, F, B, dP, uses):
 
 
 @compiled
-def outside(given, inner, outer, loose, ends, uses):
+def outside(given, inner, outer, loose, letters, uses):
     """Fills the outside tables and ``uses``, all given as zeros.
 
     Args:
         given, inner: as given to, and filled by, the inside recursion.
         outer: dP, dG, dM1, dM2, dM.
-        loose: G as filled by the inside recursion, and D, of the same shape, the margin behind the
-            columns.
-        ends: F as filled by the inside recursion, and B, shape (2, n + 2).
+        loose: G as filled by the inside recursion, and D likewise.
+        letters: F as filled by the inside recursion, and B, shape (2, n + 2).
         uses: shape (TERMS,).
 
     Returns:
@@ -119,15 +88,14 @@ def outside(given, inner, outer, loose, ends, uses):
     n = codes.size - 2
     P, M1, M2, M = inner
     dP, dG, dM1, dM2, dM = outer
-    G, D = loose
-    F, B = ends[0], ends[1]
+    (G, back), (D, forth) = loose
     close, branch, stack, pair, bulge, square, loops, rates = views(weights)
     closes, branches, stacks, pairs, bulges, squares, looped, rated = views(uses)
     hairpins = uses[HAIRPIN:]
-    wide = widened(loops)
-    forward = wide[:, ::-1].copy()
-    counted = np.zeros(wide.shape)
-    outer_outside(codes, weights, P, F, B, dP, uses)
+    sizes, counted = parts(loops), np.zeros(RATES - LOOPS)
+    counts, chains, ends = parts(counted), np.zeros((n + 2, CHAIN)), np.zeros((n + 2, CHAIN))
+    places, sums, factors = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2), np.zeros(n + 2)
+    outer_outside(codes, weights, P, letters[0], letters[1], dP, uses)
     for i in range(1, n + 1):
         for j in range(n, i, -1):
             dM2[i, j] += dM[i, j]
@@ -135,23 +103,32 @@ def outside(given, inner, outer, loose, ends, uses):
             dM[i, j - 1] += dM[i, j] * rates[1]
             rated[1] += dM[i, j] * rates[1] * M[i, j - 1]
         branches_outside(M1, M, dM1, dM2, dM, i, n)
+        before = n + 1 - i
+        if i > 1:
+            lengthen(chains, sizes[4], D, forth, before, i + 1, n - 1)
+            found = partners(places, codes, i)
+            if found > 0 and places[found - 1] == n:
+                found -= 1  # nothing can be outside
+            for j in places[:found]:
+                factors[j] = G[i, n + 1 - j]
+            sum_loops(sums, places[:found], chains, sizes, D, forth, before)
+            count_loops(factors, places[:found], chains, counts, D, forth, before)
         for j in range(i + 1, n + 1):
             dM1[i + 1, j] += dM1[i, j] * rates[1]
             rated[1] += dM1[i, j] * rates[1] * M1[i + 1, j]
             if not PAIRS[codes[i], codes[j]]:
                 continue
-            a, b = codes[i], codes[j]
+            a, b, after = codes[i], codes[j], n + 1 - j
             c, d = codes[j + 1], codes[i - 1]
             factor = branch[b, a, c, d] * rates[2] * dM1[i, j]
             dP[i, j] += factor
             branches[b, a, c, d] += factor * P[i, j]
             rated[2] += factor * P[i, j]
             if i > 1 and j < n:
-                passed = loops_outside(D, forward, i, j)
-                passed += small_loops_outside(D, bulge, square, codes, i, j)
+                passed = sums[j] + small_loops(D, bulge, square, before, j, d, c)
                 dG[i, j] = passed
                 dP[i, j] += passed * close[b, a, c, d]
-                closes[b, a, c, d] += passed * G[i, j + MARGIN]
+                closes[b, a, c, d] += passed * G[i, after]
             pairs[a, b] += dP[i, j] * P[i, j]
             derivative = dP[i, j] * pair[a, b]
             c, d = codes[i + 1], codes[j - 1]
@@ -162,16 +139,17 @@ def outside(given, inner, outer, loose, ends, uses):
             dM2[i + 1, j - 1] += multi
             branches[a, b, c, d] += multi * M2[i + 1, j - 1]
             rated[0] += multi * M2[i + 1, j - 1]
-            D[i, j] = derivative * close[a, b, c, d]
+            closed = derivative * close[a, b, c, d]
+            D[before, j] = forth[j, before] = closed
             if j - i > shortest:
-                hairpins[min(j - i - 1, LONGEST)] += D[i, j] * hairpin[j - i - 1]
-            q = j - 2 + MARGIN
-            bulges[d] += D[i, j] * bulge[d] * G[i + 1, q]
-            bulges[c] += D[i, j] * bulge[c] * G[i + 2, q + 1]
-            squares[c, d] += D[i, j] * square[c, d] * G[i + 2, q]
-            count_loops(G, counted, i, j, D[i, j])
+                hairpins[min(j - i - 1, LONGEST)] += closed * hairpin[j - i - 1]
+            bulges[d] += closed * bulge[d] * G[i + 1, after + 2]
+            bulges[c] += closed * bulge[c] * G[i + 2, after + 1]
+            squares[c, d] += closed * square[c, d] * G[i + 2, after + 2]
             closes[a, b, c, d] += (
                 dP[i, j] * P[i, j] - stacked * P[i + 1, j - 1] - multi * M2[i + 1, j - 1]
             )
-    narrowed(counted * wide, looped)
+        near = D[before, i + 1 : n + 1]
+        count_asymmetry(ends, sizes[3], near, counts[4], G, back, i)
+    looped += counted * loops
     return counted.max()

@@ -12,16 +12,14 @@ import math
 import numpy as np
 
 from core.datasets.molecules import Pair, bracket_pairs, neighbours
+from core.losses.rna.logspace import loop_terms
 from core.losses.rna.terms import (
     BRANCH,
-    BULGE,
     CLOSE,
     HAIRPIN,
     LONGEST,
-    LOOPS,
     PAIR,
     RATES,
-    SQUARE,
     STACK,
     TERMS,
     letter_codes,
@@ -74,12 +72,8 @@ def _loop(uses: np.ndarray, codes: np.ndarray, outer: Pair, inner: Pair) -> None
         return
     uses[CLOSE + letters_inside] += 1
     uses[CLOSE + _seen_from_outside(codes, inner)] += 1
-    if left + right == 1:
-        uses[BULGE + codes[i + 1 if left else j - 1]] += 1
-    elif left == right == 1:
-        uses[SQUARE + 5 * codes[i + 1] + codes[j - 1]] += 1
-    else:
-        uses[LOOPS + 31 * left + LONGEST - right] += 1
+    for term in loop_terms(codes, i, j, p, q):
+        uses[term] += 1
 
 
 def _seen_from_outside(codes: np.ndarray, pair: Pair) -> int:

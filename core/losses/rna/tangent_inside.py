@@ -7,53 +7,33 @@ changes of the terms, S v, so that a weight changes by itself times the change o
 
 from __future__ import annotations
 
+import numpy as np
+
 from core.losses.compiled import compiled
-from core.losses.rna.terms import HAIRPIN, HALF, LONGEST, MARGIN, PAIRS, views, widened
+from core.losses.rna.loops import CHAIN, partners, parts
+from core.losses.rna.tangent_loops import lengthen_tangent, small_loops_tangent, sum_loops_tangent
+from core.losses.rna.terms import HAIRPIN, LONGEST, PAIRS, views
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
 
 @compiled
-def loops_tangent(G, tG, wide, twide, i, j):
-    """The change of the sum over inner pairs p, q of G[p, q] times the weight of the lengths."""
-    total = 0.0
-    most = min(LONGEST, j - i - 3)
-    for left in range(min(HALF, most + 1)):
-        p, lengths, changes = i + 1 + left, wide[left], twide[left]
-        inner, moving = G[p, j : j + MARGIN], tG[p, j : j + MARGIN]
-        for place in range(lengths.size):
-            total += inner[place] * changes[place] + moving[place] * lengths[place]
-    for left in range(HALF, most + 1):
-        p, lengths, changes = i + 1 + left, wide[left, HALF:], twide[left, HALF:]
-        inner, moving = G[p, j + HALF : j + MARGIN], tG[p, j + HALF : j + MARGIN]
-        for place in range(lengths.size):
-            total += inner[place] * changes[place] + moving[place] * lengths[place]
-    return total
-
-
-@compiled
-def small_loops_tangent(G, tG, weights, changes, codes, i, j):
-    """The same for loops of one base, or one on each side: weights of bulges and squares."""
-    bulge, square = weights
-    tbulge, tsquare = changes
-    c, d, q = codes[i + 1], codes[j - 1], j - 2 + MARGIN
-    return (
-        bulge[d] * (G[i + 1, q] * tbulge[d] + tG[i + 1, q])
-        + bulge[c] * (G[i + 2, q + 1] * tbulge[c] + tG[i + 2, q + 1])
-        + square[c, d] * (G[i + 2, q] * tsquare[c, d] + tG[i + 2, q])
-    )
-
-
-@compiled
 def two_branches_tangent(M1, M, tM1, tM, tM2, i, n):
-    """Row i of the change of M2."""
-    for k in range(i + 1, n - 1):
-        first, moving = M1[i, k], tM1[i, k]
-        if first != 0.0:
-            others, changes = M[k + 1, k + 2 :], tM[k + 1, k + 2 :]
-            row = tM2[i, k + 2 :]
-            for place in range(n - k - 1):
-                row[place] += first * changes[place] + moving * others[place]
+    """Row i of the change of M2; two k at a time."""
+    k = i + 1
+    while k + 1 < n - 1:
+        row, first, change = tM2[i, k + 2 : n + 1], M1[i, k : k + 2], tM1[i, k : k + 2]
+        one, two = M[k + 1, k + 2 : n + 1], M[k + 2, k + 2 : n + 1]
+        tone, ttwo = tM[k + 1, k + 2 : n + 1], tM[k + 2, k + 2 : n + 1]
+        for place in range(row.size):
+            near = first[0] * tone[place] + change[0] * one[place]
+            row[place] += near + first[1] * ttwo[place] + change[1] * two[place]
+        k += 2
+    for last in range(k, n - 1):
+        others, changes = M[last + 1, last + 2 : n + 1], tM[last + 1, last + 2 : n + 1]
+        row, first, change = tM2[i, last + 2 : n + 1], M1[i, last], tM1[i, last]
+        for place in range(row.size):
+            row[place] += first * changes[place] + change * others[place]
 
 
 @compiled
@@ -63,28 +43,37 @@ def tangent_inside(given, along, filled, changes):
     Args:
         given: as given to the inside recursion.
         along: changes of the terms, shape (TERMS,).
-        filled: the inner tables P, M1, M2, M, then G and F as filled by the inside recursion.
+        filled: the inner tables P, M1, M2, M, then G with its transpose, and F, as filled by the
+            inside recursion.
         changes: theirs, of the same shapes.
     """
     codes, weights, hairpin, shortest = given
-    inner, G, F = filled
-    moving, tG, tF = changes
+    inner, far, F = filled
+    moving, tfar, tF = changes
+    (G, _), (tG, tback) = loose = far, tfar
     n = codes.size - 2
     P, M1, M2, M = inner
     tP, tM1, tM2, tM = moving
     close, branch, stack, pair, bulge, square, loops, rates = views(weights)
     tclose, tbranch, tstack, tpair, tbulge, tsquare, tloops, trates = views(along)
-    wide, twide = widened(loops), widened(loops * tloops)
+    sizes = parts(loops), parts(loops * tloops)
+    chains = np.zeros((n + 2, CHAIN)), np.zeros((n + 2, CHAIN))
+    places, sums = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2)
     for i in range(n, 0, -1):
         a = codes[i]
+        lengthen_tangent(chains, (sizes[0][4], sizes[1][4]), loose, i, 1, n - i)
+        found = partners(places, codes, i)
+        for place in range(found):
+            places[place] = n + 1 - places[place]
+        sum_loops_tangent(sums, places[:found], chains, sizes, loose, i)
         for j in range(i + 1, n + 1):
-            b = codes[j]
+            b, after = codes[j], n + 1 - j
             tM1[i, j] = rates[1] * (tM1[i + 1, j] + M1[i + 1, j] * trates[1])
             if not PAIRS[a, b]:
                 continue
             c, d = codes[i + 1], codes[j - 1]
-            total = loops_tangent(G, tG, wide, twide, i, j)
-            total += small_loops_tangent(G, tG, (bulge, square), (tbulge, tsquare), codes, i, j)
+            ones, squares = (bulge, tbulge), (square, tsquare)
+            total = sums[after] + small_loops_tangent((G, tG), ones, squares, i, after, c, d)
             if j - i > shortest:
                 total += hairpin[j - i - 1] * along[HAIRPIN + min(j - i - 1, LONGEST)]
             stacked = stack[a, b, c, d] * P[i + 1, j - 1]
@@ -97,8 +86,8 @@ def tangent_inside(given, along, filled, changes):
             total = total * pair[a, b] + P[i, j] * tpair[a, b]
             tP[i, j] = total
             c, d = codes[j + 1], codes[i - 1]
-            q = j + MARGIN
-            tG[i, q] = total * close[b, a, c, d] + G[i, q] * tclose[b, a, c, d]
+            change = total * close[b, a, c, d] + G[i, after] * tclose[b, a, c, d]
+            tG[i, after] = tback[after, i] = change
             total += P[i, j] * (tbranch[b, a, c, d] + trates[2])
             tM1[i, j] += total * branch[b, a, c, d] * rates[2]
         two_branches_tangent(M1, M, tM1, tM, tM2, i, n)

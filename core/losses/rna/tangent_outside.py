@@ -9,56 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from core.losses.compiled import compiled
-from core.losses.rna.terms import HAIRPIN, HALF, LONGEST, MARGIN, PAIRS, narrowed, views, widened
+from core.losses.rna.loops import CHAIN, partners, parts
+from core.losses.rna.tangent_loops import (
+    count_asymmetry_tangent,
+    count_loops_tangent,
+    lengthen_tangent,
+    small_loops_tangent,
+    sum_loops_tangent,
+)
+from core.losses.rna.terms import HAIRPIN, LONGEST, LOOPS, PAIRS, RATES, views
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
-
-
-@compiled
-def loops_tangent_outside(D, tD, forward, tforward, p, q):
-    """The change of the sum over closing pairs i, j of D[i, j] times the weight of the lengths."""
-    total = 0.0
-    most = min(LONGEST, p - 2)
-    for left in range(min(HALF, most + 1)):
-        i, lengths, changes = p - 1 - left, forward[left], tforward[left]
-        closing, moving = D[i, q + 1 : q + 1 + MARGIN], tD[i, q + 1 : q + 1 + MARGIN]
-        for place in range(lengths.size):
-            total += closing[place] * changes[place] + moving[place] * lengths[place]
-    for left in range(HALF, most + 1):
-        i, lengths, changes = p - 1 - left, forward[left, :HALF], tforward[left, :HALF]
-        closing, moving = D[i, q + 1 : q + 1 + HALF], tD[i, q + 1 : q + 1 + HALF]
-        for place in range(lengths.size):
-            total += closing[place] * changes[place] + moving[place] * lengths[place]
-    return total
-
-
-@compiled
-def small_loops_tangent_outside(D, tD, weights, changes, codes, p, q):
-    """The same for loops of one base, or one on each side: weights of bulges and squares."""
-    bulge, square = weights
-    tbulge, tsquare = changes
-    c, d = codes[p - 1], codes[q + 1]
-    total = bulge[d] * (tD[p - 1, q + 2] + D[p - 1, q + 2] * tbulge[d])
-    if p >= 3:
-        total += bulge[c] * (tD[p - 2, q + 1] + D[p - 2, q + 1] * tbulge[c])
-        total += square[c, d] * (tD[p - 2, q + 2] + D[p - 2, q + 2] * tsquare[c, d])
-    return total
-
-
-@compiled
-def count_loops_tangent(G, tG, counted, i, j, factor, moving):
-    """Adds the change of factor × G[p, q] to the place of the lengths of the loop."""
-    most = min(LONGEST, j - i - 3)
-    for left in range(min(HALF, most + 1)):
-        p, row = i + 1 + left, counted[left]
-        inner, changes = G[p, j : j + MARGIN], tG[p, j : j + MARGIN]
-        for place in range(row.size):
-            row[place] += factor * changes[place] + moving * inner[place]
-    for left in range(HALF, most + 1):
-        p, row = i + 1 + left, counted[left, HALF:]
-        inner, changes = G[p, j + HALF : j + MARGIN], tG[p, j + HALF : j + MARGIN]
-        for place in range(row.size):
-            row[place] += factor * changes[place] + moving * inner[place]
 
 
 @compiled
@@ -130,19 +91,23 @@ def tangent_outside(given, along, filled, changes, uses):
     moving, rising, tloose, tends = changes
     n = codes.size - 2
     P, M1, M2, M = inner
-    G, D = loose
+    (G, _), (D, _) = loose
     dP, dG, dM1, dM2, dM = outer
     tP, tM1, tM2, tM = moving
-    tG, tD = tloose
+    (tG, _), (tD, tforth) = tloose
+    far, near = (loose[0], tloose[0]), (loose[1], tloose[1])
     tdP, tdG, tdM1, tdM2, tdM = rising
     close, branch, stack, pair, bulge, square, loops, rates = views(weights)
     tclose, tbranch, tstack, tpair, tbulge, tsquare, tloops, trates = views(along)
     closes, branches, stacks, pairs, bulges, squares, looped, rated = views(uses)
     hairpins = uses[HAIRPIN:]
-    wide = widened(loops)
-    forward = wide[:, ::-1].copy()
-    tforward = widened(loops * tloops)[:, ::-1].copy()
-    counted = np.zeros(wide.shape)
+    ones, both = (bulge, tbulge), (square, tsquare)
+    sizes, counted = (parts(loops), parts(loops * tloops)), np.zeros(RATES - LOOPS)
+    asymmetry, lengths = (sizes[0][4], sizes[1][4]), (sizes[0][3], sizes[1][3])
+    counts, chains = parts(counted), (np.zeros((n + 2, CHAIN)), np.zeros((n + 2, CHAIN)))
+    places, sums = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2)
+    factors = np.zeros(n + 2), np.zeros(n + 2)
+    begun = np.zeros((n + 2, CHAIN)), np.zeros((n + 2, CHAIN))
     sides, tsides = (P, ends[0], ends[1]), (tP, tends[0], tends[1])
     outer_tangent_outside(given, along, sides, tsides, tdP, uses)
     for i in range(1, n + 1):
@@ -154,12 +119,23 @@ def tangent_outside(given, along, filled, changes, uses):
             tdM[i, j - 1] += change
             rated[1] += change * M[i, j - 1] + factor * tM[i, j - 1]
         branches_tangent_outside((M1, M), (tM1, tM), dM2, (tdM1, tdM2, tdM), i, n)
+        before = n + 1 - i
+        if i > 1:
+            lengthen_tangent(chains, asymmetry, near, before, i + 1, n - 1)
+            found = partners(places, codes, i)
+            if found > 0 and places[found - 1] == n:
+                found -= 1  # nothing can be outside
+            partnered = places[:found]
+            for j in partnered:
+                factors[0][j], factors[1][j] = G[i, n + 1 - j], tG[i, n + 1 - j]
+            sum_loops_tangent(sums, partnered, chains, sizes, near, before)
+            count_loops_tangent(factors, partnered, chains, counts, near, before)
         for j in range(i + 1, n + 1):
             factor = dM1[i, j] * rates[1]
             change = tdM1[i, j] * rates[1] + factor * trates[1]
             tdM1[i + 1, j] += change
             rated[1] += change * M1[i + 1, j] + factor * tM1[i + 1, j]
-            a, b = codes[i], codes[j]
+            a, b, after = codes[i], codes[j], n + 1 - j
             if not PAIRS[a, b]:
                 continue
             here, change_here = P[i, j], tP[i, j]
@@ -172,12 +148,10 @@ def tangent_outside(given, along, filled, changes, uses):
             branches[b, a, c, d] += used
             rated[2] += used
             if i > 1 and j < n:
-                change = loops_tangent_outside(D, tD, forward, tforward, i, j)
-                small, tsmall = (bulge, square), (tbulge, tsquare)
-                change += small_loops_tangent_outside(D, tD, small, tsmall, codes, i, j)
+                change = sums[j] + small_loops_tangent((D, tD), ones, both, before, j, d, c)
                 tdG[i, j] = change
                 tdP[i, j] += (change + dG[i, j] * tclose[b, a, c, d]) * close[b, a, c, d]
-                closes[b, a, c, d] += change * G[i, j + MARGIN] + dG[i, j] * tG[i, j + MARGIN]
+                closes[b, a, c, d] += change * G[i, after] + dG[i, j] * tG[i, after]
             change = tdP[i, j] * here + dP[i, j] * change_here
             pairs[a, b] += change
             derivative = dP[i, j] * pair[a, b]
@@ -197,19 +171,22 @@ def tangent_outside(given, along, filled, changes, uses):
             branches[a, b, c, d] += used
             rated[0] += used
             closes[a, b, c, d] += change - used
-            factor = D[i, j]
+            factor = D[before, j]
             change = (slope + derivative * tclose[a, b, c, d]) * close[a, b, c, d]
-            tD[i, j] = change
+            tD[before, j] = tforth[j, before] = change
             if j - i > shortest:
                 length = min(j - i - 1, LONGEST)
                 used = (change + factor * along[HAIRPIN + length]) * hairpin[j - i - 1]
                 hairpins[length] += used
-            q = j - 2 + MARGIN
-            used = (change + factor * tbulge[d]) * G[i + 1, q] + factor * tG[i + 1, q]
+            p, q = i + 1, after + 2
+            used = (change + factor * tbulge[d]) * G[p, q] + factor * tG[p, q]
             bulges[d] += used * bulge[d]
-            used = (change + factor * tbulge[c]) * G[i + 2, q + 1] + factor * tG[i + 2, q + 1]
+            p, q = i + 2, after + 1
+            used = (change + factor * tbulge[c]) * G[p, q] + factor * tG[p, q]
             bulges[c] += used * bulge[c]
-            used = (change + factor * tsquare[c, d]) * G[i + 2, q] + factor * tG[i + 2, q]
+            p, q = i + 2, after + 2
+            used = (change + factor * tsquare[c, d]) * G[p, q] + factor * tG[p, q]
             squares[c, d] += used * square[c, d]
-            count_loops_tangent(G, tG, counted, i, j, factor, change)
-    narrowed(counted * wide, looped)
+        row = D[before, i + 1 : n + 1], tD[before, i + 1 : n + 1]
+        count_asymmetry_tangent(begun, lengths, row, counts[4], far, i)
+    looped += counted * loops

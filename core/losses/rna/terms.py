@@ -12,7 +12,11 @@ expected counts (Sᵀ u).
 | pair | PAIR | a, b | base pair ab |
 | bulge | BULGE | a | bulge of one base, which is a |
 | square | SQUARE | a, b | 1×1 internal loop of a and b |
-| loops | LOOPS | left, 30 − right | lengths of a bulge or an internal loop, but for the two above |
+| bulges | BULGES | length | length of a bulge of two bases or more |
+| small | SMALL | left, right | lengths of an internal loop of at most 8 bases, but for 1×1 |
+| symmetric | SYMMETRIC | left = right | lengths of a symmetric internal loop of 10 bases or more |
+| lengths | LENGTHS | left + right | length of any other internal loop |
+| asymmetry | ASYMMETRY | 2 + difference | its asymmetry |
 | rates | RATES | | closing a multi-branch loop; unpaired, paired in one; the same outside |
 | hairpin | HAIRPIN | min(length, 30) | hairpin loop lengths |
 
@@ -33,11 +37,10 @@ from core.losses.compiled import compiled
 from core.losses.rna.parameters import LETTERS, NAMES, steps
 
 LONGEST = 30  # bases in a bulge or internal loop, and the longest hairpin told apart
-CLOSE, BRANCH, STACK, PAIR, BULGE, SQUARE, LOOPS, RATES, HAIRPIN, TERMS = (
-    0, 625, 1250, 1875, 1900, 1905, 1930, 2891, 2896, 2927,
-)  # fmt: skip
-HALF = 16  # a loop of 16 or more bases on one side has fewer than 16 on the other
-MARGIN = 32  # columns beside a table, so that loops of any lengths are read as whole rows of 32
+SHORT = 8  # bases in an internal loop up to which each pair of lengths has a term of its own
+CLOSE, BRANCH, STACK, PAIR, BULGE, SQUARE, LOOPS = 0, 625, 1250, 1875, 1900, 1905, 1930
+BULGES, SMALL, SYMMETRIC, LENGTHS, ASYMMETRY = 1930, 1962, 2026, 2042, 2074
+RATES, HAIRPIN, TERMS = 2106, 2111, 2142
 UNKNOWN = 4  # the code of N and of "beyond the end"
 PAIRS = np.zeros((5, 5), dtype=np.bool_)
 for _first, _second in ("AU", "CG", "GU"):
@@ -103,10 +106,18 @@ def _loop_terms() -> Iterator[tuple[int, list[str]]]:
             named = "N" not in (a, b)
             both = ["internal_1x1_nucleotides_" + min(a + b, b + a)] if named else []
             yield SQUARE + 5 * first + second, both + _lengths(1, 1)
-    for left in range(LONGEST + 1):
-        for right in range(LONGEST + 1 - left):
-            if max(left, right) > 1:
-                yield LOOPS + 31 * left + LONGEST - right, _lengths(left, right)
+    for length in range(2, LONGEST + 1):
+        yield BULGES + length, _lengths(0, length)
+    for left in range(1, SHORT):
+        for right in range(1, SHORT + 1 - left):
+            if left + right > 2:
+                yield SMALL + SHORT * left + right, _lengths(left, right)
+    for half in range(SHORT // 2 + 1, LONGEST // 2 + 1):
+        yield SYMMETRIC + half, _lengths(half, half)
+    for length in range(SHORT + 1, LONGEST + 1):
+        yield LENGTHS + length, steps("internal_length", 2, length)
+    for difference in range(1, LONGEST - 1):
+        yield ASYMMETRY + 2 + difference, steps("internal_asymmetry", 1, difference)
     for length in range(LONGEST + 1):
         yield HAIRPIN + length, steps("hairpin_length", 0, length)
     yield RATES, ["multi_base", "multi_paired"]
@@ -127,10 +138,12 @@ def _consumed() -> tuple[np.ndarray, np.ndarray]:
     bases, used = np.zeros(TERMS), np.ones(TERMS, dtype=np.bool_)
     bases[PAIR:BULGE] = bases[SQUARE:LOOPS] = 2
     bases[BULGE:SQUARE] = bases[RATES + 1] = bases[RATES + 3] = 1
-    left, back = np.divmod(np.arange(31 * 31), 31)
-    right = LONGEST - back
-    bases[LOOPS:RATES] = left + right
-    used[LOOPS:RATES] = (left + right <= LONGEST) & (np.maximum(left, right) > 1)
+    used[LOOPS:RATES] = False
+    used[[place for place, _ in _loop_terms()]] = True
+    left, right = np.divmod(np.arange(SHORT * SHORT), SHORT)
+    bases[BULGES:SMALL] = bases[LENGTHS:ASYMMETRY] = np.arange(32)
+    bases[SMALL:SYMMETRIC] = left + right
+    bases[SYMMETRIC:LENGTHS] = 2 * np.arange(16)
     bases[HAIRPIN:] = np.arange(LONGEST + 1)
     return bases, used
 
@@ -163,7 +176,10 @@ def weights_of(terms: np.ndarray, bases: int, c: float) -> tuple[np.ndarray, np.
 
 @compiled
 def views(flat):  # type: ignore[no-untyped-def]
-    """Close, branch, stack, pair, bulge, square, loops, rates: tables in a vector of terms."""
+    """Close, branch, stack, pair, bulge, square, loops, rates: tables in a vector of terms.
+
+    Loops is all from BULGES to ASYMMETRY, which `loops.parts` takes apart.
+    """
     return (
         flat[CLOSE:BRANCH].reshape(5, 5, 5, 5),
         flat[BRANCH:STACK].reshape(5, 5, 5, 5),
@@ -171,20 +187,6 @@ def views(flat):  # type: ignore[no-untyped-def]
         flat[PAIR:BULGE].reshape(5, 5),
         flat[BULGE:SQUARE],
         flat[SQUARE:LOOPS].reshape(5, 5),
-        flat[LOOPS:RATES].reshape(31, 31),
+        flat[LOOPS:RATES],
         flat[RATES:HAIRPIN],
     )
-
-
-@compiled
-def widened(loops):  # type: ignore[no-untyped-def]
-    """The lengths of loops by left and 31 − right, zero where there is no such loop; (31, 32)."""
-    wide = np.zeros((LONGEST + 1, MARGIN))
-    wide[:, 1:] = loops
-    return wide
-
-
-@compiled
-def narrowed(wide, loops):  # type: ignore[no-untyped-def]
-    """Adds what was summed by left and 31 − right to the place of the terms."""
-    loops += wide[:, 1:]

@@ -11,7 +11,7 @@ from core.losses.rna import fold as fold_module
 from core.losses.rna import loss as loss_module
 from core.losses.rna.fold import fold, in_logarithms
 from core.losses.rna.parameters import MOTIFS, NAMES
-from core.losses.rna.terms import TERMS, letter_codes, terms_of
+from core.losses.rna.terms import ASYMMETRY, TERMS, letter_codes, terms_of
 from core.optimize.loss import Loss
 
 STRUCTURE = "(((..((((...))))..(((....)))....)))......((.((((....)))).))."
@@ -123,6 +123,20 @@ def test_extreme_parameters_give_the_same_in_both_arithmetics_or_fall_back(
     assert found.log_z == pytest.approx(logs.log_z, rel=1e-11)
     np.testing.assert_allclose(found.uses, logs.uses, atol=1e-7)
     assert (found.pairs().sum(axis=0) + found.pairs().sum(axis=1)).max() <= 1.0 + 1e-7
+
+
+def test_lengths_that_underflow_alone_count_where_the_asymmetry_makes_up_for_them() -> None:
+    letters = 10 * "G" + "A" + 10 * "G" + "AAAA" + 10 * "C" + 29 * "A" + 10 * "C"
+    w = np.zeros(708)
+    weights = {"base_pair": 40.0, "internal_length": -19.0, "internal_asymmetry": 8.2}
+    for start, weight in {**weights, "bulge_length": -40.0, "multi_base": -200.0}.items():
+        w[[name.startswith(start) for name in NAMES]] = weight
+    codes, terms = letter_codes(letters), terms_of(w)
+    found = fold(codes, terms, 3)
+    logs, _ = in_logarithms(codes, terms, np.zeros(TERMS), 3)
+    assert logs.uses[ASYMMETRY + 2 + 28] > 0.9  # a loop with one base on the one side, 29 beyond
+    assert found.log_z == pytest.approx(logs.log_z, rel=1e-12)
+    np.testing.assert_allclose(found.uses, logs.uses, atol=1e-9)
 
 
 @pytest.mark.parametrize("weight", [-50.0, 50.0])

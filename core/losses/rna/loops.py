@@ -1,0 +1,140 @@
+"""Sums over bulges and internal loops, some thirty steps a pair of bases.
+
+The same sums serve inwards (over inner pairs p, q behind a pair i, j) and outwards (over closing
+pairs i, j around a pair p, q). A table T[a, b] is laid so that both places rise along the loop:
+inwards a is the first base and b counts the second from the end, outwards the other way round. With
+l bases of the loop on the side of a and r on that of b, the far pair of a loop of a, b is
+T[a + 1 + l, b + 1 + r]; ``back`` is T transposed, so that either side is read in a row.
+
+Two loops with the same far pair whose sizes differ by one base on each side have the same
+asymmetry (Lyngsø, Zuker & Pedersen 1999). Hence sums of loops of s bases,
+
+    C[a, b, s] = C[a + 1, b + 1, s − 2] + asymmetry[s] (T[a + 2, b + s] + T[a + s, b + 2]),
+
+where the second part is the two loops that have one base on a side; each is met once a cell, and
+lengths[s] C[a, b, s] is what large loops of s bases add up to. Loops of one asymmetry are counted
+by the same recurrence, read from its end.
+
+| part | code | shape | of loops with |
+| --- | --- | --- | --- |
+| | ``bulges`` | (32,) | no base on one side, by length |
+| | ``small`` | (8, 8) | at most 8 bases, by l and r |
+| | ``symmetric`` | (16,) | l = r, by l |
+| | ``lengths`` | (32,) | all others, by l + r |
+| | ``asymmetry`` | (32,) | the same, by 2 + difference: where a chain begins |
+"""
+
+from __future__ import annotations
+
+from core.losses.compiled import compiled
+from core.losses.rna.terms import ASYMMETRY, BULGES, LENGTHS, PAIRS, SHORT, SMALL, SYMMETRIC
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+
+SPAN = 32  # sizes of loops that are read at once: whole vector registers
+CHAIN = SPAN + 2  # of them and two more, which no loop has
+DEEP = 16  # rows behind a table that are read as well, all zero
+
+
+@compiled
+def parts(loops):
+    """Bulges, small, symmetric, lengths, asymmetry: tables in the terms of loops."""
+    return (
+        loops[: SMALL - BULGES],
+        loops[SMALL - BULGES : SYMMETRIC - BULGES].reshape(SHORT, SHORT),
+        loops[SYMMETRIC - BULGES : LENGTHS - BULGES],
+        loops[LENGTHS - BULGES : ASYMMETRY - BULGES],
+        loops[ASYMMETRY - BULGES :],
+    )
+
+
+@compiled
+def partners(places, codes, i):
+    """Lays the j > i that i may pair with into ``places`` and returns how many there are."""
+    found = 0
+    for j in range(i + 1, codes.size - 1):
+        if PAIRS[codes[i], codes[j]]:
+            places[found] = j
+            found += 1
+    return found
+
+
+@compiled
+def lengthen(chains, asymmetry, T, back, a, first, last):
+    """C of row a in the place of that of row a + 1, for b from first to last."""
+    added = asymmetry[2:]
+    for b in range(first, last + 1):
+        one, other = T[a + 2, b + 2 : b + CHAIN], back[b + 2, a + 2 : a + CHAIN]
+        shorter, chain = chains[b + 1, :SPAN], chains[b, 2:]
+        for place in range(added.size):
+            chain[place] = shorter[place] + added[place] * (one[place] + other[place])
+
+
+@compiled
+def sum_loops(sums, places, chains, weights, T, back, a):
+    """For every b of ``places`` the sum over all loops of the far pairs' entries times weights."""
+    bulges, small, symmetric, lengths, _ = weights
+    s1, s2, s3, s4 = small[1], small[2], small[3], small[4]
+    s5, s6, s7 = small[5], small[6], small[7]
+    for b in places:
+        total, chain = 0.0, chains[b, :SPAN]
+        one, other = T[a + 1, b + 1 : b + 1 + SPAN], back[b + 1, a + 1 : a + 1 + SPAN]
+        for size in range(bulges.size):
+            total += lengths[size] * chain[size] + bulges[size] * (one[size] + other[size])
+        first, last = b + 1, b + 1 + SHORT
+        r1, r2, r3 = T[a + 2, first:last], T[a + 3, first:last], T[a + 4, first:last]
+        r4, r5, r6 = T[a + 5, first:last], T[a + 6, first:last], T[a + 7, first:last]
+        r7 = T[a + 8, first:last]
+        for right in range(r1.size):
+            total += r1[right] * s1[right] + r2[right] * s2[right] + r3[right] * s3[right]
+            total += r4[right] * s4[right] + r5[right] * s5[right] + r6[right] * s6[right]
+            total += r7[right] * s7[right]
+        for half in range(SHORT // 2 + 1, symmetric.size):
+            total += symmetric[half] * T[a + 1 + half, b + 1 + half]
+        sums[b] = total
+
+
+@compiled
+def count_loops(factors, places, chains, counted, T, back, a):
+    """Adds for every b of ``places`` the far pairs' entries times its factor to the lengths'."""
+    bulges, small, symmetric, lengths, _ = counted
+    for b in places:
+        factor, chain = factors[b], chains[b, :SPAN]
+        one, other = T[a + 1, b + 1 : b + 1 + SPAN], back[b + 1, a + 1 : a + 1 + SPAN]
+        for size in range(bulges.size):
+            lengths[size] += factor * chain[size]
+            bulges[size] += factor * (one[size] + other[size])
+        for left in range(1, SHORT):
+            row, counts = T[a + 1 + left, b + 1 : b + 1 + SHORT], small[left]
+            for right in range(counts.size):
+                counts[right] += factor * row[right]
+        for half in range(SHORT // 2 + 1, symmetric.size):
+            symmetric[half] += factor * T[a + 1 + half, b + 1 + half]
+
+
+@compiled
+def count_asymmetry(ends, lengths, near, counted, T, back, a):
+    """Adds what the chains that begin in row a are used for to the places of their asymmetry.
+
+    Args:
+        ends: by b, the derivatives with respect to C of row a − 1; made those of row a.
+        lengths: the weights of large loops.
+        near: the derivatives of the sums over loops of a, b, from the largest b down to 1.
+        counted: the places of the asymmetry.
+        T, back: of the far pairs.
+        a: the row.
+    """
+    added, own = counted[2:], lengths[2:]
+    for b in range(near.size, 0, -1):
+        one, other = T[a + 2, b + 2 : b + CHAIN], back[b + 2, a + 2 : a + CHAIN]
+        longer, chain, factor = ends[b - 1, 4:], ends[b, 2:SPAN], near[near.size - b]
+        for place in range(added.size):
+            chain[place] = longer[place] + own[place] * factor
+            added[place] += chain[place] * (one[place] + other[place])
+
+
+@compiled
+def small_loops(T, bulge, square, a, b, c, d):
+    """The same sum over loops of one base, or one on each side, whose letters c and d count."""
+    alone = bulge[d] * T[a + 1, b + 2] + bulge[c] * T[a + 2, b + 1]
+    return alone + square[c, d] * T[a + 2, b + 2]
