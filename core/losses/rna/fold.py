@@ -1,8 +1,9 @@
 """A molecule under given parameters: log Z, expected uses of terms, probabilities of base pairs.
 
 The recursions run on weights scaled by exp(−c) a base. c is taken from an earlier evaluation or
-guessed; if a table leaves the safe range, c is corrected, and if that does not help either (extreme
-parameters), the same is computed with logarithms, slower and always in range.
+guessed; if a table leaves the safe range, c is corrected by what was filled until then, and if that
+does not help either (extreme parameters), the same is computed with logarithms, slower and always
+in range.
 
 The safe range is 1e±150 for every sum inside and outside, and 1e±100 for the weights, of which
 those of loops' lengths may be smaller. What underflows would then need a derivative, or a count of
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.losses.rna.inside import inside
+from core.losses.rna.inside import SAFE, inside
 from core.losses.rna.logspace import log_inside
 from core.losses.rna.logspace_outside import log_outside
 from core.losses.rna.loops import DEEP, SPAN
@@ -32,8 +33,8 @@ from core.losses.rna.terms import (
 )
 
 FIRST_C = 0.4  # log Z a base of many molecules, within the range that 500 bases allow
-_SAFE = 1e150
 _SAFE_WEIGHT = 1e100
+_TRIES = 6  # of c, each dearer than a tenth of the same in logarithms
 
 
 @dataclass
@@ -123,45 +124,43 @@ def fold(
         c: a guess of (log Z)/n.
         room: memory to work in, `room_size` numbers.
     """
-    bases = codes.size - 2
-    tables = room_for(bases, room)
-    found = _scaled(codes, terms, shortest, c, tables)
-    if found is None or isinstance(found, float):
-        log_z = found or log_partition_of(codes, terms, shortest)
-        tables = room_for(bases, room)
-        found = _scaled(codes, terms, shortest, log_z / bases, tables)
-    if isinstance(found, Folded):
-        return found
+    low, high = -math.inf, math.inf
+    for _ in range(_TRIES):
+        found = _scaled(codes, terms, shortest, c, room_for(codes.size - 2, room))
+        if isinstance(found, Folded):
+            return found
+        if math.isnan(found):
+            break
+        low, high = (c, high) if found > c else (low, c)
+        c = found if low < found < high else (low + high) / 2.0
     return in_logarithms(codes, terms, np.zeros(TERMS), shortest)[0]
 
 
 def _scaled(
     codes: np.ndarray, terms: np.ndarray, shortest: int, c: float, tables: Tables
-) -> Folded | float | None:
-    """What the scaled recursions find; log Z where it alone is in range; or None."""
+) -> Folded | float:
+    """What the scaled recursions find; or a better c; or NaN where none would help."""
     bases = codes.size - 2
     weights, hairpin = weights_of(terms, bases, c)
     others = np.concatenate([weights[:LOOPS], weights[RATES : RATES + 5]])
     largest_weight = max(others.max(), weights[LENGTHS:RATES].max())
     if not (largest_weight < _SAFE_WEIGHT and others.min() > 1.0 / _SAFE_WEIGHT):
-        return None
-    given, inner, outer = (
-        (codes, weights, hairpin, shortest),
-        tuple(tables.inner),
-        tuple(tables.outer),
-    )
+        return math.nan
+    given = codes, weights, hairpin, shortest
+    inner, outer = tuple(tables.inner), tuple(tables.outer)
     z = inside(given, inner, tables.far, tables.ends[0])
-    if not (0.0 < z < math.inf):
-        return None
-    log_z = math.log(z) + c * bases
-    if not (1.0 / _SAFE < z < _SAFE):
-        return log_z
+    if z < 0.0:
+        return c - z
+    if z == 0.0:
+        return FIRST_C if c > FIRST_C else c + math.log(1.0 / SAFE) / bases
+    if not (1.0 / SAFE < z < SAFE):  # or it is no number
+        return c + math.log(z) / bases if z < math.inf else math.nan
     uses = np.zeros(TERMS)
     largest = outside(given, inner, outer, (tables.far, tables.near), tables.ends, uses)
     ranges = (table.max() for table in (tables.inner, tables.outer, tables.loose, tables.ends))
-    if not all(top < _SAFE for top in (*ranges, largest)):
-        return None
-    return Folded(log_z, uses, c, tables)
+    if not all(top < SAFE for top in (*ranges, largest)):
+        return math.nan
+    return Folded(math.log(z) + c * bases, uses, c, tables)
 
 
 def log_partition(w: np.ndarray, letters: str, shortest_hairpin: int = 0) -> float:
@@ -184,11 +183,6 @@ def pair_probabilities(w: np.ndarray, letters: str, shortest_hairpin: int = 0) -
     Args and errors as for `log_partition`.
     """
     return fold(letter_codes(letters), terms_of(w), shortest_hairpin).pairs()
-
-
-def log_partition_of(codes: np.ndarray, terms: np.ndarray, shortest: int) -> float:
-    """Log Z, by logarithms."""
-    return float(_log_tables(codes, terms, np.zeros(TERMS), shortest)[2][-1])
 
 
 def in_logarithms(

@@ -29,6 +29,9 @@ from core.losses.rna.terms import PAIRS, views
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
+SAFE = 1e150  # the largest entry, and the inverse of the smallest Z
+HUGE = 1e300
+
 
 @compiled
 def two_branches(M1, M, M2, i, n):
@@ -49,8 +52,22 @@ def two_branches(M1, M, M2, i, n):
 
 
 @compiled
+def outgrown(P, M, i, n):
+    """By how much a base of row i exceeds the safe range, as a logarithm; 0 where it does not."""
+    largest, bases = 0.0, 1
+    for j in range(i + 1, n + 1):
+        value = max(P[i, j], M[i, j])
+        if value > largest:
+            largest, bases = value, j - i + 1
+    return np.log(min(largest, HUGE)) / bases if largest > SAFE else 0.0
+
+
+@compiled
 def inside(given, inner, loose, F):
     """Fills the tables (given as zeros) and returns Z, the sum over all structures.
+
+    Where a table leaves the safe range, the rest is not filled, and what is returned is minus what
+    the scale c of a base would have to be larger by to make the largest entry 1.
 
     Args:
         given: the letters, shape (n + 2,); weights as `terms.weights_of` gives them; weights of
@@ -93,6 +110,9 @@ def inside(given, inner, loose, F):
         two_branches(M1, M, M2, i, n)
         for j in range(i + 1, n + 1):
             M[i, j] = M2[i, j] + M1[i, j] + rates[1] * M[i, j - 1]
+        excess = outgrown(P, M, i, n)
+        if excess > 0.0:
+            return -excess
     return outer_inside(codes, branch, rates, P, F)
 
 

@@ -155,7 +155,7 @@ def test_hessian_product_where_logarithms_are_needed(monkeypatch: pytest.MonkeyP
     w, v = np.random.default_rng(4).normal(size=(2, 708))
     loss = build_rna([molecule(80, 9)], ["." * 80])
     expected = loss.hessian_product(w, v)
-    monkeypatch.setattr(fold_module, "_SAFE", 1.0)
+    monkeypatch.setattr(fold_module, "_SAFE_WEIGHT", 1.0)
     assert fold(letter_codes(molecule(80, 9)), terms_of(w), 3).tables is None
     found = build_rna([molecule(80, 9)], ["." * 80]).hessian_product(w, v)
     np.testing.assert_allclose(found, expected, atol=1e-10)
@@ -168,6 +168,22 @@ def test_a_first_guess_of_the_scale_that_is_far_off_is_corrected() -> None:
         found = fold(codes, terms, 3, c)
         assert found.log_z == pytest.approx(right.log_z, rel=1e-12)
         assert found.tables is not None
+
+
+@pytest.mark.parametrize("c", [-3.0, 0.4, 20.0])
+def test_a_hairpin_under_large_weights_needs_no_logarithms(
+    c: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half = "".join(np.random.default_rng(0).choice(list("ACGU"), 198))
+    back = half[::-1].translate(str.maketrans("ACGU", "UGCA"))
+    codes = letter_codes(half + "GAAA" + back)
+    terms = terms_of(np.abs(np.random.default_rng(0).standard_normal(708)))
+    logs, _ = in_logarithms(codes, terms, np.zeros(TERMS), 3)
+    monkeypatch.delattr(fold_module, "in_logarithms")
+    found = fold(codes, terms, 3, c)
+    assert logs.log_z > 900.0  # more than a floating-point number holds at the first scale
+    assert found.log_z == pytest.approx(logs.log_z, rel=1e-12)
+    np.testing.assert_allclose(found.uses, logs.uses, atol=1e-9)
 
 
 def test_without_parameters_structures_are_counted() -> None:

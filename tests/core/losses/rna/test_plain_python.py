@@ -45,7 +45,7 @@ def test_the_same_without_numba() -> None:
 def test_logarithms_without_numba() -> None:
     w = np.random.default_rng(0).normal(size=708)
     plain = run_plain()
-    plain["_SAFE"] = 1.0  # no range is safe
+    plain["_SAFE_WEIGHT"] = 1.0  # no range is safe
     letters = LETTERS[:22]
     folded = plain["fold"](plain["letter_codes"](letters), plain["terms_of"](w), 3)
     assert folded.tables is None
