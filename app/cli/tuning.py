@@ -21,6 +21,7 @@ from app.cli.planning import data_of, plan_of, wherever_from
 from app.cli.progress import ProgressLine
 from app.cli.stopping import INTERRUPTED, Stopping, kept_in_words, untested, untested_in_words
 from app.cli.words import result_in_words
+from core.collecting import as_usual
 from core.errors import UnusableError, cannot_write
 from core.estimators.several import SEVERAL
 
@@ -76,6 +77,7 @@ def run(given: argparse.Namespace) -> int:
         print(in_words(plan), file=sys.stderr)
     else:
         given.cluster = ""  # said to have no effect
+    as_usual()
     copy = _opened(Path(given.events)) if given.events else None
     with cluster.connected(given, given.workers) as connection:
         if connection is not None and given.workers is None:

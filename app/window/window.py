@@ -41,6 +41,7 @@ from app.window.notices import Notice, Waiting
 from app.window.rail import Rail
 from app.window.side_panel import SidePanel
 from app.window.steps import step_states
+from core.collecting import as_usual
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -442,6 +443,7 @@ def _shown(app: QCoreApplication, window: Window, file: str) -> int:
 
 def _after_first_paint(window: Window, faults: FaultFile, crashes: _Crashes, file: str) -> None:
     tell_painted(window, window.session.exporters_changed)
+    as_usual()
     window.show_runs()
     window.session.warm_up()
     window.pages["start"].visited()

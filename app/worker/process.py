@@ -22,6 +22,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from app.worker import messages as m
+from core.collecting import as_usual, while_starting
 from core.extensions import faults
 from core.tuning.events import (
     EvaluationShortened,
@@ -54,6 +55,7 @@ def run_worker(pipe: Connection, engine: str, scratch: str) -> None:
         scratch: a folder for temporary files that goes when the process does.
     """
     settle_down(scratch)
+    while_starting()
     worker = _Worker(pipe, scratch)
     threading.Thread(target=worker.listen, name="listener", daemon=True).start()
     made = worker.started(lambda: importlib.import_module(engine).Engine())
@@ -169,6 +171,7 @@ class _Worker:
     def work(self, engine: Any) -> None:
         """Do one request after the other, for ever."""
         exporters = self._guarded(0, engine.warm)
+        as_usual()
         give_way()  # not before: on a busy machine a person would wait minutes for the start alone
         self._say(0, m.Ready(exporters or [], faults()))
         while True:

@@ -10,6 +10,7 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from core.tuning.events import (
     Noticed,
     RunFailed,
     RunFinished,
+    RunResumed,
     RunStarted,
     TuningEnded,
     WorkersSeen,
@@ -31,7 +33,6 @@ from core.tuning.knowing_nothing import baseline_score
 from core.tuning.learning.run import LearningRun
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, as_begun, build_problem
-from core.tuning.race.run import trial_run
 from core.tuning.results.conclude import conclusion
 from core.tuning.results.judging import Course
 from core.tuning.runs.clock import Clock
@@ -40,7 +41,9 @@ from core.tuning.runs.showing import shows
 from core.tuning.runs.state import RunState, folded
 from core.tuning.runs.waiting import written
 from core.tuning.trials.executors import Executing, Executor
-from core.tuning.trials.run import TrialRun, extended
+
+if TYPE_CHECKING:
+    from core.tuning.trials.run import TrialRun
 
 
 @dataclass(frozen=True)
@@ -125,11 +128,14 @@ def _stream(
     with contextlib.closing(told) as run_history:
         run: TrialRun | LearningRun
         if problem.strategy.kind == "trials":
+            from core.tuning.race.run import trial_run  # Optuna is slow to import
+
             run = trial_run(problem, state, course.clock, course.requests, run_history, executor)
         else:
             run = LearningRun(problem, state, course.clock, course.requests)
         fresh = started(problem, run.groups, folder, run_history.name)
-        first = extended(state, before.more_trials) if past else fresh
+        resumed = RunResumed(done=state.done, total=state.total + before.more_trials)
+        first = resumed if past else fresh
         state.consume(first)
         yield first
         with contextlib.closing(run.events(past)) as events:
@@ -141,7 +147,7 @@ def _stream(
         yield RunFailed(sentence=_all_failed(state))
         return
     yield TuningEnded(because=run.because)
-    kept = run.ensemble.models.models() if isinstance(run, TrialRun) and run.ensemble else {}
+    kept = {} if isinstance(run, LearningRun) or not run.ensemble else run.ensemble.models.models()
     results = yield from conclusion(problem, course, run.because, folder, run.taken_learned(), kept)
     yield RunFinished(because=run.because, results=results)
 

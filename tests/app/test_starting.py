@@ -65,6 +65,26 @@ print(*sys.modules)
     assert not {"numba", "llvmlite", "openpyxl", "sqlalchemy"} & set(done.stdout.split())
 
 
+def test_penalties_are_tuned_without_what_only_trials_need():
+    code = """
+import sys
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import read_data
+from core.tuning.tune import tune
+plan = Plan(DataPlan("sample:clinic"), "logistic", "mm")
+for event in tune(plan, read_data(plan.data)):
+    if type(event).__name__ == "TuningEnded":
+        break
+print(type(event).__name__, *sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    last, *modules = done.stdout.split()
+    assert last == "TuningEnded"
+    assert not {"optuna", "sqlalchemy", "skops"} & set(modules)
+
+
 def test_known_commands_go_to_the_command_line(monkeypatch):
     import app.cli
 

@@ -31,7 +31,6 @@ from core.tuning.history.run_history import RunHistory
 from core.tuning.learning.run import Learned, learn, relearned
 from core.tuning.prepared import fit_prepared
 from core.tuning.problem import Problem
-from core.tuning.race.run import trial_run
 from core.tuning.results.winner import Winner, winner_of
 from core.tuning.runs.clock import Clock
 from core.tuning.runs.state import RunState
@@ -167,6 +166,8 @@ def _tuned_again(problem: Problem, course: Course, left: int) -> Generator[Event
 
 def _tried_again(problem: Problem, course: Course, until: float) -> Generator[Event, None, Winner]:
     """All trials on the rows of an outer fold; nothing of them is kept."""
+    from core.tuning.race.run import trial_run  # Optuna is slow to import
+
     minutes = None if until == math.inf else until / 60
     problem, state = replace(problem, plan=problem.plan.changed(minutes=minutes)), RunState()
     maximize, total = problem.scored_by.maximize, course.state.total

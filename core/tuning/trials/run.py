@@ -14,7 +14,6 @@ from core.tuning.averaging.ensemble import Ensemble
 from core.tuning.events import (
     Event,
     Noticed,
-    RunResumed,
     SettingWanted,
     TrialExcluded,
     TrialFailed,
@@ -287,8 +286,3 @@ def trial_event(outcome: Outcome, folds: int) -> TrialFinished | TrialFailed:
         fits=folds if outcome.estimate is None else len(outcome.fold_scores),
         behind=outcome.estimate is not None,
     )
-
-
-def extended(state: RunState, trials: int | None) -> RunResumed:
-    """The event with which a run goes on, with so many more trials than it was planned for."""
-    return RunResumed(done=state.done, total=state.total + (trials or 0))

@@ -1,0 +1,27 @@
+"""Tests of how often garbage is looked for while starting."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from core import collecting
+
+
+@pytest.fixture
+def threshold():
+    before = gc.get_threshold()
+    yield before
+    gc.unfreeze()
+    gc.set_threshold(*before)
+
+
+def test_starting_looks_seldom_and_afterwards_as_before(threshold):
+    collecting.while_starting()
+    before = sum(one["collections"] for one in gc.get_stats())
+    cycles = [[[]] for _ in range(20_000)]
+    assert sum(one["collections"] for one in gc.get_stats()) == before
+    collecting.as_usual()
+    assert gc.get_threshold() == threshold
+    assert gc.get_freeze_count() >= len(cycles)
