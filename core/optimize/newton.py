@@ -34,11 +34,14 @@ from core.optimize.preconditioner import (
 # are likely to cost less: so many products a step, each with an overhead worth so many
 # multiplications, and so much slower than those of a matrix product.
 _LARGEST_DENSE = 2000
-_PRODUCTS = 15
+_PRODUCTS = 6
 _OVERHEAD = 3e6
 _SLOWNESS = 2.5
-# With the inverse wanted for traces or implicit gradients the alternative is so many times dearer.
-_TRACE_FACTOR = 5
+# With the inverse wanted for traces the alternative is so many times dearer.
+_TRACE_FACTOR = 12
+# Blocks that cost no more products than this are formed at once; so many times as much for traces.
+_CHEAP_BLOCKS = 15
+_BLOCKS_FOR_TRACES = 10
 # Conjugate gradients that have cost more than the Hessian, or its blocks, would, so many times, are
 # worth them as their preconditioner; beyond this many parameters it takes too much memory.
 _PATIENCE = 2.0
@@ -204,7 +207,7 @@ class Newton:
         dearness = self.loss.size / width * (rows * width**2 + width**3 / 3)
         products = dearness / (_SLOWNESS * costs.product + _OVERHEAD)
         # Near blocks the probes of a trace scatter less, too.
-        cheap = _PRODUCTS * (2 * _TRACE_FACTOR if traces else 1)
+        cheap = _CHEAP_BLOCKS * (_BLOCKS_FOR_TRACES if traces else 1)
         return 0.0 if products <= cheap else products
 
 

@@ -52,7 +52,7 @@ class HoldoutLoss:
 
     def __init__(self, pairs: Pairs, grouped: Grouping, w: np.ndarray | None = None) -> None:
         self.pairs, self.grouped = pairs, grouped
-        self.newtons = [Newton(fit, traces=True) for fit, _ in pairs]
+        self.newtons = [Newton(fit) for fit, _ in pairs]
         self.w = [fit.start() if w is None else w for fit, _ in pairs]
         self.x: list[np.ndarray | None] = [None for _ in pairs]
         # Expensive losses far from quadratic are solved as closely as the outer steps need.
