@@ -44,7 +44,7 @@ def equal_items(dataset: Dataset) -> np.ndarray:
         return _apart(_of_table(texts.to_frame()), (texts == "").to_numpy(dtype=bool))
     # Where all rows differ in a few columns of numbers already, the others need no look.
     telling = _most_different(table)
-    if telling and telling != list(table) and _all_differ(_of_table(table[telling])):
+    if telling and _all_differ(_of_numbers(table, telling)):
         return np.arange(len(table))
     return pd.factorize(_of_table(table))[0]
 
@@ -53,6 +53,16 @@ def _most_different(table: pd.DataFrame) -> list[str]:
     """A few columns of numbers whose first rows have the most different values."""
     head = table[number_names(table)[:_LOOKED_AT]].head(_FIRST_ROWS)
     return list(head.nunique().nlargest(_FEW_COLUMNS).index)
+
+
+def _of_numbers(table: pd.DataFrame, names: list[str]) -> np.ndarray:
+    """A hash of some columns of numbers; rows that differ in what a double holds not may agree."""
+    total = np.zeros(len(table), dtype=np.uint64)
+    for name in names:
+        values = table[name].to_numpy(dtype=np.float64, na_value=np.nan) + 0.0  # −0 is 0
+        values[np.isnan(values)] = np.nan  # whose bits could be others
+        total = _mixed(total + values.view(np.uint64))
+    return total
 
 
 def _all_differ(hashes: np.ndarray) -> bool:
