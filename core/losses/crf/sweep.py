@@ -28,6 +28,7 @@ import numpy as np
 
 from core.losses.compiled import compiled
 from core.losses.crf.lanes import LANES
+from core.losses.crf.products import add_steps, mix, mix_two
 
 WIDEST = 600.0  # exp(−600) squared by the number of labels is still a normal number
 
@@ -97,18 +98,19 @@ def sweep(first, last, layout, model, messages, sums):  # type: ignore[no-untype
         layout: a Layout. model: a Potentials. messages: a Messages. sums: a Sums.
     """
     total = 0.0
-    h = np.empty((len(model.start), LANES))
+    K = len(model.start)
+    h, room = np.empty((K, LANES)), np.empty((2, LANES, K))
     back = model.M.T.copy()
     for g in range(first, last):
         if not layout.wide[g]:
-            total += _forward(g, layout, model, messages, h)
-            _backward(g, layout, back, messages, h, sums.pairs)
+            total += _forward(g, layout, model, messages, h, room)
+            _backward(g, layout, back, messages, h, room, sums.pairs)
             _count(g, layout, messages, sums.counts, sums.initial)
     return total
 
 
 @compiled
-def _forward(g, layout, model, messages, h):  # type: ignore[no-untyped-def]
+def _forward(g, layout, model, messages, h, room):  # type: ignore[no-untyped-def]
     """α and e of one group; returns Σ log c + top."""
     begin, end = layout.groups[g], layout.groups[g + 1]
     unit, length, alpha, e = layout.unit, layout.length[g], messages.alpha, messages.e
@@ -125,7 +127,7 @@ def _forward(g, layout, model, messages, h):  # type: ignore[no-untyped-def]
             for y in range(K):
                 h[y, lane] = potentials[u, y]
         if t > 0:
-            _mix(M, alpha[row - 1], alpha[row])
+            mix(M, alpha[row - 1], alpha[row], room)
         for y in range(K):
             if t == 0:
                 alpha[row, y, :] = start[y]
@@ -149,61 +151,8 @@ def _forward(g, layout, model, messages, h):  # type: ignore[no-untyped-def]
     return total
 
 
-# Lane by lane the sums stay in registers and become vector instructions; as a loop over lanes they
-# are written to memory after every term, which was measured two to six times slower.
 @compiled
-def _mix(M, vectors, out):  # type: ignore[no-untyped-def]
-    """Fills out(y) with Σ_x M(x, y) vectors(x), both (K, LANES)."""
-    for y in range(M.shape[1]):
-        a = b = c = d = i = j = k = m = 0.0
-        for x in range(M.shape[0]):
-            weight = M[x, y]
-            a += weight * vectors[x, 0]
-            b += weight * vectors[x, 1]
-            c += weight * vectors[x, 2]
-            d += weight * vectors[x, 3]
-            i += weight * vectors[x, 4]
-            j += weight * vectors[x, 5]
-            k += weight * vectors[x, 6]
-            m += weight * vectors[x, 7]
-        out[y, 0], out[y, 1], out[y, 2], out[y, 3] = a, b, c, d
-        out[y, 4], out[y, 5], out[y, 6], out[y, 7] = i, j, k, m
-
-
-@compiled
-def _mix_two(M, vectors, N, others, out):  # type: ignore[no-untyped-def]
-    """Fills out(y) with Σ_x M(x, y) vectors(x) + N(x, y) others(x), all (K, LANES)."""
-    for y in range(M.shape[1]):
-        a = b = c = d = i = j = k = m = 0.0
-        for x in range(M.shape[0]):
-            one, two = M[x, y], N[x, y]
-            a += one * vectors[x, 0] + two * others[x, 0]
-            b += one * vectors[x, 1] + two * others[x, 1]
-            c += one * vectors[x, 2] + two * others[x, 2]
-            d += one * vectors[x, 3] + two * others[x, 3]
-            i += one * vectors[x, 4] + two * others[x, 4]
-            j += one * vectors[x, 5] + two * others[x, 5]
-            k += one * vectors[x, 6] + two * others[x, 6]
-            m += one * vectors[x, 7] + two * others[x, 7]
-        out[y, 0], out[y, 1], out[y, 2], out[y, 3] = a, b, c, d
-        out[y, 4], out[y, 5], out[y, 6], out[y, 7] = i, j, k, m
-
-
-@compiled
-def _add_steps(ahead, behind, steps):  # type: ignore[no-untyped-def]
-    """Adds Σ ahead(x) behind(y) over lanes to steps(x, y)."""
-    K = len(ahead)
-    for y in range(K):
-        a, b, c, d = behind[y, 0], behind[y, 1], behind[y, 2], behind[y, 3]
-        i, j, k, m = behind[y, 4], behind[y, 5], behind[y, 6], behind[y, 7]
-        for x in range(K):
-            one = (a * ahead[x, 0] + b * ahead[x, 1]) + (c * ahead[x, 2] + d * ahead[x, 3])
-            two = (i * ahead[x, 4] + j * ahead[x, 5]) + (k * ahead[x, 6] + m * ahead[x, 7])
-            steps[x, y] += one + two
-
-
-@compiled
-def _backward(g, layout, back, messages, h, steps):  # type: ignore[no-untyped-def]
+def _backward(g, layout, back, messages, h, room, steps):  # type: ignore[no-untyped-def]
     """β of one group; adds to Ξ."""
     begin, end, length = layout.groups[g], layout.groups[g + 1], layout.length[g]
     alpha, beta, e = messages.alpha, messages.beta, messages.e
@@ -214,12 +163,12 @@ def _backward(g, layout, back, messages, h, steps):  # type: ignore[no-untyped-d
         for y in range(K):
             for lane in range(LANES):
                 h[y, lane] = e[row, y, lane] * beta[row, y, lane]
-        _mix(back, h, beta[row - 1])
+        mix(back, h, beta[row - 1], room)
         if t >= length[LANES - 1]:
             for x in range(K):
                 for lane in range(LANES):
                     beta[row - 1, x, lane] = beta[row - 1, x, lane] if t < length[lane] else 1.0
-        _add_steps(alpha[row - 1], h, steps)
+        add_steps(alpha[row - 1], h, steps, room)
 
 
 @compiled
@@ -253,6 +202,7 @@ def sweep_change(first, last, layout, M, messages, direction, sums):  # type: ig
     for g in range(first, last):
         rows = max(rows, groups[g + 1] - groups[g])
     A, v = np.empty((rows, K, LANES)), np.empty((rows, K, LANES))
+    room = np.empty((2, LANES, K))
     back, back_v = M.T.copy(), MV.T.copy()
     for g in range(first, last):
         if not layout.wide[g]:
@@ -261,22 +211,23 @@ def sweep_change(first, last, layout, M, messages, direction, sums):  # type: ig
                 for lane in range(LANES):
                     for y in range(K):
                         v[row - begin, y, lane] = direction.scores[unit[row, lane], y]
-            _forward_change(begin, end, M, messages, direction, v, A)
-            _backward_change(g, layout, (back, back_v), messages, v, A, sums)
+            _forward_change(g, layout, M, messages, direction, v, (A, room))
+            _backward_change(g, layout, (back, back_v), messages, v, (A, room), sums)
 
 
 @compiled
-def _forward_change(begin, end, M, messages, direction, v, A):  # type: ignore[no-untyped-def]
+def _forward_change(g, layout, M, messages, direction, v, rooms):  # type: ignore[no-untyped-def]
     """Fills A of one group."""
+    begin, end = layout.groups[g], layout.groups[g + 1]
     alpha, e, MV, v_initial = messages.alpha, messages.e, direction.MV, direction.initial
-    K = len(v_initial)
+    (A, room), K = rooms, len(v_initial)
     for y in range(K):
         for lane in range(LANES):
             A[0, y, lane] = alpha[begin, y, lane] * (v_initial[y] + v[0, y, lane])
     for row in range(begin + 1, end):
         t = row - begin
         out = A[t]
-        _mix_two(M, A[t - 1], MV, alpha[row - 1], out)
+        mix_two(M, A[t - 1], MV, alpha[row - 1], out, room)
         for y in range(K):
             for lane in range(LANES):
                 own = alpha[row, y, lane] * v[t, y, lane]
@@ -284,12 +235,12 @@ def _forward_change(begin, end, M, messages, direction, v, A):  # type: ignore[n
 
 
 @compiled
-def _backward_change(g, layout, transposed, messages, v, A, sums):  # type: ignore[no-untyped-def]
+def _backward_change(g, layout, transposed, messages, v, rooms, sums):  # type: ignore[no-untyped-def]
     """Fills dp of one group; adds to the change of Ξ. Transposed are M and MV."""
     begin, end, length = layout.groups[g], layout.groups[g + 1], layout.length[g]
     alpha, beta, e = messages.alpha, messages.beta, messages.e
     counts, steps, initial = sums.counts, sums.pairs, sums.initial
-    back, back_v = transposed
+    (back, back_v), (A, room) = transposed, rooms
     K = back.shape[0]
     total = np.zeros(LANES)
     for lane in range(LANES):
@@ -311,12 +262,12 @@ def _backward_change(g, layout, transposed, messages, v, A, sums):  # type: igno
             for lane in range(LANES):
                 h[y, lane] = e[row, y, lane] * beta[row, y, lane]
                 k[y, lane] = e[row, y, lane] * B[y, lane] + h[y, lane] * v[t, y, lane]
-        _mix_two(back, k, back_v, h, B)
+        mix_two(back, k, back_v, h, B, room)
         for y in range(K):
             for lane in range(LANES):
                 k[y, lane] -= total[lane] * h[y, lane]
-        _add_steps(A[t - 1], h, steps)
-        _add_steps(alpha[row - 1], k, steps)
+        add_steps(A[t - 1], h, steps, room)
+        add_steps(alpha[row - 1], k, steps, room)
     for lane in range(LANES):
         for y in range(K):
             initial[y] += counts[begin * LANES + lane, y]

@@ -9,6 +9,7 @@ import pytest
 import core.losses.crf.expected as expected
 from core.errors import UnusableError
 from core.losses.crf.loss import build_crf
+from core.losses.crf.products import MANY
 from core.optimize.loss import Loss
 from core.optimize.newton import is_dense
 
@@ -24,6 +25,19 @@ def test_value_gradient_and_curvature_equal_enumeration(tiny, K, seed, enumerate
     np.testing.assert_allclose(gradient, truth.gradient, atol=1e-10)
     np.testing.assert_allclose(loss.hessian_product(w, v), truth.hessian @ v, atol=1e-10)
     np.testing.assert_allclose(loss.hessian(w), truth.hessian, atol=1e-10)
+
+
+@pytest.mark.parametrize("labels", ["abcdefghijklmnop", "abcdefghijklmnopqrs"])
+def test_with_many_labels_too(labels, mixed_table, enumerate_all) -> None:
+    table, y = mixed_table([3, 1, 2, 3, 2], 0, labels)
+    loss = build_crf(table, "id", y, list(labels))
+    w, v = np.random.default_rng(0).normal(size=(2, loss.size))
+    truth = enumerate_all(loss, w)
+    value, gradient = loss.value_and_gradient(w)
+    assert loss.states >= MANY
+    assert value == pytest.approx(truth.loss, abs=1e-10)
+    np.testing.assert_allclose(gradient, truth.gradient, atol=1e-10)
+    np.testing.assert_allclose(loss.hessian_product(w, v), truth.hessian @ v, atol=1e-10)
 
 
 @pytest.mark.parametrize("K", [2, 3])
