@@ -13,7 +13,7 @@ import os
 import sys
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,7 @@ njit = _numba().njit
 _FREEDOM = {"reassoc", "contract", "nsz", "arcp"}
 
 
+_PLAIN = (bool, int, float, str)
 _CONTENTS: dict[Any, bytes] = {}  # of what each function was compiled from, by function
 
 
@@ -68,19 +69,22 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _content(function: Callable[..., Any]) -> bytes:
-    """A digest of a function with the functions it calls and the numbers it takes from without."""
+    """A digest of a function with the compiled functions and the numbers that its file imports.
+
+    All of them, as those that it calls may stand further down and take what it does not name.
+    """
     code, digest = function.__code__, hashlib.sha256()
     constants = [one for one in code.co_consts if not isinstance(one, types.CodeType)]
     digest.update(code.co_code + repr([code.co_names, constants]).encode())
-    for name in code.co_names:
-        value = function.__globals__.get(name)
+    for name, value in sorted(function.__globals__.items()):
+        if name.startswith("__"):
+            continue
         if isinstance(value, np.ndarray):
-            digest.update(value.tobytes())
-        elif isinstance(value, bool | int | float | str | tuple):
-            digest.update(repr(value).encode())
-        else:
-            try:
-                digest.update(_CONTENTS.get(value, b""))
-            except TypeError:  # it cannot be looked up, so it is no function
-                continue
+            digest.update(name.encode() + value.tobytes())
+        elif isinstance(value, _PLAIN) or (
+            isinstance(value, tuple) and all(isinstance(one, _PLAIN) for one in value)
+        ):
+            digest.update(f"{name} {value!r}".encode())
+        elif isinstance(value, Hashable):
+            digest.update(_CONTENTS.get(value, b""))
     return digest.digest()

@@ -34,6 +34,10 @@ from parts import FACTOR, inner
 
 @compiled
 def outer(x):
+    return below(x)
+
+@compiled
+def below(x):
     return FACTOR * inner(x)
 
 print(outer(1.0), sum(outer.stats.cache_hits.values()))
