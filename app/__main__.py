@@ -59,9 +59,10 @@ def start(arguments: "Sequence[str] | None" = None) -> int:
     leave_working_folder()
     import multiprocessing
 
-    from core.collecting import while_starting
+    if arguments is None:  # this process is ours alone
+        from core.collecting import while_starting
 
-    while_starting()
+        while_starting()
     multiprocessing.freeze_support()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given == ["--self-test"]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import gc
 
 SELDOM = 100_000  # new objects between two looks; the imports make some 300,000
-_USUAL = gc.get_threshold()
+_before: list[tuple[int, int, int]] = []  # how often it was, while it is seldom
 
 
 def while_starting() -> None:
     """From here on seldom: a fifth of the time of the imports goes into looking otherwise."""
-    gc.set_threshold(SELDOM, *_USUAL[1:])
+    _before.append(gc.get_threshold())
+    gc.set_threshold(SELDOM, *_before[-1][1:])
 
 
 def as_usual() -> None:
-    """From here on as often as Python does, but never again through what is there by now."""
-    gc.freeze()
-    gc.set_threshold(*_USUAL)
+    """From here on as often as before, but never again through what is there by now."""
+    if _before:
+        gc.freeze()
+        gc.set_threshold(*_before.pop())

@@ -25,3 +25,9 @@ def test_starting_looks_seldom_and_afterwards_as_before(threshold):
     collecting.as_usual()
     assert gc.get_threshold() == threshold
     assert gc.get_freeze_count() >= len(cycles)
+
+
+def test_where_nothing_was_changed_nothing_is_set_back(threshold):
+    frozen = gc.get_freeze_count()
+    collecting.as_usual()
+    assert (gc.get_threshold(), gc.get_freeze_count()) == (threshold, frozen)

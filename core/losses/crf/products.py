@@ -23,9 +23,8 @@ def mix(M, vectors, out, room):
     if len(M) < MANY:
         _mix_few(M, vectors, out)
     else:
-        _turn(vectors, room[0])
         room[1] = 0.0
-        _add_mixed(M, room[0], room[1])
+        _add_turned(M, vectors, room)
         _turn_back(room[1], out)
 
 
@@ -35,11 +34,9 @@ def mix_two(M, vectors, N, others, out, room):
     if len(M) < MANY:
         _mix_two_few(M, vectors, N, others, out)
     else:
-        _turn(vectors, room[0])
         room[1] = 0.0
-        _add_mixed(M, room[0], room[1])
-        _turn(others, room[0])
-        _add_mixed(N, room[0], room[1])
+        _add_turned(M, vectors, room)
+        _add_turned(N, others, room)
         _turn_back(room[1], out)
 
 
@@ -119,6 +116,13 @@ def _turn_back(rows, vectors):
     for y in range(len(vectors)):
         for lane in range(LANES):
             vectors[y, lane] = rows[lane, y]
+
+
+@compiled
+def _add_turned(M, vectors, room):
+    """Adds Σ_x M(x, y) vectors(x) to the room's second table."""
+    _turn(vectors, room[0])
+    _add_mixed(M, room[0], room[1])
 
 
 # Two lanes and four labels at a time: so many products are added before a sum is written back.
