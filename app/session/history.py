@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.text.history import (
+from app.text.past.history import (
     brought_back,
     forgotten,
     removed_starter,

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look import appearance, icons
-from app.text.past_runs import SHOWN_RUNS, left_out_in_words, run_in_lines, run_in_words
+from app.text.past.past_runs import SHOWN_RUNS, left_out_in_words, run_in_lines, run_in_words
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.card import clear
 from app.widgets.labels import OneLine, label, restyle, tip

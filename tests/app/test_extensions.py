@@ -15,8 +15,8 @@ from sklearn.datasets import load_iris
 from app.pages.model.model_page import ModelPage
 from app.pages.strategy.strategy_page import StrategyPage
 from app.session.session import Session
-from app.text.narrator import sentences
-from app.text.run import model_in_words
+from app.text.tuning.head import model_in_words
+from app.text.tuning.narrator import sentences
 from app.views.board import Board
 from app.window.window import Window
 from app.worker.messages import Message, Opened

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.text.data import KINDS
+from app.text.data.naming import KINDS
 from app.widgets.labels import tip
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from app.pages.data.groups_board import GroupsBoard
 from app.pages.data.question import QuestionCard
 from app.pages.data.table import LEAST_ROWS, PreviewTable
 from app.pages.page import Page
-from app.text.changes import change_words
-from app.text.data import column_word, found, headline, whole
+from app.text.data.changes import change_words
+from app.text.data.naming import column_word, found, headline, whole
 from app.widgets.buttons import IconButton, PlainButton
 from app.widgets.card import Card
 from app.widgets.drop_area import dropped_file

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app.look import appearance
-from app.text.documents import choices, facts, rules, whole
+from app.text.data.documents import choices, facts, rules, whole
 from app.widgets.card import Card, clear
 from app.widgets.flow_layout import FlowLayout
 from app.widgets.labels import label, titled

@@ -10,7 +10,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.preferences import choices
-from app.text.data import TASKS, every_row_tests, tested, unit_words, whole
+from app.text.data.naming import TASKS, every_row_tests, tested, unit_words, whole
 from app.widgets.buttons import LinkButton
 from app.widgets.card import Card
 from app.widgets.drop_area import ask_for_file

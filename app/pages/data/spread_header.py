@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter
 from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app.look import appearance
-from app.text.columns import missing_words
+from app.text.data.columns import missing_words
 
 HEIGHT = 26  # pixels of a picture at the usual text size
 LEAST_WIDTH = 84  # pixels of a column, so that its bars can be told apart

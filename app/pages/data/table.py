@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 
 from app.look import appearance
 from app.pages.data.spread_header import SpreadHeader
-from app.text.columns import column_words
+from app.text.data.columns import column_words
 from app.widgets.labels import tip
 from app.widgets.plain_table import PlainTable
 

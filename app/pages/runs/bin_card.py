@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
-from app.text.runs_list import day_of
+from app.text.past.runs_list import day_of
 from app.views.plot.data_table import DataTable
 from app.widgets.buttons import PlainButton
 from app.widgets.card import Card

@@ -15,7 +15,7 @@ from app.pages.runs.bin_card import BinCard
 from app.pages.runs.note import NoteCard
 from app.pages.runs.side_by_side import SideBySide
 from app.pages.runs.table import RunsTable
-from app.text.past_runs import left_out_in_words
+from app.text.past.past_runs import left_out_in_words
 from app.views.results.run_curves import MOST
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.card import Card

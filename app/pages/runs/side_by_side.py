@@ -10,8 +10,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.look import appearance
-from app.text.past_runs import runs_of_one_dataset
-from app.text.runs_list import HEADS, cells_of, setting_name, setting_value
+from app.text.past.past_runs import runs_of_one_dataset
+from app.text.past.runs_list import HEADS, cells_of, setting_name, setting_value
 from app.views.plot.data_table import DataTable, Table
 from app.views.results.comparison import Comparison
 from app.views.results.run_curves import MOST, RunCurves

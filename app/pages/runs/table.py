@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look import appearance
-from app.text.runs_list import HEADS, TIPS, cells_of, keys_of, tip_of
+from app.text.past.runs_list import HEADS, TIPS, cells_of, keys_of, tip_of
 from app.widgets.labels import tip
 from app.widgets.plain_table import PlainTable
 from resources.theme import TARGET

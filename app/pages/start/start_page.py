@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from app.pages.page import Page
 from app.pages.start.samples import OFFERED
 from app.preferences import preferences as settings
-from app.text.past_runs import run_in_words
+from app.text.past.past_runs import run_in_words
 from app.widgets.buttons import LinkButton, PlainButton, ShorteningLink
 from app.widgets.card import Card, clear
 from app.widgets.drop_area import DropArea, local_file

@@ -16,8 +16,8 @@ from app.pages.strategy.budget import BudgetCard
 from app.pages.strategy.mistakes import MistakesCard
 from app.pages.strategy.ranges import RangesCard
 from app.pages.strategy.values import ValuesCard
-from app.text.data import tested, whole
-from app.text.history import known_in_words
+from app.text.data.naming import tested, whole
+from app.text.past.history import known_in_words
 from app.text.plan import model_title
 from app.text.ranges import changed_in_words
 from app.text.strategies import holds_out, lists_values

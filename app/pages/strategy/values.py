@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from app.text.data import whole
+from app.text.data.naming import whole
 from app.text.numbers import shown
 from app.widgets.card import Card, clear
 from app.widgets.labels import label

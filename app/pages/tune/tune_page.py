@@ -15,11 +15,11 @@ from app.pages.tune.replay import Replay
 from app.pages.tune.stopwatch import Stopwatch
 from app.pages.tune.workers import Workers
 from app.text.keys import PAUSE, START, STOP
-from app.text.narrator import sentences
 from app.text.plan import strategy_title
 from app.text.ranges import waiting_in_words
-from app.text.run import before_the_start, line, model_in_words, share, title
-from app.text.stopping import interrupted, stopping
+from app.text.tuning.head import before_the_start, line, model_in_words, share, title
+from app.text.tuning.narrator import sentences
+from app.text.tuning.stopping import interrupted, stopping
 from app.views.board import Board
 from app.widgets.card import Card
 from app.widgets.labels import label

@@ -16,7 +16,7 @@ from app.text.scores import (
     score_in_words,
 )
 from app.text.strategies import lists_values
-from app.text.structured import found_in_short, pairs_in_words, sequences_in_words
+from app.text.tuning.structured import found_in_short, pairs_in_words, sequences_in_words
 from app.text.units import counted, size_of_test_set, task_of, units
 from core.space import varies
 from core.tuning.evaluation import evaluation_in_words

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 from app.look import appearance
 from app.text.numbers import shown
 from app.text.settings import in_lines
-from app.text.trials import ended_early
+from app.text.tuning.trials import ended_early
 from app.views.plot.axes import ScaleAxis
 from app.views.plot.canvas import Canvas
 from app.views.plot.data_table import DataTable, Table, as_text

@@ -7,8 +7,8 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QVBoxLayout, QWidget
 
 from app.look import appearance
-from app.text.models import baseline_in_words, what_is_next, who_leads
 from app.text.scores import metric_in_short
+from app.text.tuning.models import baseline_in_words, what_is_next, who_leads
 from app.views.plot.data_table import Table
 from app.views.plot.record import Record
 from app.views.plot.view import View

@@ -11,8 +11,8 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from app.look import appearance
-from app.text.models import above_baseline, gain_in_words, score_of, stands, trials_of
 from app.text.numbers import seconds
+from app.text.tuning.models import above_baseline, gain_in_words, score_of, stands, trials_of
 from app.views.plot.items import pen, symbol_path
 from app.widgets.labels import tip
 from core.estimators.settings import title_of

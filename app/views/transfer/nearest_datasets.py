@@ -6,7 +6,8 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.datasets import (
+from app.text.numbers import plain
+from app.text.past.datasets import (
     best_setting,
     counts,
     datasets_used,
@@ -15,7 +16,6 @@ from app.text.datasets import (
     setting_in_words,
     size_in_words,
 )
-from app.text.numbers import plain
 from app.text.strategies import surrogate_of
 from app.views.plot.axes import small_font
 from app.views.plot.data_table import Table

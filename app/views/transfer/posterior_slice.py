@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.datasets import size_in_words
+from app.text.past.datasets import size_in_words
 from app.text.settings import named
 from app.text.strategies import surrogate_of
 from app.views.plot.canvas import EDGES

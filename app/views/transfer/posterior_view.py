@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from app.text.datasets import datasets_used
+from app.text.past.datasets import datasets_used
 from app.text.strategies import surrogate_of
 from app.views.surrogate.surrogate_view import RANKING, WITH_HISTORY, SurrogateView, plain_fields
 from core.tuning.events import (

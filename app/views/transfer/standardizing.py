@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.datasets import standard_in_words
+from app.text.past.datasets import standard_in_words
 from app.text.scores import metric_in_short
 from app.text.strategies import surrogate_of
 from app.views.plot.data_table import Table

@@ -11,7 +11,7 @@ from app.look import appearance
 from app.text.numbers import percent, plain, seconds, shown
 from app.text.settings import in_a_cell, in_lines, named
 from app.text.strategies import proposed_by
-from app.text.trials import ended_early
+from app.text.tuning.trials import ended_early
 from app.views.plot.record import Record
 from app.widgets.labels import tip
 from core.tuning.runs.competition import Trial, tunes_several

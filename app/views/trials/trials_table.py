@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QVBoxLayout, QWidg
 from app.look import appearance
 from app.text.numbers import plain
 from app.text.settings import in_a_cell, named
-from app.text.trials import ended_early
+from app.text.tuning.trials import ended_early
 from app.views.plot.data_table import Table
 from app.views.plot.record import Record
 from app.views.plot.view import View

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QMessageBox
 
 import app.pages.runs.table as runs_table
 from app.pages.runs.table import DATE, NAME, NOTE, RunsTable
-from app.text.runs_list import HEADS, cells_of
+from app.text.past.runs_list import HEADS, cells_of
 from app.window.window import Window
 from core.tuning.events import RunFinished, RunStarted, TrialFinished, TrialStarted
 from core.tuning.plan import DataPlan, Plan

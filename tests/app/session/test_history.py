@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.session.history import SessionHistory
-from app.text.history import known_in_words, taken_in
+from app.text.past.history import known_in_words, taken_in
 from app.worker.messages import ImportHistory
 from core.tuning.events import Noticed
 

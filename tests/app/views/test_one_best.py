@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from app.cli.progress import ProgressLine
 from app.session.run import ShownRun
-from app.text.narrator import sentences
-from app.text.run import line
+from app.text.tuning.head import line
+from app.text.tuning.narrator import sentences
 from core.tuning.events import (
     Progress,
     RunResumed,

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from app.pages.data.data_page import DataPage
 from app.pages.data.spread_header import draw_bars
 from app.pages.data.table import PreviewTable
-from app.text.columns import column_words, missing_words
+from app.text.data.columns import column_words, missing_words
 from core.datasets.dataset import Column
 from core.datasets.distributions import distribution
 from core.datasets.summary import _plain

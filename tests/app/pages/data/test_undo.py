@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.pages.data.data_page import DataPage
-from app.text.changes import change_words
+from app.text.data.changes import change_words
 from core.tuning.plan import DataPlan
 
 

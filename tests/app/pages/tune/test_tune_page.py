@@ -7,7 +7,7 @@ from app.pages.tune.replay import Replay
 from app.pages.tune.stopwatch import Stopwatch
 from app.pages.tune.tune_page import TunePage
 from app.session.run import ShownRun
-from app.text.run import before_the_start, clock, line, share, title, window_title
+from app.text.tuning.head import before_the_start, clock, line, share, title, window_title
 from app.worker.messages import Message
 from core.tuning.events import (
     Noticed,

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from app.text.results.verdict import headline, in_plain_words, line
-from app.text.structured import found_in_short
+from app.text.tuning.structured import found_in_short
 from core.tuning.events import RunStarted
 
 COMMON = {

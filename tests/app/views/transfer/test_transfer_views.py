@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
 
-from app.text.datasets import best_setting, datasets_used, size_in_words
+from app.text.past.datasets import best_setting, datasets_used, size_in_words
 from app.worker.evaluator_process import answer
 from core.gp.transfer import evaluator as transfer_evaluator
 from core.space import Axis

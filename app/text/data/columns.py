@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from app.text.documents import whole
+from app.text.data.documents import whole
 from app.text.numbers import percent, plain
 
 _BEGIN = datetime(1970, 1, 1, tzinfo=UTC)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.text.narrator import sentences
-from app.text.run import line, title
+from app.text.tuning.head import line, title
+from app.text.tuning.narrator import sentences
 from core.tuning.events import (
     EnsembleUpdated,
     MembersDisagree,

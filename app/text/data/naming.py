@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QLocale
 
-from app.text.documents import documents_headline, documents_question, whole
+from app.text.data.documents import documents_headline, documents_question, whole
 from core.tuning.evaluation import evaluation_of
 from core.tuning.plan import DataPlan, Plan
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from app.text.guidance import not_tried_in_words, tried_in_words
-from app.text.models import above_baseline, gain_in_words, score_of, stands, what_is_next
-from app.text.narrator import sentences
-from app.text.run import line, title
 from app.text.settings import in_a_cell, in_a_sentence, in_lines, named
+from app.text.tuning.head import line, title
+from app.text.tuning.models import above_baseline, gain_in_words, score_of, stands, what_is_next
+from app.text.tuning.narrator import sentences
 from core.tuning.events import ModelsCompared, RunStarted
 from core.tuning.runs.standings import standings
 from core.tuning.runs.state import folded

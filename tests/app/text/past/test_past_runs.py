@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from app.text.past_runs import run_in_lines, run_in_words, runs_of_one_dataset
+from app.text.past.past_runs import run_in_lines, run_in_words, runs_of_one_dataset
 
 
 @dataclass

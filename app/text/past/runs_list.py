@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QDateTime, QLocale, Qt
 
 from app.text.numbers import fixed, plain, seconds, shown
-from app.text.past_runs import strategy_title
+from app.text.past.past_runs import strategy_title
 from app.text.scores import SHARES, metric_in_short, metric_title, score_in_words
 
 HEADS = (

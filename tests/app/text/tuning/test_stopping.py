@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.text.run import line
-from app.text.stopping import interrupted, stopping
+from app.text.tuning.head import line
+from app.text.tuning.stopping import interrupted, stopping
 from core.tuning.events import (
     HyperGradientStep,
     PenaltyStep,

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from app.text.narrator import sentences
+from app.text.tuning.narrator import sentences
 from core.tuning.events import (
     CommonSurfaceFitted,
     EnsembleUpdated,

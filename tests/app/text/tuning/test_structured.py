@@ -3,8 +3,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from app.session.run import ShownRun
-from app.text.narrator import sentences
-from app.text.run import title
+from app.text.tuning.head import title
+from app.text.tuning.narrator import sentences
 from app.text.units import counted, size_of_test_set
 from app.window.steps import _data_chosen
 from core.tuning.events import (

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 
-from app.text.averaging import (
+from app.text.numbers import plain
+from app.text.past.datasets import history_in_use, measured_against
+from app.text.settings import in_a_sentence
+from app.text.strategies import how_it_works, what_is_held_out, why_proposed
+from app.text.tuning.averaging import (
     of_which_models,
     where_they_differ,
     which_is_ahead,
@@ -12,14 +16,10 @@ from app.text.averaging import (
     who_is_left_out,
     why_drawn,
 )
-from app.text.datasets import history_in_use, measured_against
-from app.text.generative import of_pictures, of_topics
-from app.text.models import what_failed, what_is_next, who_leads
-from app.text.numbers import plain
-from app.text.settings import in_a_sentence
-from app.text.strategies import how_it_works, what_is_held_out, why_proposed
-from app.text.structured import of_molecules, of_sequences, what_is_learned
-from app.text.trials import ended_early
+from app.text.tuning.generative import of_pictures, of_topics
+from app.text.tuning.models import what_failed, what_is_next, who_leads
+from app.text.tuning.structured import of_molecules, of_sequences, what_is_learned
+from app.text.tuning.trials import ended_early
 from app.text.units import units
 from core.estimators.several import MODEL
 from core.tuning.events import (

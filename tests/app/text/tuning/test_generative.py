@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.text.narrator import sentences
 from app.text.numbers import percent
+from app.text.tuning.narrator import sentences
 from core.tuning.events import ImagesDrawn, RunStarted, TopicsFound
 from core.tuning.payloads import Topic
 from core.tuning.runs.state import folded
