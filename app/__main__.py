@@ -137,7 +137,7 @@ def open_window(file: str) -> int:
     except UnusableError as error:
         sys.stderr.write(f"tunescope: {error.sentence}\n")
         return 2
-    from app.window.window import run
+    from app.window.opening import run
 
     return run(file)
 

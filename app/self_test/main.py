@@ -66,5 +66,5 @@ def _run(folder: Path, parts: Sequence[str], formats: Sequence[str]) -> int:
 
 def _import() -> None:
     import app.cli.commands
-    import app.window.window
+    import app.window.opening
     import app.worker.engine  # noqa: F401

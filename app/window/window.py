@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -17,7 +15,6 @@ from PySide6.QtGui import (
     QResizeEvent,
 )
 from PySide6.QtWidgets import (
-    QApplication,
     QHBoxLayout,
     QLineEdit,
     QMainWindow,
@@ -26,9 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.diagnostics.crash_reports import FaultFile, Reporter
-from app.diagnostics.start_times import tell_painted
-from app.look import appearance, icons
+from app.look import appearance
 from app.pages.page import Page
 from app.pages.start.start_page import TOURED
 from app.preferences import preferences as settings
@@ -41,7 +36,6 @@ from app.window.notices import Notice, Waiting
 from app.window.rail import Rail
 from app.window.side_panel import SidePanel
 from app.window.steps import step_states
-from core.collecting import as_usual
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -184,7 +178,7 @@ class Window(QMainWindow):
     def _show_title(self) -> None:
         title = self.pages[self.here].title
         if self.session.state in RUNNING and self.session.events:
-            from app.text.run import window_title
+            from app.text.tuning.head import window_title
 
             state = self.session.shown.state
             title = window_title(state, state.seconds)
@@ -215,7 +209,7 @@ class Window(QMainWindow):
 
     def _problem(self, sentence: str) -> None:
         if self.session.details:
-            self._offer_details(sentence, self.session.details)
+            self.offer_details(sentence, self.session.details)
             self.session.details = ""
         elif self.session.other_targets or self.session.texts:
             self._offer_targets(sentence, self.session.other_targets, self.session.texts)
@@ -230,7 +224,8 @@ class Window(QMainWindow):
         self.notice.dismiss()
         self.session.open_otherwise(fields)
 
-    def _offer_details(self, sentence: str, details: str) -> None:
+    def offer_details(self, sentence: str, details: str) -> None:
+        """Say the sentence, and give the details to who asks for them."""
         copy = QGuiApplication.clipboard().setText
         self.notice.say(sentence, "Copy details", lambda: copy(details))
 
@@ -387,72 +382,3 @@ class Window(QMainWindow):
         settings.remember_geometry(self.saveGeometry())
         self.session.leave()  # `run` waits for its end, when nothing is shown any more
         event.accept()
-
-
-class _Crashes(QObject):
-    """Carries a report from whatever thread it arose in to the window."""
-
-    arose = Signal(str, str)
-
-    def __init__(self, window: Window) -> None:
-        super().__init__()
-        self._window = window
-        self.arose.connect(self.show, Qt.ConnectionType.QueuedConnection)
-
-    @Slot(str, str)
-    def show(self, sentence: str, details: str) -> None:
-        """Say the sentence in the window, with the details for copying."""
-        self._window._offer_details(sentence, details)
-
-
-def run(file: str) -> int:
-    """Open the window, on a file if one is named, and stay until it is closed."""
-    app = QApplication.instance() or QApplication(sys.argv[:1])
-    app.setApplicationName("Tunescope")
-    app.setDesktopFileName("tunescope")
-    app.setWindowIcon(icons.icon("tunescope"))
-    appearance.start(app)
-    from app.session.session import Session
-
-    session = Session()
-    try:
-        return _shown(app, Window(session), file)
-    finally:  # whatever happened: a process that is left keeps the program from ending
-        session.shutdown()
-
-
-def _shown(app: QCoreApplication, window: Window, file: str) -> int:
-    from app.window.closing import DISPLAY_GONE, EndsOnRequest, say_display_gone
-
-    faults, requests = FaultFile(), EndsOnRequest(window)
-    if faults.fault:
-        sys.stderr.write(f"tunescope: {faults.fault}\n")
-    crashes = _Crashes(window)
-    Reporter(crashes.arose.emit).install()
-    try:
-        window.show()
-        QTimer.singleShot(0, lambda: _after_first_paint(window, faults, crashes, file))
-        status = app.exec()
-        if status == DISPLAY_GONE:
-            say_display_gone(window)
-        return status
-    finally:
-        requests.close()
-        faults.close()
-
-
-def _after_first_paint(window: Window, faults: FaultFile, crashes: _Crashes, file: str) -> None:
-    tell_painted(window, window.session.exporters_changed)
-    as_usual()
-    window.show_runs()
-    window.session.warm_up()
-    window.pages["start"].visited()
-    if left := faults.left_behind():
-        crashes.show("Tunescope ended unexpectedly the last time.", left)
-    faults.watch()
-    if file:
-        named = file.removeprefix("sample:")
-        if named != file:
-            window.session.open_sample(named)
-        else:
-            window.session.open_file(Path(file).absolute())

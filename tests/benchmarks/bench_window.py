@@ -37,9 +37,9 @@ import sys
 from pathlib import Path
 from app.preferences import preferences
 preferences.use_file(Path(sys.argv[1]) / "settings.ini")
-from app.window import window
+from app.window import opening
 from PySide6.QtWidgets import QApplication
-class Painted(window.Window):
+class Painted(opening.Window):
     def show(self):
         super().show()
         QApplication.instance().processEvents()
@@ -47,8 +47,8 @@ class Painted(window.Window):
         print("painted", flush=True)
         self.session.shutdown()
         sys.exit(0)
-window.Window = Painted
-window.run("")
+opening.Window = Painted
+opening.run("")
 """
 
 

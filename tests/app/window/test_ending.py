@@ -22,7 +22,7 @@ sys.path.insert(0, {worker_tests!r})
 import app.worker.thread as thread
 thread.WorkerThread.__init__.__defaults__ = ("fake_engine",)
 from app.preferences import preferences as settings
-from app.window import window
+from app.window import opening
 settings.use_file(Path({folder!r}) / "settings.ini")
 
 def say(*words):
@@ -47,8 +47,12 @@ def told(events):
         say("running", whole[0].session._worker.process_id)
 
 whole = []
-window._after_first_paint = lambda made, *rest: (whole.append(made), after_first_paint(made, *rest))
-sys.exit(window.run(""))
+def painted(made, *rest):
+    whole.append(made)
+    after_first_paint(made, *rest)
+
+opening._after_first_paint = painted
+sys.exit(opening.run(""))
 """
 
 SPOILT_WINDOW = """
@@ -59,8 +63,8 @@ def spoilt(self, session):
         session._worker.msleep(50)
     say("process", session._worker.process_id)
     raise RuntimeError("no window today")
-window.Window.__init__ = spoilt
-sys.exit(window.run(""))
+opening.Window.__init__ = spoilt
+sys.exit(opening.run(""))
 """
 
 SPOILT_SESSION = """
@@ -68,7 +72,7 @@ import app.session.knowledge as knowledge
 def spoilt():
     raise RuntimeError("no session today")
 knowledge.SurrogateEvaluator = spoilt
-sys.exit(window.run(""))
+sys.exit(opening.run(""))
 """
 
 

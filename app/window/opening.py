@@ -1,0 +1,84 @@
+"""Opening the window and staying until it is closed, whatever happens."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QApplication
+
+from app.diagnostics.crash_reports import FaultFile, Reporter
+from app.diagnostics.start_times import tell_painted
+from app.look import appearance, icons
+from app.window.window import Window
+from core.collecting import as_usual
+
+
+class _Crashes(QObject):
+    """Carries a report from whatever thread it arose in to the window."""
+
+    arose = Signal(str, str)
+
+    def __init__(self, window: Window) -> None:
+        super().__init__()
+        self._window = window
+        self.arose.connect(self.show, Qt.ConnectionType.QueuedConnection)
+
+    @Slot(str, str)
+    def show(self, sentence: str, details: str) -> None:
+        """Say the sentence in the window, with the details for copying."""
+        self._window.offer_details(sentence, details)
+
+
+def run(file: str) -> int:
+    """Open the window, on a file if one is named, and stay until it is closed."""
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    app.setApplicationName("Tunescope")
+    app.setDesktopFileName("tunescope")
+    app.setWindowIcon(icons.icon("tunescope"))
+    appearance.start(app)
+    from app.session.session import Session
+
+    session = Session()
+    try:
+        return _shown(app, Window(session), file)
+    finally:  # whatever happened: a process that is left keeps the program from ending
+        session.shutdown()
+
+
+def _shown(app: QCoreApplication, window: Window, file: str) -> int:
+    from app.window.closing import DISPLAY_GONE, EndsOnRequest, say_display_gone
+
+    faults, requests = FaultFile(), EndsOnRequest(window)
+    if faults.fault:
+        sys.stderr.write(f"tunescope: {faults.fault}\n")
+    crashes = _Crashes(window)
+    Reporter(crashes.arose.emit).install()
+    try:
+        window.show()
+        QTimer.singleShot(0, lambda: _after_first_paint(window, faults, crashes, file))
+        status = app.exec()
+        if status == DISPLAY_GONE:
+            say_display_gone(window)
+        return status
+    finally:
+        requests.close()
+        faults.close()
+
+
+def _after_first_paint(window: Window, faults: FaultFile, crashes: _Crashes, file: str) -> None:
+    tell_painted(window, window.session.exporters_changed)
+    as_usual()
+    window.show_runs()
+    window.session.warm_up()
+    window.pages["start"].visited()
+    if left := faults.left_behind():
+        crashes.show("Tunescope ended unexpectedly the last time.", left)
+    faults.watch()
+    if file:
+        named = file.removeprefix("sample:")
+        if named != file:
+            window.session.open_sample(named)
+        else:
+            window.session.open_file(Path(file).absolute())
