@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from app.pages.data import grouping
 from app.pages.data.group_box import GroupBox
+from app.text.data import groups as words
 from app.text.data.groups import OWN
-from app.text.data.naming import groups as words
 from app.widgets.buttons import IconButton, PlainButton
 from app.widgets.card import Card, clear
 from app.widgets.chip import Chip
