@@ -184,7 +184,7 @@ class WorkerThread(QThread):
         except EOFError:
             self._bury(process)
         except Exception:  # half a message, or none of ours: nothing after it can be read
-            process.forced = process.alive
+            process.forced = process.forced or process.alive
             self._bury(process)
 
     def _receive(self, process: OwnedProcess, message: Message) -> None:

@@ -12,6 +12,7 @@ import pytest
 from app.session.session import Session
 from app.worker import thread
 from app.worker.thread import PATIENCE
+from core import processes
 from core.processes import LEAVES, STALLED
 from core.tuning.events import RunFinished, RunStopped, TrialFinished, TuningEnded
 
@@ -98,6 +99,20 @@ def test_a_halted_worker_is_replaced_and_the_results_come(opened, qtbot):
     at_once(opened.stop)
     reach(qtbot, opened, "finished")
     assert opened._worker.process_id != first
+    assert kinds(opened)[-1] is RunStopped
+
+
+def test_a_halted_worker_that_is_dead_before_its_pipe_is_looked_at(opened, qtbot, monkeypatch):
+    kill = processes._kill
+
+    def kill_and_see_it_gone(process, group):  # its pipe is reset then: the stop is still unread
+        kill(process, group)
+        process.join(LEAVES)
+
+    monkeypatch.setattr(processes, "_kill", kill_and_see_it_gone)
+    begun(qtbot, opened, trials=50, halted_at=2)
+    opened.stop()
+    reach(qtbot, opened, "finished", timeout=int(1000 * (ENDS + 10)))
     assert kinds(opened)[-1] is RunStopped
 
 
