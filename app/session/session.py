@@ -14,150 +14,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.preferences import choices, cluster
-from app.session.knowledge import Known
+from app.preferences import cluster
+from app.session.opening import PASTED, Opening
 from app.session.plan import with_model, with_strategy
 from app.worker import messages as m
-from core.datasets.files.addresses import on_sheet
 from core.errors import UnusableError
-from core.export.choices import MODEL_ENDINGS
 from core.tuning.events import ModelPicked
-from core.tuning.plan import DataPlan
 
 if TYPE_CHECKING:
     from core.tuning.plan import Plan
-    from core.tuning.runs.past_runs import PastRuns, RunSummary
-
-PASTED = "pasted"  # the folder of pasted tables, among the runs
 
 
-class Session(Known):
-    """What a person may ask; what is known and which signals tell of it is in `Known`."""
+class Session(Opening):
+    """What a person may ask: of the data in `Opening`, of the rest here.
 
-    # Data -----------------------------------------------------------------------------------
-
-    def open_file(self, path: str | Path) -> None:
-        """Open a file; on success `data_changed` and `advice_changed` follow.
-
-        A model is no data: `model_given` tells of it. The folder of a run is opened as such.
-        """
-        if (Path(path) / "plan.json").is_file():
-            self.open_run(path)
-            return
-        if str(path).lower().endswith(MODEL_ENDINGS):
-            self.model_given.emit(str(path))
-            return
-        self._open(DataPlan(file=str(path), test_size=choices.test_size()), given=True)
-
-    def open_pasted(self, text: str) -> None:
-        """Open a table that was copied elsewhere, as a file that the program keeps."""
-        from core.datasets.files.pasted import keep_pasted
-
-        try:
-            path = keep_pasted(text, self._root() / PASTED)
-        except UnusableError as error:
-            self.problem.emit(error.sentence)
-            return
-        self.open_file(path)
-
-    def open_sheet(self, name: str) -> None:
-        """Open another sheet of the same workbook."""
-        if self.data is not None:
-            self.open_file(on_sheet(self.data.file, name))
-
-    def open_sample(self, name: str) -> None:
-        """Open a sample that comes with the program."""
-        self._open(DataPlan(file=f"sample:{name}", test_size=choices.test_size()), given=True)
-
-    def open_with_target(self, name: str, task: str = "") -> None:
-        """Open the file that was refused because of its target once more, with another one."""
-        if self._opening is not None:
-            roles = {column: role for column, role in self._opening.roles.items() if column != name}
-            other = replace(self._opening, target=name, task=task, roles=roles)
-            self._open(other, given=self._is_given)
-
-    def open_otherwise(self, fields: dict[str, Any]) -> None:
-        """Open the file that was refused once more, with other fields of DataPlan."""
-        if self._opening is not None:
-            self._open(replace(self._opening, **fields), given=self._is_given)
-
-    def change_data(self, **fields: Any) -> None:
-        """Read the same file with other fields of DataPlan: target, task, roles, kinds or test."""
-        if self.data is not None:
-            self._open(replace(self.asked_data, **fields))
-
-    @property
-    def asked_data(self) -> DataPlan:
-        """The data as they are asked for: with a change that is still being read, if there is."""
-        assert self.data is not None
-        reading = self.changes.reading
-        return reading if reading is not None and reading.file == self.data.file else self.data
-
-    def undo(self) -> None:
-        """Take the last change of the data or the groups back; one still being read at once."""
-        if self.data is None or not self._may_change():
-            return
-        if self.asked_data != self.data and not self.changes.travels:
-            self._asked.forget(m.Open)
-            self.changes.read_no_more()
-            self.busy_changed.emit("")
-            self.changes_changed.emit()
-        else:
-            self._travel(-1)
-
-    def redo(self) -> None:
-        """Make the change again that was undone last."""
-        self._travel(1)
-
-    def _travel(self, by: int) -> None:
-        reading = self.changes.reading
-        if self.data is None or not self._may_change():
-            return
-        if reading is not None and reading.file != self.data.file:
-            return  # another file is on its way
-        step = self.changes.go(by)
-        if step is None:
-            return
-        if step.data != self.data:
-            self._begin_reading(step.data)
-            return
-        self._asked.forget(m.Open)  # of a step between that is not wanted any more
-        self.busy_changed.emit("")
-        plan = self.changes.arrive(self.advice or {}, self.plan)
-        if plan is not None:
-            self._change_plan(plan)
-        self.changes_changed.emit()
-
-    def _may_change(self) -> bool:
-        if self._is_tuning():
-            self.problem.emit("A run is going on. Stop it first, then change the data.")
-        return not self._is_tuning()
-
-    def _open(self, data: DataPlan, given: bool = False) -> None:
-        if self._may_change():
-            self.changes.read(data)
-            self._begin_reading(data, given)
-
-    def _begin_reading(self, data: DataPlan, given: bool = False) -> None:
-        self.stop_reading()
-        name = data.file.removeprefix("sample:").replace("\\", "/").rsplit("/", 1)[-1]
-        self.busy_changed.emit(f"Reading {name} …")
-        self._opening, self._is_given = data, given
-        self._asked.ask(m.Open(data))
-
-    def return_to(self, data: DataPlan, plan: Plan | None) -> None:
-        """Open data again that were open before, with the plan that there was."""
-        if not self._may_change():
-            return
-        self._show_run([], None)
-        self._plan_to_restore, self._is_given = plan, False
-        self._opening = data
-        self._read(data)
-
-    @property
-    def opens(self) -> str:
-        """The file that was asked for last; "" before the first."""
-        return self._opening.file if self._opening is not None else ""
+    What is known, and which signals tell of it, is in `Known`.
+    """
 
     # The plan -------------------------------------------------------------------------------
 
@@ -356,55 +228,7 @@ class Session(Known):
         """Evaluate a surrogate for a view; `evaluated` brings the answer."""
         self._evaluator.ask(request)
 
-    # Past runs ------------------------------------------------------------------------------
-
-    def past_runs(self) -> list[RunSummary]:
-        """The runs kept on this computer, newest first."""
-        return self.list_runs().runs
-
-    def list_runs(self) -> PastRuns:
-        """The same, with the folders that are left out because they cannot be read."""
-        from core.tuning.runs.past_runs import list_runs  # not needed for the first paint
-
-        return list_runs(self._root())
-
-    def open_run(self, folder: str | Path) -> None:
-        """Show a past run in the same views, and open its data so that it can go on.
-
-        A thread of its own reads it; `run_opened` tells when it is there.
-        """
-        if self._is_tuning():
-            self.problem.emit("A run is going on. Stop it first, then open another.")
-            return
-        self.busy_changed.emit("Reading the run …")
-        self.reading.start(Path(folder))
-
-    def plan_again(self, folder: str | Path, seed: int) -> None:
-        """Plan a past run once more with another seed, which divides the rows anew.
-
-        The data are opened, and `plan_changed` tells; nothing is tuned yet.
-        """
-        from core.tuning.runs.run_folder import RunFolder
-
-        if self._is_tuning():
-            self.problem.emit("A run is going on. Stop it first, then plan another.")
-            return
-        try:
-            plan = RunFolder.open(folder).plan.changed(seed=seed)
-        except UnusableError as error:
-            self.problem.emit(error.sentence)
-            return
-        self.stop_reading()
-        self._show_run([], None)
-        self.busy_changed.emit("Reading the data …")
-        self._plan_to_restore, self._is_given = plan, False
-        self._read(plan.data)
-
-    def stop_reading(self) -> None:
-        """Leave a past run that is being read."""
-        if self.reading.goes_on:
-            self.reading.stop()
-            self.busy_changed.emit("")
+    # The end --------------------------------------------------------------------------------
 
     def leave(self) -> None:
         """Let the worker end, without waiting; a run that is going on can be continued later."""

@@ -25,7 +25,7 @@ from core.estimators.optional_parts import check_installed
 from core.estimators.registry import MODELS, model_named
 from core.estimators.several import MODEL, of_model
 from core.options import complete
-from core.space import Axis, Setting, axis_from_dict, default_setting
+from core.space import Axis, Setting, default_setting
 from core.tuning.checks import check_budget, check_numbers, check_pair, chosen
 from core.tuning.contenders import (
     SPREAD,
@@ -37,7 +37,6 @@ from core.tuning.contenders import (
     width,
 )
 from core.tuning.division import divided, divisions
-from core.tuning.events import RunStarted
 from core.tuning.plan import DataPlan, Plan, check_gamma
 from core.tuning.ranges import check_searched, searched
 from core.tuning.scores.costs import costs_of
@@ -395,32 +394,6 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
         check_searched(plan, strategy, model.name, problem.space)
     strategy.check(problem.space, options)
     return problem
-
-
-def as_begun(problem: Problem, started: RunStarted | None) -> Problem:
-    """The problem of a run that began earlier: with the metric and the space that it had then.
-
-    Args:
-        problem: as its plan gives it today.
-        started: the run's first event; None for a new run.
-    """
-    if started is None:
-        return problem
-    if started.repeats != problem.repeats:
-        problem = replace(problem, options={**problem.options, "repeats": started.repeats})
-    metric, model = problem.metric, problem.model
-    before, task = METRICS.get(started.metric), problem.dataset.task
-    if not problem.plan.metric and before is not None and task in before.tasks:
-        metric = before
-        asked = problem.averages or problem.plan.costs or metric.needs == "probabilities"
-        model = model_named(problem.plan.model, probabilities=bool(asked))
-    then = tuple(axis_from_dict(plain) for plain in started.space)
-    same = not then or {axis.name for axis in then} == {axis.name for axis in problem.space}
-    if same and metric == problem.metric:
-        return problem
-    reason = problem.metric_reason if metric == problem.metric else ""
-    axes = () if same else then
-    return replace(problem, metric=metric, model=model, axes=axes, metric_reason=reason)
 
 
 def _check_minibatch(problem: Problem) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
+from core.tuning.begun import as_begun
 from core.tuning.events import (
     Event,
     HistoryRead,
@@ -32,7 +33,7 @@ from core.tuning.history.store import History
 from core.tuning.knowing_nothing import baseline_score
 from core.tuning.learning.run import LearningRun
 from core.tuning.plan import Plan
-from core.tuning.problem import Problem, as_begun, build_problem
+from core.tuning.problem import Problem, build_problem
 from core.tuning.results.conclude import conclusion
 from core.tuning.results.judging import Course
 from core.tuning.runs.clock import Clock

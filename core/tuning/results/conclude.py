@@ -12,11 +12,12 @@ import numpy as np
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names
 from core.errors import UnusableError, cannot_write
+from core.tuning.begun import as_begun
 from core.tuning.events import Event, ModelPicked, RunFailed, RunFinished, RunStopped
 from core.tuning.history.run_history import read_before
 from core.tuning.learning.run import Learned, recorded
 from core.tuning.plan import Plan
-from core.tuning.problem import Problem, as_begun, build_problem, read_data
+from core.tuning.problem import Problem, build_problem, read_data
 from core.tuning.results.candidates import Taken, candidate, judged_candidates
 from core.tuning.results.comparison import Comparison, results_of
 from core.tuning.results.judging import Course, predictions_of_folds, predictions_of_test, repeats

@@ -18,8 +18,9 @@ import numpy as np
 
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
+from core.tuning.begun import as_begun
 from core.tuning.learning.run import recorded, relearned
-from core.tuning.problem import Problem, as_begun, build_problem, take
+from core.tuning.problem import Problem, build_problem, take
 from core.tuning.results.takeaway import read_takeaway
 from core.tuning.results.winner import winner_of
 from core.tuning.runs.run_folder import RunFolder

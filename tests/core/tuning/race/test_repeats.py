@@ -7,10 +7,11 @@ import pytest
 
 from core.estimators.several import of_model
 from core.tuning.averaging.ensemble import lots_of, parts_of
+from core.tuning.begun import as_begun
 from core.tuning.contenders import usual_repeats
 from core.tuning.events import RunFinished, RunStarted, TrialFinished
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import as_begun, build_problem, read_data
+from core.tuning.problem import build_problem, read_data
 from core.tuning.runs.competition import fold_error
 from core.tuning.scores.metric import Said
 from core.tuning.scores.scoring import Outcome

@@ -13,13 +13,14 @@ from sklearn.dummy import DummyClassifier
 from core.datasets.summary import summarize
 from core.estimators.registry import MODELS
 from core.space import default_setting
+from core.tuning.begun import as_begun
 from core.tuning.event_lines import from_json, to_json
 from core.tuning.events import RunStarted, TrialStarted
 from core.tuning.guidance.advice import advise
 from core.tuning.guidance.forecast import estimate
 from core.tuning.history.records import settings_in
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import as_begun, build_problem, read_data
+from core.tuning.problem import build_problem, read_data
 from core.tuning.scores.imbalance import Rare, rare_class, recommended_metric
 from core.tuning.tune import tune
 
