@@ -8,6 +8,7 @@ from app.text.numbers import alike, fixed, plain
 from core.tuning.scores.metrics import METRICS
 
 SHARES = tuple(name for name, metric in METRICS.items() if metric.share)  # of one: in percent
+PERCENT = "\u00a0%"  # never parted from its number
 
 
 def metric_title(metric: str) -> str:
@@ -56,7 +57,7 @@ def duration_in_words(seconds: float) -> str:
 def score_in_words(value: float | None, metric: str) -> str:
     """A score as people say it: "87.7 %" for a share of rows, a plain number otherwise."""
     if value is not None and metric in SHARES:
-        return f"{fixed(100 * value, 1)} %"
+        return fixed(100 * value, 1) + PERCENT
     return plain(value)
 
 

@@ -118,7 +118,7 @@ def _scores(
         words = f"{score_in_words(test, metric)} on test rows"
         if len(ends) == 2 and None not in ends:
             low, high = (score_in_words(end, metric) for end in ends)
-            words += f" (95 % confidence interval {low} to {high})"
+            words += f" (95\u00a0% confidence interval {low} to {high})"
         said.append(words)
     name = metric_in_short(metric)
     return f"{name[:1].upper()}{name[1:]}: {', '.join(said)}." if said else ""

@@ -102,7 +102,7 @@ def _interval(gain: dict[str, Any]) -> str:
     if low is None or high is None or low == high:
         return ""
     unit = " points" if metric in SHARES else ""
-    words = "95 % confidence interval of the gain: {low} to {high}{unit}"
+    words = "95\u00a0% confidence interval of the gain: {low} to {high}{unit}"
     return words.format(low=_signed(metric, low), high=_signed(metric, high), unit=unit)
 
 
@@ -234,7 +234,7 @@ def _validation(results: dict[str, Any]) -> str:
         return ""  # said there
     said = score_in_words(score, metric)
     if difference <= 0:
-        return f"The validation score, {said}, was no better than it."
+        return f"The validation score, {said}, was no better than the test score."
     words = "The validation score, {score}, was {size} {way} the test score{chance}."
     error = results.get("optimism_error", results.get("flattery_error"))
     within = error is not None and difference <= SURE * error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.text.numbers import plain, seconds
 from app.text.scores import (
+    PERCENT,
     difference_in_words,
     metric_in_short,
     score_in_words,
@@ -27,7 +28,7 @@ def score_of(one: Standing, metric: str) -> str:
     said = score_in_words(one.best, metric)
     if one.error is None:
         return said
-    return f"{said.removesuffix(' %')} ± {score_in_words(one.error, metric)}"
+    return f"{said.removesuffix(PERCENT)} ± {score_in_words(one.error, metric)}"
 
 
 def above_baseline(one: Standing, run: RunState) -> str:

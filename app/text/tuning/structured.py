@@ -38,7 +38,7 @@ def of_sequences(event: SequencesLabelled) -> str:
         return ""
     words = (
         "In the {count} training sequences shown, the model labels {right} of {tokens} tokens "
-        "rightly; it is {sure} % sure on average."
+        "rightly; it is {sure}\u00a0% sure on average."
     )
     return words.format(
         count=len(event.sequences), right=right, tokens=tokens, sure=fixed(100 * sure / tokens, 0)

@@ -26,10 +26,12 @@ class Scale:
     Attributes:
         kind: linear, whole (ticks on whole numbers only), log or choice.
         choices: the labels of a choice, in order.
+        least: the first place that may have a tick, on a linear scale.
     """
 
     kind: Literal["linear", "whole", "log", "choice"] = "linear"
     choices: tuple[str, ...] = ()
+    least: float = -math.inf
 
     def place(self, value: Any) -> float:
         """The place of one value; NaN where it has none."""
@@ -70,7 +72,8 @@ class Scale:
             return [(float(i), c) for i, c in enumerate(self.choices) if low <= i <= high]
         if self.kind == "log":
             return _log_ticks(low, high, max(2, most))
-        return _linear_ticks(low, high, max(2, most), whole=self.kind == "whole")
+        ticks = _linear_ticks(low, high, max(2, most), whole=self.kind == "whole")
+        return [tick for tick in ticks if tick[0] >= self.least]
 
 
 def scale_of(axis: Mapping[str, Any]) -> Scale:

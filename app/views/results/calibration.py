@@ -12,6 +12,7 @@ from app.text.scores import score_in_words
 from app.text.units import task_of
 from app.views.plot.data_table import Table
 from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
+from app.views.plot.scales import Scale
 from app.views.results.result_view import ResultView
 from app.widgets.quiet_controls import QuietComboBox
 
@@ -23,14 +24,14 @@ class Calibration(ResultView):
 
     name = "calibration"
     title = "Can its probabilities be trusted?"
-    question = "On the dashed line, 70 % means 70 %."
+    question = "On the dashed line, 70\u00a0% means 70\u00a0%."
     waiting = "A curve appears here when the test rows have been looked at."
     explained = "Bars: 95\u00a0% confidence interval; at the bottom: how many test rows."
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.of: dict[str, list[dict[str, Any]]] = {}  # {class: bins}
         super().__init__(parent)
-        self.plot = self.canvas.add_plot()
+        self.plot = self.canvas.add_plot(left=Scale(least=0.0))
         self.plot.bottom.set_title("predicted probability")
         self.plot.left.set_title("share that has it")
         self.diagonal, self.curve, self.bands = Lines(), Lines(), Lines()

@@ -20,13 +20,15 @@ from app.views.results.confusion import Confusion
 from app.views.results.pairs_curve import PairsCurve
 from app.views.results.result_view import ResultView
 
+ROOM = 0.06  # of what is shown, on both sides: half the width of a score's words
+
 
 class Scores(ResultView):
     """The tuned, the default and the baseline model on test rows, each with its interval."""
 
     name = "scores"
     title = "Was tuning worth it?"
-    question = "Dot: score on the test set. Line: its 95 % confidence interval."
+    question = "Dot: score on the test set. Line: its 95\u00a0% confidence interval."
     waiting = "Scores on test rows appear here when a run has ended."
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -99,7 +101,9 @@ class Scores(ResultView):
             ]
         )
         ends = np.concatenate([scores, lows, highs])
-        self.plot.hold_x(float(np.nanmin(ends)), float(np.nanmax(ends)))
+        low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
+        room = ROOM * (high - low)
+        self.plot.hold_x(low - room, high + room)
         self.plot.hold_y(-0.8, len(entries) - 0.4, exact=True)
 
     def describe(self) -> str:

@@ -106,7 +106,7 @@ def test_each_run_has_its_cells(page):
     assert (told["file"], told["model"], told["strategy"]) == (
         "x", "Random forest", "Random search",
     )  # fmt: skip
-    assert (told["measure"], told["score"]) == ("accuracy", "90.0 %")
+    assert (told["measure"], told["score"]) == ("accuracy", "90.0\u00a0%")
     assert (told["vs default"], told["vs baseline"]) == ("+15.0", "+40.0")
     assert told["time"] == "3.00 s"
 
@@ -257,7 +257,7 @@ def test_runs_of_one_file_stand_side_by_side(page, qtbot):
     rows = {model.index(r, 0).data(): [model.index(r, c).data() for c in (1, 2)]
             for r in range(model.rowCount())}  # fmt: skip
     assert rows["Model"] == ["Random forest", "Support vector machine"]
-    assert rows["Score"] == ["90.0 %", "80.0 %"]
+    assert rows["Score"] == ["90.0\u00a0%", "80.0\u00a0%"]
     assert "Strategy" not in rows  # it is the same
 
 

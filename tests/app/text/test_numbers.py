@@ -15,4 +15,4 @@ def test_what_rounds_to_nothing_has_no_sign(value, decimals, text):
 
 
 def test_a_share_just_below_zero():
-    assert score_in_words(-0.0002, "r2") == "0.0 %"
+    assert score_in_words(-0.0002, "r2") == "0.0\u00a0%"

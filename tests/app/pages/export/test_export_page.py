@@ -217,11 +217,11 @@ def test_the_default_the_baseline_and_trials_can_be_chosen(ended):
     box = page.chooser.box
     assert page.chooser.isVisible()
     assert [box.itemText(at) for at in range(box.count())] == [
-        "The tuned model · accuracy 70.0 % in the test",
-        "The default setting · accuracy 75.0 % in the test",
-        "The baseline · accuracy 50.0 % in the test",
-        "Trial 1 · accuracy 90.0 % in validation",
-        "Trial 0 · accuracy 80.0 % in validation",
+        "The tuned model · accuracy 70.0\u00a0% in the test",
+        "The default setting · accuracy 75.0\u00a0% in the test",
+        "The baseline · accuracy 50.0\u00a0% in the test",
+        "Trial 1 · accuracy 90.0\u00a0% in validation",
+        "Trial 0 · accuracy 80.0\u00a0% in validation",
     ]
     box.setCurrentIndex(3)
     assert "The test set has not judged it." in page.chooser._about.text()
@@ -234,7 +234,7 @@ def test_of_very_many_trials_the_best_are_listed_and_the_rest_named(ended, monke
     page.chooser.show_choices(page.session.shown.state)
     box = page.chooser.box
     trials = [box.itemText(at) for at in range(box.count()) if "Trial" in box.itemText(at)]
-    assert trials == ["Trial 1 · accuracy 90.0 % in validation"]
+    assert trials == ["Trial 1 · accuracy 90.0\u00a0% in validation"]
     assert "the best 1 of 2 trials" in page.chooser._about.text()
 
 

@@ -28,7 +28,7 @@ def test_the_one_that_was_taken_is_marked(page):
     assert list(cards) == ["best", "simplest", "default"]
     assert cards["best"].button.isChecked()
     assert cards["best"].choice.recommended
-    assert "95 % confidence interval" in cards["best"].button.accessibleDescription()
+    assert "95\u00a0% confidence interval" in cards["best"].button.accessibleDescription()
 
 
 def test_a_click_takes_another_one(page, still, qtbot):

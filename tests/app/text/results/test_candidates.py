@@ -17,23 +17,23 @@ def test_each_candidate_has_its_model_scores_and_gain(race):
     best = found["best"]
     assert best.title == "The best setting: support vector machine"
     assert best.scores == (
-        "Accuracy: 80.0 % in validation, 82.0 % on test rows (95 % confidence interval 73.0 % to "
-        "89.0 %)."
+        "Accuracy: 80.0\u00a0% in validation, 82.0\u00a0% on test rows "
+        "(95\u00a0% confidence interval 73.0\u00a0% to 89.0\u00a0%)."
     )
     assert best.gain == "4.0 points better than the default setting on test rows, likely real."
     assert best.setting == "C = 10, gamma = 0.01"
     assert (best.taken, best.own) == (True, True)
     simple = found["simplest"]
-    assert "75.0 % in validation, 77.0 % on test rows" in simple.scores
+    assert "75.0\u00a0% in validation, 77.0\u00a0% on test rows" in simple.scores
     assert simple.gain == "1.0 point worse than the default setting on test rows, may be chance."
-    assert "78.0 % on test rows" in found["default"].scores
+    assert "78.0\u00a0% on test rows" in found["default"].scores
     assert not found["default"].gain
 
 
 def test_what_an_earlier_test_said_is_kept(race):
     after = race.results(taken="simplest", tested=False, test={"accuracy": 0.77})
     found = told(race, after, [race.results()])
-    assert "82.0 % on test rows" in found["best"].scores
+    assert "82.0\u00a0% on test rows" in found["best"].scores
     assert found["simplest"].taken
     assert found["best"].own  # what the run took by itself
 

@@ -35,7 +35,7 @@ def started(task, **dataset):
 
 def test_tokens_are_called_tokens():
     assert headline(TOKENS, 600) == "Tuning changed nothing that 600 tokens could show"
-    assert line(TOKENS).startswith("90.0 % of test tokens right, against 85.0 %")
+    assert line(TOKENS).startswith("90.0\u00a0% of test tokens right, against 85.0\u00a0%")
     said = in_plain_words(TOKENS, started("sequence", test_rows=600, test_sequences=60))
     assert said[0] == (
         "On the test set of 60 sequences (600 tokens), the tuned model is right on 540, the "
@@ -48,7 +48,7 @@ def test_tokens_are_called_tokens():
 def test_pairs_are_found_and_right():
     short = "Finds 62 of 100 true base pairs; 58 of 100 called pairs are right"
     assert found_in_short(MOLECULES["pairs"]["tuned"]) == short
-    assert line(MOLECULES).startswith(short + " · F1 on test molecules 60.0 %")
+    assert line(MOLECULES).startswith(short + " · F1 on test molecules 60.0\u00a0%")
     said = in_plain_words(MOLECULES, started("structure", test_rows=18))
     assert said[0] == (
         "On 18 test molecules the tuned model finds 62 of 100 true base pairs; 62 of the 107 "

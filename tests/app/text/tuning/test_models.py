@@ -32,9 +32,8 @@ def test_the_head_says_how_many_models_and_which_leads(race):
 def test_the_panel_tells_the_first_look_then_who_leads(race):
     assert "A first look at every model" in " ".join(sentences(after(race, 2)))
     said = " ".join(sentences(folded(race.run())))
-    assert (
-        "Support vector machine leads with 80.0 %, before logistic regression with 75.0 %" in said
-    )
+    assert "Support vector machine leads with 80.0\u00a0%, before logistic regression" in said
+    assert ", before logistic regression with 75.0\u00a0%" in said
     assert "Clearly behind: random forest." in said
     assert "They are 1 × support vector machine, 1 × logistic regression." in said
     assert "Next:" not in said  # it has ended
@@ -93,7 +92,7 @@ def test_a_gain_that_is_hardly_any_is_said_so(race):
 def test_scores_stand_with_their_error_and_against_knowing_nothing(race):
     run = folded(race.run(ends=False))
     first, _, last = standings(run)
-    assert score_of(first, "accuracy") == "80.0 ± 1.0 %"
+    assert score_of(first, "accuracy") == "80.0 ± 1.0\u00a0%"
     assert score_of(first, "mse") == "0.8 ± 0.01"
     assert above_baseline(first, run) == "+30.0 points"
     assert above_baseline(last, run) == "+16.0 points"

@@ -72,8 +72,8 @@ def test_one_penalty_for_all_is_told_as_that():
 
 def test_the_examples_are_counted():
     assert (
-        "In the 2 training sequences shown, the model labels 2 of 3 tokens rightly; it is 73 % "
-        "sure on average."
+        "In the 2 training sequences shown, the model labels 2 of 3 tokens rightly; "
+        "it is 73\u00a0% sure on average."
     ) in said(begun("sequence"), SEQUENCES)
     assert (
         "In the 2 training molecules shown, the model finds 1 of 2 true base pairs; 1 of the 2 "

@@ -52,6 +52,11 @@ def test_less_than_a_decade_still_has_two_ticks():
     assert len(Scale("log").ticks(math.log10(1.1), math.log10(1.9), 5)) >= 2
 
 
+def test_no_tick_stands_below_the_least():
+    assert next(at for at, _ in Scale().ticks(-0.2, 1.0, 7)) < 0
+    assert next(at for at, _ in Scale(least=0.0).ticks(-0.2, 1.0, 7)) == 0
+
+
 def test_whole_axis_has_whole_ticks():
     for most in range(2, 12):
         places = [place for place, _ in Scale("whole").ticks(-0.3, 7.3, most)]

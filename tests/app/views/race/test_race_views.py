@@ -37,7 +37,7 @@ def test_the_best_model_stands_first_with_its_error(shown):
     table = shown.views["models"].table
     assert column(table, MODEL) == ["Support vector machine", "Logistic regression",
                                     "Random forest"]  # fmt: skip
-    assert column(table, SCORE) == ["80.0 ± 1.0 %", "75.0 ± 1.0 %", "about 66.0 %"]
+    assert column(table, SCORE) == ["80.0 ± 1.0\u00a0%", "75.0 ± 1.0\u00a0%", "about 66.0\u00a0%"]
     assert column(table, TRIALS) == ["3", "2", "0 + 2"]
     assert column(table, STATE) == ["tuned", "tuned", "ended early, behind"]
 
@@ -45,7 +45,7 @@ def test_the_best_model_stands_first_with_its_error(shown):
 def test_before_the_first_trial_the_first_look_is_shown(feed, race):
     board = feed([race.begun(), *race.looks(failed=("forest",))])
     view = board.views["models"]
-    assert column(view.table, SCORE) == ["first look 72.0 %", "first look 69.0 %", "–"]
+    assert column(view.table, SCORE) == ["first look 72.0\u00a0%", "first look 69.0\u00a0%", "–"]
     assert column(view.table, STATE)[-1] == (
         "The first look at it failed: There was not enough memory."
     )
@@ -69,7 +69,7 @@ def test_which_model_is_next_and_why(shown):
 
 def test_nothing_is_next_when_the_run_has_ended(feed, race):
     view = feed(race.run()).views["models"]
-    assert view.next.text().startswith("Support vector machine leads with 80.0 %")
+    assert view.next.text().startswith("Support vector machine leads with 80.0\u00a0%")
     assert set(view.table.model().index(0, GAIN).data()) == {"–"}
     assert view.table.isColumnHidden(GAIN)
 
@@ -115,7 +115,8 @@ def test_each_model_has_a_staircase_of_its_whole_trials(shown):
     assert list(courses) == ["svm", "logistic"]  # the forest's trials were all ended early
     assert np.array(courses["svm"]).tolist() == [[2.0, 5.0], [0.70, 0.80]]
     assert np.array(courses["logistic"]).tolist() == [[1.0, 4.0], [0.74, 0.75]]
-    assert "Support vector machine 80.0 % after 5.00 s" in shown.views["model-course"].describe()
+    said = shown.views["model-course"].describe()
+    assert "Support vector machine 80.0\u00a0% after 5.00 s" in said
 
 
 def test_one_hopeless_model_does_not_press_the_others_together():

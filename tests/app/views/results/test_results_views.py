@@ -55,8 +55,9 @@ def test_scores_with_intervals(shown):
     assert view.tuned.x.tolist() == [0.877]
     assert view.tuned_line.x.tolist() == [0.8, 0.94]
     assert view.others.x.tolist() == [0.84]
-    assert [text for _, _, text in view.words.words] == ["87.7 %", "84.0 %"]
-    assert view.describe().startswith("tuned 87.7 % (between 80.0 % and 94.0 %); default")
+    assert [text for _, _, text in view.words.words] == ["87.7\u00a0%", "84.0\u00a0%"]
+    said = view.describe()
+    assert said.startswith("tuned 87.7\u00a0% (between 80.0\u00a0% and 94.0\u00a0%); default")
     assert view.rows()[1][0] == ["tuned", 0.877, 0.8, 0.94]
 
 
@@ -82,25 +83,25 @@ def test_answers_of_the_baseline_are_offered_where_a_run_has_them(shown):
 def test_scores_without_intervals(shown):
     view = shown(Scores, NUMBERS)
     assert view.tuned.x.tolist() == [0.7]
-    assert view.describe() == "tuned 70.0 %; default setting 60.0 %."
+    assert view.describe() == "tuned 70.0\u00a0%; default setting 60.0\u00a0%."
 
 
 def test_calibration(shown):
     view = shown(Calibration, CLASSES)
     assert view.curve.y.tolist() == [0.1, 0.7, 0.9]
-    assert view.describe() == "Furthest off where it says 50.0 %: there 70.0 % have it."
+    assert view.describe() == "Furthest off where it says 50.0\u00a0%: there 70.0\u00a0% have it."
 
 
 def test_confusion(shown):
     view = shown(Confusion, CLASSES)
     model = view.table.model()
     assert model.index(0, 1).data() == "31"
-    assert model.index(2, 1).data() == "86.1 %"
+    assert model.index(2, 1).data() == "86.1\u00a0%"
     assert model.index(2, 0).data() == "precision"
     counts = CLASSES["confusion"]["tuned"]
     recall = 100 * counts[0][0] / sum(counts[0])
     assert model.headerData(3, Qt.Orientation.Horizontal) == "recall"
-    assert model.index(0, 3).data() == f"{recall:.1f} %"
+    assert model.index(0, 3).data() == f"{recall:.1f}\u00a0%"
     assert view.describe() == "71 of 81 test rows right."
     view.which.setCurrentIndex(1)
     view.which.activated.emit(1)
