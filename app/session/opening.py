@@ -11,7 +11,6 @@ from app.session.knowledge import Known
 from app.worker import messages as m
 from core.datasets.files.addresses import on_sheet
 from core.errors import UnusableError
-from core.export.choices import MODEL_ENDINGS
 from core.tuning.plan import DataPlan
 
 if TYPE_CHECKING:
@@ -31,6 +30,8 @@ class Opening(Known):
 
         A model is no data: `model_given` tells of it. The folder of a run is opened as such.
         """
+        from core.export.choices import MODEL_ENDINGS  # not needed for the first paint
+
         if (Path(path) / "plan.json").is_file():
             self.open_run(path)
             return

@@ -14,7 +14,7 @@ from app.diagnostics.qt_versions import BAD, GOOD, refuse_bad_qt
 from core.errors import UnusableError
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("pandas", "sklearn", "optuna", "scipy", "pyqtgraph")
+HEAVY = ("numpy", "pandas", "sklearn", "optuna", "scipy", "pyqtgraph")
 
 SHOW = """
 import sys
