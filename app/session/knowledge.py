@@ -17,7 +17,7 @@ from app.session.history import SessionHistory
 from app.session.plan import plan_for
 from app.session.reading import Reading
 from app.session.requests import PendingRequests
-from app.session.run import ShownRun
+from app.session.run import GOING_ON, ShownRun
 from app.session.runs import SessionRuns
 from app.session.using import SessionUse
 from app.worker import messages as m
@@ -123,6 +123,11 @@ class Known(QObject):
     # The run that is shown --------------------------------------------------------------------
 
     @property
+    def is_going_on(self) -> bool:
+        """Whether a run goes on, is paused, or works out its results."""
+        return self.state in GOING_ON
+
+    @property
     def events(self) -> list[Event]:
         """Of the run that is shown, oldest first."""
         return self.shown.events
@@ -138,12 +143,12 @@ class Known(QObject):
         return self.shown.folder
 
     def _ask_estimate(self) -> None:
-        if self.plan is not None and not self._is_tuning():
+        if self.plan is not None and not self.is_going_on:
             self._ask_known()  # first: an estimate takes a second
             self._asked.ask(m.Estimate(self.plan))
 
     def _ask_known(self) -> None:
-        if self.plan is not None and not self._is_tuning():
+        if self.plan is not None and not self.is_going_on:
             self._asked.ask(m.SummarizeHistory(self.plan))
 
     def _take_in(self, wanted: m.ImportHistory) -> None:
@@ -164,9 +169,6 @@ class Known(QObject):
             self._estimate_timer.start()
 
     # The run --------------------------------------------------------------------------------
-
-    def _is_tuning(self) -> bool:
-        return self.state in ("running", "paused", "stopping")
 
     def _conclude(self, exclude: m.Exclude | None = None, pick: ModelPicked | None = None) -> None:
         self._keeps_best = self._concludes = True
@@ -217,7 +219,7 @@ class Known(QObject):
 
     def _leave_deleted(self, folder: Path) -> None:
         """Show a run that is in the bin now no longer: nothing could be saved of it."""
-        if self.run_folder == folder and not self._is_tuning():
+        if self.run_folder == folder and not self.is_going_on:
             self._show_run([], None)
 
     def _refuse_past(self, sentence: str) -> None:
@@ -383,7 +385,7 @@ class Known(QObject):
         abandoned, self._abandons = self._abandons, False
         if self._asked.forget(m.ImportHistory):
             self.history.refuse(died.sentence)
-        if not self._is_tuning():
+        if not self.is_going_on:
             self.problem.emit(died.sentence)
         elif not self._keeps_best:
             self._forget_run()

@@ -120,9 +120,9 @@ class Opening(Known):
         self.changes_changed.emit()
 
     def _may_change(self) -> bool:
-        if self._is_tuning():
+        if self.is_going_on:
             self.problem.emit("A run is going on. Stop it first, then change the data.")
-        return not self._is_tuning()
+        return not self.is_going_on
 
     def _open(self, data: DataPlan, given: bool = False) -> None:
         if self._may_change():
@@ -167,7 +167,7 @@ class Opening(Known):
 
         A thread of its own reads it; `run_opened` tells when it is there.
         """
-        if self._is_tuning():
+        if self.is_going_on:
             self.problem.emit("A run is going on. Stop it first, then open another.")
             return
         self.busy_changed.emit("Reading the run …")
@@ -180,7 +180,7 @@ class Opening(Known):
         """
         from core.tuning.runs.run_folder import RunFolder
 
-        if self._is_tuning():
+        if self.is_going_on:
             self.problem.emit("A run is going on. Stop it first, then plan another.")
             return
         try:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from core.space import Setting
     from core.tuning.runs.state import Moment, RunState
 
+GOING_ON = ("running", "paused", "stopping")
 SURROGATES_KEPT = 400  # of one run in memory; the run folder keeps all
 ENDS_A_STEP = frozenset({TrialFinished, TrialFailed, PenaltyStep, HyperGradientStep})
 BELONGS_TO_IT = frozenset(

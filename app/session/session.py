@@ -60,7 +60,7 @@ class Session(Opening):
 
     def start(self) -> None:
         """Begin a new run of the plan."""
-        if self.plan is None or self._is_tuning():
+        if self.plan is None or self.is_going_on:
             return
         self.stop_reading()
         self._show_run([], None)
@@ -83,7 +83,7 @@ class Session(Opening):
         """End the run and keep the best; results follow even if the worker does not react."""
         if self.state == "interrupted" and self.run_folder is not None:
             self._conclude()
-        elif self._is_tuning():
+        elif self.is_going_on:
             self._end(keep=True)
 
     def abandon(self) -> None:
@@ -94,7 +94,7 @@ class Session(Opening):
 
     def discard(self) -> None:
         """End the run and delete everything it found."""
-        if self._is_tuning() and self._asked.waits_for(m.Tune):
+        if self.is_going_on and self._asked.waits_for(m.Tune):
             self._end(keep=False)
         else:
             self._forget_run()
@@ -172,7 +172,7 @@ class Session(Opening):
 
     def use(self, file: str | Path, model: str = "", trust: bool = False) -> None:
         """Predict the rows of a file with the run that is shown, or a model file; `used` tells."""
-        if self._is_tuning():
+        if self.is_going_on:
             self.problem.emit("A run is going on. Stop it first, then predict.")
         elif model or (self.run_folder is not None and self.results):
             folder = "" if model else str(self.run_folder)
@@ -190,12 +190,12 @@ class Session(Opening):
 
     def save_used(self, path: str | Path) -> None:
         """Save all that `used` told last as CSV; `predicted` tells when it is done."""
-        if not self._is_tuning():
+        if not self.is_going_on:
             self._asked.ask(m.SaveUsed(str(path)))
 
     def predict(self, wanted: m.Predict) -> None:
         """Predict rows with a model file; `predicted` tells when it is done."""
-        if self._is_tuning():
+        if self.is_going_on:
             self.problem.emit("A run is going on. Stop it first, then predict.")
             return
         self.busy_changed.emit("Predicting …")
@@ -204,7 +204,7 @@ class Session(Opening):
     def try_cluster(self) -> None:
         """See whether the cluster that was chosen answers; `cluster_tried` tells."""
         cluster = chosen_cluster()
-        if self._is_tuning():
+        if self.is_going_on:
             self.cluster_tried.emit(m.ClusterTried("A run is going on. Try it afterwards."))
         elif cluster is None:
             self.cluster_tried.emit(m.ClusterTried("Trials run on this computer."))

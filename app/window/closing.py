@@ -6,7 +6,6 @@ nothing: a run that is interrupted can go on at the next start.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -19,8 +18,6 @@ from app.preferences import preferences as settings
 if TYPE_CHECKING:
     from app.session.session import Session
 
-DISPLAY_GONE = 1  # what Qt's event loop returns where the X server has died
-GOING_ON = ("running", "paused", "stopping")
 
 
 def may_close(parent: QWidget) -> bool:
@@ -30,7 +27,7 @@ def may_close(parent: QWidget) -> bool:
         parent: the window; its attribute ``session`` is the session.
     """
     session: Session = parent.session
-    if session.state not in GOING_ON:
+    if not session.is_going_on:
         return True
     box, keep, later = _question(parent)
     box.exec()
@@ -72,27 +69,17 @@ def _kept(parent: QWidget, session: Session) -> bool:
     settle()
     waiting.exec()
     session.run_changed.disconnect(settle)
-    ended = session.state not in GOING_ON
+    ended = not session.is_going_on
     waiting.deleteLater()
     return ended
 
 
 def _when_settled(session: Session, then: Callable[[], object]) -> Callable[[], None]:
     def look() -> None:
-        if session.state not in GOING_ON:
+        if not session.is_going_on:
             then()
 
     return look
-
-
-def say_display_gone(window: QWidget) -> None:
-    """Tell the terminal that Qt ended the program, and how a run that was going on goes on."""
-    session: Session = window.session
-    goes_on = ""
-    if session.state in GOING_ON and session.run_folder is not None:
-        name = session.run_folder.name
-        goes_on = f" The run is kept: tunescope resume {name} goes on with it, as does the window."
-    sys.stderr.write(f"tunescope: the display has gone.{goes_on}\n")
 
 
 class EndsOnRequest(QObject):

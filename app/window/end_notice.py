@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 from app.look import icons
 from app.preferences import preferences as settings
 from app.preferences.preferences import TELLS_ENDS
+from app.session.run import GOING_ON
 
 if TYPE_CHECKING:
     from app.session.session import Session
 
 SHOWN = 10_000  # milliseconds
-GOING_ON = ("running", "paused", "stopping")
 OVER = ("finished", "interrupted")
 
 

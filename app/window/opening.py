@@ -48,7 +48,8 @@ def run(file: str) -> int:
 
 
 def _shown(app: QCoreApplication, window: Window, file: str) -> int:
-    from app.window.closing import DISPLAY_GONE, EndsOnRequest, say_display_gone
+    from app.window import display
+    from app.window.closing import EndsOnRequest
 
     faults, requests = FaultFile(), EndsOnRequest(window)
     if faults.fault:
@@ -57,10 +58,11 @@ def _shown(app: QCoreApplication, window: Window, file: str) -> int:
     Reporter(crashes.arose.emit).install()
     try:
         window.show()
+        display.tell_when_gone(window)
         QTimer.singleShot(0, lambda: _after_first_paint(window, faults, crashes, file))
         status = app.exec()
-        if status == DISPLAY_GONE:
-            say_display_gone(window)
+        if status == display.GONE:
+            display.say_gone(window)
         return status
     finally:
         requests.close()

@@ -54,7 +54,6 @@ PAGES = {
     "runs": ("app.pages.runs.runs_page", "RunsPage"),
 }
 SMALLEST = (1024, 700)
-RUNNING = ("running", "paused", "stopping")
 
 
 class Window(QMainWindow):
@@ -177,7 +176,7 @@ class Window(QMainWindow):
 
     def _show_title(self) -> None:
         title = self.pages[self.here].title
-        if self.session.state in RUNNING and self.session.events:
+        if self.session.is_going_on and self.session.events:
             from app.text.tuning.head import window_title
 
             state = self.session.shown.state
@@ -259,7 +258,7 @@ class Window(QMainWindow):
 
     def open_run(self, folder: object) -> None:
         """Show a past run where it stands: its results, or its views if it has none."""
-        if self.session.state in RUNNING:
+        if self.session.is_going_on:
             self.rail.explain("A run is going on. Stop it first, then open another.")
             return
         self.session.open_run(folder)
@@ -320,7 +319,7 @@ class Window(QMainWindow):
 
     def take_tour(self) -> None:
         """Show a person around, on a sample."""
-        if self.session.state in RUNNING:
+        if self.session.is_going_on:
             self.notice.say("A run is going on. Stop it first, then take the tour.")
             return
         from app.window.tour.tour import Tour

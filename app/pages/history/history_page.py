@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from app.session.session import Session
 
 FOLDER_KEY = "history/folder"
-GOING_ON = ("running", "paused", "stopping")
 
 
 class HistoryPage(Page):
@@ -177,7 +176,7 @@ class HistoryPage(Page):
         self.save.allow(there, nothing)
         for button in (self.starter, self.import_button):
             button.allow(readable, unreadable)
-        going_on = self.session.state in GOING_ON
+        going_on = self.session.is_going_on
         why_not = "A run is going on. Import studies when it has ended."
         self.optuna.allow(readable and not going_on, why_not if readable else unreadable)
 

@@ -183,7 +183,7 @@ class StrategyPage(Page):
 
     def _allow_start(self) -> None:
         estimate = self.session.estimate
-        if self.session.state in ("running", "paused", "stopping"):
+        if self.session.is_going_on:
             self.primary.allow(False, "A run is going on. Stop it first.")
         elif fault := self.ranges.fault:
             self.primary.allow(False, fault)

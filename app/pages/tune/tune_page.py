@@ -221,7 +221,7 @@ class TunePage(Page):
 
     def _show_progress(self) -> None:
         state = self.session.state
-        self.bar.setVisible(state in ("running", "paused", "stopping"))
+        self.bar.setVisible(self.session.is_going_on)
         if state not in ("running", "paused"):
             self.workers.hide()
         looks_back = state in ("finished", "interrupted") and bool(self.session.events)

@@ -82,7 +82,7 @@ class UsePage(Page):
     def _describe(self, folder: str) -> None:
         """Ask for the form, once for every model and every end of a run."""
         session = self.session
-        tuning = session.state in ("running", "paused", "stopping")
+        tuning = session.is_going_on
         key = (folder, self._model, self._trust, tuning, len(session.events) if folder else 0)
         if key == self._described:
             return

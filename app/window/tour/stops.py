@@ -137,7 +137,7 @@ def _first_card(window: Window, page: str) -> QWidget | None:
 
 
 def _begin_run(session: Session) -> None:
-    if session.state not in ("running", "paused", "stopping"):
+    if not session.is_going_on:
         session.start()
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from app.window.window import Window
 
 FOLLOWS = 120  # milliseconds between two looks at where the control is
-GOING_ON = ("running", "paused", "stopping")
 
 
 class Tour(QObject):
@@ -103,7 +102,7 @@ class Tour(QObject):
         def again() -> None:
             session.return_to(data, plan)
 
-        if session.state not in GOING_ON:
+        if not session.is_going_on:
             again()
             return
         name = data.file.replace("\\", "/").rsplit("/", 1)[-1]
@@ -157,7 +156,7 @@ class Tour(QObject):
     def _say(self) -> None:
         last = self.at + 1 == len(STOPS)
         ready = self.stop.ready(self._session)
-        waits = self.at == TUNE and self._session.state in GOING_ON
+        waits = self.at == TUNE and self._session.is_going_on
         why = "The results come when the run has ended." if waits else "It is not there yet."
         self.card.next.rename("Done" if last else "Next")
         self.card.next.allow(ready, why)

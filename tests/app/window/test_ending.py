@@ -184,9 +184,18 @@ def test_a_session_that_cannot_be_made_ends_the_program(program):
     assert "no session today" in error
 
 
+XLIB_SEES_IT = (
+    "import ctypes, time; from PySide6.QtWidgets import QApplication;"
+    " shown = ctypes.c_void_p(QApplication.instance().nativeInterface().display());"
+    " look = lambda: [time.sleep(1), ctypes.CDLL('libX11.so.6').XSync(shown, 0)];"
+    " from PySide6.QtCore import QTimer; QTimer.singleShot(0, look)"
+)
+
+
 @pytest.mark.xvfb
 @pytest.mark.skipif(shutil.which("Xvfb") is None, reason="there is no virtual display (Xvfb)")
-def test_a_display_that_dies_leaves_a_run_that_can_go_on(program):
+@pytest.mark.parametrize("then", ["pass", XLIB_SEES_IT], ids=["Qt or Xlib", "Xlib"])
+def test_a_display_that_dies_leaves_a_run_that_can_go_on(program, then):
     server = subprocess.Popen(
         ["Xvfb", "-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
@@ -194,7 +203,7 @@ def test_a_display_that_dies_leaves_a_run_that_can_go_on(program):
     try:
         display = f":{server.stdout.readline().strip()}"
         there = {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb"}
-        process, worker = running(program, variables=there, **SLOW)
+        process, worker = running(program, then=then, variables=there, **SLOW)
     finally:
         server.kill()
         server.communicate()
