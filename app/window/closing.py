@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from app.session.session import Session
 
 
-
 def may_close(parent: QWidget) -> bool:
     """Whether the window may close now; asks only while a run is going on.
 
