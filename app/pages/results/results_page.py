@@ -91,6 +91,8 @@ class ResultsPage(Page):
             self.measures,
             *self.questions.views.values(),
         ]
+        for card in self._cards:
+            card.setParent(self)  # those that a run does not want end with the page as well
         for view in (*self.views.values(), *self.questions.views.values(), self.penalties):
             view.problem.connect(self.session.problem)
         self._grid = QGridLayout()

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import gc
 import math
+import weakref
 
 import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
+from shiboken6 import isValid
 
 from app.pages.results.results_page import ResultsPage
 from core.tuning.events import PenaltyStep, RunFinished, RunStarted
@@ -43,6 +47,17 @@ def page(still, qtbot):
 
 def shown(page):
     return [card.accessibleName() for card in page._cards if card.isVisible()]
+
+
+def test_a_page_that_ends_takes_along_the_views_that_its_run_does_not_want(still, qapp):
+    made = ResultsPage(still)
+    still._show_run(ended(), None)
+    views = [weakref.ref(card) for card in made._cards]
+    made.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    del made
+    gc.collect()
+    assert [view() for view in views if view() is not None and isValid(view())] == []
 
 
 def test_without_results_it_says_when_they_come(page):

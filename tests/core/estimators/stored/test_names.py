@@ -102,16 +102,13 @@ def models_of(dataset: Dataset, name: str) -> list[Pipeline]:
     return [*made, baseline_pipeline(task, problem.preparation()).fit(*problem.train)]
 
 
-def names_in(model: Any) -> set[str]:
-    return archive.dump(model, io.BytesIO())
-
-
-def check_again(pipeline: Pipeline, dataset: Dataset, path: Path) -> None:
-    """What is written is read, and predicts the very same."""
+def checked_again(pipeline: Pipeline, dataset: Dataset, path: Path) -> set[str]:
+    """The names in what is written, which is read and predicts the very same."""
     with path.open("wb") as file:
-        archive.dump(pipeline, file)
+        names = archive.dump(pipeline, file)
     again = archive.load(path, KEPT)
     assert again.predict(dataset.features).tolist() == pipeline.predict(dataset.features).tolist()
+    return names
 
 
 def with_texts(folder: Path) -> tuple[set[str], set[str]]:
@@ -128,9 +125,8 @@ def with_texts(folder: Path) -> tuple[set[str], set[str]]:
         assert dataset.has_texts
         problem = build_problem(Plan(DataPlan(str(path)), name, "random", folds=2), dataset)
         pipeline = problem.pipeline(problem.default).fit(*problem.train)
-        kept |= names_in(pipeline)
-        check_again(pipeline, dataset, folder / "model.skops")
-        exported |= names_in(plain_pipeline(pipeline))
+        kept |= checked_again(pipeline, dataset, folder / "model.skops")
+        exported |= archive.dump(plain_pipeline(pipeline), io.BytesIO())
     return kept, exported
 
 
@@ -142,9 +138,8 @@ def of_tables(folder: Path, kind: str) -> tuple[set[str], set[str]]:
     for name, model in MODELS.items():
         if dataset.task in model.tasks and not model.extra and name != SEVERAL:
             for pipeline in models_of(dataset, name):
-                kept |= names_in(pipeline)
-                check_again(pipeline, dataset, folder / "model.skops")
-                exported |= names_in(plain_pipeline(pipeline))
+                kept |= checked_again(pipeline, dataset, folder / "model.skops")
+                exported |= archive.dump(plain_pipeline(pipeline), io.BytesIO())
     return kept, exported
 
 
