@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import warnings
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,6 +21,9 @@ from core.datasets.files.parser_memory import freed_at_once
 from core.datasets.files.sniffing import Dialect
 from core.datasets.files.survey import Survey, survey
 from core.errors import UnusableError
+
+_KNOWS_TEXTS = isinstance(pd.Series(["a"]).dtype, pd.StringDtype)  # pandas 2 has only objects
+_LARGE = 2**22  # bytes, below which nothing is gained
 
 
 class CsvParser(ExitStack):
@@ -80,8 +84,12 @@ class CsvParser(ExitStack):
         """The table, and how many lines have passed; None where none can hold another."""
         if not self._compression and not _is_wide(dialect):
             self._survey = self._survey or survey(self._path, dialect.quote)
+            place = str(self._path.absolute())
             with freed_at_once():
-                return _table_of(str(self._path.absolute()), arguments), self._survey.lines
+                table = _as_inferred(place, arguments)
+                if table is None:
+                    table = _table_of(place, arguments)
+                return table, self._survey.lines
         assert self._print
         inner = open_bytes(self._path, self._compression)
         guarded = GuardedFile(inner, self._path.name, wide=_is_wide(dialect))
@@ -96,6 +104,25 @@ class CsvParser(ExitStack):
 
 def _is_wide(dialect: Dialect) -> bool:
     return dialect.encoding.startswith("utf-16")
+
+
+def _as_inferred(place: str, arguments: Mapping[str, Any]) -> pd.DataFrame | None:
+    """The same table of a large file in half the time, its columns of texts found by pandas itself.
+
+    None where pandas takes cells of such a column for something else and has to be told.
+    """
+    if not (_KNOWS_TEXTS and arguments["dtype"]) or os.path.getsize(place) < _LARGE:
+        return None
+    free = {**arguments, "dtype": {}}
+
+    def agrees(table: pd.DataFrame) -> bool:
+        kinds = (table.dtypes.get(name) for name in arguments["dtype"])
+        return all(isinstance(kind, pd.StringDtype) for kind in kinds)
+
+    if not agrees(_table_of(place, {**free, "nrows": 1000})):
+        return None
+    table = _table_of(place, free)
+    return table if agrees(table) else None
 
 
 def _table_of(source: Any, arguments: Mapping[str, Any]) -> pd.DataFrame:

@@ -170,11 +170,13 @@ def _sniffed(head: bytes, name: str, complete: bool, wanted: str) -> Dialect:
     lines = list(io.StringIO(text, newline=""))
     if not complete:
         lines = lines[:-1]
-    skip = 1 if lines and re.fullmatch(r"sep=.\s*", lines[0]) else 0
-    quote = _quote_of(lines[skip:])
-    skip += _lines_above(lines[skip:], quote, name, wanted)
+    told = 1 if lines and re.fullmatch(r"sep=.\s*", lines[0]) else 0
+    quote = _quote_of(lines[told:])
+    delimiter, table = delimiter_of(lines[told:], quote, name, wanted)
+    skip = told + _lines_above(lines[told:], delimiter, table, quote)
     above, lines = lines[:skip], lines[skip:]
-    delimiter, table = delimiter_of(lines, quote, name, wanted)
+    if skip > told:
+        delimiter, table = delimiter_of(lines, quote, name, wanted)
     _check_above(above, delimiter, quote, name)
     width = _usual_width(table)
     header = header_of(table, width)
@@ -222,9 +224,8 @@ def _check_above(above: list[str], delimiter: str, quote: str, name: str) -> Non
             )
 
 
-def _lines_above(lines: list[str], quote: str, name: str, wanted: str) -> int:
+def _lines_above(lines: list[str], delimiter: str, table: list[list[str]], quote: str) -> int:
     """How many lines stand above the table: comments (#), a title, blank lines between."""
-    delimiter, table = delimiter_of(lines, quote, name, wanted)
     width = _usual_width(table)
     if delimiter == ONE_COLUMN:
         return 0  # every line is like a title

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -80,7 +80,7 @@ def from_table(read: RawTable, choices: Choices) -> Dataset:
             *read.findings,
         ),
     )
-    dataset = _without_leaks(dataset, rows, choices, roles, sentence_columns(table))
+    dataset = _without_leaks(dataset, rows, choices, roles, lambda: sentence_columns(table))
     return replace(dataset, findings=(*dataset.findings, *table_findings(dataset)))
 
 
@@ -98,7 +98,7 @@ def _without_leaks(
     rows: pd.DataFrame,
     choices: Choices,
     roles: Mapping[str, str],
-    texts: Sequence[str],
+    texts: Callable[[], Sequence[str]],
 ) -> Dataset:
     """The dataset without columns that give the target away, unless a person uses them.
 
@@ -112,14 +112,14 @@ def _without_leaks(
     if choices.leaks or len(leaks) == len(dataset.feature_names):
         leaks = [name for name in copies_of_target(dataset) if name in free]
     features = [name for name in dataset.feature_names if name not in leaks]
-    if not leaks or not (features or texts):
+    if not leaks or not (features or texts()):
         return dataset
     columns = tuple(
         replace(column, role="ignore", note=GIVES_AWAY) if column.name in leaks else column
         for column in dataset.columns
     )
     if not features:
-        raise no_feature(columns, dataset.name, texts)
+        raise no_feature(columns, dataset.name, texts())
     return replace(dataset, columns=columns, table=rows[features], left_out=left_out(rows, columns))
 
 

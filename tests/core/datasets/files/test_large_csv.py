@@ -57,6 +57,20 @@ def test_a_cell_with_line_ends_in_the_middle_is_kept(table: pd.DataFrame, tmp_pa
     assert read.table["said"].tolist() == odd["said"].tolist()
 
 
+@pytest.mark.parametrize("cell", ["007", "1e5", "True", "", "2020-01-01", "a"])
+def test_cells_of_texts_stay_as_they_are_written(
+    table: pd.DataFrame, tmp_path: Path, cell: str
+) -> None:
+    """Also where many rows in turn hold nothing but what looks like numbers or truth values."""
+    odd = table.copy()
+    odd["said"] = np.where(odd.index < ROWS // 3, odd["said"], cell)
+    odd.to_csv(tmp_path / "odd.csv", index=False)
+    read = read_dataset(str(tmp_path / "odd.csv"))
+    assert read.table["said"].fillna("").tolist() == odd["said"].tolist()
+    again = pd.read_csv(tmp_path / "odd.csv", **read.source.read_csv)
+    pd.testing.assert_frame_equal(again[list(read.table)], read.table)
+
+
 def test_words_far_down_count_as_missing(path: Path, tmp_path: Path) -> None:
     lines = path.read_text().splitlines()
     lines[50_000] = "broken" + lines[50_000][lines[50_000].index(",") :]
