@@ -29,14 +29,23 @@ def parts_of(ends: np.ndarray) -> np.ndarray:
 
 
 def each_part(work: Callable[[int, int, int], None], bounds: np.ndarray, threads: int) -> None:
-    """Calls work(part, first, last) for every part; on several threads where there are parts."""
+    """Calls work(part, first, last) for every part; on several threads where there are parts.
+
+    This thread is one of them: a sweep over a few hundred sequences is over in a millisecond, of
+    which handing every part to another thread took half.
+    """
     places = [int(bound) for bound in bounds]
     calls = list(zip(range(len(places) - 1), places[:-1], places[1:], strict=True))
-    if threads < 2 or len(calls) < 2:
-        for call in calls:
+    threads = min(threads, len(calls))
+
+    def share(thread: int) -> None:
+        for call in calls[thread::threads]:
             work(*call)
-    else:
-        list(_pool(os.getpid(), threads).map(lambda call: work(*call), calls))
+
+    others = [_pool(os.getpid(), threads - 1).submit(share, one) for one in range(1, threads)]
+    share(0)
+    for other in others:
+        other.result()
 
 
 @cache

@@ -103,7 +103,8 @@ class CrfLoss(Loss):
             UnusableError: a label is not among the classes.
         """
         tokens = self.encoding.tokens(table)
-        return CrfLoss(self.encoding, self.classes, tokens, codes_of(y, self.classes))
+        codes = codes_of(y, self.classes)
+        return CrfLoss(self.encoding, self.classes, tokens, codes, self.threads)
 
     @property
     def costs(self) -> Costs:

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegressionCV
 from core.losses import build, parameter_groups
 from core.penalties.problem import PenaltyProblem
 from core.tuning.strategies.registry import STRATEGIES
-from limits.work import Work, seconds
+from limits.work import TIMES, Work, seconds
 
 GRID = 2.0 ** np.arange(-10, 11)
 Data = tuple[Any, np.ndarray]
@@ -133,14 +133,17 @@ WORK = (
          products(ten, 10, 167), "167 products"),
     Work("evidence, multinomial 2e4 × 200, 10 classes", 8.0,
          learning("evidence", "multinomial", ten), products(ten, 10, 167), "167 products"),
-    Work("evidence, multinomial 14,000 × 200, weaker signal", 4.0,
-         learning("evidence", "multinomial", weak), path, "half of LogisticRegressionCV's path"),
+    Work("evidence, multinomial 14,000 × 200, weaker signal", 1.0,
+         learning("evidence", "multinomial", weak), path, "half of LogisticRegressionCV's path",
+         TIMES),
+    Work("the same, beside mm", 3.0, learning("evidence", "multinomial", weak),
+         learning("mm", "multinomial", weak), "mm", TIMES),
     Work("mm, sparse 2e4 × 1e5", 0.7, learning("mm", "logistic", scattered),
          passes(scattered, 24), "12 pairs of passes"),
     Work("evidence, sparse 2e4 × 1e5", 1.5, learning("evidence", "logistic", scattered),
          passes(scattered, 24), "12 pairs of passes"),
     Work("gradient, logistic 2e4 × 100, 5 groups", 0.25,
          learning("gradient", "logistic", five, 5), grams(five, 3), "3 Gram matrices"),
-    Work("mm, linear 2e4 × 200", 0.1, learning("mm", "linear", numbers), grams(numbers, 1),
-         "1 Gram matrix"),
+    Work("mm, linear 2e4 × 200", 1.15, learning("mm", "linear", numbers), grams(numbers, 1),
+         "1 Gram matrix", TIMES),
 )  # fmt: skip
