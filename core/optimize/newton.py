@@ -47,6 +47,8 @@ _BLOCKS_FOR_TRACES = 10
 _PATIENCE = 2.0
 _LARGEST_WHOLE = 3000
 _ROWS_A_PARAMETER = 10
+# Blocks are factored anew where a penalty has changed by more than this share.
+_NEAR = 0.25
 # The share of the curvature along one direction that a correction may take away.
 _MOST_CORRECTED = 0.95
 
@@ -168,7 +170,7 @@ class Newton:
             self._near = None
         if self._blocks is None:
             return diagonal_preconditioner(point, penalties)
-        if self._near is None or not np.array_equal(self._near[0], penalties):
+        if self._near is None or not _are_near(self._near[0], penalties):
             self._near = penalties.copy(), block_preconditioner(self._blocks, penalties)
         return self._near[1]
 
@@ -209,6 +211,11 @@ class Newton:
         # Near blocks the probes of a trace scatter less, too.
         cheap = _CHEAP_BLOCKS * (_BLOCKS_FOR_TRACES if traces else 1)
         return 0.0 if products <= cheap else products
+
+
+def _are_near(before: np.ndarray, penalties: np.ndarray) -> bool:
+    """Whether blocks with the penalties before precondition well with these."""
+    return bool((np.abs(penalties - before) <= _NEAR * before).all())
 
 
 def is_dense(loss: Loss, traces: bool = False) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -92,6 +93,10 @@ class BlockPreconditioner:
 
     def inverse_diagonal(self) -> np.ndarray:
         """The diagonal of M⁻¹."""
+        return self._inverse_diagonal.copy()
+
+    @cached_property
+    def _inverse_diagonal(self) -> np.ndarray:
         parts = [inverse_diagonal(L) for L in self.factors]
         return np.concatenate(parts * (self.count // len(parts)))
 
