@@ -40,7 +40,8 @@ def run(problem: PenaltyProblem, options: DirectOptions = DirectOptions()) -> It
     Raises:
         UnusableError: β ≤ 0 or n_j/2 + α ≤ 0.
     """
-    loss, penalty = problem.loss, log_penalty(problem.counting, *options.parameters)
+    penalty = log_penalty(problem.counting(options.counts), *options.parameters)
+    loss = problem.loss
     grouped = penalty.grouping
     ones = np.ones(grouped.count)
     start = first_point(loss, grouped.per_parameter(ones), Newton(loss))

@@ -144,11 +144,13 @@ class GammaPrior:
         alpha, beta: α and β.
         preset: paper; authors (α = ½) or sparse (β = 10⁻⁴), which stand in for the one of them that
             is at its default.
+        counts: which parameters n_j counts: those seen in the data, or all, as in the paper.
     """
 
     alpha: float = 0.0
     beta: float = 1.0
     preset: str = "paper"
+    counts: str = "seen"
 
     @property
     def parameters(self) -> tuple[float, float]:

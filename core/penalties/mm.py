@@ -71,7 +71,7 @@ def run(problem: PenaltyProblem, options: MmOptions = MmOptions()) -> Iterator[S
     Raises:
         UnusableError: β ≤ 0 or n_j/2 + α ≤ 0.
     """
-    penalty = log_penalty(problem.counting, *options.parameters)
+    penalty = log_penalty(problem.counting(options.counts), *options.parameters)
     loss, grouped, back = diagonalized(problem.loss, penalty.grouping)
     newton, penalty = Newton(loss), replace(penalty, grouping=grouped)
     at = _start(newton, penalty)

@@ -44,7 +44,8 @@ class PenaltyProblem:
         """
         return grouping(self.groups, self.group_count)
 
-    @cached_property
-    def counting(self) -> Grouping:
-        """The groups with the parameters that n_j counts."""
+    def counting(self, counts: str) -> Grouping:
+        """The groups with the parameters that n_j counts: those ``seen``, or ``all``."""
+        if counts == "all":
+            return self.grouping
         return grouping(self.groups, self.group_count, self.counted)

@@ -49,10 +49,13 @@ Found = tuple[np.ndarray, np.ndarray]
 """C, shape (k,), and the weights."""
 
 
-def learned(strategy: str, loss: Loss, groups: np.ndarray) -> Found:
-    """A learner's last step."""
+def learned(
+    strategy: str, loss: Loss, groups: np.ndarray, counted: np.ndarray | None = None
+) -> Found:
+    """A learner's last step; `counted` are the parameters that MM counts, as a run gives them."""
     options = complete(STRATEGIES[strategy].options, {})
-    steps = STRATEGIES[strategy].make(PenaltyProblem(loss, groups, seed=0), options)
+    problem = PenaltyProblem(loss, groups, counted=counted, seed=0)
+    steps = STRATEGIES[strategy].make(problem, options)
     last = deque(steps, maxlen=1)[-1]
     return last.C, last.w
 
@@ -79,7 +82,8 @@ def ways(loss: Loss, groups: np.ndarray, few: np.ndarray) -> dict[str, Callable[
     some = 0.5 * np.bincount(groups[groups >= 0], few[groups >= 0])
     none = np.zeros(len(every))
     return {
-        "mm, all, β = 1 (as shipped)": lambda: learned("mm", loss, groups),
+        "mm, all, β = 1": lambda: learned("mm", loss, groups),
+        "mm, few, β = 1": lambda: learned("mm", loss, groups, few > 0.0),
         "mm, all, β = 0": lambda: fixed_point(loss, groups, every, none),
         "mm, few, β = 0": lambda: fixed_point(loss, groups, some, none),
         "mm, few, β = their number / 2": lambda: fixed_point(loss, groups, some, some),

@@ -18,7 +18,8 @@ def without_effect(given: argparse.Namespace, problem: Problem) -> list[str]:
     """
     strategy, task = problem.strategy, problem.dataset.task
     own = {option.name for option in strategy.options}
-    asked = {text.partition("=")[0].strip() for text in given.option} - own
+    named = {text.partition("=")[0].strip() for text in given.option}
+    asked = named - own
     found = {}
     if strategy.kind == "penalties":
         bound = next((name for name in ("max_steps", "steps") if name in own), "")
@@ -35,6 +36,8 @@ def without_effect(given: argparse.Namespace, problem: Problem) -> list[str]:
         if given.cluster:
             found["--cluster"] = f"{strategy.name} is one fit, which is made on this computer"
         found |= {f"--option {name}": why for name in ("folds", "time_limit") if name in asked}
+        if "counts" in named & own and task not in ("sequence", "structure"):
+            found["--option counts"] = "every weight of a table counts"
     elif given.groups:
         found["--groups"] = f"{strategy.name} tunes settings and learns no penalties of groups"
     if "standardize" in asked and not (problem.model.scaled or strategy.several):

@@ -47,6 +47,17 @@ PRIOR = (
             "For one group a column (sparse)",
         ),
     ),
+    Option(
+        "counts",
+        "Which weights count (n)",
+        "choice",
+        "seen",
+        "Of sequences and molecules. seen: those of features and labels that the training rows have"
+        " together, such as a word with one of its tags. all: every weight, as in the paper; most"
+        " of them never occur, and their number alone makes the penalties large.",
+        choices=("seen", "all"),
+        choice_labels=("Those that occur (seen)", "Every weight (all)"),
+    ),
 )
 TARGET = Option(
     "target_spread",

@@ -188,6 +188,7 @@ def said_of(words):
         (f"{MM} --trials 3", f"--trials has no effect: {NO_TRIALS}; --option max_steps=N"),
         (f"{MM} --workers 2", f"--workers has no effect: {NO_TRIALS}."),
         (f"{MM} --option folds=3", f"--option folds has no effect: {NO_TRIALS}."),
+        (f"{MM} --option counts=all", "--option counts has no effect: every weight of a table"),
         (f"{MM} --gamma 2", "--gamma has no effect: only molecules"),
         (f"{MM} --option decoding=viterbi", "--option decoding has no effect: only sequences"),
         (f"{RANDOM} --groups each", "--groups has no effect: random tunes settings"),

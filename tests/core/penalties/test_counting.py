@@ -77,6 +77,17 @@ def test_a_penalty_is_learned_from_the_pairs_that_are_seen(learner) -> None:
     np.testing.assert_allclose(last.C, np.array(counts) / 2 / (squares / 2 + 0.7), rtol=2e-2)
 
 
+@pytest.mark.parametrize("learner", ["mm", "direct"])
+def test_by_name_every_weight_counts_as_in_the_paper(learner) -> None:
+    table, tags = sentences(40, 0)
+    loss = build_crf(table, "sequence", tags, TAGS)
+    groups = by_kind(loss)
+    options = {"beta": 0.7, "counts": "all"}
+    *_, last = steps_of(learner, loss, groups, options, counted=loss.seen)
+    squares = np.bincount(groups, weights=last.w**2)
+    np.testing.assert_allclose(last.C, np.bincount(groups) / 2 / (squares / 2 + 0.7), rtol=2e-2)
+
+
 def test_the_objective_still_falls_at_every_step() -> None:
     table, tags = sentences(40, 1)
     loss = build_crf(table, "sequence", tags, TAGS)
