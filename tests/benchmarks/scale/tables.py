@@ -155,8 +155,8 @@ CURVES = (
             Line("mm", grouped("mm"), 0.0),
             Line("evidence", grouped("evidence"), 0.0),
         ),
-        "No peer can learn more than one penalty. The evidence rises by its steps, not by the groups: "
-        "2,000 rows settle a hundred penalties in 28 steps, and a thousand in none of the 100 that it "
-        "may take, each with more conjugate gradients as groups are set free.",
+        "No peer can learn more than one penalty. The evidence rises by its steps, not by the "
+        "groups: 2,000 rows settle a hundred penalties in 28 steps, and a thousand in none of the "
+        "100 that it may take, each with more conjugate gradients as groups are set free.",
     ),
 )
