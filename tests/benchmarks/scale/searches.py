@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import optuna
 
+from app.session.collecting import uncollected
 from core.estimators.registry import MODELS
 from core.samplers.bayes import GpSampler
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
@@ -22,7 +23,7 @@ from core.tuning.events import (
 )
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.runs.state import folded
+from core.tuning.runs.state import RunState, folded
 from scale.curve import Curve, Line
 
 Call = Callable[[], object]
@@ -64,7 +65,12 @@ def opening(trials: int) -> Call:
         folder.append(TrialFinished(number=number, setting=setting, score=float(rng.random())))
     folder.append(TuningEnded(because="done"))
     folder.append(RunFinished(because="done", results={}))
-    return lambda: folded(RunFolder.open(folder.path).events())
+
+    def opened() -> RunState:
+        with uncollected():  # as the window opens it
+            return folded(RunFolder.open(folder.path).events())
+
+    return opened
 
 
 def transferring(kernel: str) -> Callable[[int], Call]:
