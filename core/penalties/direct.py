@@ -18,10 +18,11 @@ import numpy as np
 
 from core.optimize.blas_threads import one_blas_thread
 from core.optimize.lbfgs import minimize_steps
+from core.optimize.loss import Loss
 from core.optimize.newton import Newton
-from core.penalties.group_penalty import GammaPrior, log_penalty
+from core.penalties.group_penalty import GammaPrior, LogPenalty
 from core.penalties.problem import PenaltyProblem
-from core.penalties.remarks import collapse, floor
+from core.penalties.remarks import bounded, collapse, floor
 from core.penalties.start import first_point
 from core.penalties.step import Step
 
@@ -40,7 +41,7 @@ def run(problem: PenaltyProblem, options: DirectOptions = DirectOptions()) -> It
     Raises:
         UnusableError: β ≤ 0 or n_j/2 + α ≤ 0.
     """
-    penalty = log_penalty(problem.counting(options.counts), *options.parameters)
+    penalty = problem.log_penalty(options)
     loss = problem.loss
     grouped = penalty.grouping
     ones = np.ones(grouped.count)
@@ -65,8 +66,12 @@ def run(problem: PenaltyProblem, options: DirectOptions = DirectOptions()) -> It
             switched_off=off,
             iterations=1,
             fits=start.fits + at.evaluations,
-            remarks=collapse(loss, at.x, off) + floor(loss, at.x) if done else (),
+            remarks=_remarks(loss, at.x, penalty, off) if done else (),
         )
         if done:
             return
         last = at.value
+
+
+def _remarks(loss: Loss, w: np.ndarray, penalty: LogPenalty, off: np.ndarray) -> tuple[str, ...]:
+    return collapse(loss, w, off) + bounded(penalty) + floor(loss, w)

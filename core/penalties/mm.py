@@ -27,9 +27,9 @@ from core.optimize.descent import Accuracy, newton_step
 from core.optimize.loss import Correction, Loss, LossAt
 from core.optimize.newton import Newton
 from core.penalties.eigenbasis import diagonalized
-from core.penalties.group_penalty import GammaPrior, LogPenalty, log_penalty
+from core.penalties.group_penalty import GammaPrior, LogPenalty
 from core.penalties.problem import PenaltyProblem
-from core.penalties.remarks import collapse, floor, mostly_off, nothing_to_prune
+from core.penalties.remarks import bounded, collapse, floor, mostly_off, nothing_to_prune
 from core.penalties.start import first_point
 from core.penalties.step import Step
 
@@ -71,7 +71,7 @@ def run(problem: PenaltyProblem, options: MmOptions = MmOptions()) -> Iterator[S
     Raises:
         UnusableError: β ≤ 0 or n_j/2 + α ≤ 0.
     """
-    penalty = log_penalty(problem.counting(options.counts), *options.parameters)
+    penalty = problem.log_penalty(options)
     loss, grouped, back = diagonalized(problem.loss, penalty.grouping)
     newton, penalty = Newton(loss), replace(penalty, grouping=grouped)
     at = _start(newton, penalty)
@@ -148,4 +148,5 @@ def _report(
 
 def _remarks(at: _Iterate, loss: Loss, penalty: LogPenalty, off: np.ndarray) -> tuple[str, ...]:
     said = collapse(loss, at.point.w, off) + mostly_off(penalty, off)
-    return said + nothing_to_prune(penalty) + floor(loss, at.point.w)
+    said += nothing_to_prune(penalty) + bounded(penalty)
+    return said + floor(loss, at.point.w)

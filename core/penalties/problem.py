@@ -9,7 +9,14 @@ from functools import cached_property
 import numpy as np
 
 from core.optimize.loss import Loss
-from core.penalties.group_penalty import Grouping, grouping
+from core.penalties.group_penalty import (
+    GammaPrior,
+    Grouping,
+    LogPenalty,
+    grouping,
+    log_penalty,
+    rare_groups,
+)
 
 Pairs = Sequence[tuple[Loss, Loss]]
 
@@ -24,6 +31,8 @@ class PenaltyProblem:
         group_count: k, where the last groups may be empty; None for as many as occur.
         counted: the parameters that n_j counts, boolean, shape (n,); None for all. What never
             occurs in the data (a word with a label that it never has) is penalized, not counted.
+        occurrences: how often every parameter's feature comes with its label, shape (n,); None
+            where that means nothing.
         holdout: pairs (ℓ_T, ℓ_H) of losses with the parameters of ``loss``, to fit and to validate.
         seed: of everything random.
     """
@@ -32,6 +41,7 @@ class PenaltyProblem:
     groups: np.ndarray
     group_count: int | None = None
     counted: np.ndarray | None = None
+    occurrences: np.ndarray | None = None
     holdout: Pairs | None = None
     seed: int = 0
 
@@ -44,8 +54,14 @@ class PenaltyProblem:
         """
         return grouping(self.groups, self.group_count)
 
-    def counting(self, counts: str) -> Grouping:
-        """The groups with the parameters that n_j counts: those ``seen``, or ``all``."""
-        if counts == "all":
-            return self.grouping
-        return grouping(self.groups, self.group_count, self.counted)
+    def log_penalty(self, prior: GammaPrior) -> LogPenalty:
+        """The penalties integrated out, with the parameters that the prior counts.
+
+        Raises:
+            UnusableError: no parameter is penalized; β ≤ 0, or n_j/2 + α ≤ 0.
+        """
+        counted = None if prior.counts == "all" else self.counted
+        grouped = grouping(self.groups, self.group_count, counted)
+        seeks = prior.preset == "automatic"
+        rare = rare_groups(grouped, self.occurrences if seeks else None)
+        return log_penalty(grouped, *prior.parameters, rare)

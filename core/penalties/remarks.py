@@ -1,4 +1,4 @@
-"""Sentences that a result must carry: collapse, the noise floor, groups that cannot be pruned."""
+"""Sentences that a result must carry: collapse, the noise floor, groups that are not pruned."""
 
 from __future__ import annotations
 
@@ -62,7 +62,19 @@ def nothing_to_prune(penalty: LogPenalty) -> tuple[str, ...]:
     if penalty.prunes:
         return ()
     return (
-        f"With one coefficient in a group and β = {penalty.beta:g} no penalty can exceed"
+        f"With one coefficient in a group and β = {penalty.beta.max():g} no penalty can exceed"
         f" {penalty.caps.max():g}, so nothing is switched off. The preset sparse uses a small β"
         " for this.",
+    )
+
+
+def bounded(penalty: LogPenalty) -> tuple[str, ...]:
+    """Said where groups of weights that hardly occur have a prior of their own."""
+    count, groups = int(penalty.rare.sum()), penalty.grouping.count
+    if not count:
+        return ()
+    whose = "The weights are" if groups == 1 else f"The weights of {count} of {groups} groups are"
+    return (
+        f"{whose} mostly of features that occur a few times. Counted as free they would be held"
+        " back far too much: no such penalty exceeds 1 (preset automatic; paper counts them all).",
     )

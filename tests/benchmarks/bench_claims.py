@@ -49,12 +49,10 @@ Found = tuple[np.ndarray, np.ndarray]
 """C, shape (k,), and the weights."""
 
 
-def learned(
-    strategy: str, loss: Loss, groups: np.ndarray, counted: np.ndarray | None = None
-) -> Found:
-    """A learner's last step; `counted` are the parameters that MM counts, as a run gives them."""
+def learned(strategy: str, loss: Loss, groups: np.ndarray, **known: np.ndarray) -> Found:
+    """A learner's last step; `known` of the parameters is what a run knows of them."""
     options = complete(STRATEGIES[strategy].options, {})
-    problem = PenaltyProblem(loss, groups, counted=counted, seed=0)
+    problem = PenaltyProblem(loss, groups, seed=0, **known)
     steps = STRATEGIES[strategy].make(problem, options)
     last = deque(steps, maxlen=1)[-1]
     return last.C, last.w
@@ -83,7 +81,7 @@ def ways(loss: Loss, groups: np.ndarray, few: np.ndarray) -> dict[str, Callable[
     none = np.zeros(len(every))
     return {
         "mm, all, β = 1": lambda: learned("mm", loss, groups),
-        "mm, few, β = 1": lambda: learned("mm", loss, groups, few > 0.0),
+        "mm, few, β = 1": lambda: learned("mm", loss, groups, counted=few > 0.0),
         "mm, all, β = 0": lambda: fixed_point(loss, groups, every, none),
         "mm, few, β = 0": lambda: fixed_point(loss, groups, some, none),
         "mm, few, β = their number / 2": lambda: fixed_point(loss, groups, some, some),
@@ -134,7 +132,11 @@ def sentences(train: Path, test: Path) -> None:
     by_kind = np.array([kinds.index(source) for source in loss.sources])
     print(f"\n{train.name}: {loss.size:,} parameters, {int(loss.seen.sum()):,} of them seen")
     for grouping, groups in (("one", np.zeros(loss.size, dtype=int)), ("by kind", by_kind)):
-        for name, learn in ways(loss, groups, loss.seen.astype(float)).items():
+        own = ways(loss, groups, loss.seen.astype(float))
+        own["mm, as a run has it"] = lambda groups=groups: learned(
+            "mm", loss, groups, counted=loss.seen, occurrences=loss.occurrences
+        )
+        for name, learn in own.items():
             _, w = learn()
             p = marginals(w, len(classes), encoded)
             hit = 100 * np.mean(p.argmax(axis=1) == codes)

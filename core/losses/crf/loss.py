@@ -88,6 +88,11 @@ class CrfLoss(Loss):
         return self.states * (1 + self.states + self.encoding.size)
 
     @property
+    def occurrences(self) -> np.ndarray:
+        """How often every parameter's feature comes with its label in the tokens, shape (n,)."""
+        return self._observed
+
+    @property
     def seen(self) -> np.ndarray:
         """The parameters whose feature comes with their label in the tokens, boolean, (n,)."""
         return np.asarray(self._observed != 0.0)

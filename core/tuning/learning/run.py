@@ -149,6 +149,7 @@ def steps_of(problem: Problem, training: Training) -> Iterator[Step]:
         training.groups,
         group_count=len(training.group_names),
         counted=training.counted,
+        occurrences=training.occurrences,
         holdout=holdout_pairs(problem, training),
         seed=problem.plan.seed,
     )

@@ -52,6 +52,11 @@ class CrfTraining(Training):
         """The weights of (value, label) pairs and steps that the training sequences have."""
         return self.loss.seen
 
+    @property
+    def occurrences(self) -> np.ndarray:
+        """How often the training sequences have each of them."""
+        return self.loss.occurrences
+
     def pair(
         self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
     ) -> tuple[CrfLoss, CrfLoss]:

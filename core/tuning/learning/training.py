@@ -38,6 +38,11 @@ class Training:
         """The parameters that come in the training data, boolean, shape (n,); None for all."""
         return None
 
+    @property
+    def occurrences(self) -> np.ndarray | None:
+        """How often each of them does, shape (n,); None where it means nothing."""
+        return None
+
     def pair(
         self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
     ) -> tuple[Loss, Loss]:

@@ -36,12 +36,15 @@ PRIOR = (
         "preset",
         "Where α and β come from",
         "choice",
-        "paper",
-        "paper: α and β as given here. authors: α = ½, as in the authors' own program, which"
-        " matters for groups of a few columns only; both count every weight as free, which evidence"
-        " does not. sparse: β = 0.0001, for one group a column.",
-        choices=("paper", "authors", "sparse"),
+        "automatic",
+        "automatic: as paper, but for groups of weights that mostly occur five times or fewer in"
+        " training sequences, such as those of words: for these β is half their number, so that no"
+        " penalty exceeds 1. paper: α and β as given here. authors: α = ½, as in the authors' own"
+        " program, which matters for groups of a few columns only; both count every weight as free,"
+        " which evidence does not. sparse: β = 0.0001, for one group a column.",
+        choices=("automatic", "paper", "authors", "sparse"),
         choice_labels=(
+            "Automatic",
             "From the two fields above (paper)",
             "From the authors' program (authors)",
             "For one group a column (sparse)",

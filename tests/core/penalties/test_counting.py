@@ -111,6 +111,46 @@ def test_a_tagger_is_better_than_the_default_where_counting_every_weight_ruins_i
     assert losses[2] < 0.9 * losses[1]
 
 
+def medians_by_hand(table: pd.DataFrame, tags: np.ndarray, column: str) -> float:
+    """Of a column's pairs of value and tag: how often each comes, the one in the middle."""
+    return float(table.groupby([column, tags]).size().median())
+
+
+def test_penalties_of_words_that_hardly_occur_stay_below_one_and_noise_is_switched_off() -> None:
+    table, tags = sentences(200, 2)
+    loss = build_crf(table, "sequence", tags, TAGS)
+    groups, kinds = by_kind(loss), list(dict.fromkeys(loss.sources))
+    rare = [k for k in ("word", "end", "noise") if medians_by_hand(table, tags, k) <= 5]
+    assert rare == ["word"]
+    known = {"counted": loss.seen, "occurrences": loss.occurrences}
+    *_, last = steps_of("mm", loss, groups, {"preset": "automatic"}, **known)
+    *_, paper = steps_of("mm", loss, groups, {"preset": "paper"}, **known)
+    word, noise = kinds.index("word"), kinds.index("noise")
+    own = loss.seen & (groups == word)
+    # Solved for its own C, 1/(1 + mean w²); of the weights that never come, none is left of zero.
+    squares = np.sum(last.w[groups == word] ** 2) / own.sum()
+    assert last.C[word] == pytest.approx(1 / (1 + squares), rel=2e-2)
+    assert last.C[noise] == pytest.approx(paper.C[noise], rel=0.1)
+    assert last.switched_off[noise]
+    assert not last.switched_off[word]
+    assert "1 of 5 groups" in " ".join(last.remarks)
+    assert "preset automatic" not in " ".join(paper.remarks)
+
+
+def test_one_penalty_of_words_is_better_than_the_default_where_the_papers_prior_ruins_it() -> None:
+    table, tags = sentences(60, 2)
+    loss = build_crf(table, "sequence", tags, TAGS)
+    held = loss.on(*sentences(60, 3))
+    groups = np.zeros(loss.size, dtype=int)
+    known = {"counted": loss.seen, "occurrences": loss.occurrences}
+    *_, paper = steps_of("mm", loss, groups, {"preset": "paper"}, **known)
+    *_, own = steps_of("mm", loss, groups, {"preset": "automatic"}, **known)
+    default = solve(loss, np.ones(loss.size), loss.start()).point.w
+    losses = [held.value_and_gradient(w)[0] for w in (paper.w, default, own.w)]
+    assert losses[0] > 2 * losses[1]
+    assert losses[2] < 0.9 * losses[1]
+
+
 def test_a_group_of_parameters_that_never_come_counts_as_one() -> None:
     found = grouping(np.array([0, 0, 1, 1, -1]), 3, np.array([True, False, False, False, True]))
     assert found.sizes.tolist() == [1, 1, 0]
