@@ -124,7 +124,8 @@ def _suggests_gradient(facts: Facts, space: Space) -> Suggestion | None:
 
     The gradient was ahead of the default and of MM on parts of an English treebank of 60 to 300
     sentences, where the weights outnumber the tokens and most belong to words that come once or
-    twice: counted as in the paper, MM switches such kinds off. For molecules MM by kind was ahead of the default.
+    twice: counted as in the paper, MM switches such kinds off. For molecules MM by kind was ahead
+    of the default.
     """
     if facts.task != "sequence":
         return None
