@@ -134,6 +134,25 @@ def fitting() -> float:
     return time.process_time() - begin
 
 
+TOLD = 1000  # names, spread evenly over all weights
+
+
+def naming() -> float:
+    """Seconds of telling what some of the weights are called, from the loss on."""
+    loss = tokens()
+    places = np.linspace(0, loss.size - 1, TOLD).astype(int)
+    begin = time.process_time()
+    names = loss.names
+    assert len(names) == loss.size
+    assert all(names[int(place)] for place in places)
+    return time.process_time() - begin
+
+
+def formatting() -> float:
+    """Seconds of putting so many names together."""
+    return seconds(lambda: [f"word={number} → {number}" for number in range(TOLD)], 9)
+
+
 @cache
 def molecule(bases: int) -> RnaLoss:
     """A random sequence without pairs."""
@@ -226,4 +245,5 @@ WORK = (
          "20 gradients"),
     Work("CRF, one fit of 200,000 tokens, 50 labels", 40.0, fitting, gradients(tokens, 63),
          "63 gradients"),
+    Work(f"CRF, {TOLD:,} of its millions of names", 0.1, naming, formatting, "as many formatted"),
 )  # fmt: skip
