@@ -133,10 +133,10 @@ def _said(dataset: Dataset, counts: np.ndarray, against: str, together: bool) ->
 
 def _of_groups(dataset: Dataset) -> list[Finding]:
     """That rows of one group stay together, and how many groups there are."""
-    grouping = [column.name for column in dataset.columns if column.role == "group"]
     groups = dataset.row_groups if dataset.task != "sequence" else dataset.units
     if groups is None:
         return []
+    grouping = [column.name for column in dataset.columns if column.role == "group"]
     name = grouping[0] if grouping else "qid"
     word = ITEMS.get(dataset.task, "row")
     count = len(pd.unique(groups))
