@@ -152,7 +152,9 @@ def _code(error: sqlite3.Error) -> int:
 
 
 def _writable(path: Path, patience: float) -> sqlite3.Connection:
-    database = sqlite3.connect(path, patience, isolation_level=None, check_same_thread=False)
+    database = sqlite3.connect(
+        path, timeout=patience, isolation_level=None, check_same_thread=False
+    )
     database.text_factory = _text
     try:
         _refuse_strangers(database, path)
@@ -229,7 +231,7 @@ def read_switches(path: Path) -> list[tuple[str, str]]:
     """What a person has switched, as far as it can be read from a file that may be damaged."""
     try:
         address = f"file:{quote(str(path.resolve()))}?mode=ro"
-        with closing(sqlite3.connect(address, 1.0, uri=True)) as database:
+        with closing(sqlite3.connect(address, timeout=1.0, uri=True)) as database:
             found = database.execute("SELECT name, value FROM switches").fetchall()
     except (sqlite3.Error, OSError):
         return []
@@ -288,5 +290,5 @@ def _read_only(path: Path) -> OpenFile:
 
 def _copy(path: Path, how: str, into: sqlite3.Connection) -> None:
     address = f"file:{quote(str(path.resolve()))}?{how}"
-    with closing(sqlite3.connect(address, PATIENCE, uri=True)) as source:
+    with closing(sqlite3.connect(address, timeout=PATIENCE, uri=True)) as source:
         source.backup(into)

@@ -51,7 +51,10 @@ def erase_traces(database: sqlite3.Connection, path: Path) -> bool:
 
 def _replaced(database: sqlite3.Connection, path: Path) -> bool:
     """Let a copy without traces take the file's place; False where the system does not allow it."""
-    with exclusive(path), closing(sqlite3.connect(path, PATIENCE, isolation_level=None)) as guard:
+    with (
+        exclusive(path),
+        closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as guard,
+    ):
         guard.execute("BEGIN IMMEDIATE")  # nobody writes meanwhile
         try:
             with whole_file(path) as draft:
