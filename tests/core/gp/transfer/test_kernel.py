@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.gp.transfer.kernel import NeighbourKernel, apart, near_of, reached, slopes_of
@@ -30,6 +30,7 @@ def points_of(seed, n, p, corners, copies):
     copies=st.sampled_from([0.0, 0.5]),
     length=st.sampled_from([0.01, 0.5, 30.0]),
 )
+@example(seed=22, n=49, p=22, corners=0.0, copies=0.5, length=0.01)
 @settings(max_examples=60, deadline=None)
 def test_it_is_positive_definite_at_the_smallest_noise(seed, n, p, corners, copies, length):
     X = points_of(seed, n, p, corners, copies)
