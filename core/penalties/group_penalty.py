@@ -28,8 +28,8 @@ from core.errors import UnusableError
 NEAR_CAP = 0.1
 # From this β on the cap of a group of one parameter leaves its weight what the data say.
 LARGE_BETA = 0.1
-# A group is rare where, in the median, its weights occur so often at most. Chosen on generated
-# sentences; for features that are frequent, among them those of noise, β stays as it is.
+# A group is rare where, in the median, its weights occur so often at most. Chosen on generated and
+# on tagged sentences; for frequent features, among them those of noise, β stays as it is.
 RARELY = 5
 
 
